@@ -1,0 +1,1 @@
+ALTER TABLE "throttles" SET UNLOGGED;

@@ -1,0 +1,89 @@
+import { sql } from "drizzle-orm";
+import type { Cipher } from "./core/cipher.ts";
+import { EngineError } from "./core/errors.ts";
+import { newId } from "./core/ids.ts";
+import { type Permission, type RoleKey, reachesAllWorkspaces } from "./core/permissions.ts";
+import type { Clock, Log, Models } from "./core/ports.ts";
+import type { Database, Db } from "./db/client.ts";
+import { auditLogs } from "./db/schema.ts";
+
+/** Who acts. A management key stands for its organization, `system` for the engine itself. */
+export type Actor =
+  | { type: "user"; id: string; name: string; email: string; sessionId: string }
+  | { type: "key"; id: string; name: string }
+  | { type: "system"; id: null; name: string };
+
+/** The organization that a request addresses, and what its actor may do in it. */
+export interface Membership {
+  organizationId: string;
+  organizationSlug: string;
+  role: RoleKey;
+  permissions: ReadonlySet<Permission>;
+  /** Null: all of the organization's. */
+  workspaceIds: readonly string[] | null;
+}
+
+/** What the composition root hands to everything that does something. */
+export interface Services {
+  database: Database;
+  cipher: Cipher;
+  clock: Clock;
+  log: Log;
+  models: Models;
+}
+
+/** All that a verb of a service may know of the call it serves. */
+export interface Ctx extends Services {
+  db: Db;
+  actor: Actor;
+  membership: Membership;
+  request: { id: string; ip: string };
+}
+
+interface Change {
+  /** `<noun>.<verb>`, as the audit log shows it. */
+  action: string;
+  /** What was changed, in words a person knows it by. */
+  target: string;
+  agentId?: string;
+  /** Added to the audit entry; never the value of a secret. */
+  summary?: Record<string, unknown>;
+}
+
+/**
+ * The only way to change configuration: the change, its audit entry and the bump of the revisions that cached
+ * readers compare are one transaction. Inside `fn` only `tx` may be used.
+ */
+export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
+  const { actor, membership, request } = ctx;
+  return ctx.database.transaction(async (tx) => {
+    const result = await fn(tx);
+    if (change.agentId) {
+      await tx.execute(sql`update agents set revision = revision + 1, updated_at = now() where id = ${change.agentId}`);
+    }
+    await tx.insert(auditLogs).values({
+      id: newId(),
+      organizationId: membership.organizationId,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorName: actor.name,
+      action: change.action,
+      target: change.target,
+      agentId: change.agentId ?? null,
+      summary: change.summary ?? {},
+      ip: request.ip,
+      requestId: request.id,
+    });
+    return result;
+  });
+}
+
+/** The workspaces that limit a query, or null when the actor reaches all of the organization's. */
+export function workspaceScope(membership: Membership): readonly string[] | null {
+  return reachesAllWorkspaces(membership.role) ? null : membership.workspaceIds;
+}
+
+/** Throws the 403 of decisions §2 unless the caller holds the permission. */
+export function requirePermission(membership: Membership, permission: Permission): void {
+  if (!membership.permissions.has(permission)) throw new EngineError("forbidden", `Missing permission: ${permission}`);
+}

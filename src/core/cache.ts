@@ -1,0 +1,42 @@
+interface Entry<V> {
+  value: V;
+  loadedAt: number;
+}
+
+/** A bounded map whose entries die after `ttlMs`. It never decides a revocation: the reader checks revisions. */
+export class TtlCache<V> {
+  readonly #entries = new Map<string, Entry<V>>();
+  readonly #ttlMs: number;
+  readonly #limit: number;
+  readonly #now: () => number;
+
+  constructor({ ttlMs, limit = 10_000, now }: { ttlMs: number; limit?: number; now: () => number }) {
+    this.#ttlMs = ttlMs;
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  get(key: string): Entry<V> | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    if (this.#now() - entry.loadedAt < this.#ttlMs) return entry;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  set(key: string, value: V): Entry<V> {
+    // Insertion order is age, so the first key is the oldest.
+    if (this.#entries.size >= this.#limit) {
+      const oldest = this.#entries.keys().next().value;
+      if (oldest !== undefined) this.#entries.delete(oldest);
+    }
+    const entry = { value, loadedAt: this.#now() };
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+}

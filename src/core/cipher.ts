@@ -1,0 +1,77 @@
+import { EngineError } from "./errors.ts";
+import { digest, toHex } from "./ids.ts";
+
+/** What is stored of a secret: which key sealed it, and the sealed bytes (12 bytes of IV, ciphertext, 16 bytes of tag). */
+export interface Sealed {
+  keyId: string;
+  ciphertext: Uint8Array;
+}
+
+export interface Cipher {
+  /** The id of the key that seals now; ids of older keys that still open. */
+  readonly keyId: string;
+  /** Seals `plaintext` for the place that `aad` names: the same bytes in another row do not open. */
+  seal(plaintext: string, aad: string): Promise<Sealed>;
+  /** Throws an `EngineError` when no key opens it. */
+  open(sealed: Sealed, aad: string): Promise<string>;
+  /** HMACs of the value under each key, the current first: how a row is found by a secret it stores. */
+  fingerprints(value: string): Promise<Uint8Array[]>;
+}
+
+interface Key {
+  id: string;
+  aes: CryptoKey;
+  hmac: CryptoKey;
+}
+
+const utf8 = new TextEncoder();
+const text = new TextDecoder();
+
+async function importKey(raw: Uint8Array<ArrayBuffer>): Promise<Key> {
+  const id = toHex(await digest(`agent-engine:${toHex(raw)}`)).slice(0, 16);
+  const aes = await crypto.subtle.importKey("raw", raw, "AES-GCM", false, ["encrypt", "decrypt"]);
+  const base = await crypto.subtle.importKey("raw", raw, "HKDF", false, ["deriveKey"]);
+  const hmac = await crypto.subtle.deriveKey(
+    { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8.encode("fingerprint") },
+    base,
+    { name: "HMAC", hash: "SHA-256", length: 256 },
+    false,
+    ["sign"],
+  );
+  return { id, aes, hmac };
+}
+
+/** AES-256-GCM over the given 32-byte keys: the first one seals, all of them open. */
+export async function createCipher(keys: readonly Uint8Array<ArrayBuffer>[]): Promise<Cipher> {
+  const ring = await Promise.all(keys.map(importKey));
+  const current = ring[0];
+  if (!current) throw new Error("createCipher needs at least one key");
+
+  return {
+    keyId: current.id,
+    async seal(plaintext, aad) {
+      const iv = crypto.getRandomValues(new Uint8Array(12));
+      const algorithm = { name: "AES-GCM", iv, additionalData: utf8.encode(aad) };
+      const body = new Uint8Array(await crypto.subtle.encrypt(algorithm, current.aes, utf8.encode(plaintext)));
+      const ciphertext = new Uint8Array(12 + body.length);
+      ciphertext.set(iv);
+      ciphertext.set(body, 12);
+      return { keyId: current.id, ciphertext };
+    },
+    async open({ keyId, ciphertext }, aad) {
+      const key = ring.find((candidate) => candidate.id === keyId);
+      if (!key) throw new EngineError("internal", `No configured encryption key has the id ${keyId}`);
+      const bytes = new Uint8Array(ciphertext);
+      const algorithm = { name: "AES-GCM", iv: bytes.subarray(0, 12), additionalData: utf8.encode(aad) };
+      try {
+        return text.decode(await crypto.subtle.decrypt(algorithm, key.aes, bytes.subarray(12)));
+      } catch (cause) {
+        throw new EngineError("internal", "A stored secret does not open with its key", { cause });
+      }
+    },
+    fingerprints: (value) =>
+      Promise.all(
+        ring.map(async (key) => new Uint8Array(await crypto.subtle.sign("HMAC", key.hmac, utf8.encode(value)))),
+      ),
+  };
+}

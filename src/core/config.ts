@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { fromBase64 } from "./ids.ts";
+
+/** Settings that moved to installation policies: the server warns about them at boot. */
+const retired = {
+  AGENT_CALL_TIMEOUT_MS: "agentCallTimeoutSeconds",
+  SSE_MAX_CONNECTIONS: "activityConnections.total",
+  SSE_MAX_CONNECTIONS_PER_USER: "activityConnections.perUser",
+  MESSAGE_SOFT_DEBOUNCE_MS: "debounceMs",
+  MESSAGE_TYPING_DELAY_MS: "typingDelayMs",
+  MESSAGE_MAX_RESTARTS: "maxRestarts",
+} as const;
+
+const flag = z.enum(["true", "false"], "must be true or false").transform((value) => value === "true");
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, "must be a whole number")
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
+
+const httpUrl = z
+  .string()
+  .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""), "must be an http or https address")
+  .transform((value) => value.replace(/\/+$/, ""));
+
+const keyFormat = "must be 32 bytes, as base64 or as 64 hexadecimal characters";
+
+function parseKey(value: string): Uint8Array<ArrayBuffer> | null {
+  const bytes = /^[0-9a-f]{64}$/i.test(value)
+    ? Uint8Array.from(value.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+    : fromBase64(value);
+  return bytes?.length === 32 ? bytes : null;
+}
+
+/** 32 bytes of key material out of base64 or hexadecimal text. */
+export const encryptionKey = z.string().transform((value, context) => {
+  const bytes = parseKey(value.trim());
+  if (bytes) return bytes;
+  context.addIssue({ code: "custom", message: keyFormat });
+  return z.NEVER;
+});
+
+const encryptionKeys = z
+  .string()
+  .transform((value) => value.split(",").filter((part) => part.trim() !== ""))
+  .pipe(z.array(encryptionKey));
+
+/** Every boot setting: its variable, its form, its default, and what it is for. The document of settings is made from this. */
+export const settings = z.object({
+  PORT: wholeNumber(0, 65_535).default(4000).describe("Port to listen on; 0 takes a free one."),
+  HOST: z.string().default("127.0.0.1").describe("Address to listen on; 0.0.0.0 for all."),
+  BASE_URL: httpUrl.optional().describe("Public address of the installation; http://HOST:PORT when absent."),
+  TRUST_PROXY: wholeNumber(0, 32).default(0).describe("How many proxies in front set X-Forwarded-For."),
+  DATA_DIR: z.string().default("./.agent-engine").describe("Where the embedded database and its key live."),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, "must start with postgres:// or postgresql://")
+    .optional()
+    .describe("PostgreSQL to use instead of the embedded database."),
+  DATABASE_POOL: wholeNumber(1, 500).default(10).describe("Connections to PostgreSQL; the embedded database has one."),
+  DATABASE_PREPARE: flag.default(true).describe("Named prepared statements; false behind a transaction pooler."),
+  DATABASE_TIMEOUT_SECONDS: wholeNumber(1, 600).default(15).describe("Deadline of one statement."),
+  ENCRYPTION_KEY: encryptionKey
+    .optional()
+    .describe("Key of all stored secrets: 32 bytes as base64 or hexadecimal. Required with DATABASE_URL."),
+  ENCRYPTION_KEY_PREVIOUS: encryptionKeys
+    .default([])
+    .describe("Earlier keys, comma-separated: they still open what they sealed."),
+  OWNER_EMAIL: z.email("must be an e-mail address").optional().describe("E-mail of the first owner, made at boot."),
+  OWNER_PASSWORD: z
+    .string()
+    .min(8, "must have at least 8 characters")
+    .max(256, "must have at most 256 characters")
+    .optional()
+    .describe("Password of the first owner."),
+  SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).default(30).describe("How long running turns may finish at a stop."),
+  LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error", "silent"])
+    .default("info")
+    .describe("Least level that is logged."),
+  EDITION: z.enum(["open", "managed"]).default("open").describe("Which edition to serve."),
+});
+
+export type Settings = z.infer<typeof settings>;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Every problem of the environment at once, each with the name of its variable. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.problems = problems;
+    this.name = "ConfigError";
+  }
+}
+
+/** Reads the settings; an empty variable counts as absent. Throws `ConfigError`. */
+export function parseSettings(environment: Environment): Settings {
+  const present = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  const result = settings.safeParse(present);
+  if (!result.success) {
+    throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`));
+  }
+  const { OWNER_EMAIL, OWNER_PASSWORD, DATABASE_URL, ENCRYPTION_KEY } = result.data;
+  const problems: string[] = [];
+  if (OWNER_EMAIL && !OWNER_PASSWORD) problems.push("OWNER_PASSWORD must be set together with OWNER_EMAIL");
+  if (OWNER_PASSWORD && !OWNER_EMAIL) problems.push("OWNER_EMAIL must be set together with OWNER_PASSWORD");
+  if (DATABASE_URL && !ENCRYPTION_KEY) {
+    problems.push("ENCRYPTION_KEY must be set together with DATABASE_URL; make one with: openssl rand -base64 32");
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return result.data;
+}
+
+/** One sentence for each retired variable that is still set. */
+export function retiredSettings(environment: Environment): string[] {
+  return Object.entries(retired)
+    .filter(([name]) => environment[name] !== undefined)
+    .map(([name, policy]) => `${name} is no longer read: set the installation policy ${policy} instead`);
+}

@@ -1,0 +1,56 @@
+import { v7 } from "uuid";
+
+/** A UUIDv7 (RFC 9562): sorts by the time it was made. */
+export function newId(): string {
+  return v7();
+}
+
+/** `bytes` of randomness as base64url: 32 bytes give 43 characters and 256 bits. */
+export function randomToken(bytes = 32): string {
+  return toBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));
+}
+
+/** `length` lower-case hexadecimal characters, as in `chatcmpl-<24 hex chars>`. */
+export function randomHex(length: number): string {
+  return toHex(crypto.getRandomValues(new Uint8Array(length / 2)));
+}
+
+export function toHex(bytes: Uint8Array): string {
+  let hex = "";
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
+  return hex;
+}
+
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+/** Null when the text is not base64. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+const utf8 = new TextEncoder();
+
+/** SHA-256 of the UTF-8 text: how every token is stored. */
+export async function digest(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", utf8.encode(text)));
+}
+
+/** Compares in a time that does not depend on where the two differ. Lengths are not secret here: both are digests. */
+export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let index = 0; index < a.length; index += 1) difference |= (a[index] ?? 0) ^ (b[index] ?? 0);
+  return difference === 0;
+}

@@ -1,0 +1,69 @@
+const viewer = [
+  "agent:read",
+  "agent.prompt:read",
+  "agent.tool:read",
+  "agent.skill:read",
+  "agent.channel:read",
+  "agent.room:read",
+  "agent.task:read",
+  "agent.knowledge:read",
+  "agent.governance:read",
+  "agent.playground:use",
+  "conversation:read",
+  "memory:read",
+  "analytics:read",
+  "skill.catalog:read",
+  "org:read",
+] as const;
+
+const member = [
+  ...viewer,
+  "agent:write",
+  "agent.prompt:write",
+  "agent.tool:write",
+  "agent.skill:write",
+  "agent.channel:write",
+  "agent.room:write",
+  "agent.task:write",
+  "agent.knowledge:write",
+  "agent.export:read",
+  "memory:write",
+] as const;
+
+const admin = [
+  ...member,
+  "agent:delete",
+  "agent.secret:read",
+  "agent.secret:write",
+  "agent.governance:write",
+  "conversation:delete",
+  "skill.catalog:write",
+  "workspace.assignment:manage",
+  "org.member:manage",
+  "org.plugin:manage",
+  "org.secret:read",
+  "org.secret:write",
+  "audit_log:read",
+] as const;
+
+const owner = [...admin, "org:write", "org.key:manage", "policy:manage"] as const;
+
+export type Permission = (typeof owner)[number];
+export type RoleKey = "owner" | "admin" | "member" | "viewer";
+
+/** The built-in roles and all that each may do (decisions §2). */
+export const roles: Record<RoleKey, ReadonlySet<Permission>> = {
+  owner: new Set(owner),
+  admin: new Set(admin),
+  member: new Set(member),
+  viewer: new Set(viewer),
+};
+
+/** Owners and Admins reach every workspace of their organization; the others need an entry. */
+export function reachesAllWorkspaces(role: RoleKey): boolean {
+  return role === "owner" || role === "admin";
+}
+
+export function isRoleKey(value: string): value is RoleKey {
+  return value in roles;
+}

@@ -1,0 +1,39 @@
+import { z } from "@hono/zod-openapi";
+
+/** Text that PostgreSQL stores as it is: without NUL (22021, 22P05) and without half surrogates (22P02). */
+export function isStorable(text: string): boolean {
+  return !text.includes("\u0000") && text.isWellFormed();
+}
+
+/** Makes any text storable: NUL is dropped, a half surrogate becomes U+FFFD. */
+export function storable(text: string): string {
+  if (isStorable(text)) return text;
+  return text.replaceAll("\u0000", "").toWellFormed();
+}
+
+/** The first `limit` UTF-16 units, without cutting a character in half. */
+export function clip(text: string, limit: number): string {
+  return text.length <= limit ? text : text.slice(0, limit).toWellFormed();
+}
+
+/** `JSON.stringify` whose result PostgreSQL takes as jsonb, whatever a model or a tool put into the strings. */
+export function storableJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner === "string") return storable(inner);
+    if (inner === null || typeof inner !== "object" || Array.isArray(inner)) return inner;
+    if (Object.keys(inner).every(isStorable)) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([key, member]) => [storable(key), member]));
+  });
+}
+
+const storableMessage = "must not contain NUL or unpaired surrogates";
+
+/** A string of at most `max` UTF-16 units that the database can hold. */
+export function zText(max: number) {
+  return z.string().max(max, `must be at most ${max} characters`).refine(isStorable, { message: storableMessage });
+}
+
+/** An integer that fits PostgreSQL's `integer`. */
+export function zInt4(min = 0, max = 2_147_483_647) {
+  return z.int(`must be a whole number`).min(min, `must be at least ${min}`).max(max, `must be at most ${max}`);
+}

@@ -1,0 +1,24 @@
+import { sql } from "drizzle-orm";
+import { check, customType, type PgColumn, timestamp, uuid } from "drizzle-orm/pg-core";
+import { newId } from "../core/ids.ts";
+
+export const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({
+  dataType: () => "bytea",
+});
+
+/** UUIDv7, made by the application. */
+export const id = () => uuid("id").primaryKey().$defaultFn(newId);
+
+export const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
+
+export const createdAt = () => moment("created_at").notNull().defaultNow();
+export const updatedAt = () => moment("updated_at").notNull().defaultNow();
+
+/** Who made and who last changed a row that people edit; no foreign key, since it outlives its author. */
+export const authorship = () => ({ createdBy: uuid("created_by"), updatedBy: uuid("updated_by") });
+
+/** An enumeration as text with a check. */
+export function oneOf(name: string, column: PgColumn, values: readonly string[]) {
+  const list = sql.raw(values.map((value) => `'${value}'`).join(", "));
+  return check(name, sql`${column} in (${list})`);
+}

@@ -1,0 +1,131 @@
+import { sql } from "drizzle-orm";
+import {
+  type AnyPgColumn,
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import { agents } from "./agents.ts";
+import { createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
+
+const organizationId = () => uuid("organization_id").notNull();
+const agentId = () =>
+  uuid("agent_id")
+    .notNull()
+    .references(() => agents.id, { onDelete: "cascade" });
+
+export const conversations = pgTable(
+  "conversations",
+  {
+    id: id(),
+    agentId: agentId(),
+    organizationId: organizationId(),
+    /** The public conversation id, such as `<slug>:web:api-<chat_id>`. */
+    ref: text("ref").notNull().unique(),
+    channel: text("channel").notNull(),
+    channelId: text("channel_id").notNull(),
+    source: text("source").notNull().default("user"),
+    parentId: uuid("parent_id").references((): AnyPgColumn => conversations.id, { onDelete: "set null" }),
+    subject: text("subject").notNull(),
+    title: text("title"),
+    summary: text("summary"),
+    state: jsonb("state").$type<Record<string, unknown>>().notNull().default({}),
+    metadata: jsonb("metadata").$type<Record<string, unknown>>().notNull().default({}),
+    /** Turns that run or wait. */
+    openTurns: integer("open_turns").notNull().default(0),
+    /** The order of arrival: each turn takes the next ticket. */
+    lastTicket: integer("last_ticket").notNull().default(0),
+    lastSeq: integer("last_seq").notNull().default(0),
+    lastInboxSeq: integer("last_inbox_seq").notNull().default(0),
+    messageCount: integer("message_count").notNull().default(0),
+    totalTokens: integer("total_tokens").notNull().default(0),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [
+    oneOf("conversations_source", table.source, ["user", "webhook", "room", "scheduled"]),
+    index("conversations_agent").on(table.agentId, table.updatedAt).where(sql`${table.messageCount} > 0`),
+    index("conversations_organization").on(table.organizationId, table.updatedAt).where(sql`${table.messageCount} > 0`),
+  ],
+);
+
+/** One row a turn, of every door, without content. Its id is the assistant message's id. */
+export const turns = pgTable(
+  "turns",
+  {
+    id: uuid("id").primaryKey(),
+    agentId: agentId(),
+    organizationId: organizationId(),
+    /** Null: nothing but this row is stored of the turn. */
+    conversationId: uuid("conversation_id").references(() => conversations.id, { onDelete: "cascade" }),
+    subject: text("subject").notNull(),
+    ticket: integer("ticket").notNull().default(1),
+    status: text("status").notNull(),
+    /** The process that runs or holds it, and until when it is believed to live. */
+    owner: uuid("owner").notNull(),
+    leaseUntil: moment("lease_until").notNull(),
+    stopRequested: boolean("stop_requested").notNull().default(false),
+    restarts: integer("restarts").notNull().default(0),
+    continues: uuid("continues"),
+    door: text("door").notNull(),
+    source: text("source").notNull().default("user"),
+    provider: text("provider"),
+    model: text("model"),
+    /** SHA-256 of prompt, tools and skill versions. */
+    fingerprint: text("fingerprint"),
+    idempotencyKey: text("idempotency_key"),
+    requestDigest: text("request_digest"),
+    promptTokens: integer("prompt_tokens").notNull().default(0),
+    completionTokens: integer("completion_tokens").notNull().default(0),
+    reserved: integer("reserved").notNull().default(0),
+    ttftMs: integer("ttft_ms"),
+    durationMs: integer("duration_ms"),
+    errorCode: text("error_code"),
+    requestId: text("request_id"),
+    createdAt: createdAt(),
+    finishedAt: moment("finished_at"),
+  },
+  (table) => [
+    oneOf("turns_status", table.status, ["queued", "running", "done", "approval", "failed", "aborted", "lost"]),
+    uniqueIndex("turns_ticket").on(table.conversationId, table.ticket).where(sql`${table.conversationId} is not null`),
+    uniqueIndex("turns_idempotency_key")
+      .on(table.conversationId, table.idempotencyKey)
+      .where(sql`${table.idempotencyKey} is not null`),
+    index("turns_open").on(table.leaseUntil).where(sql`${table.status} in ('queued', 'running')`),
+    index("turns_agent").on(table.agentId, table.createdAt),
+  ],
+);
+
+export const messages = pgTable(
+  "messages",
+  {
+    id: id(),
+    conversationId: uuid("conversation_id")
+      .notNull()
+      .references(() => conversations.id, { onDelete: "cascade" }),
+    turnId: uuid("turn_id"),
+    seq: integer("seq").notNull(),
+    role: text("role").$type<"user" | "assistant">().notNull(),
+    content: text("content").notNull(),
+    reasoning: text("reasoning"),
+    /** The steps as callers see them. */
+    steps: jsonb("steps").$type<unknown[]>().notNull().default([]),
+    /** The provider's own messages, verbatim: what is replayed to the model. */
+    modelMessages: jsonb("model_messages").$type<unknown[]>(),
+    metadata: jsonb("metadata").$type<Record<string, unknown>>().notNull().default({}),
+    status: text("status").notNull().default("complete"),
+    feedback: jsonb("feedback").$type<Record<string, unknown>>(),
+    promptTokens: integer("prompt_tokens").notNull().default(0),
+    completionTokens: integer("completion_tokens").notNull().default(0),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    oneOf("messages_role", table.role, ["user", "assistant"]),
+    uniqueIndex("messages_seq").on(table.conversationId, table.seq),
+  ],
+);

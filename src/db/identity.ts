@@ -1,0 +1,169 @@
+import { sql } from "drizzle-orm";
+import {
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import { bytea, createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
+
+/** One row: what holds for the whole installation. */
+export const installation = pgTable("installation", {
+  id: smallint("id").primaryKey().default(1),
+  policies: jsonb("policies").$type<Record<string, unknown>>().notNull().default({}),
+  policiesRevision: integer("policies_revision").notNull().default(1),
+  /** A known text under the encryption key: shows at boot that the key is the right one. */
+  keyCheck: bytea("key_check"),
+  keyCheckKeyId: text("key_check_key_id"),
+  lastTickAt: moment("last_tick_at"),
+  createdAt: createdAt(),
+});
+
+export const organizations = pgTable("organizations", {
+  id: id(),
+  slug: text("slug").notNull().unique(),
+  name: text("name").notNull(),
+  revision: integer("revision").notNull().default(1),
+  createdAt: createdAt(),
+  updatedAt: updatedAt(),
+});
+
+const organizationId = () =>
+  uuid("organization_id")
+    .notNull()
+    .references(() => organizations.id, { onDelete: "cascade" });
+
+export const workspaces = pgTable(
+  "workspaces",
+  {
+    id: id(),
+    organizationId: organizationId(),
+    name: text("name").notNull(),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [index("workspaces_organization").on(table.organizationId)],
+);
+
+export const users = pgTable("users", {
+  id: id(),
+  /** Lower case. */
+  email: text("email").notNull().unique(),
+  name: text("name").notNull(),
+  /** Null: signs in through an identity provider. */
+  passwordHash: text("password_hash"),
+  onboarding: jsonb("onboarding").$type<Record<string, unknown>>().notNull().default({}),
+  createdAt: createdAt(),
+  updatedAt: updatedAt(),
+});
+
+const userId = () =>
+  uuid("user_id")
+    .notNull()
+    .references(() => users.id, { onDelete: "cascade" });
+
+export const members = pgTable(
+  "members",
+  {
+    organizationId: organizationId(),
+    userId: userId(),
+    roleKey: text("role_key").notNull(),
+    createdAt: createdAt(),
+  },
+  (table) => [primaryKey({ columns: [table.organizationId, table.userId] }), index("members_user").on(table.userId)],
+);
+
+export const workspaceMembers = pgTable(
+  "workspace_members",
+  {
+    workspaceId: uuid("workspace_id")
+      .notNull()
+      .references(() => workspaces.id, { onDelete: "cascade" }),
+    userId: userId(),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.workspaceId, table.userId] }),
+    index("workspace_members_user").on(table.userId),
+  ],
+);
+
+/** Sessions and management keys: one table, told apart by kind. Only digests are stored. */
+export const accessTokens = pgTable(
+  "access_tokens",
+  {
+    id: id(),
+    kind: text("kind").$type<"session" | "management">().notNull(),
+    digest: bytea("digest").notNull().unique(),
+    /** Whose session. */
+    userId: uuid("user_id").references(() => users.id, { onDelete: "cascade" }),
+    /** Whose key. */
+    organizationId: uuid("organization_id").references(() => organizations.id, { onDelete: "cascade" }),
+    name: text("name"),
+    prefix: text("prefix"),
+    activeOrganizationId: uuid("active_organization_id").references(() => organizations.id, { onDelete: "set null" }),
+    expiresAt: moment("expires_at"),
+    lastUsedAt: moment("last_used_at"),
+    ip: text("ip"),
+    userAgent: text("user_agent"),
+    createdBy: uuid("created_by").references(() => users.id, { onDelete: "set null" }),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    oneOf("access_tokens_kind", table.kind, ["session", "management"]),
+    index("access_tokens_user").on(table.userId),
+    index("access_tokens_organization").on(table.organizationId),
+  ],
+);
+
+/** Links that work once, such as the one that sets the installation up. */
+export const oneTimeTokens = pgTable("one_time_tokens", {
+  id: id(),
+  kind: text("kind").notNull(),
+  digest: bytea("digest").notNull().unique(),
+  payload: jsonb("payload").$type<Record<string, unknown>>().notNull().default({}),
+  expiresAt: moment("expires_at").notNull(),
+  usedAt: moment("used_at"),
+  createdAt: createdAt(),
+});
+
+/** Fixed windows of calls by key. UNLOGGED (set in its migration): a crash forgets them, which is fine. */
+export const throttles = pgTable(
+  "throttles",
+  {
+    key: text("key").primaryKey(),
+    count: integer("count").notNull(),
+    resetsAt: moment("resets_at").notNull(),
+  },
+  (table) => [index("throttles_resets_at").on(table.resetsAt)],
+);
+
+/** Who did what. No foreign key but the organization's: an entry outlives its actor and its target. */
+export const auditLogs = pgTable(
+  "audit_logs",
+  {
+    id: id(),
+    organizationId: uuid("organization_id").references(() => organizations.id, { onDelete: "set null" }),
+    actorType: text("actor_type").notNull(),
+    actorId: uuid("actor_id"),
+    actorName: text("actor_name"),
+    action: text("action").notNull(),
+    target: text("target"),
+    agentId: uuid("agent_id"),
+    success: boolean("success").notNull().default(true),
+    summary: jsonb("summary").$type<Record<string, unknown>>().notNull().default(sql`'{}'::jsonb`),
+    ip: text("ip"),
+    requestId: text("request_id"),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    index("audit_logs_organization").on(table.organizationId, table.createdAt),
+    uniqueIndex("audit_logs_by_time").on(table.createdAt, table.id),
+  ],
+);

@@ -1,0 +1,3 @@
+export * from "./agents.ts";
+export * from "./conversations.ts";
+export * from "./identity.ts";

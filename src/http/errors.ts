@@ -1,0 +1,85 @@
+import { z } from "@hono/zod-openapi";
+import type { ErrorHandler } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { EngineError, type Issue } from "../core/errors.ts";
+import type { AppEnv } from "./environment.ts";
+
+/** The body of every error (spec "Errors", decisions §3). */
+export const ErrorBody = z
+  .object({
+    statusCode: z.int().openapi({ example: 404 }),
+    message: z.string().openapi({ example: "Unknown model" }),
+    error: z.string().openapi({ description: "Reason phrase of the status.", example: "Not Found" }),
+    issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+    requestId: z.string().optional().openapi({ description: "On a 500: what to look for in the log." }),
+  })
+  .openapi("Error");
+
+const reasonPhrases: Record<number, string> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  412: "Precondition Failed",
+  413: "Payload Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Entity",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};
+
+/** A chat-completions vendor's error types, for clients that ask for that shape with `X-Error-Format: openai`. */
+export function vendorType(status: number): string {
+  if (status === 401) return "authentication_error";
+  if (status === 403) return "permission_error";
+  if (status === 404) return "not_found_error";
+  if (status === 429) return "rate_limit_error";
+  return status < 500 ? "invalid_request_error" : "server_error";
+}
+
+/** Turns zod's issues into the 400 of decisions §3. */
+export function invalid(issues: readonly { path: readonly PropertyKey[]; message: string }[]): EngineError {
+  const list: Issue[] = issues.map(({ path, message }) => ({ path: path.map(String).join("."), message }));
+  const message = list.map((issue) => (issue.path ? `${issue.path}: ${issue.message}` : issue.message)).join("; ");
+  return new EngineError("bad-request", message, { issues: list });
+}
+
+/** What a thrown thing means to the caller. A cause that is not ours becomes a 500 without words. */
+export function toEngineError(error: unknown): EngineError {
+  if (error instanceof EngineError) return error;
+  if (error instanceof HTTPException) {
+    if (error.status === 400) return new EngineError("bad-request", "The body is not valid JSON");
+    if (error.status === 413) return new EngineError("too-large", error.message);
+    if (error.status === 415) return new EngineError("unsupported-media-type", "Content-Type must be application/json");
+  }
+  return new EngineError("internal", "Internal server error", { cause: error });
+}
+
+interface BodyOptions {
+  requestId: string;
+  vendorShape: boolean;
+}
+
+/** The one place that writes an error body. */
+export function errorBody(error: EngineError, { requestId, vendorShape }: BodyOptions) {
+  const { status, message, code, issues } = error;
+  const extra = { ...(issues ? { issues } : {}), ...(status === 500 ? { requestId } : {}) };
+  if (vendorShape) {
+    return { statusCode: status, message, error: { message, type: vendorType(status), code }, ...extra };
+  }
+  return { statusCode: status, message, error: reasonPhrases[status] ?? "Error", ...extra };
+}
+
+export const onError: ErrorHandler<AppEnv> = (thrown, c) => {
+  const error = toEngineError(thrown);
+  if (error.status >= 500) {
+    c.var.log.error({ err: error.cause ?? error, status: error.status }, error.message);
+  }
+  const vendorShape = c.req.path.startsWith("/v1/") && c.req.header("X-Error-Format") === "openai";
+  return c.json(errorBody(error, { requestId: c.var.requestId, vendorShape }), error.status, error.headers);
+};

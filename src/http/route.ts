@@ -1,0 +1,93 @@
+import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
+import { createMiddleware } from "hono/factory";
+import { requirePermission } from "../context.ts";
+import type { Permission } from "../core/permissions.ts";
+import { authenticate, requireSession } from "./authentication.ts";
+import type { AppEnv } from "./environment.ts";
+import { ErrorBody, invalid } from "./errors.ts";
+
+/** The three schemes of the spec, "Authentication" 1; any one of them will do. */
+export const securitySchemes = {
+  managementApiKey: { type: "http", scheme: "bearer", description: "A management key, `aek_…`." },
+  sessionCookie: { type: "apiKey", in: "cookie", name: "agent_engine.session_token" },
+  sessionBearer: { type: "http", scheme: "bearer", description: "The token of a sign-in." },
+} as const;
+
+/** A group of routes whose failed validation is our 400. */
+export function router(): OpenAPIHono<AppEnv> {
+  return new OpenAPIHono<AppEnv>({
+    defaultHook: (result) => {
+      if (!result.success) throw invalid(result.error.issues);
+    },
+  });
+}
+
+/** `application/json` with a schema, in the form that routes declare bodies and answers in. */
+export function json<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return { description, content: { "application/json": { schema } } };
+}
+
+export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
+  required: true,
+  content: { "application/json": { schema } },
+});
+
+const errorAnswer = (description: string) => json(ErrorBody, description);
+
+/** The error answers with these statuses, described, for routes that can give them. */
+export function errorAnswers<Status extends keyof typeof descriptions>(...statuses: readonly Status[]) {
+  return Object.fromEntries(statuses.map((status) => [status, errorAnswer(descriptions[status])])) as Record<
+    Status,
+    ReturnType<typeof errorAnswer>
+  >;
+}
+
+const descriptions = {
+  400: "The request is not valid; `issues` names each field.",
+  401: "No valid credentials.",
+  403: "The caller lacks the permission.",
+  404: "No such thing, or not within the caller's reach.",
+  409: "It collides with what is there.",
+  412: "`If-Match` names an older revision.",
+  413: "The body is too large.",
+  415: "The content type is not accepted.",
+  422: "The same key came with another body.",
+  429: "Rate limit exceeded; `Retry-After` says when to come back.",
+  502: "The model provider failed.",
+  503: "The server is stopping or its database is away.",
+  504: "The model provider did not answer in time.",
+} as const;
+
+type Declared = RouteConfig & { operationId: string; tags: string[]; summary: string };
+
+interface GuardOptions {
+  /** Management keys are refused with 403: only a signed-in person may do this. */
+  sessionOnly?: boolean;
+}
+
+/**
+ * The only way to declare a management route: authenticates the caller, checks the permission before anything of the
+ * request is validated, and writes both into the document (spec "Authentication" 1). `null` asks for a session alone.
+ */
+export function guarded<const Route extends Declared>(
+  permission: Permission | null,
+  route: Route,
+  { sessionOnly = permission === null }: GuardOptions = {},
+) {
+  const guard = createMiddleware<AppEnv>(async (c, next) => {
+    const ctx = await authenticate(c);
+    if (sessionOnly) requireSession(ctx.actor);
+    if (permission) requirePermission(ctx.membership, permission);
+    c.set("ctx", ctx);
+    await next();
+  });
+  return createRoute({
+    ...route,
+    middleware: guard,
+    security: (sessionOnly ? ["sessionCookie", "sessionBearer"] : Object.keys(securitySchemes)).map((scheme) => ({
+      [scheme]: [],
+    })),
+    ...(permission ? { "x-permission": permission } : {}),
+    responses: { ...errorAnswers(400, 401, 403, 429), ...route.responses },
+  });
+}
