@@ -206,7 +206,7 @@ CREATE TABLE "conversations" (
 	"last_seq" integer DEFAULT 0 NOT NULL,
 	"last_inbox_seq" integer DEFAULT 0 NOT NULL,
 	"message_count" integer DEFAULT 0 NOT NULL,
-	"total_tokens" integer DEFAULT 0 NOT NULL,
+	"total_tokens" bigint DEFAULT 0 NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "conversations_ref_unique" UNIQUE("ref"),

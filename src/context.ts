@@ -30,6 +30,18 @@ export interface Services {
   clock: Clock;
   log: Log;
   models: Models;
+  options: EngineOptions;
+}
+
+/** What a start decides for good; whatever may change while running is a policy. */
+export interface EngineOptions {
+  version: string;
+  /** Trusted proxies in front (decisions §1, "Proxy"). */
+  trustProxy: number;
+  /** The public address, without a slash at its end. */
+  baseUrl: string;
+  /** Provider keys and addresses of the environment, by the name of the agent secret they stand in for. */
+  environmentKeys: ReadonlyMap<string, string>;
 }
 
 /** All that a verb of a service may know of the call it serves. */

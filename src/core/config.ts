@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { fromBase64 } from "./ids.ts";
+import { providerVariables } from "./providers.ts";
 
 /** Settings that moved to installation policies: the server warns about them at boot. */
 const retired = {
@@ -122,4 +123,14 @@ export function retiredSettings(environment: Environment): string[] {
   return Object.entries(retired)
     .filter(([name]) => environment[name] !== undefined)
     .map(([name, policy]) => `${name} is no longer read: set the installation policy ${policy} instead`);
+}
+
+/** The providers' keys and addresses that the environment offers, under the names of the agent secrets they stand in for. */
+export function environmentKeys(environment: Environment): ReadonlyMap<string, string> {
+  const keys = new Map<string, string>();
+  for (const [variable, secret] of Object.entries(providerVariables)) {
+    const value = environment[variable];
+    if (value) keys.set(secret, value);
+  }
+  return keys;
 }

@@ -54,3 +54,12 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   for (let index = 0; index < a.length; index += 1) difference |= (a[index] ?? 0) ^ (b[index] ?? 0);
   return difference === 0;
 }
+
+/** Compares a presented secret with the stored one; the time tells no more than the length of what was presented. */
+export function sameText(presented: string, stored: string): boolean {
+  const a = utf8.encode(presented);
+  const b = utf8.encode(stored);
+  let difference = a.length ^ b.length;
+  for (let index = 0; index < a.length; index += 1) difference |= (a[index] ?? 0) ^ (b[index % b.length] ?? 0);
+  return difference === 0;
+}

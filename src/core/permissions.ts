@@ -65,5 +65,5 @@ export function reachesAllWorkspaces(role: RoleKey): boolean {
 }
 
 export function isRoleKey(value: string): value is RoleKey {
-  return value in roles;
+  return Object.hasOwn(roles, value);
 }

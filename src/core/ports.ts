@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { ProviderName } from "./providers.ts";
 
 /** Time, owned by whoever composes the engine, so that a test can move it. */
 export interface Clock {
@@ -21,16 +22,13 @@ export interface Log {
 
 /** Which model, where, with which credential. Values come from the agent first, then from the environment. */
 export interface ModelSpec {
-  provider: string;
+  provider: ProviderName;
   model: string;
   baseUrl: string | undefined;
   apiKey: string | undefined;
 }
 
-/** Makes language models out of specs; throws `EngineError` for a provider it does not know or that lacks its key. */
 export interface Models {
-  resolve(spec: ModelSpec): LanguageModelV4;
-  /** Whether this build knows the provider. */
-  has(provider: string): boolean;
-  providers(): readonly string[];
+  /** The model of a spec; rejects with an `Error` for the log when the provider lacks its key or is not in this build. */
+  resolve(spec: ModelSpec): Promise<LanguageModelV4>;
 }

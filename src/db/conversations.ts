@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import {
   type AnyPgColumn,
+  bigint,
   boolean,
   index,
   integer,
@@ -43,7 +44,7 @@ export const conversations = pgTable(
     lastSeq: integer("last_seq").notNull().default(0),
     lastInboxSeq: integer("last_inbox_seq").notNull().default(0),
     messageCount: integer("message_count").notNull().default(0),
-    totalTokens: integer("total_tokens").notNull().default(0),
+    totalTokens: bigint("total_tokens", { mode: "number" }).notNull().default(0),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },

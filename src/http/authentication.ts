@@ -1,14 +1,188 @@
 import type { Context } from "hono";
-import type { Actor, Ctx } from "../context.ts";
-import { EngineError } from "../core/errors.ts";
+import type { Actor, Ctx, Membership, Services } from "../context.ts";
+import { EngineError, notFound } from "../core/errors.ts";
+import { digest } from "../core/ids.ts";
+import { isRoleKey, reachesAllWorkspaces, roles } from "../core/permissions.ts";
+import { sessionSeconds, type TokenKind, tokenKind } from "../core/tokens.ts";
+import { readSessionCookie, setSessionCookie } from "./cookie.ts";
 import type { AppEnv } from "./environment.ts";
+import { requireOwnOrigin } from "./origin.ts";
 
-/** Finds out who calls and which organization is addressed, in one query. Throws the 401s and the 404. */
-export async function authenticate(_c: Context<AppEnv>): Promise<Ctx> {
-  throw new EngineError("unauthorized", "Missing credentials");
+/** A use is written down at most this often, so that a guarded request reads and does not write. */
+const refreshMs = 60 * 60 * 1000;
+
+interface Credential {
+  token: string;
+  kind: TokenKind;
+  /** From the cookie, which a browser also sends when another site asks it to. */
+  ambient: boolean;
+}
+
+interface Row {
+  id: string;
+  kind: TokenKind;
+  name: string | null;
+  used_at: number | null;
+  user_id: string | null;
+  user_name: string | null;
+  email: string | null;
+  organization_id: string | null;
+  organization_slug: string | null;
+  role_key: string | null;
+  workspace_ids: string | null;
+}
+
+/**
+ * Token, user, addressed organization, role and workspaces in one round trip. $1 digest, $2 slug of the addressed
+ * organization or null, $3 now.
+ */
+const lookup = `
+select t.id, t.kind, t.name, (extract(epoch from t.last_used_at) * 1000)::float8 as used_at,
+  u.id as user_id, u.name as user_name, u.email,
+  o.id as organization_id, o.slug as organization_slug, o.role_key, w.ids as workspace_ids
+from access_tokens t
+left join users u on u.id = t.user_id
+left join lateral (
+  select o.id, o.slug, m.role_key
+  from (
+    select organization_id, role_key, created_at from members where user_id = t.user_id
+    union all
+    select t.organization_id, 'owner', null where t.kind = 'management'
+  ) m
+  join organizations o on o.id = m.organization_id
+  where $2::text is null or o.slug = $2
+  order by (o.id = t.active_organization_id) desc nulls last, m.created_at, o.id
+  limit 1
+) o on true
+left join lateral (
+  select string_agg(wm.workspace_id::text, ',') as ids
+  from workspace_members wm
+  join workspaces w on w.id = wm.workspace_id
+  where wm.user_id = t.user_id and w.organization_id = o.id
+) w on true
+where t.digest = $1 and (t.expires_at is null or t.expires_at > $3)`;
+
+/** Someone signed in who belongs to no organization: no permission, and an id that no row has. */
+const nowhere: Membership = {
+  organizationId: "00000000-0000-0000-0000-000000000000",
+  organizationSlug: "",
+  role: "viewer",
+  permissions: new Set(),
+  workspaceIds: [],
+};
+
+/**
+ * Finds out who calls and which organization is addressed, in one query. Throws the 401s, the 403 of a cookie that
+ * comes from a foreign page, and the 404 of an organization out of reach.
+ */
+export async function authenticate(c: Context<AppEnv>): Promise<Ctx> {
+  return identify(c, readCredential(c));
+}
+
+/** The same for routes where a management key is no credential: it is the 401 of any unknown token. */
+export async function authenticateSession(c: Context<AppEnv>): Promise<Ctx> {
+  const credential = readCredential(c);
+  if (credential.kind !== "session") throw invalid();
+  return identify(c, credential);
+}
+
+/** Whether the caller offers a session, valid or not: a bearer token of that form, else the cookie. */
+export function offersSession(c: Context<AppEnv>): boolean {
+  const bearer = readBearer(c);
+  return bearer === null ? readSessionCookie(c) !== null : tokenKind(bearer) === "session";
+}
+
+/** The bearer token, or null without the header. Throws the 401 for any other form of it, a repeated one too. */
+export function readBearer(c: Context<AppEnv>): string | null {
+  const header = c.req.header("Authorization");
+  if (header === undefined) return null;
+  // A repeated header arrives joined by ", ": the space gives it away.
+  const token = /^Bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
+  if (!token) throw new EngineError("unauthorized", "Authorization must be sent once, as: Bearer <token>");
+  return token;
 }
 
 /** Throws the 403 for a management key where only a signed-in person may act. */
 export function requireSession(actor: Actor): void {
   if (actor.type !== "user") throw new EngineError("forbidden", "This needs a signed-in session");
+}
+
+function readCredential(c: Context<AppEnv>): Credential {
+  const bearer = readBearer(c);
+  const token = bearer ?? readSessionCookie(c);
+  if (token === null) throw new EngineError("unauthorized", "Missing credentials");
+  const kind = tokenKind(token);
+  const ambient = bearer === null;
+  if (kind === null || (ambient && kind !== "session")) throw invalid();
+  return { token, kind, ambient };
+}
+
+async function identify(c: Context<AppEnv>, { token, ambient }: Credential): Promise<Ctx> {
+  if (ambient && !readOnlyMethods.has(c.req.method)) requireOwnOrigin(c);
+  const { services, log, requestId, ip } = c.var;
+  const { database, clock } = services;
+  const address = addressedOrganization(c);
+  const now = clock.now();
+  const [row] = await database.query<Row>(lookup, [await digest(token), address, new Date(now).toISOString()]);
+  const actor = row && toActor(row);
+  if (!actor) throw invalid();
+  if (row.used_at === null || now - row.used_at >= refreshMs) {
+    await refresh(services, row, now);
+    if (ambient) setSessionCookie(c, token);
+  }
+  const membership = toMembership(row);
+  if (!membership && address !== null) throw notFound("Organization");
+  return {
+    ...services,
+    log,
+    db: database.db,
+    actor,
+    membership: membership ?? nowhere,
+    request: { id: requestId, ip },
+  };
+}
+
+const readOnlyMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+
+const invalid = () => new EngineError("unauthorized", "Invalid or expired credentials");
+
+/** The path's organization, else the header's. A request that names two addresses none. */
+function addressedOrganization(c: Context<AppEnv>): string | null {
+  const inPath: string | undefined = c.req.param("orgSlug");
+  const inHeader = c.req.header("X-Organization");
+  if (inPath !== undefined && inHeader !== undefined && inPath !== inHeader) throw notFound("Organization");
+  const slug = inPath ?? inHeader ?? null;
+  if (slug?.includes("\u0000")) throw notFound("Organization");
+  return slug;
+}
+
+function toActor({ id, kind, name, user_id, user_name, email }: Row): Actor | null {
+  if (kind === "management") return { type: "key", id, name: name ?? "" };
+  if (user_id === null) return null;
+  return { type: "user", id: user_id, name: user_name ?? "", email: email ?? "", sessionId: id };
+}
+
+function toMembership({ organization_id, organization_slug, role_key, workspace_ids }: Row): Membership | null {
+  if (organization_id === null || organization_slug === null) return null;
+  // A role that this release does not know may do nothing rather than too much.
+  const known = role_key !== null && isRoleKey(role_key) ? role_key : null;
+  const role = known ?? "viewer";
+  return {
+    organizationId: organization_id,
+    organizationSlug: organization_slug,
+    role,
+    permissions: known ? roles[known] : new Set(),
+    workspaceIds: reachesAllWorkspaces(role) ? null : (workspace_ids?.split(",") ?? []),
+  };
+}
+
+/** Notes the use; a session lives on from here, a management key ends when it was said to. */
+async function refresh({ database }: Services, { id }: Row, now: number): Promise<void> {
+  const expires = new Date(now + sessionSeconds * 1000).toISOString();
+  await database.query(
+    `update access_tokens set last_used_at = $2,
+       expires_at = case when kind = 'session' then $3::timestamptz else expires_at end
+     where id = $1`,
+    [id, new Date(now).toISOString(), expires],
+  );
 }

@@ -67,7 +67,9 @@ interface BodyOptions {
 
 /** The one place that writes an error body. */
 export function errorBody(error: EngineError, { requestId, vendorShape }: BodyOptions) {
-  const { status, message, code, issues } = error;
+  const { status, code, issues } = error;
+  // What broke inside is for the log alone.
+  const message = status === 500 ? "Internal server error" : error.message;
   const extra = { ...(issues ? { issues } : {}), ...(status === 500 ? { requestId } : {}) };
   if (vendorShape) {
     return { statusCode: status, message, error: { message, type: vendorType(status), code }, ...extra };
@@ -77,9 +79,12 @@ export function errorBody(error: EngineError, { requestId, vendorShape }: BodyOp
 
 export const onError: ErrorHandler<AppEnv> = (thrown, c) => {
   const error = toEngineError(thrown);
-  if (error.status >= 500) {
-    c.var.log.error({ err: error.cause ?? error, status: error.status }, error.message);
+  // What has no cause was said in the log already, where it happened.
+  if (error.status >= 500 && error.cause !== undefined) {
+    c.var.log.error({ err: error.cause, status: error.status }, error.message);
   }
+  // RFC 9110 wants it on every 401; for a bearer scheme browsers ask nobody for a password.
+  if (error.status === 401) c.header("WWW-Authenticate", "Bearer");
   const vendorShape = c.req.path.startsWith("/v1/") && c.req.header("X-Error-Format") === "openai";
   return c.json(errorBody(error, { requestId: c.var.requestId, vendorShape }), error.status, error.headers);
 };

@@ -1,6 +1,7 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
 import { requirePermission } from "../context.ts";
+import { EngineError } from "../core/errors.ts";
 import type { Permission } from "../core/permissions.ts";
 import { authenticate, requireSession } from "./authentication.ts";
 import type { AppEnv } from "./environment.ts";
@@ -79,15 +80,48 @@ export function guarded<const Route extends Declared>(
     if (sessionOnly) requireSession(ctx.actor);
     if (permission) requirePermission(ctx.membership, permission);
     c.set("ctx", ctx);
+    // No proxy may keep what one caller was shown; a handler may say otherwise.
+    c.header("Cache-Control", "no-store");
     await next();
   });
   return createRoute({
     ...route,
-    middleware: guard,
+    middleware: [guard, checkContentType(route)],
     security: (sessionOnly ? ["sessionCookie", "sessionBearer"] : Object.keys(securitySchemes)).map((scheme) => ({
       [scheme]: [],
     })),
     ...(permission ? { "x-permission": permission } : {}),
-    responses: { ...errorAnswers(400, 401, 403, 429), ...route.responses },
+    responses: { ...errorAnswers(400, 401, 403, 429), ...bodyAnswers(route), ...route.responses },
   });
+}
+
+/** Declares a route that anybody may call. */
+export function unguarded<const Route extends Declared>(route: Route) {
+  return createRoute({
+    ...route,
+    middleware: checkContentType(route),
+    security: [],
+    responses: { ...bodyAnswers(route), ...route.responses },
+  });
+}
+
+/** Whether nothing but JSON will do; a body in several forms is its handler's to tell apart. */
+function wantsJson({ request }: Declared): boolean {
+  return request?.body?.required === true && Object.keys(request.body.content).join() === "application/json";
+}
+
+/** Without this the validator takes a body of another type, or without one, for an empty object. */
+function checkContentType(route: Declared) {
+  const wanted = wantsJson(route);
+  return createMiddleware<AppEnv>(async (c, next) => {
+    if (wanted && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
+      throw new EngineError("unsupported-media-type", "Content-Type must be application/json");
+    }
+    await next();
+  });
+}
+
+/** What every route that takes JSON may answer. They are the engine's to give, so handlers' types leave them out. */
+function bodyAnswers(route: Declared): Record<never, never> {
+  return wantsJson(route) ? errorAnswers(413, 415) : {};
 }

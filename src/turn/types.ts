@@ -40,7 +40,6 @@ export interface ToolContext {
   idempotencyKey: string;
   signal: AbortSignal;
   state: JsonObject;
-  emit(event: Extract<TurnEvent, { type: "activity" }>): void;
 }
 
 export interface Tool {
@@ -50,10 +49,6 @@ export interface Tool {
   inputSchema: JsonObject;
   /** The arguments as the tool wants them; throws an `Error` whose message tells the model what is wrong. */
   validate(args: unknown): unknown;
-  needsApproval: boolean;
-  /** `external`: something outside may have changed, so the turn may not be restarted afterwards. */
-  effect: "none" | "external";
-  timeoutMs?: number;
   execute(args: unknown, context: ToolContext): Promise<JsonValue>;
 }
 
@@ -78,6 +73,7 @@ export interface TurnInput {
   readonly scrub: Scrub;
 }
 
+/** `continue` is for a provider that pauses its own step and wants to be called again. */
 export type StepType = "initial" | "tool-result" | "continue";
 
 export interface Usage {
@@ -87,7 +83,6 @@ export interface Usage {
 
 /** What happens in a turn, in order: the one thing that every door, the bus and the tracer consume. */
 export type TurnEvent =
-  | { type: "hook-execution"; hookId: string; event: string; toolName: string; success: boolean; durationMs: number }
   | { type: "step-start"; index: number; stepType: StepType }
   /** A tool's input began: nothing to show, but a disconnect no longer cancels the turn. */
   | { type: "produced" }
@@ -95,8 +90,6 @@ export type TurnEvent =
   | { type: "text-delta"; text: string }
   | { type: "tool-call"; id: string; name: string; args: JsonValue }
   | { type: "tool-result"; id: string; result: JsonValue }
-  | { type: "approval-request"; id: string; name: string; args: JsonValue }
-  | { type: "activity"; kind: "agent-handoff"; phase: "start" | "end"; agentSlug: string }
   | { type: "step-finish"; index: number; finishReason: string; usage: Usage };
 
 /** A step as it is stored and shown (decisions §5). */
@@ -111,7 +104,7 @@ export interface Step {
   durationMs: number;
 }
 
-export type AbortReason = "disconnect" | "stop" | "restart" | "shutdown" | "lease-lost" | "timeout";
+export type AbortReason = "disconnect" | "stop" | "shutdown" | "lease-lost";
 
 /** Why a model call ended badly, without a word of the provider's. */
 export type FailureCode = "provider-failed" | "provider-timeout" | "rate-limited" | "internal";
@@ -130,18 +123,15 @@ interface Outcome {
   text: string;
   reasoning: string;
   steps: Step[];
-  /** The provider's own messages of this turn, verbatim, for the next steps and turns. */
+  /** The provider's own messages of this turn, verbatim; each tool call in them has its result. */
   messages: ModelMessage[];
   usage: Usage;
+  /** Whether anything came out: text, reasoning or the beginning of a tool call. */
+  produced: boolean;
   /** Milliseconds from the start of the turn to its first output. */
   firstOutputMs: number | null;
   durationMs: number;
 }
 
 export type TurnOutcome = Outcome &
-  (
-    | { status: "done" }
-    | { status: "approval"; pending: { toolCallId: string; toolName: string; args: JsonValue } }
-    | { status: "failed"; produced: boolean; failure: Failure }
-    | { status: "aborted"; produced: boolean; reason: AbortReason }
-  );
+  ({ status: "done" } | { status: "failed"; failure: Failure } | { status: "aborted"; reason: AbortReason });

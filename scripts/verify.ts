@@ -1,0 +1,126 @@
+// All that must hold before a change is merged: one line a step, the output only of what failed, and at the end the
+// totals of the tests on both databases.
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startPostgres } from "../tests/real-postgres.ts";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), "verify-"));
+const totals = { passed: 0, failed: 0 };
+const failures: string[] = [];
+
+interface Result {
+  ok: boolean;
+  output: string;
+  /** Said behind the step's name. */
+  note?: string;
+}
+
+try {
+  await step("format and lint", () => command("biome", ["ci", "--colors=off", "."]));
+  await step("types", () => command("tsc", ["--noEmit"]));
+  await step("types of what runs at the edge", () => command("tsc", ["-p", "tsconfig.edge.json", "--noEmit"]));
+  await step("build", () => command("node", ["scripts/build.ts"]));
+  await step("docs/configuration.md", () => command("node", ["scripts/document-settings.ts", "--check"]));
+  await step("openapi/openapi.json", compareDescription);
+  await step("migrations fit the schema", compareMigrations);
+  await step("tests on the embedded database", () => test("embedded", [], {}));
+  await step("tests on PostgreSQL", testOnPostgres);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+if (failures.length > 0) console.log(`\nNot as it must be: ${failures.join(", ")}`);
+console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
+process.exitCode = failures.length > 0 || totals.failed > 0 ? 1 : 0;
+
+async function step(name: string, run: () => Promise<Result>): Promise<void> {
+  const start = performance.now();
+  const { ok, output, note } = await run().catch((error: unknown) => ({ ok: false, output: String(error), note: "" }));
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`${ok ? "ok    " : "FAILED"} ${name}${note ? `: ${note}` : ""} (${seconds} s)`);
+  if (ok) return;
+  failures.push(name);
+  console.log(output.trimEnd().replaceAll(/^/gm, "       "));
+}
+
+/** Runs a program of the toolchain, which npm puts on the PATH. */
+function command(name: string, args: string[], environment: Record<string, string> = {}): Promise<Result> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const child = spawn(name, args, {
+      cwd: root,
+      env: { ...process.env, ...environment },
+      stdio: ["ignore", "pipe", "pipe"],
+      shell: process.platform === "win32",
+    });
+    child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));
+    child.on("error", (error) => resolve({ ok: false, output: String(error) }));
+    child.on("close", (code) => resolve({ ok: code === 0, output: Buffer.concat(chunks).toString() }));
+  });
+}
+
+async function compareDescription(): Promise<Result> {
+  const { ok, output } = await command("node", ["dist/cli.js", "openapi"]);
+  if (!ok) return { ok, output };
+  const same = readFileSync(join(root, "openapi/openapi.json"), "utf8") === output;
+  return { ok: same, output: "openapi/openapi.json differs from the routes; run: npm run generate" };
+}
+
+/** Generates into a copy: a schema that its migrations miss would show up as a new file there. */
+async function compareMigrations(): Promise<Result> {
+  const copy = join(scratch, "drizzle");
+  cpSync(join(root, "drizzle"), copy, { recursive: true });
+  const config = join(scratch, "drizzle.config.json");
+  writeFileSync(config, JSON.stringify({ dialect: "postgresql", schema: join(root, "src/db/schema.ts"), out: copy }));
+  const before = readdirSync(copy).length;
+  const checked = await command("drizzle-kit", ["check", `--config=${config}`]);
+  if (!checked.ok) return checked;
+  const { ok, output } = await command("drizzle-kit", ["generate", `--config=${config}`]);
+  const same = readdirSync(copy).length === before;
+  const advice =
+    "src/db/schema.ts has changes without a migration; run: npx drizzle-kit generate --name=<what_changes>";
+  return { ok: ok && same, output: same ? output : `${advice}\n${output}` };
+}
+
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  testResults: { status: string; assertionResults: unknown[] }[];
+}
+
+async function test(name: string, args: string[], environment: Record<string, string>): Promise<Result> {
+  const file = join(scratch, `${name}.json`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const result = await command("vitest", ["run", ...reporters, ...args], { NO_COLOR: "1", ...environment });
+  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
+  // A file that could not even be loaded has no tests to count, but is no success.
+  const unloaded = testResults.filter(
+    ({ status, assertionResults }) => status === "failed" && !assertionResults.length,
+  );
+  const failed = numFailedTests + unloaded.length;
+  totals.passed += numPassedTests;
+  totals.failed += failed;
+  return { ...result, ok: result.ok && failed === 0, note: `${numPassedTests} passed, ${failed} failed` };
+}
+
+/** The same suite again, without the tests that start the built program. */
+async function testOnPostgres(): Promise<Result> {
+  const server = await startPostgres();
+  if (!server) {
+    return {
+      ok: true,
+      output: "",
+      note: "SKIPPED, no PostgreSQL for this platform; set TEST_DATABASE_URL to run them",
+    };
+  }
+  try {
+    return await test("postgres", ["--project=engine"], { TEST_DIALECT: "postgres", TEST_DATABASE_URL: server.url });
+  } finally {
+    await server.stop();
+  }
+}

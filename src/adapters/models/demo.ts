@@ -1,0 +1,189 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolResultOutput,
+} from "@ai-sdk/provider";
+
+type Part = LanguageModelV4StreamPart;
+
+/** How many parts go out before everything else in the process has its turn. */
+const burst = 16;
+
+/**
+ * The built-in model (decisions §4, "Providers"): offline, deterministic, and no language model. It repeats the last
+ * user message; `call <tool> {json}` calls a tool and then tells its result; `think …` reasons first. Its tokens are
+ * words.
+ */
+export function demoModel(): LanguageModelV4 {
+  const doStream = async (options: LanguageModelV4CallOptions) => {
+    options.abortSignal?.throwIfAborted();
+    return { stream: streamed(answer(options), options.abortSignal) };
+  };
+  return {
+    specificationVersion: "v4",
+    provider: "demo",
+    modelId: "demo",
+    supportedUrls: {},
+    doStream,
+    doGenerate: async (options) => fold((await doStream(options)).stream),
+  };
+}
+
+interface Answer {
+  reasoning: string;
+  text: string;
+  call: { id: string; name: string; input: string } | null;
+  /** Words of the prompt. */
+  read: number;
+}
+
+/** Decides by the end of the prompt alone. */
+function answer({ prompt, toolChoice }: LanguageModelV4CallOptions): Answer {
+  const nothing: Answer = { reasoning: "", text: "", call: null, read: countPrompt(prompt) };
+  const results = lastResults(prompt);
+  if (results.length > 0) return { ...nothing, text: results.join("\n") };
+
+  const message = lastUserText(prompt);
+  const thought = /^think(?:\s+|$)/i.exec(message)?.[0];
+  const rest = message.slice(thought?.length ?? 0);
+  const reasoning =
+    thought === undefined ? "" : `The demo model does not think. It was asked to reason about: ${rest || "nothing"}`;
+  const command = /^call\s+(\S+)\s*/i.exec(rest);
+  const name = command?.[1];
+  if (!command || name === undefined) return { ...nothing, reasoning, text: echo(rest) };
+
+  const input = rest.slice(command[0].length).trim() || "{}";
+  if (!isJsonObject(input)) {
+    return { ...nothing, reasoning, text: `The arguments are not a JSON object. Write: call ${name} {"key": "value"}` };
+  }
+  if (toolChoice?.type === "none") return { ...nothing, reasoning, text: "No more tools may be called in this turn." };
+  return { ...nothing, reasoning, call: { id: `call_${prompt.length}`, name, input } };
+}
+
+function echo(message: string): string {
+  return `I am the demo model, not a language model: I only repeat. You said: ${message || "nothing"}`;
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function lastUserText(prompt: LanguageModelV4Prompt): string {
+  const message = prompt.findLast(({ role }) => role === "user");
+  return message?.role === "user" ? textOf(message.content).trim() : "";
+}
+
+function textOf(content: readonly { type: string; text?: string }[]): string {
+  return content.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
+}
+
+/** What the tools said that were called just before. */
+function lastResults(prompt: LanguageModelV4Prompt): string[] {
+  const last = prompt.at(-1);
+  if (last?.role !== "tool") return [];
+  return last.content.flatMap((part) =>
+    part.type === "tool-result" ? [`The tool ${part.toolName} ${tell(part.output)}`] : [],
+  );
+}
+
+function tell(output: LanguageModelV4ToolResultOutput): string {
+  switch (output.type) {
+    case "text":
+      return `answered: ${output.value}`;
+    case "error-text":
+      return `failed: ${output.value}`;
+    case "error-json":
+      return `failed: ${JSON.stringify(output.value)}`;
+    case "execution-denied":
+      return `was refused${output.reason ? `: ${output.reason}` : ""}`;
+    default:
+      return `answered: ${JSON.stringify(output.value)}`;
+  }
+}
+
+function countPrompt(prompt: LanguageModelV4Prompt): number {
+  return prompt.reduce(
+    (sum, { content }) => sum + countWords(typeof content === "string" ? content : textOf(content)),
+    0,
+  );
+}
+
+/** A word with the space before it, so that the deltas put together are the text. */
+const words = (text: string): string[] => text.match(/\s*\S+|\s+$/g) ?? [];
+const countWords = (text: string): number => text.match(/\S+/g)?.length ?? 0;
+
+function* parts({ reasoning, text, call, read }: Answer): Generator<Part> {
+  yield { type: "stream-start", warnings: [] };
+  if (reasoning !== "") {
+    yield { type: "reasoning-start", id: "reasoning" };
+    for (const delta of words(reasoning)) yield { type: "reasoning-delta", id: "reasoning", delta };
+    yield { type: "reasoning-end", id: "reasoning" };
+  }
+  if (text !== "") {
+    yield { type: "text-start", id: "text" };
+    for (const delta of words(text)) yield { type: "text-delta", id: "text", delta };
+    yield { type: "text-end", id: "text" };
+  }
+  if (call) {
+    yield { type: "tool-input-start", id: call.id, toolName: call.name };
+    for (const delta of words(call.input)) yield { type: "tool-input-delta", id: call.id, delta };
+    yield { type: "tool-input-end", id: call.id };
+    yield { type: "tool-call", toolCallId: call.id, toolName: call.name, input: call.input };
+  }
+  const reason = call ? "tool-calls" : "stop";
+  const thought = countWords(reasoning);
+  const said = countWords(text) + (call ? countWords(call.input) : 0);
+  yield {
+    type: "finish",
+    finishReason: { unified: reason, raw: reason },
+    usage: {
+      inputTokens: { total: read, noCache: read, cacheRead: 0, cacheWrite: 0 },
+      outputTokens: { total: thought + said, text: said, reasoning: thought },
+    },
+  };
+}
+
+/** Made only as fast as it is read. */
+function streamed(answer: Answer, signal: AbortSignal | undefined): ReadableStream<Part> {
+  const source = parts(answer);
+  let sent = 0;
+  return new ReadableStream<Part>(
+    {
+      async pull(controller) {
+        sent += 1;
+        if (sent % burst === 0) await new Promise<void>((resolve) => setTimeout(resolve, 0));
+        signal?.throwIfAborted();
+        const { done, value } = source.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** A reply that is not streamed is the same one, put together. */
+async function fold(stream: ReadableStream<Part>): Promise<LanguageModelV4GenerateResult> {
+  const content: LanguageModelV4Content[] = [];
+  const reader = stream.getReader();
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    const block = content.at(-1);
+    if (value?.type === "text-start") content.push({ type: "text", text: "" });
+    if (value?.type === "reasoning-start") content.push({ type: "reasoning", text: "" });
+    if (value?.type === "text-delta" && block?.type === "text") block.text += value.delta;
+    if (value?.type === "reasoning-delta" && block?.type === "reasoning") block.text += value.delta;
+    if (value?.type === "tool-call") content.push(value);
+    if (value?.type === "finish")
+      return { content, finishReason: value.finishReason, usage: value.usage, warnings: [] };
+  }
+  throw new Error("The demo model's stream has no end");
+}

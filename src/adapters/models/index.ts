@@ -1,0 +1,48 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { ModelSpec, Models } from "../../core/ports.ts";
+import { demoModel } from "./demo.ts";
+import { type Fetch, providerFetch } from "./fetch.ts";
+import { openAi, openAiCompatible } from "./openai.ts";
+
+/** Enough for every model in use; what falls out is made again. */
+const cacheLimit = 500;
+
+interface Options {
+  /** Stands in for the runtime's own `fetch`. */
+  fetch?: Fetch;
+}
+
+/**
+ * The model providers of this build (decisions §4). `resolve` rejects with an `Error` for the log when a key or an
+ * address is missing or unusable. The models retry nothing, follow no redirect, and are kept per spec.
+ */
+export function createModels({ fetch = (input, init) => globalThis.fetch(input, init) }: Options = {}): Models {
+  const guarded = providerFetch(fetch);
+  const cache = new Map<string, LanguageModelV4>();
+
+  return {
+    async resolve(spec) {
+      const key = JSON.stringify([spec.provider, spec.model, spec.baseUrl, spec.apiKey]);
+      const model = cache.get(key) ?? (await make(spec, guarded));
+      // Set anew, it is the youngest; the first key is the one unused for longest.
+      cache.delete(key);
+      cache.set(key, model);
+      const oldest = cache.keys().next().value;
+      if (cache.size > cacheLimit && oldest !== undefined) cache.delete(oldest);
+      return model;
+    },
+  };
+}
+
+async function make(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
+  switch (spec.provider) {
+    case "demo":
+      return demoModel();
+    case "openai":
+      return spec.baseUrl === undefined ? openAi(spec, fetch) : openAiCompatible(spec, fetch);
+    case "openai-compatible":
+      return openAiCompatible(spec, fetch);
+    default:
+      throw new Error(`The provider ${spec.provider} is not part of this build`);
+  }
+}

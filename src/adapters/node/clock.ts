@@ -1,0 +1,18 @@
+import type { Clock } from "../../core/ports.ts";
+
+/** The longest delay of a Node timer; a longer one would fire at once. */
+const longest = 2 ** 31 - 1;
+
+/** The machine's own time. Its timers never keep the process alive: what a process waits for holds it open itself. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, fn) {
+    let timer: NodeJS.Timeout;
+    const arm = (left: number) => {
+      const next = left > longest ? () => arm(left - longest) : fn;
+      timer = setTimeout(next, Math.min(left, longest)).unref();
+    };
+    arm(ms);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,81 @@
+import pino from "pino";
+import { prettyFactory } from "pino-pretty";
+import type { Environment, Settings } from "../../core/config.ts";
+import type { Log } from "../../core/ports.ts";
+import { type Scrub, scrubbed, scrubber } from "../../core/scrub.ts";
+import { loggableFields } from "./log-fields.ts";
+
+interface LogOptions {
+  level: Settings["LOG_LEVEL"];
+  /** Colours and short lines for a person; JSON lines otherwise. */
+  pretty: boolean;
+  /** Values that must never be written, whatever field or sentence they turn up in. */
+  secrets: Iterable<string>;
+  /** Takes each line; standard error by default, so that standard output has only what was asked for. */
+  write?: (line: string) => void;
+}
+
+/** The structured log. Lines are written at once, so that the last words of a dying process are not lost. */
+export function createLog({ level, pretty: readable, secrets, write }: LogOptions): Log {
+  const out = write ? { write } : pino.destination({ dest: 2, sync: true });
+  const format = readable ? prettyFactory({ colorize: write === undefined }) : undefined;
+  const root = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      messageKey: "message",
+      formatters: { level: (label) => ({ level: label }) },
+      // Errors are described by `loggableFields`; pino would only do so at the top.
+      serializers: { err: (error: unknown) => error },
+      hooks: { streamWrite: scrubLine(scrubber(secrets)) },
+    },
+    format ? { write: (line) => void out.write(format(line)) } : out,
+  );
+  return adapt(root);
+}
+
+function adapt(logger: pino.Logger): Log {
+  const line = (level: "debug" | "info" | "warn" | "error"): Log["info"] => {
+    return (fields, message) => {
+      if (logger.isLevelEnabled(level)) logger[level](loggableFields(fields), message);
+    };
+  };
+  return {
+    debug: line("debug"),
+    info: line("info"),
+    warn: line("warn"),
+    error: line("error"),
+    child: (fields) => adapt(logger.child(loggableFields(fields))),
+  };
+}
+
+/** What looks like a credential though nobody told us of it: bearer tokens, our own tokens, passwords in addresses. */
+const shapes: [RegExp, string][] = [
+  [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${scrubbed}`],
+  [/\b(aek|aes|sk|pk)[-_][\w-]{16,}/g, scrubbed],
+  [/(:\/\/[^\s:@/"]*):[^\s@/"]+@/g, `$1:${scrubbed}@`],
+  [/([?&](?:token|key|secret)=)[^\s&"]+/gi, `$1${scrubbed}`],
+];
+
+function scrubLine(known: Scrub): Scrub {
+  return (line) => shapes.reduce((text, [shape, mark]) => text.replaceAll(shape, mark), known(line));
+}
+
+/** The secrets that a start knows from its environment. */
+export function bootSecrets(environment: Environment): string[] {
+  const plain = Object.entries(environment)
+    .filter(([name]) => /(_API_KEY|PASSWORD|ENCRYPTION_KEY)$/.test(name))
+    .map(([, value]) => value ?? "");
+  const previous = (environment.ENCRYPTION_KEY_PREVIOUS ?? "").split(",");
+  const password = URL.parse(environment.DATABASE_URL ?? "")?.password ?? "";
+  return [...plain, ...previous, password, decode(password)].map((value) => value.trim());
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Server } from "node:http";
+import { createAdaptorServer } from "@hono/node-server";
+
+interface Served {
+  fetch(request: Request, bindings: { remoteAddress?: string }): Response | Promise<Response>;
+}
+
+export interface Listener {
+  /** The port that was taken; differs from the wanted one when that was 0. */
+  port: number;
+  /** From here on `app` answers. Requests that came earlier have waited for it. */
+  serve(app: Served): void;
+  /** Ends every connection, the busy ones too. */
+  close(): Promise<void>;
+}
+
+/**
+ * Takes the port before anything else is opened or made, so that a taken one is known at once. Rejects with Node's
+ * error (`EADDRINUSE`, `EACCES`, …).
+ */
+export async function listen(host: string, port: number): Promise<Listener> {
+  const ready = Promise.withResolvers<Served>();
+  let app: Served | undefined;
+  const server = createAdaptorServer({
+    async fetch(request, { incoming }) {
+      const { remoteAddress } = incoming.socket;
+      const served = app ?? (await ready.promise);
+      return served.fetch(request, remoteAddress === undefined ? {} : { remoteAddress: plainAddress(remoteAddress) });
+    },
+    // Slow senders lose their connection; a reply may take as long as it takes.
+    serverOptions: { headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 75_000 },
+  }) as Server;
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : port,
+    serve(served) {
+      app = served;
+      ready.resolve(served);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** An IPv4 client of a socket that takes both families shows as `::ffff:192.0.2.1`. */
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}

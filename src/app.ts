@@ -1,0 +1,57 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import type { Services } from "./context.ts";
+import { EngineError } from "./core/errors.ts";
+import { boundBody } from "./http/body.ts";
+import type { AppEnv } from "./http/environment.ts";
+import { onError } from "./http/errors.ts";
+import { allowedMethods } from "./http/methods.ts";
+import { describeRequest } from "./http/request.ts";
+import { securitySchemes } from "./http/route.ts";
+
+export type App = OpenAPIHono<AppEnv>;
+
+/** Mounts the groups of routes under one error handler and one description of the request. */
+export function createApp(services: Services, groups: readonly App[]): App {
+  const app = new OpenAPIHono<AppEnv>({ strict: true });
+  app.use(describeRequest(services), boundBody);
+  for (const [name, scheme] of Object.entries(securitySchemes)) {
+    app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
+  }
+  for (const group of groups) app.route("/", group);
+
+  app.get("/openapi.json", (c) => c.json(describe(app)));
+  app.onError(onError);
+  const methods = allowedMethods(app);
+  app.notFound((c) => {
+    const allowed = methods(c.req.path);
+    if (allowed.length === 0) throw new EngineError("not-found", `No such route: ${c.req.path}`);
+    const Allow = allowed.join(", ");
+    throw new EngineError("method-not-allowed", `${c.req.method} is not allowed here; use ${Allow}`, {
+      headers: { Allow },
+    });
+  });
+  return app;
+}
+
+/** The machine-readable description, OpenAPI 3.1. Its version is the contract's, not the release's (spec "Versioning" 1). */
+export function describe(app: App) {
+  return app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "Agent Engine",
+      version: "0.1.0",
+      description:
+        "Self-hosted server for AI assistants: agents behind a chat-completions API and a native event stream.",
+      license: { name: "MIT" },
+    },
+    servers: [{ url: "/", description: "This server." }],
+    tags: [
+      { name: "Chat", description: "Talk to an agent." },
+      { name: "Agents", description: "Create and configure agents." },
+      { name: "Secrets", description: "Credentials of an agent; never readable." },
+      { name: "Channels", description: "Where an agent is reached." },
+      { name: "Account", description: "Sign-in, the current user and management keys." },
+      { name: "Service", description: "Health and description." },
+    ],
+  });
+}

@@ -1,0 +1,30 @@
+import { createModels } from "../adapters/models/index.ts";
+import { systemClock } from "../adapters/node/clock.ts";
+import { createLog } from "../adapters/node/log.ts";
+import { createCipher } from "../core/cipher.ts";
+import { createEngine } from "../engine.ts";
+import { version } from "../main.ts";
+
+const unused = async (): Promise<never> => {
+  throw new Error("A description needs no database");
+};
+
+/** The OpenAPI document, without settings or a database. */
+export async function describeApi(): Promise<object> {
+  const engine = createEngine({
+    database: {
+      get db(): never {
+        throw new Error("A description needs no database");
+      },
+      query: unused,
+      transaction: unused,
+      close: async () => {},
+    },
+    cipher: await createCipher([new Uint8Array(32)]),
+    clock: systemClock,
+    log: createLog({ level: "silent", pretty: false, secrets: [] }),
+    models: createModels(),
+    options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map() },
+  });
+  return engine.document();
+}

@@ -1,0 +1,76 @@
+import { type Environment, environmentKeys } from "../core/config.ts";
+import { randomToken } from "../core/ids.ts";
+import type { Quickstart, QuickstartRequest } from "../engine.ts";
+import type { RunningServer, Setup } from "../main.ts";
+import { type Flags, textFlag } from "./arguments.ts";
+
+export interface QuickstartOptions extends QuickstartRequest {
+  /** The password was made here, so nobody knows it yet. */
+  generated: boolean;
+  /** The command that gives the agent a new key. */
+  again: string;
+}
+
+/** The flags, with the environment and defaults for what they leave out. Throws `UsageError`. */
+export function readQuickstart(flags: Flags, environment: Environment): QuickstartOptions {
+  const password = textFlag(flags, "password") ?? (environment.OWNER_PASSWORD || undefined);
+  const model = textFlag(flags, "model");
+  return {
+    email: textFlag(flags, "email") ?? (environment.OWNER_EMAIL || "owner@example.com"),
+    password: password ?? randomToken(12),
+    generated: password === undefined,
+    slug: textFlag(flags, "slug") ?? "assistant",
+    ...(model === undefined ? {} : { model }),
+    newKey: flags["new-key"] === true,
+    again: environment.npm_lifecycle_event === "quickstart" ? "npm run quickstart --" : "agent-engine quickstart",
+  };
+}
+
+/** Makes owner, agent and key on a running server; answers what to show. */
+export async function quickstart(
+  { engine, address }: RunningServer,
+  { generated, again, ...request }: QuickstartOptions,
+  { environment }: Setup,
+): Promise<string> {
+  const made = await engine.quickstart(request);
+  const password = generated ? `${request.password}   (shown only now)` : "as you set it";
+  const owner = made.ownerCreated
+    ? [row("Owner", request.email), row("Password", password)]
+    : [row("Owner", "made before; e-mail and password stay as they are")];
+  const key = made.key === null ? `shown when it was made; ${again} --new-key sets a new one` : made.key;
+  return [
+    "",
+    row("Address", address),
+    ...owner,
+    row("Agent", made.slug),
+    row("Key", made.key === null ? key : `${key}   (shown only now)`),
+    "",
+    ...firstCall(made, address),
+    "",
+    ...demoNote(request.model, environment),
+    "  Ctrl+C stops the server.",
+    "",
+    "",
+  ].join("\n");
+}
+
+const row = (label: string, text: string) => `  ${label.padEnd(9)} ${text}`;
+
+function firstCall({ slug, key }: Quickstart, address: string): string[] {
+  const body = JSON.stringify({ model: slug, messages: [{ role: "user", content: "Hello" }] });
+  const curl =
+    `curl ${address}/v1/chat/completions -H "Authorization: Bearer ${key ?? "$AGENT_KEY"}"` +
+    ` -H "Content-Type: application/json" -d '${body}'`;
+  const intro =
+    key === null ? "  With the key in AGENT_KEY, in another terminal:" : "  Say hello, in another terminal:";
+  return [intro, "", `  ${curl}`];
+}
+
+function demoNote(model: string | undefined, environment: Environment): string[] {
+  if (model !== undefined || environmentKeys(environment).size > 0) return [];
+  return [
+    "  The built-in demo model answers until an agent has a provider: it echoes and is no language model.",
+    "  To use a real one, stop, set its key (OPENAI_API_KEY, for example) and start again.",
+    "",
+  ];
+}

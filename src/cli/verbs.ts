@@ -1,0 +1,93 @@
+import type { Environment } from "../core/config.ts";
+import { openEngine, prepare, type RunningServer, type Setup, startServer, version } from "../main.ts";
+import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } from "./arguments.ts";
+import { describeApi } from "./openapi.ts";
+import { type QuickstartOptions, quickstart, readQuickstart } from "./quickstart.ts";
+import { stopOnSignals } from "./signals.ts";
+
+const verbs = {
+  serve: { summary: "Serve the API (the default).", flags: {} },
+  quickstart: {
+    summary: "Make an owner, an agent and its key, serve, and show a first call.",
+    flags: {
+      email: { type: "string", description: "E-mail of the owner (OWNER_EMAIL, else owner@example.com)." },
+      password: { type: "string", description: "Password of the owner (OWNER_PASSWORD, else one is made and shown)." },
+      slug: { type: "string", description: "Slug of the agent (assistant)." },
+      model: {
+        type: "string",
+        description: "Its model, as provider:model (the first provider with a key, else demo).",
+      },
+      "new-key": { type: "boolean", description: "Give the agent a new key even if it has one." },
+    },
+  },
+  migrate: { summary: "Bring the database up to this release and end.", flags: {} },
+  openapi: { summary: "Print the OpenAPI document.", flags: {} },
+  "rotate-key": {
+    summary: "Seal all stored secrets with ENCRYPTION_KEY; name the earlier key in ENCRYPTION_KEY_PREVIOUS.",
+    flags: {},
+  },
+} as const satisfies Record<string, Verb>;
+
+/** Runs one command line. Resolves when it is done, or when the server runs; rejects with what `explain` puts into words. */
+export async function runCommand(line: readonly string[], environment: Environment): Promise<void> {
+  const { name, named, flags } = parseCommand(line, verbs);
+  if (flags.version) return print(`${version}\n`);
+  if (flags.help) return print(named ? describeVerb(name, verbs[name]) : describeCommand(verbs));
+  await run(name, flags, environment);
+}
+
+async function run(name: keyof typeof verbs, flags: Flags, environment: Environment): Promise<void> {
+  if (name === "openapi") return print(`${JSON.stringify(await describeApi(), null, 2)}\n`);
+  const options: QuickstartOptions | undefined = name === "quickstart" ? readQuickstart(flags, environment) : undefined;
+  const setup = prepare(environment, { terminal: process.stderr.isTTY === true });
+  if (name === "migrate") return migrate(setup);
+  if (name === "rotate-key") return rotateKey(setup);
+  await serve(setup, options);
+}
+
+async function serve(setup: Setup, options: QuickstartOptions | undefined): Promise<void> {
+  const { OWNER_EMAIL: email, OWNER_PASSWORD: password, SHUTDOWN_GRACE_SECONDS } = setup.settings;
+  // A quickstart makes the owner itself, to know whether there was one.
+  const owner = !options && email && password ? { email, password } : undefined;
+  const starting = startServer(setup, owner);
+  stopOnSignals({
+    stop: async () => (await starting).stop(),
+    graceMs: SHUTDOWN_GRACE_SECONDS * 1000,
+    log: setup.log,
+  });
+  const server = await starting;
+  if (!options) return print(invitation(server, setup));
+  try {
+    await print(await quickstart(server, options, setup));
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+function invitation({ address, setupToken }: RunningServer, { settings }: Setup): string {
+  if (setupToken === null) return "";
+  return `There is no owner yet. Open this link to become it; it works once:\n\n  ${settings.BASE_URL ?? address}/setup?token=${setupToken}\n\n`;
+}
+
+async function migrate(setup: Setup): Promise<void> {
+  const { close } = await openEngine(setup, "http://localhost");
+  await close();
+  await print("The database is up to date.\n");
+}
+
+async function rotateKey(setup: Setup): Promise<void> {
+  const { engine, close } = await openEngine(setup, "http://localhost");
+  try {
+    await engine.boot({});
+    const count = await engine.rotateKey();
+    await print(`${count} ${count === 1 ? "secret is" : "secrets are"} sealed with the current key.\n`);
+  } finally {
+    await close();
+  }
+}
+
+/** Resolves when the text is out: a pipe may take it in pieces. */
+function print(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+}

@@ -1,0 +1,22 @@
+import { argon2id, argon2Verify } from "hash-wasm";
+
+/** OWASP's second choice for argon2id: 19 MiB, two passes, one lane. */
+const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 } as const;
+
+/** No password's hash, at the same cost: an unknown account takes as long to refuse as a wrong password. */
+const nobody = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/** Two keyboards may spell one character differently; both must open the same account. */
+const normalize = (password: string) => password.normalize("NFKC");
+
+/** The PHC string to store of a password. */
+export function hashPassword(password: string): Promise<string> {
+  const salt = crypto.getRandomValues(new Uint8Array(16));
+  return argon2id({ ...cost, salt, password: normalize(password), outputType: "encoded" });
+}
+
+/** Whether the password is the one behind `hash`; with null it takes as long and says no. */
+export async function verifyPassword(hash: string | null, password: string): Promise<boolean> {
+  const matches = await argon2Verify({ hash: hash ?? nobody, password: normalize(password) });
+  return matches && hash !== null;
+}

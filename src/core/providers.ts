@@ -1,0 +1,53 @@
+/** The model providers of decisions §4, in the order in which a default is looked for. */
+export const providerNames = [
+  "openai",
+  "anthropic",
+  "google",
+  "mistral",
+  "ollama",
+  "openai-compatible",
+  "demo",
+] as const;
+
+export type ProviderName = (typeof providerNames)[number];
+
+/** What a provider is asked for when an agent names no model; the others serve whatever was installed in them. */
+export const defaultModels: Partial<Record<ProviderName, string>> = { openai: "gpt-5-mini", demo: "demo" };
+
+export function isProviderName(value: string): value is ProviderName {
+  return (providerNames as readonly string[]).includes(value);
+}
+
+const stem = (provider: ProviderName) => provider.replaceAll("-", "_");
+
+/** The agent secret that holds a provider's key, such as `openai_api_key`. */
+export const apiKeySecret = (provider: ProviderName) => `${stem(provider)}_api_key`;
+
+/** The agent secret that holds a provider's address, such as `openai_base_url`. */
+export const baseUrlSecret = (provider: ProviderName) => `${stem(provider)}_base_url`;
+
+/** The agent secret that a variable of the environment stands in for, in the providers' own spelling. */
+export const providerVariables: Readonly<Record<string, string>> = {
+  OPENAI_API_KEY: "openai_api_key",
+  OPENAI_BASE_URL: "openai_base_url",
+  ANTHROPIC_API_KEY: "anthropic_api_key",
+  ANTHROPIC_BASE_URL: "anthropic_base_url",
+  GOOGLE_GENERATIVE_AI_API_KEY: "google_api_key",
+  GOOGLE_API_KEY: "google_api_key",
+  MISTRAL_API_KEY: "mistral_api_key",
+  OLLAMA_BASE_URL: "ollama_base_url",
+  OPENAI_COMPATIBLE_API_KEY: "openai_compatible_api_key",
+  OPENAI_COMPATIBLE_BASE_URL: "openai_compatible_base_url",
+};
+
+/**
+ * Splits `provider:model` at the first colon when the part before it is a provider, so that `ollama:qwen3:8b` and
+ * plain names with a colon both work.
+ */
+export function splitModel(value: string): { provider: ProviderName | null; model: string } {
+  const colon = value.indexOf(":");
+  const prefix = value.slice(0, Math.max(colon, 0));
+  return isProviderName(prefix)
+    ? { provider: prefix, model: value.slice(colon + 1) }
+    : { provider: null, model: value };
+}

@@ -1,0 +1,94 @@
+import { type App, createApp, describe } from "./app.ts";
+import type { Actor, Ctx, Services } from "./context.ts";
+import { newId } from "./core/ids.ts";
+import { roles } from "./core/permissions.ts";
+import { accountRoutes, bootstrapOwner, issueSetupToken, ownerExists, tidyAccounts } from "./features/account/index.ts";
+import { agentRoutes } from "./features/agents/index.ts";
+import { channelRoutes, createQuickstartAgent } from "./features/channels/index.ts";
+import { createChat } from "./features/chat/index.ts";
+import { rotateSecrets, secretRoutes, verifyEncryptionKey } from "./features/secrets/index.ts";
+import { createHealth } from "./http/health.ts";
+
+export interface OwnerAccount {
+  email: string;
+  password: string;
+}
+
+export interface QuickstartRequest extends OwnerAccount {
+  slug: string;
+  /** `provider:model`; absent: the installation's default. */
+  model?: string;
+  /** Replace a key that is stored already. */
+  newKey: boolean;
+}
+
+export interface Quickstart {
+  slug: string;
+  /** Null when a key was stored before: it cannot be shown again. */
+  key: string | null;
+  /** Whether this call made the owner with the given password. */
+  ownerCreated: boolean;
+}
+
+export interface Engine {
+  app: App;
+  /** Makes the installation ready; rejects when the encryption key is not the one its secrets were sealed with. */
+  boot(options: { owner?: OwnerAccount }): Promise<{ setupToken: string | null }>;
+  quickstart(request: QuickstartRequest): Promise<Quickstart>;
+  /** Re-seals every stored secret under the current encryption key; answers how many were. */
+  rotateKey(): Promise<number>;
+  /** Upkeep: renews the leases of running turns and closes what dead processes left. Call it every 10 seconds. */
+  tick(): Promise<void>;
+  /** Takes no new turns, lets running ones finish for `graceMs`, then aborts them. */
+  stop(graceMs: number): Promise<void>;
+  /** The OpenAPI document. */
+  document(): object;
+}
+
+/** Puts the features together over the given ports. */
+export function createEngine(services: Services): Engine {
+  const health = createHealth(services);
+  const chat = createChat(services);
+  const app = createApp(services, [
+    health.routes,
+    accountRoutes,
+    agentRoutes,
+    secretRoutes,
+    channelRoutes,
+    chat.routes,
+  ]);
+
+  return {
+    app,
+    async boot({ owner }) {
+      await verifyEncryptionKey(services);
+      if (owner) await bootstrapOwner(services, owner);
+      const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
+      return { setupToken };
+    },
+    async quickstart({ email, password, slug, model, newKey }) {
+      const { userId, organizationId, organizationSlug, created } = await bootstrapOwner(services, { email, password });
+      const actor: Actor = { type: "system", id: null, name: "quickstart" };
+      const ctx: Ctx = {
+        ...services,
+        db: services.database.db,
+        actor,
+        membership: { organizationId, organizationSlug, role: "owner", permissions: roles.owner, workspaceIds: null },
+        request: { id: newId(), ip: "" },
+      };
+      const agent = await createQuickstartAgent(ctx, { slug, newKey, ...(model === undefined ? {} : { model }) });
+      services.log.debug({ userId }, "Quickstart is ready");
+      return { ...agent, ownerCreated: created };
+    },
+    rotateKey: () => rotateSecrets(services),
+    async tick() {
+      await chat.tick();
+      await tidyAccounts(services);
+    },
+    async stop(graceMs) {
+      health.stopping();
+      await chat.stop(graceMs);
+    },
+    document: () => describe(app),
+  };
+}

@@ -1,0 +1,11 @@
+/** Signs in and out, the current user, management keys, and the page that sets an installation up. */
+
+/** Issues a management key of the addressed organization. */
+export { createManagementKey } from "./keys.ts";
+/** Makes the first owner, his organization and his workspace, unless there is an owner. */
+export { bootstrapOwner, issueSetupToken, type NewOwner, type Owner, ownerExists } from "./owner.ts";
+export { accountRoutes } from "./routes.ts";
+/** Opens a session and answers its token. */
+export { createSession } from "./sessions.ts";
+/** Upkeep: forgets sessions, links and throttle windows that are over. */
+export { tidyAccounts } from "./upkeep.ts";

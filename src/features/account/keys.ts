@@ -1,0 +1,83 @@
+import { z } from "@hono/zod-openapi";
+import { and, asc, eq } from "drizzle-orm";
+import { type Ctx, write } from "../../context.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { newToken } from "../../core/tokens.ts";
+import { accessTokens } from "../../db/schema.ts";
+import type { CreatedManagementKey, ManagementKey, NewManagementKey } from "./schema.ts";
+
+/** Enough of a key to know it by, and far too little to guess it. */
+const prefixLength = 10;
+
+/** The organization's keys, oldest first, without the keys themselves. */
+export async function listManagementKeys({ db, membership }: Ctx): Promise<ManagementKey[]> {
+  const rows = await db
+    .select()
+    .from(accessTokens)
+    .where(and(eq(accessTokens.kind, "management"), eq(accessTokens.organizationId, membership.organizationId)))
+    .orderBy(asc(accessTokens.createdAt), asc(accessTokens.id));
+  return rows.map(({ id, name, prefix, expiresAt, lastUsedAt, createdAt }) => ({
+    id,
+    name: name ?? "",
+    prefix: prefix ?? "",
+    expiresAt: expiresAt?.toISOString() ?? null,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    createdAt: createdAt.toISOString(),
+  }));
+}
+
+/** Issues a key of the addressed organization. Its text is in this answer and nowhere else. Throws the 400 of a past expiry. */
+export async function createManagementKey(
+  ctx: Ctx,
+  { name, expiresAt }: NewManagementKey,
+): Promise<CreatedManagementKey> {
+  const { actor, membership, clock } = ctx;
+  const createdAt = new Date(clock.now());
+  const expires = expiresAt ? new Date(expiresAt) : null;
+  if (expires && expires <= createdAt) throw new EngineError("bad-request", "expiresAt: must be in the future");
+  const { token, digest } = await newToken("management");
+  const id = newId();
+  const prefix = token.slice(0, prefixLength);
+  await write(ctx, { action: "management-key.create", target: name, summary: { id, prefix } }, (tx) =>
+    tx.insert(accessTokens).values({
+      id,
+      kind: "management",
+      digest,
+      organizationId: membership.organizationId,
+      name,
+      prefix,
+      expiresAt: expires,
+      createdBy: actor.type === "user" ? actor.id : null,
+      createdAt,
+    }),
+  );
+  return {
+    id,
+    name,
+    key: token,
+    prefix,
+    expiresAt: expires?.toISOString() ?? null,
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+/** Revokes a key at once. Throws the 404 for one that the addressed organization does not have. */
+export async function deleteManagementKey(ctx: Ctx, id: string): Promise<void> {
+  if (!z.uuid().safeParse(id).success) throw notFound("Management key");
+  const own = and(
+    eq(accessTokens.id, id),
+    eq(accessTokens.kind, "management"),
+    eq(accessTokens.organizationId, ctx.membership.organizationId),
+  );
+  const [key] = await ctx.db
+    .select({ name: accessTokens.name, prefix: accessTokens.prefix })
+    .from(accessTokens)
+    .where(own);
+  if (!key) throw notFound("Management key");
+  const change = { action: "management-key.delete", target: key.name ?? "", summary: { id, prefix: key.prefix } };
+  await write(ctx, change, async (tx) => {
+    const deleted = await tx.delete(accessTokens).where(own).returning({ id: accessTokens.id });
+    if (deleted.length === 0) throw notFound("Management key");
+  });
+}

@@ -1,0 +1,85 @@
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import { type Ctx, workspaceScope, write } from "../../context.ts";
+import { notFound } from "../../core/errors.ts";
+import type { Db } from "../../db/client.ts";
+import { agentIcons, agents, channels } from "../../db/schema.ts";
+import { isSlug } from "./rules.ts";
+import type { Instance } from "./schema.ts";
+
+export type AgentRow = typeof agents.$inferSelect;
+
+/** What limits every query for agents to those that the caller may know of. */
+export function withinReach({ membership }: Ctx): SQL {
+  const own = eq(agents.organizationId, membership.organizationId);
+  const scope = workspaceScope(membership);
+  // One parameter, so that the statement is the same for every caller.
+  return scope ? sql`(${own} and ${agents.workspaceId} = any(${`{${scope.join(",")}}`}::uuid[]))` : own;
+}
+
+/** The agent with this slug. Throws the 404, the same for a missing agent and for one out of the caller's reach. */
+export async function findAgent(ctx: Ctx, slug: string): Promise<AgentRow> {
+  if (!isSlug(slug)) throw notFound("Agent");
+  const [agent] = await ctx.db
+    .select()
+    .from(agents)
+    .where(and(eq(agents.slug, slug), withinReach(ctx)));
+  if (!agent) throw notFound("Agent");
+  return agent;
+}
+
+interface AgentChange {
+  action: string;
+  /** Added to the audit entry; never the value of a secret. */
+  summary?: Record<string, unknown>;
+}
+
+/**
+ * Changes something of one agent: `write` with the agent found within reach and locked, so that changes to one agent
+ * happen one after the other. Chat goes on meanwhile. Throws the 404.
+ */
+export async function writeAgent<T>(
+  ctx: Ctx,
+  slug: string,
+  change: AgentChange,
+  fn: (tx: Db, agent: AgentRow) => Promise<T>,
+): Promise<T> {
+  const { id } = await findAgent(ctx, slug);
+  return write(ctx, { ...change, target: slug, agentId: id }, async (tx) => {
+    const [agent] = await tx
+      .select()
+      .from(agents)
+      .where(and(eq(agents.id, id), withinReach(ctx)))
+      // Not the stronger lock: that one would make new conversations wait, whose foreign key points here.
+      .for("no key update");
+    if (!agent) throw notFound("Agent");
+    return fn(tx, agent);
+  });
+}
+
+/** Agents with what the wire shape takes from other tables. */
+export function selectInstances(db: Db) {
+  const web = and(eq(channels.agentId, agents.id), eq(channels.type, "web"));
+  return db
+    .select({ agent: agents, iconVersion: agentIcons.version, webEnabled: channels.enabled })
+    .from(agents)
+    .leftJoin(agentIcons, eq(agentIcons.agentId, agents.id))
+    .leftJoin(channels, web);
+}
+
+type InstanceRow = Awaited<ReturnType<typeof selectInstances>>[number];
+
+export const iconAddress = (slug: string, version: string) => `/api/instances/${slug}/icon?v=${version}`;
+
+/** An agent as the wire shows it. */
+export function toInstance({ agent, iconVersion, webEnabled }: InstanceRow): Instance {
+  const { organizationId, connectionId, authKeyHmac, createdBy, updatedBy, ...fields } = agent;
+  return {
+    ...fields,
+    provider: fields.provider as Instance["provider"],
+    status: agent.active ? "active" : "inactive",
+    webEnabled: webEnabled ?? false,
+    icon: iconVersion === null ? null : iconAddress(agent.slug, iconVersion),
+    createdAt: agent.createdAt.toISOString(),
+    updatedAt: agent.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,45 @@
+import { eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
+import { contentVersion, imageType } from "../../core/image.ts";
+import { agentIcons } from "../../db/schema.ts";
+import { findAgent, iconAddress, writeAgent } from "./find.ts";
+
+const limit = 512 * 1024;
+
+export interface Icon {
+  mime: string;
+  bytes: Uint8Array<ArrayBuffer>;
+  version: string;
+}
+
+/** Throws the 404 of the agent, or of the icon. */
+export async function getIcon(ctx: Ctx, slug: string): Promise<Icon> {
+  const { id } = await findAgent(ctx, slug);
+  const [icon] = await ctx.db.select().from(agentIcons).where(eq(agentIcons.agentId, id));
+  if (!icon) throw notFound("Icon");
+  return { mime: icon.mime, bytes: new Uint8Array(icon.bytes), version: icon.version };
+}
+
+/** Stores the picture and answers its address. Throws 400 for what is no PNG, JPEG or WebP, 413 over 512 KiB. */
+export async function putIcon(ctx: Ctx, slug: string, bytes: Uint8Array<ArrayBuffer> | null): Promise<string> {
+  if (bytes && bytes.length > limit) throw new EngineError("too-large", "The icon must be at most 512 KiB");
+  const mime = bytes && imageType(bytes);
+  if (!bytes || !mime) throw new EngineError("bad-request", "The icon must be a PNG, JPEG or WebP image");
+  const version = await contentVersion(bytes);
+  await writeAgent(ctx, slug, { action: "agent.icon.update" }, async (tx, { id }) => {
+    await tx
+      .insert(agentIcons)
+      .values({ agentId: id, mime, bytes, version })
+      .onConflictDoUpdate({ target: agentIcons.agentId, set: { mime, bytes, version, updatedAt: sql`now()` } });
+  });
+  return iconAddress(slug, version);
+}
+
+/** Throws the 404 of the agent, or of the icon. */
+export async function deleteIcon(ctx: Ctx, slug: string): Promise<void> {
+  await writeAgent(ctx, slug, { action: "agent.icon.delete" }, async (tx, { id }) => {
+    const deleted = await tx.delete(agentIcons).where(eq(agentIcons.agentId, id)).returning({ id: agentIcons.agentId });
+    if (deleted.length === 0) throw notFound("Icon");
+  });
+}

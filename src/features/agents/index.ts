@@ -1,0 +1,15 @@
+import { router } from "../../http/route.ts";
+import { iconRoutes } from "./icon-routes.ts";
+import { agentRoutes as instanceRoutes } from "./routes.ts";
+
+/** `/api/instances`, its agents and their icons. */
+export const agentRoutes = router().route("/", instanceRoutes).route("/", iconRoutes);
+
+/** The agent of a slug within the caller's reach, or the 404; and the one way to change something that belongs to it. */
+export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
+/** The slug rule of decisions §2, for doors that meet slugs outside these routes. */
+export { isSlug } from "./rules.ts";
+/** Shapes that the routes under an agent share. */
+export { Deleted, type Instance, NewAgent, slugParam } from "./schema.ts";
+/** Creating and reading agents, for what sets them up as a whole. */
+export { createAgent, getAgent } from "./service.ts";

@@ -1,0 +1,105 @@
+import { z } from "@hono/zod-openapi";
+import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
+import { modelCatalogue } from "./models.ts";
+import { AgentChanges, Deleted, InstanceAnswer, InstanceList, ModelCatalogue, NewAgent, slugParam } from "./schema.ts";
+import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from "./service.ts";
+
+const tags = ["Agents"];
+const path = "/api/instances/{slug}";
+
+const list = guarded("agent:read", {
+  method: "get",
+  path: "/api/instances",
+  operationId: "listAgents",
+  tags,
+  summary: "All agents within reach",
+  description: "By name, active or not. Owners and Admins reach every agent of the organization.",
+  responses: { 200: json(InstanceList, "The agents.") },
+});
+
+const create = guarded("agent:write", {
+  method: "post",
+  path: "/api/instances",
+  operationId: "createAgent",
+  tags,
+  summary: "Create an agent",
+  description:
+    "Only `slug` is needed. Without `workspaceId` it joins the first workspace that the caller reaches. A new agent has its channel `web` off and wants its API key.",
+  request: { body: jsonBody(NewAgent) },
+  responses: { 201: json(InstanceAnswer, "The new agent."), ...errorAnswers(404, 409) },
+});
+
+const models = guarded("agent:read", {
+  method: "get",
+  path: "/api/instances/models",
+  operationId: "listModels",
+  tags,
+  summary: "Providers and models to choose from",
+  description:
+    "A choice, not a limit: an agent may name any model its provider knows. `configured` speaks of the environment; an agent's own secrets count as well.",
+  responses: { 200: json(ModelCatalogue, "The catalogue.") },
+});
+
+const get = guarded("agent:read", {
+  method: "get",
+  path,
+  operationId: "getAgent",
+  tags,
+  summary: "Read an agent",
+  description: "With all its fields; never a secret.",
+  request: { params: slugParam },
+  responses: { 200: json(InstanceAnswer, "The agent; its revision is also the `ETag`."), ...errorAnswers(404) },
+});
+
+const ifMatch = z.object({
+  "if-match": z
+    .string()
+    .optional()
+    .openapi({ description: 'The revision the change is based on, as `"3"`. Any other answers 412.', example: '"3"' }),
+});
+
+const update = guarded("agent:write", {
+  method: "patch",
+  path,
+  operationId: "updateAgent",
+  tags,
+  summary: "Change an agent",
+  description: "Fields that are left out stay as they are; null clears those that may be null.",
+  request: { params: slugParam, headers: ifMatch, body: jsonBody(AgentChanges) },
+  responses: { 200: json(InstanceAnswer, "The agent as it is now."), ...errorAnswers(404, 412) },
+});
+
+const remove = guarded("agent:delete", {
+  method: "delete",
+  path,
+  operationId: "deleteAgent",
+  tags,
+  summary: "Delete an agent",
+  description: "With its secrets, channels and conversations. There is no way back.",
+  request: { params: slugParam },
+  responses: { 200: json(Deleted, "It is gone."), ...errorAnswers(404) },
+});
+
+const etag = ({ revision }: { revision: number }) => ({ ETag: `"${revision}"` });
+
+export const agentRoutes = router()
+  .openapi(list, async (c) => c.json({ instances: await listAgents(c.var.ctx) }, 200))
+  .openapi(create, async (c) => {
+    const instance = await createAgent(c.var.ctx, c.req.valid("json"));
+    return c.json({ instance }, 201, etag(instance));
+  })
+  // Before the agents: `models` is no slug.
+  .openapi(models, (c) => c.json(modelCatalogue(c.var.ctx.options.environmentKeys), 200))
+  .openapi(get, async (c) => {
+    const instance = await getAgent(c.var.ctx, c.req.valid("param").slug);
+    return c.json({ instance }, 200, etag(instance));
+  })
+  .openapi(update, async (c) => {
+    const { slug } = c.req.valid("param");
+    const instance = await updateAgent(c.var.ctx, slug, c.req.valid("json"), c.req.valid("header")["if-match"]);
+    return c.json({ instance }, 200, etag(instance));
+  })
+  .openapi(remove, async (c) => {
+    await deleteAgent(c.var.ctx, c.req.valid("param").slug);
+    return c.json({ deleted: true as const }, 200);
+  });

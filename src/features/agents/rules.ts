@@ -1,0 +1,53 @@
+import { EngineError } from "../../core/errors.ts";
+import { splitModel } from "../../core/providers.ts";
+
+/** `models` and `import` are routes beside the agents, the dots are directories. */
+const reserved = new Set(["models", "import", ".", ".."]);
+
+/** Whether an agent can have this slug (decisions §2). */
+export function isSlug(text: string): boolean {
+  return /^[a-z0-9_.-]{1,128}$/.test(text) && !reserved.has(text);
+}
+
+/** Whether the runtime knows the time zone by this IANA name. */
+export function isTimezone(name: string): boolean {
+  // Newer runtimes also take bare offsets, which are no names and know no daylight saving.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface ModelChoice {
+  provider?: string | null | undefined;
+  model?: string | null | undefined;
+}
+
+/**
+ * The columns that `provider` and `model` set (decisions §4). `provider:model` names both. A provider given beside it
+ * wins: then only its own prefix is taken off, because other models have colons too (`ollama` with `mistral:7b`).
+ */
+export function modelColumns({ provider, model }: ModelChoice): ModelChoice {
+  if (typeof model !== "string") return { provider, model };
+  const split = splitModel(model);
+  if (typeof provider !== "string") return { provider: split.provider ?? provider, model: split.model };
+  return { provider, model: split.provider === provider ? split.model : model };
+}
+
+/** Whether a model's name is more than the prefix of its provider. */
+export function namesModel(value: string): boolean {
+  return splitModel(value).model.trim() !== "";
+}
+
+/** The revision that `If-Match` asks for; undefined when any will do. Throws the 400. */
+export function expectedRevision(ifMatch: string | undefined): string | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
+  const revision = /^(?:W\/)?"(\d{1,10})"$/.exec(ifMatch.trim())?.[1];
+  if (revision === undefined) {
+    throw new EngineError("bad-request", 'If-Match must be the revision in double quotes, such as "3"');
+  }
+  return revision;
+}

@@ -1,0 +1,164 @@
+import { z } from "@hono/zod-openapi";
+import { providerNames } from "../../core/providers.ts";
+import { zInt4, zText } from "../../core/text.ts";
+import { isSlug, isTimezone, namesModel } from "./rules.ts";
+
+const minute = 60_000;
+const slugRule = "must be 1 to 128 of a-z, 0-9, _, . and -, and not one of: models, import, ., ..";
+
+const keyword = zText(64)
+  .trim()
+  .min(1, "must not be empty")
+  // Drizzle's reading of arrays loses it, where the driver hands them over as text.
+  .refine((word) => !word.includes("\\"), "must not contain a backslash");
+const keywords = z.array(keyword).max(32, "must have at most 32 entries");
+const modelName = zText(200)
+  .trim()
+  .min(1, "must not be empty")
+  .refine(namesModel, "must name a model after the provider");
+const message = (description: string) => zText(4096).nullable().openapi({ description });
+const toggle = (description: string) => z.boolean().openapi({ description });
+const status = z.enum(["active", "inactive"]);
+const slug = z.string().refine(isSlug, slugRule).openapi({
+  description: "Unique in the installation, and fixed once the agent is made.",
+  pattern: "^[a-z0-9_.-]{1,128}$",
+  example: "support",
+});
+
+/** What callers may set, with the words that describe it. One list for create, change and read. */
+const settable = {
+  name: zText(200).trim().min(1, "must not be empty").openapi({ description: "Shown to people.", example: "Support" }),
+  description: zText(2000).openapi({ example: "Answers questions about orders." }),
+  workspaceId: z.uuid("must be the id of a workspace").openapi({ description: "Who reaches it reaches the agent." }),
+  status: status.openapi({ description: "The same as `active`, in words.", example: "active" }),
+  active: toggle("An inactive agent answers no one but the playground."),
+  provider: z
+    .enum(providerNames, `must be one of: ${providerNames.join(", ")}`)
+    .nullable()
+    .openapi({ description: "Null: the installation's default.", example: "openai" }),
+  model: modelName.nullable().openapi({
+    description:
+      "Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read.",
+    example: "gpt-5-mini",
+  }),
+  fastModel: modelName.nullable().openapi({ description: "For background work: titles, memories, matching." }),
+  authEnabled: toggle("Whether chat needs the agent's API key."),
+  tracingEnabled: toggle("Send each turn to the tracing backend."),
+  tracingProject: zText(200).nullable().openapi({ description: "The project's exact name in the tracing backend." }),
+  memoryEnabled: toggle("Remember facts about end users."),
+  knowledgeEnabled: toggle("Search the organization's documents."),
+  thinkingEnabled: toggle("Ask the model to reason, where it can."),
+  temperature: z
+    .number()
+    .min(0, "must be at least 0")
+    .max(2, "must be at most 2")
+    .nullable()
+    .openapi({ description: "Null: the provider's.", example: 0.7 }),
+  maxOutputTokens: zInt4(1, 1_000_000).nullable().openapi({ description: "Of one model call; null: the provider's." }),
+  maxSteps: zInt4(1, 128).openapi({ description: "Model calls in one turn, at most.", example: 16 }),
+  historyLimit: zInt4(0, 1000).openapi({ description: "Earlier messages that the model sees.", example: 100 }),
+  stateInPromptEnabled: toggle("Show the conversation's state to the model."),
+  toolResultsInHistoryEnabled: toggle("Show results of earlier tool calls to the model."),
+  debugEnabled: toggle("Keep more of each turn for looking into it."),
+  attachmentsEnabled: toggle("Store files that come with messages."),
+  streamUsageEnabled: toggle("Send a usage chunk to requests with `stream_options.include_usage`."),
+  debounceMs: zInt4(0, minute)
+    .nullable()
+    .openapi({ description: "Wait for more messages of a burst. Null: the policy's." }),
+  typingDelayMs: zInt4(0, minute).nullable().openapi({ description: "Before typing is shown. Null: the policy's." }),
+  maxRestarts: zInt4(0, 100).nullable().openapi({ description: "Of a turn by newer messages. Null: the policy's." }),
+  timezone: zText(64)
+    .refine(isTimezone, "must be an IANA time zone, such as Europe/Rome")
+    .openapi({ description: "IANA name.", example: "Europe/Rome" }),
+  monthlyTokenBudget: z
+    .int("must be a whole number")
+    .min(0, "must be at least 0")
+    .nullable()
+    .openapi({ description: "Tokens a calendar month; null: no limit." }),
+  optoutEnabled: toggle("Let end users of messengers stop and resume the agent by keyword."),
+  optoutStopKeywords: keywords.openapi({ example: ["STOP"] }),
+  optoutResumeKeywords: keywords.openapi({ example: ["START"] }),
+  optoutClosingMessage: message("Sent to an end user who stops; null: nothing."),
+  optoutResumeMessage: message("Sent to an end user who resumes; null: nothing."),
+};
+
+interface Activity {
+  status?: "active" | "inactive" | undefined;
+  active?: boolean | undefined;
+}
+
+const agrees = ({ status, active }: Activity) =>
+  status === undefined || active === undefined || (status === "active") === active;
+
+const contradiction = { path: ["status"], message: "contradicts active: send one of the two" };
+
+export const AgentChanges = z
+  .object(settable)
+  .partial()
+  .refine(agrees, contradiction)
+  .openapi("AgentChanges", { example: { name: "Support", temperature: 0.2 } });
+export type AgentChanges = z.infer<typeof AgentChanges>;
+
+export const NewAgent = z
+  .object({ ...z.object(settable).partial().shape, slug })
+  .refine(agrees, contradiction)
+  .openapi("NewAgent", { example: { slug: "support", name: "Support", model: "openai:gpt-5-mini" } });
+export type NewAgent = z.infer<typeof NewAgent>;
+
+/** An agent on the wire (decisions §4): all fields, always. */
+export const Instance = z
+  .object({
+    id: z.uuid(),
+    slug: z
+      .string()
+      .openapi({ description: "The agent's address, and its `model` in the chat API.", example: "support" }),
+    ...settable,
+    webEnabled: z.boolean().openapi({ description: "Whether the chat routes answer; set on the channel `web`." }),
+    revision: z.int().openapi({ description: "Grows with every change; send it as `If-Match`.", example: 3 }),
+    icon: z.string().nullable().openapi({ example: "/api/instances/support/icon?v=9f86d081884c7d65" }),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .openapi("Instance");
+export type Instance = z.infer<typeof Instance>;
+
+export const InstanceAnswer = z.object({ instance: Instance }).openapi("InstanceAnswer");
+export const InstanceList = z.object({ instances: z.array(Instance) }).openapi("InstanceList");
+
+export const Deleted = z.object({ deleted: z.literal(true) }).openapi("Deleted");
+
+/** The slug in a path. What can't be a slug is not found, like what is none. */
+export const slugParam = z.object({
+  slug: z.string().openapi({ description: "The agent's slug.", example: "support" }),
+});
+
+export const IconBody = z
+  .object({
+    icon: z.string().openapi({ description: "PNG, JPEG or WebP.", example: "data:image/png;base64,iVBORw0KGgo=" }),
+  })
+  .openapi("IconBody");
+
+export const IconAnswer = z
+  .object({ icon: z.string().openapi({ example: "/api/instances/support/icon?v=9f86d081884c7d65" }) })
+  .openapi("IconAnswer");
+
+const Model = z.object({
+  id: z.string().openapi({ example: "gpt-5-mini" }),
+  tier: z.enum(["fast", "standard", "heavy"]).nullable(),
+});
+
+export const ModelCatalogue = z
+  .object({
+    providers: z
+      .record(
+        z.string(),
+        z.object({
+          configured: z.boolean().openapi({ description: "Whether the environment holds what the provider needs." }),
+          models: z.array(Model),
+        }),
+      )
+      .openapi({ example: { demo: { configured: true, models: [{ id: "demo", tier: null }] } } }),
+    models: z.array(z.string()).openapi({ description: "`provider:model` of each.", example: ["demo:demo"] }),
+  })
+  .openapi("ModelCatalogue");
+export type ModelCatalogue = z.infer<typeof ModelCatalogue>;

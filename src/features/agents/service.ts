@@ -1,0 +1,112 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import { type Ctx, workspaceScope, write } from "../../context.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { type Db, sqlState } from "../../db/client.ts";
+import { agents, agentTools, workspaces } from "../../db/schema.ts";
+import { findAgent, selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
+import { expectedRevision, modelColumns } from "./rules.ts";
+import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
+
+/** All agents within reach, by name. */
+export async function listAgents(ctx: Ctx): Promise<Instance[]> {
+  const rows = await selectInstances(ctx.db)
+    .where(withinReach(ctx))
+    .orderBy(sql`lower(${agents.name})`, asc(agents.slug));
+  return rows.map(toInstance);
+}
+
+/** Throws the 404. */
+export async function getAgent(ctx: Ctx, slug: string): Promise<Instance> {
+  const { id } = await findAgent(ctx, slug);
+  const [row] = await selectInstances(ctx.db).where(eq(agents.id, id));
+  if (!row) throw notFound("Agent");
+  return toInstance(row);
+}
+
+/** Web is off and the key required, as the spec has it for new agents. Throws 404 for the workspace, 409 for the slug. */
+export async function createAgent(ctx: Ctx, { slug, workspaceId, ...input }: NewAgent): Promise<Instance> {
+  const id = newId();
+  const author = authorOf(ctx);
+  const change = { action: "agent.create", target: slug, agentId: id };
+  try {
+    await write(ctx, change, async (tx) => {
+      await tx.insert(agents).values({
+        ...columnsOf(input),
+        id,
+        slug,
+        name: input.name ?? slug,
+        organizationId: ctx.membership.organizationId,
+        workspaceId: await reachWorkspace(tx, ctx, workspaceId),
+        createdBy: author,
+        updatedBy: author,
+        // `write` makes it 1.
+        revision: 0,
+      });
+      await tx.insert(agentTools).values({ agentId: id, name: "readSkill", source: "manual" });
+    });
+  } catch (error) {
+    if (sqlState(error) !== "23505") throw error;
+    throw new EngineError("conflict", `The slug ${slug} is taken`);
+  }
+  return getAgent(ctx, slug);
+}
+
+/** Throws 404 for the agent and the workspace, 412 when `ifMatch` names an older revision. */
+export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, ifMatch?: string): Promise<Instance> {
+  const expected = expectedRevision(ifMatch);
+  const { workspaceId, ...changes } = input;
+  const columns = columnsOf(changes);
+  const summary = { fields: Object.keys(input) };
+  await writeAgent(ctx, slug, { action: "agent.update", summary }, async (tx, { id, revision }) => {
+    const target = workspaceId === undefined ? undefined : await reachWorkspace(tx, ctx, workspaceId);
+    const updated = await tx
+      .update(agents)
+      .set({ ...columns, workspaceId: target, updatedBy: authorOf(ctx) })
+      .where(and(eq(agents.id, id), expected === undefined ? undefined : sql`${agents.revision}::text = ${expected}`))
+      .returning({ id: agents.id });
+    if (updated.length > 0) return;
+    throw new EngineError("precondition-failed", `The agent is at revision ${revision}: read it again`);
+  });
+  return getAgent(ctx, slug);
+}
+
+/** Deletes the agent with all that belongs to it. Throws the 404. */
+export async function deleteAgent(ctx: Ctx, slug: string): Promise<void> {
+  await writeAgent(ctx, slug, { action: "agent.delete" }, async (tx, { id }) => {
+    await tx.delete(agents).where(eq(agents.id, id));
+  });
+}
+
+/** Who is written down as the author; the engine and keys leave it to the audit log. */
+function authorOf({ actor }: Ctx): string | null {
+  return actor.type === "user" ? actor.id : null;
+}
+
+function columnsOf({ status, active, provider, model, ...rest }: Omit<AgentChanges, "workspaceId">) {
+  return { ...rest, ...modelColumns({ provider, model }), active: status === undefined ? active : status === "active" };
+}
+
+/** The given workspace, or the first one, if the caller reaches it; it stays until the transaction ends. */
+async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefined): Promise<string> {
+  const scope = workspaceScope(membership);
+  const [workspace] = await tx
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(
+      and(
+        eq(workspaces.organizationId, membership.organizationId),
+        id === undefined ? undefined : eq(workspaces.id, id),
+        scope ? sql`${workspaces.id} = any(${`{${scope.join(",")}}`}::uuid[])` : undefined,
+      ),
+    )
+    .orderBy(asc(workspaces.createdAt), asc(workspaces.id))
+    .limit(1)
+    .for("key share");
+  if (workspace) return workspace.id;
+  if (id !== undefined) throw notFound("Workspace");
+  throw new EngineError(
+    "forbidden",
+    "You reach no workspace of this organization: an Owner or Admin can add you to one",
+  );
+}

@@ -1,0 +1,71 @@
+import { EngineError, notFound } from "../../core/errors.ts";
+import { isStorable } from "../../core/text.ts";
+
+/** The channels that this release can turn on. */
+export const channelTypes = ["web"] as const;
+export type ChannelType = (typeof channelTypes)[number];
+
+const planned: ReadonlySet<string> = new Set(["telegram", "slack", "whatsapp", "agent"]);
+
+/** The channel that a path names. Throws 404 for what is none, 400 for one that this release does not have yet. */
+export function channelType(type: string): ChannelType {
+  const found = channelTypes.find((known) => known === type);
+  if (found) return found;
+  if (!planned.has(type)) throw notFound("Channel");
+  throw new EngineError("bad-request", `This release has no channel ${type} yet; it has: ${channelTypes.join(", ")}`);
+}
+
+/** Names that would reach into an object's machinery instead of its data. */
+const treacherous: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+
+const maxEntries = 64;
+const maxKey = 128;
+const maxPath = 256;
+
+/** What is wrong with a context mapping: conversation-state key → dotted path in the request's context. */
+export function mappingProblems(mapping: unknown): { key: string | null; message: string }[] {
+  if (typeof mapping !== "object" || mapping === null || Array.isArray(mapping)) {
+    return [{ key: null, message: "must be an object of state key to dotted path" }];
+  }
+  const entries = Object.entries(mapping);
+  if (entries.length > maxEntries) return [{ key: null, message: `must have at most ${maxEntries} entries` }];
+  return entries.flatMap(([key, path]) => {
+    const message = keyProblem(key) ?? pathProblem(path);
+    return message === null ? [] : [{ key, message }];
+  });
+}
+
+function keyProblem(key: string): string | null {
+  if (key === "" || key.length > maxKey) return `the key must have 1 to ${maxKey} characters`;
+  return isStorable(key) && !treacherous.has(key) ? null : "this key can't be used";
+}
+
+function pathProblem(path: unknown): string | null {
+  if (typeof path !== "string") return "must be a dotted path, as text";
+  if (path === "" || path.length > maxPath) return `must have 1 to ${maxPath} characters`;
+  const sound = isStorable(path) && path.split(".").every((part) => part !== "" && !treacherous.has(part));
+  return sound ? null : "must be a dotted path, such as user.id";
+}
+
+/** An origin in the spelling browsers send, `*` for any, or null when the text is neither. */
+export function originOf(text: string): string | null {
+  if (text === "*") return text;
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) return null;
+  const bare =
+    url.pathname === "/" && url.search === "" && url.hash === "" && url.username === "" && url.password === "";
+  return bare ? url.origin : null;
+}
+
+interface Authentication {
+  requireAuthentication?: boolean | undefined;
+  authEnabled?: boolean | undefined;
+}
+
+/** Two names of one switch (decisions §4, "Web"): whether they agree. */
+export function switchesAgree({ requireAuthentication: one, authEnabled: other }: Authentication): boolean {
+  return one === undefined || other === undefined || one === other;
+}
+
+/** What stands in an answer where a credential stands: sent back, it means "keep what is stored". */
+export const isMask = (value: string) => value.startsWith("••••");

@@ -1,0 +1,93 @@
+import { z } from "@hono/zod-openapi";
+import { slugParam } from "../agents/index.ts";
+import { authKeyProblem } from "../secrets/index.ts";
+import { channelTypes, isMask, mappingProblems, originOf, switchesAgree } from "./rules.ts";
+
+/** Checked by hand: zod's records drop a `__proto__` in silence. */
+const contextMapping = z
+  .unknown()
+  .transform((value, context): Record<string, string> => {
+    for (const { key, message } of mappingProblems(value)) {
+      context.addIssue({ code: "custom", path: key === null ? [] : [key], message });
+    }
+    return context.issues.length > 0 ? z.NEVER : (value as Record<string, string>);
+  })
+  .openapi({
+    type: "object",
+    additionalProperties: { type: "string" },
+    description: "Conversation-state key → dotted path in the request's `context`. At most 64 entries.",
+    example: { customerId: "customer.id" },
+  });
+
+const origin = z
+  .string()
+  .max(256, "must be at most 256 characters")
+  .transform((value, context) => {
+    const found = originOf(value);
+    if (found !== null) return found;
+    context.addIssue({ code: "custom", message: "must be an origin, such as https://example.com, or *" });
+    return z.NEVER;
+  });
+
+const allowedOrigins = z
+  .union([z.literal("*").transform((all): string[] => [all]), z.array(origin).max(64, "must have at most 64 entries")])
+  .transform((origins) => [...new Set(origins)])
+  .openapi({
+    type: "array",
+    items: { type: "string" },
+    description: "Origins whose pages may call the chat routes from a browser; `*` for any. None to begin with.",
+    example: ["https://example.com"],
+  });
+
+const apiKey = z
+  .string()
+  .max(8192, "must be at most 8192 characters")
+  .superRefine((value, context) => {
+    const problem = value === "" || isMask(value) ? null : authKeyProblem(value);
+    if (problem !== null) context.addIssue({ code: "custom", message: problem });
+  })
+  .openapi({ description: "Stored as the secret `auth_api_key`. Empty: left as it is.", example: "sk-agent-…" });
+
+const requireAuthentication = z.boolean().openapi({ description: "The agent's `authEnabled`." });
+
+export const WebConfigChanges = z
+  .object({
+    apiKey: apiKey.optional(),
+    requireAuthentication: requireAuthentication.optional(),
+    authEnabled: z.boolean().optional().openapi({ description: "Another name of `requireAuthentication`." }),
+    contextMapping: contextMapping.optional(),
+    allowedOrigins: allowedOrigins.optional(),
+  })
+  .refine(switchesAgree, { path: ["requireAuthentication"], message: "contradicts authEnabled: send one of the two" })
+  .openapi("WebConfigChanges");
+
+export const ChannelChanges = z
+  .object({
+    enabled: z.boolean().optional().openapi({ description: "Left out: as it is." }),
+    config: WebConfigChanges.optional().openapi({ description: "Merged into what is stored, field by field." }),
+  })
+  .openapi("ChannelChanges", {
+    example: { enabled: true, config: { apiKey: "sk-agent-…", allowedOrigins: ["https://example.com"] } },
+  });
+export type ChannelChanges = z.infer<typeof ChannelChanges>;
+
+export const Channel = z
+  .object({
+    channelType: z.enum(channelTypes),
+    enabled: z.boolean(),
+    config: z.object({
+      apiKeyConfigured: z.boolean().openapi({ description: "Whether a key is stored; it is never shown again." }),
+      requireAuthentication,
+      contextMapping: z.record(z.string(), z.string()).openapi({ example: { customerId: "customer.id" } }),
+      allowedOrigins: z.array(z.string()).openapi({ example: ["https://example.com"] }),
+    }),
+  })
+  .openapi("Channel");
+export type Channel = z.infer<typeof Channel>;
+
+export const ChannelAnswer = z.object({ channel: Channel }).openapi("ChannelAnswer");
+export const ChannelList = z.object({ channels: z.array(Channel) }).openapi("ChannelList");
+
+export const channelParams = slugParam.extend({
+  type: z.string().openapi({ description: `This release has: ${channelTypes.join(", ")}.`, example: "web" }),
+});

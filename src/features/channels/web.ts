@@ -1,0 +1,112 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import type { Cipher } from "../../core/cipher.ts";
+import { EngineError } from "../../core/errors.ts";
+import type { Db } from "../../db/client.ts";
+import { agents, channels } from "../../db/schema.ts";
+import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
+import { authKeyName, saveSecrets, storedKeys } from "../secrets/index.ts";
+import { isMask } from "./rules.ts";
+import type { Channel, ChannelChanges } from "./schema.ts";
+
+/** What is stored of the channel `web`: its key is a secret, its switch for authentication a field of the agent. */
+export interface WebConfig {
+  /** Conversation-state key → dotted path in the request's context. */
+  contextMapping: Readonly<Record<string, string>>;
+  /** Origins as browsers send them, or `*`. */
+  allowedOrigins: readonly string[];
+}
+
+interface ConfigRow {
+  keyId: string;
+  config: Uint8Array;
+}
+
+const place = (agentId: string) => `${agentId}:channel:web`;
+
+/** The stored configuration of an agent's channel `web`; empty when there is no row. */
+export async function openWebConfig(cipher: Cipher, agentId: string, row: ConfigRow | null): Promise<WebConfig> {
+  const none: WebConfig = { contextMapping: {}, allowedOrigins: [] };
+  if (!row) return none;
+  const opened = await cipher.open({ keyId: row.keyId, ciphertext: row.config }, place(agentId));
+  return { ...none, ...(JSON.parse(opened) as Partial<WebConfig>) };
+}
+
+/** The channel as the wire shows it, whether it was ever saved or not. Throws the 404 of the agent. */
+export async function getWeb(ctx: Ctx, slug: string): Promise<Channel> {
+  const agent = await findAgent(ctx, slug);
+  const row = await findRow(ctx.db, agent.id);
+  const { contextMapping, allowedOrigins } = await openWebConfig(ctx.cipher, agent.id, row);
+  return {
+    channelType: "web",
+    enabled: row?.enabled ?? false,
+    config: {
+      apiKeyConfigured: (await storedKeys(ctx.db, agent.id)).has(authKeyName),
+      requireAuthentication: agent.authEnabled,
+      contextMapping: { ...contextMapping },
+      allowedOrigins: [...allowedOrigins],
+    },
+  };
+}
+
+/**
+ * Merges the changes into the stored channel. Throws the 404 of the agent, 409 for another agent's key, and 400 when the
+ * channel would be on with authentication and no key (spec "States"): then nothing is changed.
+ */
+export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): Promise<Channel> {
+  const { apiKey = "", requireAuthentication, authEnabled, ...config } = changes.config ?? {};
+  const newKey = isMask(apiKey) ? "" : apiKey;
+  const authentication = requireAuthentication ?? authEnabled;
+  const summary = {
+    ...changes,
+    config: { ...config, requireAuthentication: authentication, keyReplaced: newKey !== "" },
+  };
+
+  await writeAgent(ctx, slug, { action: "agent.channel.web.update", summary }, async (tx, agent) => {
+    const row = await findRow(tx, agent.id);
+    const enabled = changes.enabled ?? row?.enabled ?? false;
+    await saveSecrets(tx, ctx, agent.id, [{ key: authKeyName, value: newKey }]);
+    if (authentication !== undefined) {
+      await tx.update(agents).set({ authEnabled: authentication }).where(eq(agents.id, agent.id));
+    }
+    if (enabled) await requireKey(tx, agent, authentication ?? agent.authEnabled);
+    const stored = await openWebConfig(ctx.cipher, agent.id, row);
+    await saveRow(tx, ctx, agent.id, enabled, {
+      contextMapping: config.contextMapping ?? stored.contextMapping,
+      allowedOrigins: config.allowedOrigins ?? stored.allowedOrigins,
+    });
+  });
+  return getWeb(ctx, slug);
+}
+
+/** Turns the channel off; its key and its configuration stay. Idempotent. Throws the 404 of the agent. */
+export async function turnOffWeb(ctx: Ctx, slug: string): Promise<void> {
+  await writeAgent(ctx, slug, { action: "agent.channel.web.delete" }, async (tx, { id }) => {
+    await tx.update(channels).set({ enabled: false, updatedAt: sql`now()` }).where(isWeb(id));
+  });
+}
+
+async function requireKey(tx: Db, agent: AgentRow, authentication: boolean): Promise<void> {
+  if (!authentication || (await storedKeys(tx, agent.id)).has(authKeyName)) return;
+  throw new EngineError(
+    "bad-request",
+    "Web needs an API key while authentication is on: send config.apiKey, or set config.requireAuthentication to false",
+  );
+}
+
+async function saveRow(tx: Db, ctx: Ctx, agentId: string, enabled: boolean, config: WebConfig): Promise<void> {
+  const { keyId, ciphertext } = await ctx.cipher.seal(JSON.stringify(config), place(agentId));
+  const author = ctx.actor.type === "user" ? ctx.actor.id : null;
+  const values = { enabled, keyId, config: ciphertext, updatedBy: author };
+  await tx
+    .insert(channels)
+    .values({ ...values, agentId, type: "web", createdBy: author })
+    .onConflictDoUpdate({ target: [channels.agentId, channels.type], set: { ...values, updatedAt: sql`now()` } });
+}
+
+async function findRow(db: Db, agentId: string) {
+  const [row] = await db.select().from(channels).where(isWeb(agentId));
+  return row ?? null;
+}
+
+const isWeb = (agentId: string) => and(eq(channels.agentId, agentId), eq(channels.type, "web"));

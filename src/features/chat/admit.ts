@@ -1,0 +1,77 @@
+import type { Services } from "../../context.ts";
+import { TtlCache } from "../../core/cache.ts";
+import { EngineError } from "../../core/errors.ts";
+import { sameText } from "../../core/ids.ts";
+import { type LiveAgent, loadAgent } from "./agent.ts";
+
+/** Leave to talk to an agent, as it was at this revision. */
+export interface Grant {
+  agent: LiveAgent;
+  /** What the caller presented, for when the agent has to be asked again. */
+  authorization: string | undefined;
+}
+
+/** Below this age a cached agent is believed when it refuses a key. */
+const believableMs = 1_000;
+
+export type Agents = ReturnType<typeof createAgents>;
+
+/**
+ * The agents that chat doors talk to, cached for 30 s. The cache never delays a revocation: OPEN compares revisions,
+ * and a refusal is checked against a fresh copy.
+ */
+export function createAgents(services: Services) {
+  const { clock } = services;
+  const cache = new TtlCache<LiveAgent>({ ttlMs: 30_000, limit: 1_000, now: () => clock.now() });
+
+  const reload = async (slug: string) => {
+    const agent = await loadAgent(services, slug);
+    if (agent) cache.set(slug, agent);
+    else cache.delete(slug);
+    return agent;
+  };
+
+  const readmit = async ({
+    slug,
+    authorization,
+  }: {
+    slug: string;
+    authorization: string | undefined;
+  }): Promise<Grant> => {
+    const agent = await reload(slug);
+    const refusal = refuse(agent, authorization);
+    if (refusal || !agent) throw refusal;
+    return { agent, authorization };
+  };
+
+  return {
+    /** Spec "Authentication" 6, in the order of decisions §5: known and reachable, then authenticated. */
+    async admit(slug: string, authorization: string | undefined): Promise<Grant> {
+      const cached = cache.get(slug);
+      if (!cached) return readmit({ slug, authorization });
+      const refusal = refuse(cached.value, authorization);
+      if (!refusal) return { agent: cached.value, authorization };
+      if (clock.now() - cached.loadedAt <= believableMs) throw refusal;
+      return readmit({ slug, authorization });
+    },
+    /** The same for an agent that changed since it was granted. */
+    readmit: ({ agent, authorization }: Grant) => readmit({ slug: agent.row.slug, authorization }),
+    find: async (slug: string) => cache.get(slug)?.value ?? reload(slug),
+  };
+}
+
+function refuse(agent: LiveAgent | null, authorization: string | undefined): EngineError | null {
+  if (!agent?.row.active || !agent.web.enabled) return new EngineError("not-found", "Unknown model");
+  if (!agent.row.authEnabled) return null;
+  const key = agent.secrets.get("auth_api_key");
+  if (!key) return new EngineError("unauthorized", "Auth enabled but no API key configured");
+  const presented = bearer(authorization);
+  if (presented === null) return new EngineError("unauthorized", "Missing Bearer token");
+  return sameText(presented, key) ? null : new EngineError("unauthorized", "Invalid API key");
+}
+
+/** The token of `Authorization: Bearer <token>`, or null. */
+export function bearer(authorization: string | undefined): string | null {
+  const match = /^Bearer +(\S+) *$/i.exec(authorization ?? "");
+  return match?.[1] ?? null;
+}

@@ -1,0 +1,170 @@
+import type { Context } from "hono";
+import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import { randomHex } from "../../core/ids.ts";
+import { clientKey } from "../../http/address.ts";
+import type { AppEnv } from "../../http/environment.ts";
+import { invalid, vendorType } from "../../http/errors.ts";
+import { eventStream } from "../../http/sse.ts";
+import { countCall, requireAllowed } from "../../http/throttle.ts";
+import { isOutput } from "../../turn/relay.ts";
+import type { TurnOutcome, Usage } from "../../turn/types.ts";
+import type { Grant } from "./admit.ts";
+import { type Chat, corsHeaders, endingError, readJson, webTurn } from "./door.ts";
+import { type ChatInput, readInput } from "./input.ts";
+import { CompletionRequest, slugPattern } from "./schema.ts";
+import type { Turn } from "./turns.ts";
+
+/** Spec "Limits": 20 requests a minute for each client address, whoever calls. */
+const perMinute = { calls: 20, windowMs: 60_000 };
+
+interface Admitted {
+  grant: Grant;
+  request: CompletionRequest;
+  input: ChatInput;
+}
+
+/** `POST /v1/chat/completions`. The order of refusals is decisions §5. */
+export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Response> {
+  const { services, turns } = chat;
+  const throttle = { key: `chat:${clientKey(c.var.ip)}`, limit: perMinute, now: services.clock.now() };
+  const { grant, request, input } = await admitRequest(c, chat).catch(async (refusal) => {
+    // The throttle comes first; an admitted call is counted by OPEN, which saves a statement.
+    requireAllowed(await countCall(services, throttle.key, perMinute));
+    throw refusal;
+  });
+  const turn = await turns.takeTurn(grant, { ...webTurn(c, grant, input), door: "completions", throttle });
+  const reply: Reply = {
+    c,
+    services,
+    grant,
+    request,
+    turn,
+    id: `chatcmpl-${randomHex(24)}`,
+    created: seconds(services),
+  };
+  return request.stream === true ? streamReply(reply) : wholeReply(reply);
+}
+
+async function admitRequest(c: Context<AppEnv>, { agents }: Chat): Promise<Admitted> {
+  const body = await readJson(c);
+  const grant = await agents.admit(readModel(body), c.req.header("Authorization"));
+  const parsed = CompletionRequest.safeParse(body);
+  if (!parsed.success) throw invalid(parsed.error.issues);
+  return { grant, request: parsed.data, input: readInput(parsed.data, { get: (name) => c.req.header(name) }) };
+}
+
+/** The agent has to be known before the rest of the body is looked at. */
+function readModel(body: unknown): string {
+  const model = body !== null && typeof body === "object" && "model" in body ? body.model : undefined;
+  if (typeof model === "string" && slugPattern.test(model)) return model;
+  const parsed = CompletionRequest.safeParse(body);
+  throw invalid(parsed.success ? [{ path: ["model"], message: "must be an agent slug" }] : parsed.error.issues);
+}
+
+interface Reply {
+  c: Context<AppEnv>;
+  services: Services;
+  grant: Grant;
+  request: CompletionRequest;
+  turn: Turn;
+  id: string;
+  created: number;
+}
+
+async function wholeReply({ c, grant, turn, id, created }: Reply): Promise<Response> {
+  const { signal } = c.req.raw;
+  const leave = () => turn.leave();
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  const outcome = await turn.ended.finally(() => signal.removeEventListener("abort", leave));
+  const error = endingError(outcome);
+  if (error) throw error;
+  const message = { role: "assistant", content: outcome.text };
+  const body = {
+    id,
+    object: "chat.completion",
+    created,
+    model: grant.agent.row.slug,
+    choices: [{ index: 0, message, finish_reason: "stop" }],
+    usage: wireUsage(outcome.usage),
+  };
+  return c.json(body, 200, corsHeaders(c, grant.agent.web.allowedOrigins));
+}
+
+/**
+ * Answers when the first output is there, so that a failure before it has its real status; from then on an error is a
+ * line in the stream, without a finish reason: the official clients raise on it.
+ */
+async function streamReply(reply: Reply): Promise<Response> {
+  const { c, services, grant, turn } = reply;
+  const { signal } = c.req.raw;
+  const encode = chunkEncoder(reply);
+  const begun = Promise.withResolvers<null>();
+  let pending = encode.first;
+  let write = (text: string) => {
+    pending += text;
+  };
+  turn.listen((event) => {
+    if (event.type === "text-delta") write(encode.text(event.text));
+    if (isOutput(event)) begun.resolve(null);
+  });
+
+  const leave = () => turn.leave();
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  const early = await Promise.race([turn.ended, begun.promise]).finally(() =>
+    signal.removeEventListener("abort", leave),
+  );
+  const refusal = early && endingError(early);
+  if (refusal) throw refusal;
+
+  const headers = corsHeaders(c, grant.agent.web.allowedOrigins);
+  const { response, sink } = eventStream({ clock: services.clock, headers, signal, onLeave: leave });
+  write = sink.write;
+  write(pending);
+  turn.ended
+    .then((outcome) => write(encode.last(outcome)))
+    .catch((error: unknown) => write(encode.error(asEngineError(error))))
+    .finally(sink.close);
+  return response;
+}
+
+function chunkEncoder({ id, created, grant, request }: Reply) {
+  const { slug, streamUsageEnabled } = grant.agent.row;
+  const head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(slug)},`;
+  const chunk = (delta: string, finish: string) =>
+    `${head}"choices":[{"index":0,"delta":${delta},"finish_reason":${finish}}]}\n\n`;
+  const done = "data: [DONE]\n\n";
+  const error = ({ message, status, code }: EngineError) =>
+    `data: ${JSON.stringify({ error: { message, type: vendorType(status), code } })}\n\n${done}`;
+  const usage = (tokens: Usage) => `${head}"choices":[],"usage":${JSON.stringify(wireUsage(tokens))}}\n\n`;
+  const withUsage = streamUsageEnabled && request.stream_options?.include_usage === true;
+
+  return {
+    first: chunk(`{"role":"assistant","content":""}`, "null"),
+    text: (text: string) => chunk(`{"content":${JSON.stringify(text)}}`, "null"),
+    error,
+    last(outcome: TurnOutcome) {
+      const failure = endingError(outcome);
+      if (failure) return error(failure);
+      return chunk("{}", `"stop"`) + (withUsage ? usage(outcome.usage) : "") + done;
+    },
+  };
+}
+
+function wireUsage({ promptTokens, completionTokens }: Usage) {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  };
+}
+
+function asEngineError(error: unknown): EngineError {
+  return error instanceof EngineError ? error : new EngineError("internal", "Internal server error", { cause: error });
+}
+
+function seconds({ clock }: Services): number {
+  return Math.floor(clock.now() / 1000);
+}

@@ -1,0 +1,87 @@
+import type { Context } from "hono";
+import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import type { AppEnv } from "../../http/environment.ts";
+import type { TurnOutcome } from "../../turn/types.ts";
+import type { Agents, Grant } from "./admit.ts";
+import type { ChatInput } from "./input.ts";
+import type { TurnRequest, Turns } from "./turns.ts";
+
+/** What the doors work with. */
+export interface Chat {
+  services: Services;
+  agents: Agents;
+  turns: Turns;
+}
+
+type Asked = Pick<TurnRequest, "origin" | "ref" | "input" | "rule" | "requestId">;
+
+/** The request of a turn that came in by the web, whichever of the two doors it took. */
+export function webTurn(c: Context<AppEnv>, { agent }: Grant, input: ChatInput): Asked {
+  const { slug } = agent.row;
+  const channelId = input.chatId === null ? newId() : `api-${input.chatId}`;
+  const ref = `${slug}:web:${channelId}`;
+  const subject = input.user ?? ref;
+  return {
+    origin: { channel: "web", channelId, source: "user", depth: 0, subject },
+    ref,
+    input,
+    rule: "cancel-if-silent",
+    requestId: c.var.requestId,
+  };
+}
+
+/** What to tell the caller of a turn that did not end well; null when it did. */
+export function endingError(outcome: TurnOutcome): EngineError | null {
+  if (outcome.status === "failed") {
+    const { code, message, retryAfterSeconds } = outcome.failure;
+    const headers = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
+    return new EngineError(code, message, { headers });
+  }
+  if (outcome.status !== "aborted" || outcome.reason === "stop") return null;
+  return new EngineError("unavailable", abortMessages[outcome.reason], { headers: { "Retry-After": "5" } });
+}
+
+const abortMessages = {
+  disconnect: "The client left before the turn began",
+  shutdown: "The server is stopping",
+  "lease-lost": "The turn was interrupted",
+} as const;
+
+/** CORS for the chat doors: the agent's own list of origins (decisions §3). */
+export function corsHeaders(c: Context<AppEnv>, allowed: readonly string[]): Record<string, string> {
+  const origin = c.req.header("Origin");
+  if (!origin || !(allowed.includes(origin) || allowed.includes("*"))) return {};
+  return {
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",
+    Vary: "Origin",
+  };
+}
+
+/** Answers a preflight. The request that follows is what is checked: only it knows the agent. */
+export function preflight(c: Context<AppEnv>, origin: string | null): Response {
+  if (origin === null) return c.body(null, 204);
+  return c.body(null, 204, {
+    "Access-Control-Allow-Origin": origin,
+    "Access-Control-Allow-Methods": "GET, POST, DELETE",
+    "Access-Control-Allow-Headers": c.req.header("Access-Control-Request-Headers") ?? "Authorization, Content-Type",
+    "Access-Control-Max-Age": "600",
+    Vary: "Origin",
+  });
+}
+
+/** Reads a body as JSON. Throws the 400 and 415 of decisions §3. */
+export async function readJson(c: Context<AppEnv>): Promise<unknown> {
+  const type = c.req.header("Content-Type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type !== "application/json" && !type.endsWith("+json")) {
+    throw new EngineError("unsupported-media-type", "Content-Type must be application/json");
+  }
+  const text = await c.req.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new EngineError("bad-request", "The body is not valid JSON");
+  }
+}

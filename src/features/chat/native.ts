@@ -1,0 +1,84 @@
+import type { Context } from "hono";
+import { EngineError } from "../../core/errors.ts";
+import type { AppEnv } from "../../http/environment.ts";
+import { invalid } from "../../http/errors.ts";
+import { eventStream } from "../../http/sse.ts";
+import type { TurnEvent, TurnOutcome } from "../../turn/types.ts";
+import { type Chat, corsHeaders, endingError, readJson, webTurn } from "./door.ts";
+import { readInput } from "./input.ts";
+import { ChatRequest } from "./schema.ts";
+
+/**
+ * `POST /api/instances/{slug}/chat/stream`: everything that happens in the turn, as typed events. The stream opens as
+ * soon as the turn has its place; what goes wrong later is an `error` event and `done` (spec "Errors", rules 1 and 2).
+ */
+export async function streamChat(
+  c: Context<AppEnv>,
+  slug: string,
+  { services, agents, turns }: Chat,
+): Promise<Response> {
+  const grant = await agents.admit(slug, c.req.header("Authorization"));
+  const parsed = ChatRequest.safeParse(await readJson(c));
+  if (!parsed.success) throw invalid(parsed.error.issues);
+  const input = readInput(parsed.data, { get: (name) => c.req.header(name) });
+  const asked = webTurn(c, grant, input);
+  const turn = await turns.takeTurn(grant, { ...asked, door: "native", throttle: null });
+
+  const { response, sink } = eventStream({
+    clock: services.clock,
+    headers: corsHeaders(c, grant.agent.web.allowedOrigins),
+    signal: c.req.raw.signal,
+    onLeave: () => turn.leave(),
+  });
+  const encode = eventEncoder(turn.id);
+  turn.listen((event) => {
+    const wire = wireEvent(event);
+    if (wire) sink.write(encode(event.type, wire));
+  });
+  // Something has to go out for every runtime to send the headers.
+  sink.write(": ping\n\n");
+  turn.ended
+    .then((outcome) => {
+      const error = endingError(outcome);
+      if (error) sink.write(encode("error", { message: error.message }));
+      sink.write(encode("done", { conversationId: asked.ref, messageId: isStored(outcome) ? turn.id : null }));
+    })
+    .catch((error: unknown) => {
+      const message = error instanceof EngineError ? error.message : "Internal server error";
+      sink.write(encode("error", { message }) + encode("done", { conversationId: asked.ref, messageId: null }));
+    })
+    .finally(sink.close);
+  return response;
+}
+
+/** Numbers the events: the id is what a stream is resumed by. */
+function eventEncoder(turnId: string) {
+  let number = 0;
+  return (type: string, data: object) => {
+    number += 1;
+    return `id: ${turnId}:${number}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  };
+}
+
+/** The data of an event as the spec's table has it; null for what has no wire form. */
+function wireEvent(event: TurnEvent): object | null {
+  switch (event.type) {
+    case "produced":
+      return null;
+    case "step-start":
+      return { index: event.index, stepType: event.stepType };
+    case "reasoning-delta":
+    case "text-delta":
+      return { text: event.text };
+    case "tool-call":
+      return { id: event.id, name: event.name, args: event.args };
+    case "tool-result":
+      return { id: event.id, result: event.result };
+    case "step-finish":
+      return { index: event.index, finishReason: event.finishReason };
+  }
+}
+
+function isStored({ status, produced }: TurnOutcome): boolean {
+  return status === "done" || produced;
+}

@@ -1,0 +1,173 @@
+import type { Database } from "../../db/client.ts";
+import {
+  judge,
+  type Limit,
+  requireAllowed,
+  type ThrottleRow,
+  throttleParameters,
+  throttleUpsert,
+} from "../../http/throttle.ts";
+import type { ModelMessage } from "../../turn/types.ts";
+
+/** At most this many turns of a conversation wait behind the one that runs (decisions §5, "One at a time"). */
+export const waitingLimit = 16;
+
+export const leaseSeconds = 30;
+
+/** A turn that asks for its place. */
+export interface Opening {
+  turnId: string;
+  agentId: string;
+  agentRevision: number;
+  owner: string;
+  door: string;
+  subject: string;
+  provider: string;
+  model: string;
+  fingerprint: string;
+  requestId: string;
+  historyLimit: number;
+  /** Null: nothing but the turn's row is stored. */
+  conversation: { id: string; ref: string; channel: string; channelId: string } | null;
+  /** Null: this door has no throttle. */
+  throttle: { key: string; limit: Limit; now: number } | null;
+}
+
+export interface StoredMessage {
+  seq: number;
+  role: "user" | "assistant";
+  content: string;
+  modelMessages: ModelMessage[] | null;
+}
+
+interface OpenedRow {
+  calls: ThrottleRow | null;
+  agent_found: boolean;
+  conversation_id: string | null;
+  ticket: number | null;
+  last_seq: number | null;
+  status: "running" | "queued" | null;
+  history: StoredMessage[] | null;
+}
+
+export type Opened =
+  /** The agent is not as it was cached: load it and ask again. */
+  | { kind: "changed" }
+  | { kind: "full" }
+  | {
+      kind: "head" | "queued";
+      conversation: { id: string; ref: string; ticket: number } | null;
+      history: StoredMessage[];
+    };
+
+const lastMessages = `
+  select coalesce(jsonb_agg(jsonb_build_object(
+      'seq', m.seq, 'role', m.role, 'content', m.content, 'modelMessages', m.model_messages) order by m.seq), '[]')
+  from (
+    select seq, role, content, model_messages from messages
+    where conversation_id = (select id from conversations where ref = $9) order by seq desc limit $13
+  ) m`;
+
+/**
+ * The one statement before the model: counts the call, checks that the agent is as it was cached, takes the next
+ * ticket of the conversation, inserts the turn and reads the history.
+ */
+const openStatement = (calls: string, allowed: string) => `
+  with calls as (
+    ${calls}
+  ), agent as (
+    select id, organization_id from agents
+    where id = $2::uuid and revision = $3::int and ${allowed}
+  ), conversation as (
+    insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, open_turns, last_ticket)
+    select $8::uuid, agent.id, agent.organization_id, $9, $10, $11, $6, 1, 1 from agent where $9::text is not null
+    on conflict (ref) do update
+      set open_turns = conversations.open_turns + 1, last_ticket = conversations.last_ticket + 1
+      where conversations.open_turns <= ${waitingLimit}
+    returning id, open_turns, last_ticket, last_seq
+  ), turn as (
+    insert into turns (id, agent_id, organization_id, conversation_id, subject, ticket, status, owner, lease_until,
+      door, provider, model, fingerprint, request_id)
+    select $1::uuid, agent.id, agent.organization_id, c.id, $6, coalesce(c.last_ticket, 1),
+      case when coalesce(c.open_turns, 1) = 1 then 'running' else 'queued' end, $4::uuid,
+      now() + interval '${leaseSeconds} seconds', $5, $7, $14, $15, $12
+    from agent left join conversation c on true
+    where $9::text is null or c.id is not null
+    returning status
+  )
+  select
+    (select to_jsonb(calls) from calls) as calls,
+    exists (select 1 from agent) as agent_found,
+    (select id from conversation) as conversation_id,
+    (select last_ticket from conversation) as ticket,
+    (select last_seq from conversation) as last_seq,
+    (select status from turn) as status,
+    case when $9::text is null then '[]' else (${lastMessages}) end as history`;
+
+const openFreely = openStatement("select null::int as count where false", "true");
+const openThrottled = openStatement(
+  throttleUpsert("$16", "$17", "$18"),
+  "not exists (select 1 from calls where count > $19::int)",
+);
+
+/** Takes a place for the turn, or says why there is none. Throws the 429 of the throttle. */
+export async function open(database: Database, opening: Opening): Promise<Opened> {
+  const { conversation, throttle } = opening;
+  const parameters = [
+    opening.turnId,
+    opening.agentId,
+    opening.agentRevision,
+    opening.owner,
+    opening.door,
+    opening.subject,
+    opening.provider,
+    conversation?.id ?? null,
+    conversation?.ref ?? null,
+    conversation?.channel ?? null,
+    conversation?.channelId ?? null,
+    opening.requestId,
+    opening.historyLimit,
+    opening.model,
+    opening.fingerprint,
+  ];
+  const [row] = throttle
+    ? await database.query<OpenedRow>(openThrottled, [
+        ...parameters,
+        ...throttleParameters(throttle.key, throttle.limit, throttle.now),
+        throttle.limit.calls,
+      ])
+    : await database.query<OpenedRow>(openFreely, parameters);
+  if (!row) throw new Error("OPEN answered no row");
+  if (throttle && row.calls) requireAllowed(judge(row.calls, throttle.limit, throttle.now));
+  if (!row.agent_found) return { kind: "changed" };
+  if (row.status === null) return { kind: "full" };
+
+  const place = row.conversation_id === null || !conversation ? null : { ...conversation, id: row.conversation_id };
+  const history = await settleHistory(database, row, opening.historyLimit);
+  return {
+    kind: row.status === "running" ? "head" : "queued",
+    conversation: place && { id: place.id, ref: place.ref, ticket: row.ticket ?? 1 },
+    history,
+  };
+}
+
+/**
+ * An upsert that waited for the row sees the new `last_seq` but the messages of before: read them again then.
+ * A queued turn reads its history when its turn comes.
+ */
+async function settleHistory(database: Database, row: OpenedRow, limit: number): Promise<StoredMessage[]> {
+  const history = row.history ?? [];
+  if (row.status === "queued" || row.conversation_id === null) return history;
+  if (limit === 0 || (history.at(-1)?.seq ?? 0) === row.last_seq) return history;
+  return readHistory(database, row.conversation_id, limit);
+}
+
+/** The last messages of a conversation, oldest first. */
+export async function readHistory(database: Database, conversationId: string, limit: number): Promise<StoredMessage[]> {
+  const rows = await database.query<StoredMessage>(
+    `select seq, role, content, model_messages as "modelMessages" from messages
+     where conversation_id = $1 order by seq desc limit $2`,
+    [conversationId, limit],
+  );
+  return rows.reverse();
+}

@@ -1,0 +1,66 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Limits, ModelMessage, Origin, TurnInput } from "../../turn/types.ts";
+import type { LiveAgent } from "./agent.ts";
+import type { StoredMessage } from "./open.ts";
+
+const limits: Omit<Limits, "maxSteps"> = { connectMs: 60_000, silenceMs: 60_000, turnMs: 300_000, toolMs: 60_000 };
+
+interface Preparation {
+  turnId: string;
+  conversation: TurnInput["conversation"];
+  agent: LiveAgent;
+  origin: Origin;
+  model: LanguageModelV4;
+  history: readonly ModelMessage[];
+  fresh: readonly string[];
+}
+
+/** Pure: the agent as cached and what OPEN read become the frozen input of a turn. */
+export function prepare({ turnId, conversation, agent, origin, model, history, fresh }: Preparation): TurnInput {
+  const { row, system, scrub } = agent;
+  return {
+    turnId,
+    conversation,
+    agent: { id: row.id, slug: row.slug, name: row.name },
+    origin,
+    model,
+    settings: {
+      thinking: row.thinkingEnabled,
+      ...(row.temperature === null ? {} : { temperature: row.temperature }),
+      ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
+    },
+    system,
+    history,
+    fresh,
+    tools: new Map(),
+    limits: { ...limits, maxSteps: row.maxSteps },
+    state: {},
+    scrub,
+  };
+}
+
+/**
+ * A stored transcript as the model gets it: it begins with the user, and reasoning stays behind, since providers take
+ * it back only within the turn that made it.
+ */
+export function replay(stored: readonly StoredMessage[], { toolResults }: { toolResults: boolean }): ModelMessage[] {
+  const first = stored.findIndex(({ role }) => role === "user");
+  if (first === -1) return [];
+  return stored.slice(first).flatMap((message): ModelMessage[] => {
+    if (message.role === "user") return [{ role: "user", content: [{ type: "text", text: message.content }] }];
+    if (toolResults && message.modelMessages) return message.modelMessages.map(withoutReasoning).filter(hasContent);
+    return message.content === "" ? [] : [{ role: "assistant", content: [{ type: "text", text: message.content }] }];
+  });
+}
+
+function withoutReasoning(message: ModelMessage): ModelMessage {
+  if (message.role !== "assistant") return message;
+  const content = message.content
+    .filter((part) => part.type === "text" || part.type === "tool-call")
+    .map(({ providerOptions: _, ...part }) => part);
+  return { role: "assistant", content };
+}
+
+function hasContent({ content }: ModelMessage): boolean {
+  return content.length > 0;
+}

@@ -1,0 +1,36 @@
+import { sql } from "drizzle-orm";
+import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import { installation } from "../../db/schema.ts";
+
+/** Where the known text of the installation belongs. */
+export const keyCheckPlace = "installation:key-check";
+const known = "agent-engine";
+
+/**
+ * Shows at boot, and not at the first chat, that the encryption key is the one the stored secrets were sealed with
+ * (decisions §1). The first start of all writes down which key that is. Throws an `EngineError` with what to do.
+ */
+export async function verifyEncryptionKey({ database, cipher }: Services): Promise<void> {
+  const { keyId, ciphertext } = await cipher.seal(known, keyCheckPlace);
+  const [stored] = await database.db
+    .insert(installation)
+    .values({ id: 1, keyCheck: ciphertext, keyCheckKeyId: keyId })
+    .onConflictDoUpdate({
+      target: installation.id,
+      // Of several replicas that start at once, one writes and the others compare.
+      set: {
+        keyCheck: sql`coalesce(${installation.keyCheck}, excluded.key_check)`,
+        keyCheckKeyId: sql`coalesce(${installation.keyCheckKeyId}, excluded.key_check_key_id)`,
+      },
+    })
+    .returning({ ciphertext: installation.keyCheck, keyId: installation.keyCheckKeyId });
+  try {
+    if (!stored?.ciphertext || !stored.keyId) throw new Error("The installation has no key check");
+    await cipher.open({ ciphertext: stored.ciphertext, keyId: stored.keyId }, keyCheckPlace);
+  } catch (cause) {
+    const message =
+      "ENCRYPTION_KEY is not the key that this database's secrets were sealed with: set that key, or name it in ENCRYPTION_KEY_PREVIOUS";
+    throw new EngineError("internal", message, { cause });
+  }
+}

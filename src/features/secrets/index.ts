@@ -1,0 +1,10 @@
+/** Shows at boot that the encryption key is the right one. */
+export { verifyEncryptionKey } from "./encryption-key.ts";
+/** Re-seals everything under the current encryption key. */
+export { rotateSecrets } from "./rotate.ts";
+/** `/api/instances/{slug}/secrets`. */
+export { secretRoutes } from "./routes.ts";
+/** The name of the agent's own API key, and what such a key must look like. */
+export { authKeyName, authKeyProblem } from "./rules.ts";
+/** Secrets of an agent inside the transaction that changes it, and opened for a turn. */
+export { openSecrets, removeSecret, type SecretItem, saveSecrets, storedKeys } from "./store.ts";

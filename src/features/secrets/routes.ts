@@ -1,0 +1,54 @@
+import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
+import { Deleted, slugParam } from "../agents/index.ts";
+import { SecretList, SecretsBody, secretParams } from "./schema.ts";
+import { deleteSecret, listSecrets, putSecrets } from "./service.ts";
+
+const tags = ["Secrets"];
+const path = "/api/instances/{slug}/secrets";
+
+const list = guarded("agent.secret:read", {
+  method: "get",
+  path,
+  operationId: "listAgentSecrets",
+  tags,
+  summary: "Which secrets an agent has",
+  description: "The well-known keys first, stored or not, then the agent's own. Values are never answered.",
+  request: { params: slugParam },
+  responses: { 200: json(SecretList, "The keys."), ...errorAnswers(404) },
+});
+
+const put = guarded("agent.secret:write", {
+  method: "put",
+  path,
+  operationId: "putAgentSecrets",
+  tags,
+  summary: "Store secrets of an agent",
+  description:
+    "Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. `auth_api_key` must be no other agent's.",
+  request: { params: slugParam, body: jsonBody(SecretsBody) },
+  responses: { 200: json(SecretList, "The keys."), ...errorAnswers(404, 409) },
+});
+
+const remove = guarded("agent.secret:write", {
+  method: "delete",
+  path: `${path}/{key}`,
+  operationId: "deleteAgentSecret",
+  tags,
+  summary: "Delete a secret of an agent",
+  description: "Takes effect with the next turn. Deleting what is not there is fine.",
+  request: { params: secretParams },
+  responses: { 200: json(Deleted, "It is gone."), ...errorAnswers(404) },
+});
+
+/** `/api/instances/{slug}/secrets`. */
+export const secretRoutes = router()
+  .openapi(list, async (c) => c.json({ secrets: await listSecrets(c.var.ctx, c.req.valid("param").slug) }, 200))
+  .openapi(put, async (c) => {
+    const secrets = await putSecrets(c.var.ctx, c.req.valid("param").slug, c.req.valid("json").secrets);
+    return c.json({ secrets }, 200);
+  })
+  .openapi(remove, async (c) => {
+    const { slug, key } = c.req.valid("param");
+    await deleteSecret(c.var.ctx, slug, key);
+    return c.json({ deleted: true as const }, 200);
+  });

@@ -1,0 +1,39 @@
+import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/providers.ts";
+import { tokenKind } from "../../core/tokens.ts";
+
+/** The agent's own chat API key. */
+export const authKeyName = "auth_api_key";
+
+const withKey: readonly ProviderName[] = ["openai", "anthropic", "google", "mistral", "openai-compatible"];
+const withAddress = providerNames.filter((name) => name !== "demo");
+
+/** Listed for every agent, stored or not, in this order (decisions §4). */
+export const wellKnown: readonly string[] = [
+  authKeyName,
+  "tracing_api_key",
+  ...withKey.map(apiKeySecret),
+  ...withAddress.map(baseUrlSecret),
+];
+
+const addresses: ReadonlySet<string> = new Set(withAddress.map(baseUrlSecret));
+
+/** Why an agent can't have this API key, or null. */
+export function authKeyProblem(value: string): string | null {
+  if (value.trim() === "") return "must not be blank";
+  // It travels in an Authorization header, which would change or lose anything else.
+  if (!/^[\x21-\x7e]+$/.test(value)) return "must be printable ASCII without spaces";
+  return tokenKind(value) === null ? null : "must not begin like a management key or a session";
+}
+
+/** Why this value can't be stored under this key, or null. An empty value is skipped and so never wrong. */
+export function secretProblem(key: string, value: string): string | null {
+  if (value === "") return null;
+  if (key === authKeyName) return authKeyProblem(value);
+  if (addresses.has(key) && !/^https?:$/.test(URL.parse(value)?.protocol ?? "")) {
+    return "must be an http or https address";
+  }
+  return null;
+}
+
+/** Where a sealed value belongs: the same bytes in another row do not open. */
+export const secretPlace = (ownerId: string, key: string) => `${ownerId}:${key}`;

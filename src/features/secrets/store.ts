@@ -1,0 +1,84 @@
+import { and, eq, inArray, ne, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import type { Cipher, Sealed } from "../../core/cipher.ts";
+import { EngineError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { type Db, sqlState } from "../../db/client.ts";
+import { agents, secrets } from "../../db/schema.ts";
+import { authKeyName, secretPlace } from "./rules.ts";
+
+export interface SecretItem {
+  key: string;
+  value: string;
+}
+
+/**
+ * Seals and stores an agent's secrets, inside the transaction that changes the agent; empty values are skipped. The
+ * values must have passed `secretProblem`. Throws 409 when another agent uses the same API key.
+ */
+export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: readonly SecretItem[]): Promise<void> {
+  const given = items.filter(({ value }) => value !== "");
+  if (given.length === 0) return;
+  const author = ctx.actor.type === "user" ? ctx.actor.id : null;
+  const rows = given.map(async ({ key, value }) => ({
+    id: newId(),
+    agentId,
+    key,
+    ...(await ctx.cipher.seal(value, secretPlace(agentId, key))),
+    createdBy: author,
+    updatedBy: author,
+  }));
+  await tx
+    .insert(secrets)
+    .values(await Promise.all(rows))
+    .onConflictDoUpdate({
+      target: [secrets.agentId, secrets.key],
+      targetWhere: sql`${secrets.agentId} is not null`,
+      set: {
+        keyId: sql`excluded.key_id`,
+        ciphertext: sql`excluded.ciphertext`,
+        updatedBy: sql`excluded.updated_by`,
+        updatedAt: sql`now()`,
+      },
+    });
+  const authKey = given.find(({ key }) => key === authKeyName);
+  if (authKey) await claimAuthKey(tx, ctx.cipher, agentId, authKey.value);
+}
+
+/** Deletes one secret of an agent, if it is there. */
+export async function removeSecret(tx: Db, agentId: string, key: string): Promise<void> {
+  await tx.delete(secrets).where(and(eq(secrets.agentId, agentId), eq(secrets.key, key)));
+  if (key === authKeyName) await tx.update(agents).set({ authKeyHmac: null }).where(eq(agents.id, agentId));
+}
+
+/** The keys of an agent's secrets. */
+export async function storedKeys(db: Db, agentId: string): Promise<Set<string>> {
+  const rows = await db.select({ key: secrets.key }).from(secrets).where(eq(secrets.agentId, agentId));
+  return new Set(rows.map(({ key }) => key));
+}
+
+/** The values of an agent's secret rows by key. Rejects when one does not open, which only a wrong key can cause. */
+export async function openSecrets(
+  cipher: Cipher,
+  agentId: string,
+  rows: readonly (Sealed & { key: string })[],
+): Promise<ReadonlyMap<string, string>> {
+  const opened = rows.map(async (row) => [row.key, await cipher.open(row, secretPlace(agentId, row.key))] as const);
+  return new Map(await Promise.all(opened));
+}
+
+/** Writes the mark by which the agent of a key is found. Keys that an older encryption key marked count as taken too. */
+async function claimAuthKey(tx: Db, cipher: Cipher, agentId: string, value: string): Promise<void> {
+  const taken = new EngineError("conflict", "auth_api_key: another agent uses this key; choose another one");
+  const marks = await cipher.fingerprints(value);
+  const [other] = await tx
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(inArray(agents.authKeyHmac, marks), ne(agents.id, agentId)));
+  if (other) throw taken;
+  try {
+    await tx.update(agents).set({ authKeyHmac: marks[0] }).where(eq(agents.id, agentId));
+  } catch (error) {
+    throw sqlState(error) === "23505" ? taken : error;
+  }
+}

@@ -1,0 +1,56 @@
+const ipv4 = /^\d{1,3}(\.\d{1,3}){3}$/;
+
+/**
+ * The client's address: the socket's, or with trusted proxies in front the `trustProxy`-th entry of
+ * `X-Forwarded-For` from the right (decisions §1, "Proxy"). Entries left of it are the client's own words.
+ */
+export function clientAddress(
+  socket: string | undefined,
+  forwardedFor: string | undefined,
+  trustProxy: number,
+): string {
+  const own = parseAddress(socket ?? "") ?? "unknown";
+  if (trustProxy === 0 || forwardedFor === undefined) return own;
+  const entries = forwardedFor.split(",");
+  // A shorter list comes from inside the proxies: its first entry was written by one of them.
+  const entry = entries[Math.max(0, entries.length - trustProxy)] ?? "";
+  return parseAddress(entry) ?? own;
+}
+
+/** Who is throttled: an IPv4 address, or the /64 that an IPv6 address is in, since its holder owns all of it. */
+export function clientKey(ip: string): string {
+  const groups = ipv6Groups(ip);
+  return groups ? `${groups.slice(0, 4).join(":")}::/64` : ip;
+}
+
+/** An address without port, brackets, zone and IPv4-in-IPv6 prefix, or null. */
+function parseAddress(text: string): string | null {
+  const trimmed = text.trim().toLowerCase();
+  const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(trimmed)?.[1];
+  const bare = (bracketed ?? trimmed.replace(/^([\d.]+):\d+$/, "$1"))
+    .replace(/%.*$/, "")
+    .replace(/^::ffff:(?=\d+\.)/, "");
+  if (ipv4.test(bare)) return bare;
+  return ipv6Groups(bare) ? bare : null;
+}
+
+/** The eight groups of an IPv6 address without leading zeros, or null when it is none. */
+function ipv6Groups(ip: string): string[] | null {
+  if (!ip.includes(":")) return null;
+  const halves = ip.split("::");
+  if (halves.length > 2) return null;
+  const [head = [], tail = []] = halves.map(toGroups);
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 1 ? missing !== 0 : missing < 1) return null;
+  const groups = [...head, ...Array<string>(missing).fill("0"), ...tail];
+  return groups.every((group) => /^[0-9a-f]{1,4}$/.test(group))
+    ? groups.map((group) => group.replace(/^0+(?=.)/, ""))
+    : null;
+}
+
+/** A half's groups; an IPv4 tail counts as two, whose value no /64 depends on. */
+function toGroups(half: string): string[] {
+  if (half === "") return [];
+  const groups = half.split(":");
+  return ipv4.test(groups.at(-1) ?? "") ? [...groups.slice(0, -1), "0", "0"] : groups;
+}

@@ -1,0 +1,56 @@
+import type { Context } from "hono";
+import { createMiddleware } from "hono/factory";
+import { EngineError } from "../core/errors.ts";
+import type { AppEnv } from "./environment.ts";
+
+/** What a body may have: 1 MiB (decisions §3). */
+const maxBodyBytes = 1024 * 1024;
+
+/** Refuses longer bodies with the 413. Stands behind `describeRequest`, whose log line names the refusal. */
+export const boundBody = createMiddleware<AppEnv>(async (c, next) => {
+  await limitBody(c, maxBodyBytes);
+  await next();
+});
+
+/**
+ * Throws the 413 for a longer body. A declared length is believed, since servers hold the client to it; a body without
+ * one is read here, up to the limit, and put back.
+ */
+async function limitBody(c: Context<AppEnv>, limit: number): Promise<void> {
+  if (c.req.method === "GET" || c.req.method === "HEAD") return;
+  const declared = c.req.header("Content-Length");
+  if (declared !== undefined && c.req.header("Transfer-Encoding") === undefined) {
+    if (Number(declared) > limit) throw tooLarge(limit);
+    return;
+  }
+  const { body } = c.req.raw;
+  if (!body) return;
+  const bytes = await readAtMost(body, limit);
+  c.req.raw = new Request(c.req.raw, { body: bytes });
+}
+
+async function readAtMost(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.byteLength;
+    if (size > limit) {
+      // Not awaited: a client may never answer the cancel.
+      void reader.cancel().catch(() => {});
+      throw tooLarge(limit);
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return bytes;
+}
+
+const tooLarge = (limit: number) => new EngineError("too-large", `The body may have at most ${limit} bytes`);

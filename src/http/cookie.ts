@@ -1,0 +1,24 @@
+import type { Context } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { sessionSeconds } from "../core/tokens.ts";
+import type { AppEnv } from "./environment.ts";
+import { isSecure } from "./origin.ts";
+
+/** The session cookie's name (decisions §2). */
+export const sessionCookie = "agent_engine.session_token";
+
+export function readSessionCookie(c: Context<AppEnv>): string | null {
+  return getCookie(c, sessionCookie) || null;
+}
+
+/** Gives the browser the token, out of the page's reach and for as long as the session lives. */
+export function setSessionCookie(c: Context<AppEnv>, token: string): void {
+  setCookie(c, sessionCookie, token, { ...attributes(c), maxAge: sessionSeconds });
+}
+
+export function clearSessionCookie(c: Context<AppEnv>): void {
+  deleteCookie(c, sessionCookie, attributes(c));
+}
+
+const attributes = (c: Context<AppEnv>) =>
+  ({ httpOnly: true, sameSite: "Lax", secure: isSecure(c), path: "/" }) as const;

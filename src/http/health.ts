@@ -1,0 +1,36 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Services } from "../context.ts";
+import { json, router } from "./route.ts";
+
+const Health = z
+  .object({
+    status: z.enum(["ok", "stopping"]).openapi({ example: "ok" }),
+    timestamp: z.iso.datetime().openapi({ example: "2026-11-21T08:00:00.000Z" }),
+    service: z.literal("agent-engine"),
+    version: z.string().openapi({ example: "0.1.0" }),
+  })
+  .openapi("Health");
+
+const health = createRoute({
+  method: "get",
+  path: "/health",
+  operationId: "getHealth",
+  tags: ["Service"],
+  summary: "Whether the server takes requests",
+  description: "Needs no authentication. Answers 503 only while the server is stopping.",
+  responses: { 200: json(Health, "It does."), 503: json(Health, "It is stopping.") },
+});
+
+/** The health route, and the switch that a graceful stop throws. */
+export function createHealth({ clock, options }: Services) {
+  let status: "ok" | "stopping" = "ok";
+  const routes = router().openapi(health, (c) => {
+    const timestamp = new Date(clock.now()).toISOString();
+    const body = { status, timestamp, service: "agent-engine" as const, version: options.version };
+    return c.json(body, status === "ok" ? 200 : 503);
+  });
+  const stopping = () => {
+    status = "stopping";
+  };
+  return { routes, stopping };
+}

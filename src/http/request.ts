@@ -1,0 +1,47 @@
+import type { Context, MiddlewareHandler } from "hono";
+import type { Services } from "../context.ts";
+import { newId } from "../core/ids.ts";
+import { clip } from "../core/text.ts";
+import { clientAddress } from "./address.ts";
+import type { AppEnv } from "./environment.ts";
+
+/** Headers of every answer; a page adds a content security policy of its own. */
+const securityHeaders = {
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "X-Frame-Options": "DENY",
+};
+
+/** Names the request, finds its client and logs one line when it is answered. Goes before everything else. */
+export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
+  const { clock, options } = services;
+  return async (c, next) => {
+    const startedAt = clock.now();
+    const requestId = acceptId(c.req.header("X-Request-Id")) ?? newId();
+    const log = services.log.child({ requestId });
+    c.set("services", services);
+    c.set("requestId", requestId);
+    c.set("log", log);
+    c.set("ip", clientAddress(c.env?.remoteAddress, c.req.header("X-Forwarded-For"), options.trustProxy));
+    const headers = { "X-Request-Id": requestId, ...securityHeaders };
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+
+    await next();
+
+    restore(c, headers);
+    const { method, path } = c.req;
+    const line = { method, path: clip(path, 256), status: c.res.status, ms: clock.now() - startedAt };
+    log[path === "/health" ? "debug" : "info"](line, "Request");
+  };
+}
+
+/** An id that a proxy gave is kept when it can do no harm in a log. */
+function acceptId(id: string | undefined): string | null {
+  return id !== undefined && /^[A-Za-z0-9_.:-]{1,128}$/.test(id) ? id : null;
+}
+
+/** A handler that answers a `Response` of its own leaves out what was prepared. */
+function restore(c: Context<AppEnv>, headers: Record<string, string>): void {
+  if (c.res.headers.has("X-Request-Id")) return;
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+}

@@ -1,0 +1,95 @@
+import type { Services } from "../context.ts";
+import { EngineError } from "../core/errors.ts";
+
+/** So many calls in a window that begins with the first of them. */
+export interface Limit {
+  calls: number;
+  windowMs: number;
+}
+
+/** What one counted call found. */
+export interface Verdict {
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** Whole seconds until the window ends; at least 1. */
+  resetSeconds: number;
+}
+
+/** What `throttleUpsert` returns. */
+export interface ThrottleRow {
+  count: number;
+  /** Milliseconds since the epoch. */
+  resets_at_ms: number;
+}
+
+/**
+ * Counts one call and returns a `ThrottleRow`, exact for any number of processes. It takes the placeholders of the
+ * key, the time and the end of a window that begins now, so that it can be a part of a larger statement.
+ */
+export function throttleUpsert(key: string, now: string, resetsAt: string): string {
+  return `
+insert into throttles as t (key, count, resets_at) values (${key}, 1, ${resetsAt}::timestamptz)
+on conflict (key) do update set
+  count = case when t.resets_at <= ${now}::timestamptz then 1 else t.count + 1 end,
+  resets_at = case when t.resets_at <= ${now}::timestamptz then excluded.resets_at else t.resets_at end
+returning count, (extract(epoch from resets_at) * 1000)::float8 as resets_at_ms`;
+}
+
+/** The values of its three placeholders. */
+export function throttleParameters(key: string, { windowMs }: Limit, now: number): [string, string, string] {
+  return [key, new Date(now).toISOString(), new Date(now + windowMs).toISOString()];
+}
+
+/** What a counted row means under a limit. */
+export function judge({ count, resets_at_ms }: ThrottleRow, { calls }: Limit, now: number): Verdict {
+  return {
+    allowed: count <= calls,
+    limit: calls,
+    remaining: Math.max(0, calls - count),
+    resetSeconds: Math.max(1, Math.ceil((resets_at_ms - now) / 1000)),
+  };
+}
+
+const countOne = throttleUpsert("$1", "$2", "$3");
+
+/** Counts one call of `key`, the refused ones too. */
+export async function countCall({ database, clock }: Services, key: string, limit: Limit): Promise<Verdict> {
+  const now = clock.now();
+  const [row] = await database.query<ThrottleRow>(countOne, throttleParameters(key, limit, now));
+  if (!row) throw new Error("The throttle's upsert returned no row");
+  return judge(row, limit, now);
+}
+
+/** Takes one call back that turned out not to count. */
+export async function uncountCall({ database }: Services, key: string): Promise<void> {
+  await database.query("update throttles set count = count - 1 where key = $1 and count > 0", [key]);
+}
+
+/** Starts `key` afresh. */
+export async function forgetCalls({ database }: Services, key: string): Promise<void> {
+  await database.query("delete from throttles where key = $1", [key]);
+}
+
+/** Throws the 429 of decisions §3 unless the call was allowed. `X-RateLimit-Reset` is in seconds, as `Retry-After` is. */
+export function requireAllowed({ allowed, limit, remaining, resetSeconds }: Verdict, what = "requests"): void {
+  if (allowed) return;
+  const when = `try again in ${resetSeconds} second${resetSeconds === 1 ? "" : "s"}`;
+  throw new EngineError("rate-limited", `Too many ${what}: ${when}`, {
+    headers: {
+      "Retry-After": String(resetSeconds),
+      "X-RateLimit-Limit": String(limit),
+      "X-RateLimit-Remaining": String(remaining),
+      "X-RateLimit-Reset": String(resetSeconds),
+    },
+  });
+}
+
+/** Deletes the windows that are over: a bounded batch, to be called again and again. */
+export async function deleteEndedWindows({ database, clock }: Services): Promise<void> {
+  await database.query(
+    `delete from throttles where key in
+       (select key from throttles where resets_at <= $1::timestamptz order by resets_at limit 10000)`,
+    [new Date(clock.now()).toISOString()],
+  );
+}

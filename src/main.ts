@@ -1,0 +1,134 @@
+import manifest from "../package.json" with { type: "json" };
+import { createModels } from "./adapters/models/index.ts";
+import { systemClock } from "./adapters/node/clock.ts";
+import { bootSecrets, createLog } from "./adapters/node/log.ts";
+import { type Listener, listen } from "./adapters/node/server.ts";
+import { loadEncryptionKeys, openStorage } from "./adapters/node/storage.ts";
+import { createCipher } from "./core/cipher.ts";
+import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
+import type { Log } from "./core/ports.ts";
+import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
+
+export const version: string = manifest.version;
+
+/** How often leases are renewed and dead turns closed. */
+const upkeepMs = 10_000;
+
+/** What a start knows before it opens anything. */
+export interface Setup {
+  environment: Environment;
+  settings: Settings;
+  log: Log;
+}
+
+/** Reads the settings and opens the log; throws `ConfigError` with every problem. Warns of variables that lost their meaning. */
+export function prepare(environment: Environment, { terminal }: { terminal: boolean }): Setup {
+  const settings = parseSettings(environment);
+  const log = createLog({ level: settings.LOG_LEVEL, pretty: terminal, secrets: bootSecrets(environment) });
+  for (const warning of retiredSettings(environment)) log.warn({}, warning);
+  return { environment, settings, log };
+}
+
+export interface OpenEngine {
+  engine: Engine;
+  close(): Promise<void>;
+}
+
+/** The engine over this machine's ports. Migrates the database; rejects with a `StartError` when it cannot be used. */
+export async function openEngine({ environment, settings, log }: Setup, baseUrl: string): Promise<OpenEngine> {
+  const storage = await openStorage(settings, { clock: systemClock, log });
+  try {
+    const engine = createEngine({
+      database: storage.database,
+      cipher: await createCipher(await loadEncryptionKeys(settings)),
+      clock: systemClock,
+      log,
+      models: createModels(),
+      options: { version, trustProxy: settings.TRUST_PROXY, baseUrl, environmentKeys: environmentKeys(environment) },
+    });
+    return { engine, close: () => storage.close() };
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+export interface RunningServer {
+  engine: Engine;
+  /** Where this machine reaches it, such as `http://localhost:4000`. */
+  address: string;
+  /** Shown once to whoever starts an installation that has no owner yet; null when it has one. */
+  setupToken: string | null;
+  /** Lets running turns finish within the grace of the settings, then ends all connections and closes the database. */
+  stop(): Promise<void>;
+}
+
+/** Takes the port, opens the engine, makes the owner if one is given, and answers requests. */
+export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<RunningServer> {
+  const { settings, log } = setup;
+  const listener = await listen(settings.HOST, settings.PORT);
+  const address = localAddress(settings.HOST, listener.port);
+  let opened: OpenEngine | undefined;
+  try {
+    opened = await openEngine(setup, settings.BASE_URL ?? address);
+    const { engine } = opened;
+    const { setupToken } = await engine.boot(owner ? { owner } : {});
+    listener.serve(engine.app);
+    const stopUpkeep = repeat(upkeepMs, () => engine.tick(), log);
+    log.info({ version, address, database: settings.DATABASE_URL ? "postgresql" : "embedded" }, "Listening");
+    return { engine, address, setupToken, stop: stopOnce(setup, { listener, opened, stopUpkeep }) };
+  } catch (error) {
+    await opened?.close();
+    await listener.close();
+    throw error;
+  }
+}
+
+interface Running {
+  listener: Listener;
+  opened: OpenEngine;
+  stopUpkeep: () => void;
+}
+
+function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Running): () => Promise<void> {
+  let stopped: Promise<void> | undefined;
+  const stop = async () => {
+    log.info({ graceSeconds: settings.SHUTDOWN_GRACE_SECONDS }, "Stopping");
+    await opened.engine.stop(settings.SHUTDOWN_GRACE_SECONDS * 1000);
+    // Only now: until here the leases of turns that are allowed to finish must be renewed.
+    stopUpkeep();
+    await listener.close();
+    await opened.close();
+    log.info({}, "Stopped");
+  };
+  return () => {
+    stopped ??= stop();
+    return stopped;
+  };
+}
+
+/** Calls `work` every `ms`, never twice at a time, until the returned function is called. */
+function repeat(ms: number, work: () => Promise<void>, log: Log): () => void {
+  let cancel = () => {};
+  let stopped = false;
+  const next = () => {
+    if (!stopped) cancel = systemClock.after(ms, run);
+  };
+  const run = () => {
+    work()
+      .catch((err: unknown) => log.error({ err }, "Upkeep failed"))
+      .finally(next);
+  };
+  next();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
+const everywhere = new Set(["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]);
+
+function localAddress(host: string, port: number): string {
+  if (everywhere.has(host)) return `http://localhost:${port}`;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,136 @@
+import { APICallError } from "@ai-sdk/provider";
+import { EngineError } from "../core/errors.ts";
+import type { Failure } from "./types.ts";
+
+/** Longer than this nobody waits inside a turn: the caller is told to come back. */
+const longestWaitMs = 10_000;
+
+/** What a caller is told to wait when the provider does not say. */
+const defaultRetrySeconds = 5;
+const longestRetrySeconds = 86_400;
+
+/** What the error of a turn means to the caller. Its own words stay in `cause`, for the log. */
+export function classifyFailure(error: unknown): Failure {
+  if (isOurs(error)) return { code: "internal", message: "Internal server error", cause: error };
+  const status = statusOf(error);
+  if (status === 429 && !isOutOfQuota(error)) {
+    const wait = retryAfterMs(error);
+    const seconds = wait === null ? defaultRetrySeconds : Math.max(1, Math.ceil(wait / 1000));
+    return {
+      code: "rate-limited",
+      message: "Model provider is rate limited",
+      cause: error,
+      retryAfterSeconds: Math.min(seconds, longestRetrySeconds),
+    };
+  }
+  if (status === 408 || status === 504 || isTimeout(error)) {
+    return { code: "provider-timeout", message: "Model provider timed out", cause: error };
+  }
+  return { code: "provider-failed", message: "Model provider error", cause: error };
+}
+
+/** Whether the same call may go well a moment later. */
+export function isRetryable(error: unknown): boolean {
+  if (isOutOfQuota(error) || (retryAfterMs(error) ?? 0) > longestWaitMs) return false;
+  const status = statusOf(error);
+  if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
+  return (APICallError.isInstance(error) && error.isRetryable) || isNetworkError(error);
+}
+
+/** How long to wait before the next attempt: what the provider asks for, else half a second, then a whole one. */
+export function retryDelayMs(error: unknown, attempt: number): number {
+  return retryAfterMs(error) ?? 500 * 2 ** (attempt - 1);
+}
+
+/** A failure of the engine or its database, which a turn may meet before it gets to a provider. */
+function isOurs(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error instanceof EngineError || error.name === "PostgresError" || isOurs(error.cause);
+}
+
+/** The words for a status in the `type` or `code` of an error that comes inside a stream. */
+const wordedStatus: Readonly<Record<string, number>> = {
+  rate_limit_exceeded: 429,
+  rate_limit_error: 429,
+  insufficient_quota: 429,
+  timeout: 504,
+  timeout_error: 504,
+  server_error: 500,
+  internal_error: 500,
+  internal_server_error: 500,
+  api_error: 500,
+  overloaded: 503,
+  overloaded_error: 503,
+  service_unavailable: 503,
+};
+
+/** The HTTP status of an error, or the one that its words stand for; undefined for what is none. */
+function statusOf(error: unknown): number | undefined {
+  if (APICallError.isInstance(error)) return asStatus(error.statusCode);
+  const fields = fieldsOf(error);
+  if (!fields) return undefined;
+  const { statusCode, status, code, type } = fields;
+  for (const value of [statusCode, status, code, type]) {
+    const found = asStatus(value) ?? (typeof value === "string" ? wordedStatus[value] : undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A stream that broke carries the 200 it began with: that says nothing about its end. */
+function asStatus(value: unknown): number | undefined {
+  const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
+  return typeof status === "number" && status >= 400 && status < 600 ? status : undefined;
+}
+
+/** An error that came as data: the `{ error }` of a stream. */
+function fieldsOf(error: unknown): Record<string, unknown> | null {
+  if (typeof error !== "object" || error === null || error instanceof Error) return null;
+  return error as Record<string, unknown>;
+}
+
+/** OpenAI's 429 for an account without money, which no waiting mends. */
+function isOutOfQuota(error: unknown): boolean {
+  const data = APICallError.isInstance(error) ? fieldsOf(fieldsOf(error.data)?.error) : fieldsOf(error);
+  return data?.code === "insufficient_quota" || data?.type === "insufficient_quota";
+}
+
+/** `Retry-After` (RFC 9110, in seconds or as a date) or `retry-after-ms`, in milliseconds. */
+function retryAfterMs(error: unknown): number | null {
+  if (!APICallError.isInstance(error)) return null;
+  const milliseconds = Number.parseFloat(error.responseHeaders?.["retry-after-ms"] ?? "");
+  if (milliseconds >= 0) return milliseconds;
+  const header = error.responseHeaders?.["retry-after"] ?? "";
+  const seconds = Number(header);
+  if (header.trim() !== "" && seconds >= 0) return seconds * 1000;
+  const date = Date.parse(header);
+  const served = Date.parse(error.responseHeaders?.date ?? "");
+  return Number.isNaN(date) || Number.isNaN(served) ? null : Math.max(0, date - served);
+}
+
+const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN"]);
+
+/** A connection that broke or never came to be, under the names of Node, undici and other runtimes. */
+function isNetworkError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  if (networkCodes.has(code) || code.startsWith("UND_ERR_")) return true;
+  if (error instanceof TypeError && /fetch failed|terminated|network/i.test(error.message)) return true;
+  return isNetworkError(error.cause);
+}
+
+const timeoutCodes = new Set([
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === "TimeoutError" || timeoutCodes.has(codeOf(error)) || isTimeout(error.cause);
+}
+
+function codeOf(error: Error): string {
+  return "code" in error ? String(error.code) : "";
+}

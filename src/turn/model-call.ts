@@ -1,0 +1,67 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { Clock } from "../core/ports.ts";
+import type { TurnInput } from "./types.ts";
+import { watch } from "./watchdog.ts";
+
+/** A time-out of the turn's own; a provider that is too slow is an error of the provider. */
+export class ProviderTimeout extends Error {}
+
+/** One call of the model as a sequence of parts; what it is waiting for ends with the signal, even if the provider ignores it. */
+export class ModelCall {
+  readonly #controller = new AbortController();
+  readonly #watchdog;
+  readonly #signal: AbortSignal;
+  readonly #opening: Promise<ReadableStreamDefaultReader<LanguageModelV4StreamPart>>;
+  #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
+  #timeout: ProviderTimeout | null = null;
+  #closed = false;
+  readonly #onAbort = () => this.close();
+
+  constructor(input: TurnInput, options: LanguageModelV4CallOptions, signal: AbortSignal, clock: Clock) {
+    this.#signal = signal;
+    this.#watchdog = watch(clock, input.limits, () => {
+      this.#timeout = new ProviderTimeout("The provider was silent for too long");
+      this.close();
+    });
+    this.#opening = this.#open(input, options);
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** The next part, or null at the end of the stream. */
+  async next(): Promise<LanguageModelV4StreamPart | null> {
+    try {
+      this.#reader ??= await this.#opening;
+      const { done, value } = await this.#reader.read();
+      if (this.#closed) throw this.#timeout ?? this.#signal.reason;
+      this.#watchdog.heard();
+      return done ? null : value;
+    } catch (error) {
+      throw this.#timeout ?? error;
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#watchdog.stop();
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#controller.abort();
+    // A pending read answers "done" at once, whether or not the provider heeds the signal.
+    this.#reader?.cancel().catch(() => {});
+  }
+
+  async #open(input: TurnInput, options: LanguageModelV4CallOptions) {
+    const given = Promise.withResolvers<never>();
+    given.promise.catch(() => {});
+    this.#controller.signal.addEventListener("abort", () => given.reject(this.#timeout ?? this.#signal.reason), {
+      once: true,
+    });
+    const opened = Promise.resolve(input.model.doStream({ ...options, abortSignal: this.#controller.signal }));
+    // A stream that opens after we gave up has to be let go of.
+    opened.then(({ stream }) => {
+      if (this.#closed && !this.#reader) return stream.cancel();
+    }).catch(() => {});
+    const { stream } = await Promise.race([opened, given.promise]);
+    return stream.getReader();
+  }
+}

@@ -1,0 +1,38 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { ModelMessage, TurnInput } from "./types.ts";
+
+/** The call for the next step. In the last one the model may no longer ask for tools, so that it answers with what it has. */
+export function callOptions(
+  input: TurnInput,
+  sofar: readonly ModelMessage[],
+  last: boolean,
+): LanguageModelV4CallOptions {
+  const { settings } = input;
+  return {
+    prompt: [
+      ...(input.system === "" ? [] : [{ role: "system" as const, content: input.system }]),
+      ...input.history,
+      ...input.fresh.map(userMessage),
+      ...sofar,
+    ],
+    ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
+    ...(settings.maxOutputTokens === undefined ? {} : { maxOutputTokens: settings.maxOutputTokens }),
+    ...(settings.thinking ? { reasoning: "medium" as const } : {}),
+    ...(input.tools.size === 0
+      ? {}
+      : { tools: describeTools(input), toolChoice: { type: last ? "none" : "auto" } as const }),
+  };
+}
+
+export function userMessage(text: string): ModelMessage {
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+function describeTools({ tools }: TurnInput): LanguageModelV4FunctionTool[] {
+  return [...tools].map(([name, { description, inputSchema }]) => ({
+    type: "function",
+    name,
+    description,
+    inputSchema,
+  }));
+}

@@ -1,0 +1,133 @@
+import type { Clock } from "../core/ports.ts";
+import { classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
+import { TurnFold } from "./fold.ts";
+import { ModelCall, ProviderTimeout } from "./model-call.ts";
+import { callOptions } from "./prompt.ts";
+import type { StepFold, ToolCall } from "./step.ts";
+import { callTool, type ToolResult, wireResult } from "./tools.ts";
+import type { AbortReason, TurnEvent, TurnInput, TurnOutcome } from "./types.ts";
+
+/** How often one model call is tried while nothing came out of it. */
+const attempts = 3;
+
+/**
+ * Runs a turn: calls the model, runs the tools it asks for, and calls it again, until it has nothing more to ask.
+ * Yields what happens and returns how it ended; never throws. `signal.reason` is the `AbortReason`.
+ */
+export async function* run(
+  input: TurnInput,
+  signal: AbortSignal,
+  clock: Clock,
+): AsyncGenerator<TurnEvent, TurnOutcome> {
+  const turn = new TurnFold(clock);
+  const controller = new AbortController();
+  const forward = () => controller.abort(signal.reason);
+  if (signal.aborted) forward();
+  else signal.addEventListener("abort", forward, { once: true });
+  const cancelLimit = clock.after(input.limits.turnMs, () =>
+    controller.abort(new ProviderTimeout("The turn took too long")),
+  );
+
+  try {
+    for (let index = 0; ; index += 1) {
+      const last = index + 1 >= input.limits.maxSteps;
+      const stepType = index === 0 ? "initial" : "tool-result";
+      yield { type: "step-start", index, stepType };
+
+      const options = callOptions(input, turn.messages, last);
+      let step = turn.begin(index, stepType);
+      for (let attempt = 1; ; attempt += 1) {
+        controller.signal.throwIfAborted();
+        const call = new ModelCall(input, options, controller.signal, clock);
+        try {
+          for (let part = await call.next(); part; part = await call.next()) {
+            const event = step.take(part);
+            if (event) {
+              turn.note(step);
+              yield event;
+            }
+          }
+          requireFinish(step);
+          break;
+        } catch (error) {
+          const retry = !step.produced && attempt < attempts && !controller.signal.aborted && isRetryable(error);
+          if (!retry) throw error;
+          call.close();
+          step = turn.begin(index, stepType);
+          await pause(clock, retryDelayMs(error, attempt), controller.signal);
+        } finally {
+          call.close();
+        }
+      }
+
+      if (!last) {
+        for await (const [call, result] of callTools(input, step.calls, controller.signal, clock)) {
+          turn.answer(call, result);
+          yield { type: "tool-result", id: call.id, result: wireResult(result) };
+        }
+        controller.signal.throwIfAborted();
+      }
+      const finishReason = turn.finish(step);
+      yield { type: "step-finish", index, finishReason, usage: step.usage };
+      if (last || step.calls.length === 0) return { ...turn.outcome(), status: "done" };
+    }
+  } catch (error) {
+    const cause = controller.signal.aborted ? controller.signal.reason : error;
+    turn.breakOff();
+    if (isAbortReason(cause)) return { ...turn.outcome(), status: "aborted", reason: cause };
+    const failure =
+      cause instanceof ProviderTimeout
+        ? ({ code: "provider-timeout", message: "Model provider timed out", cause } as const)
+        : classifyFailure(cause);
+    return { ...turn.outcome(), status: "failed", failure };
+  } finally {
+    cancelLimit();
+    signal.removeEventListener("abort", forward);
+    // Whatever is still under way upstream (a tool, a stream) has nobody left to answer to.
+    controller.abort("stop" satisfies AbortReason);
+  }
+}
+
+/** Runs all calls of a step at once, and yields each with its result as it comes. */
+async function* callTools(
+  input: TurnInput,
+  calls: readonly ToolCall[],
+  signal: AbortSignal,
+  clock: Clock,
+): AsyncGenerator<[ToolCall, ToolResult]> {
+  const pending = new Map(
+    calls.map((call) => [
+      call,
+      callTool(input, call, signal, clock).then((result): [ToolCall, ToolResult] => [call, result]),
+    ]),
+  );
+  while (pending.size > 0) {
+    const answered = await Promise.race(pending.values());
+    pending.delete(answered[0]);
+    yield answered;
+  }
+}
+
+/** A stream that ends without a finish reason was cut off; an empty one is no reply. */
+function requireFinish(step: StepFold): void {
+  if (!step.finish?.stated) throw new Error("The provider's stream ended without a finish reason");
+  if (step.finish.reason === "error") throw new Error("The provider's stream finished with an error");
+}
+
+function isAbortReason(value: unknown): value is AbortReason {
+  return value === "disconnect" || value === "stop" || value === "shutdown" || value === "lease-lost";
+}
+
+function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    const onAbort = () => {
+      cancel();
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,164 @@
+import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import type { JsonValue, ModelMessage, StepType, TurnEvent, Usage } from "./types.ts";
+
+interface Block {
+  type: "text" | "reasoning";
+  text: string;
+  providerOptions?: SharedV4ProviderMetadata;
+}
+
+export interface ToolCall {
+  id: string;
+  /** As the model spelled it. */
+  name: string;
+  args: JsonValue;
+  /** Set when the arguments are no JSON: what to tell the model. */
+  malformed?: string;
+  providerOptions?: SharedV4ProviderMetadata;
+}
+
+interface Finish {
+  reason: string;
+  /** False: the stream ended without the provider ever saying why. */
+  stated: boolean;
+}
+
+type Part<Type extends LanguageModelV4StreamPart["type"]> = Extract<LanguageModelV4StreamPart, { type: Type }>;
+
+/** Folds the parts of one model call, and says which event each one means. */
+export class StepFold {
+  readonly index: number;
+  readonly stepType: StepType;
+  readonly calls: ToolCall[] = [];
+  /** Text, reasoning or the beginning of a tool call was seen. */
+  produced = false;
+  finish: Finish | null = null;
+  usage: Usage = { promptTokens: 0, completionTokens: 0 };
+  readonly #blocks: Block[] = [];
+  readonly #open = new Map<string, Block>();
+
+  constructor(index: number, stepType: StepType) {
+    this.index = index;
+    this.stepType = stepType;
+  }
+
+  get text(): string {
+    return this.#join("text");
+  }
+
+  get reasoning(): string {
+    return this.#join("reasoning");
+  }
+
+  /** The event that a part means to the outside, or null. An `error` part is thrown. */
+  take(part: LanguageModelV4StreamPart): TurnEvent | null {
+    switch (part.type) {
+      case "text-delta":
+      case "reasoning-delta":
+        return this.#delta(part);
+      case "text-start":
+      case "reasoning-start":
+        this.#start(part.type === "text-start" ? "text" : "reasoning", part);
+        return null;
+      case "text-end":
+      case "reasoning-end":
+        this.#close(part);
+        return null;
+      case "tool-input-start":
+        this.produced = true;
+        return { type: "produced" };
+      case "tool-call":
+        return this.#call(part);
+      case "finish":
+        this.#finish(part);
+        return null;
+      case "error":
+        throw part.error;
+      default:
+        return null;
+    }
+  }
+
+  /** What is replayed to the model: its own blocks verbatim, and those of its calls that `answered` has. */
+  message(answered: (call: ToolCall) => boolean): ModelMessage | null {
+    const said = this.#blocks.filter((block) => block.text !== "" || block.providerOptions);
+    const called = this.calls.filter(answered).map(({ id, name, args, malformed, providerOptions }) => ({
+      type: "tool-call" as const,
+      toolCallId: id,
+      toolName: name,
+      input: malformed === undefined ? args : {},
+      ...(providerOptions ? { providerOptions } : {}),
+    }));
+    return said.length + called.length === 0 ? null : { role: "assistant", content: [...said, ...called] };
+  }
+
+  #start(
+    type: Block["type"],
+    { id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
+  ): Block {
+    const block: Block = { type, text: "", ...(providerMetadata ? { providerOptions: providerMetadata } : {}) };
+    this.#blocks.push(block);
+    this.#open.set(`${type}:${id}`, block);
+    return block;
+  }
+
+  #delta(part: Part<"text-delta" | "reasoning-delta">): TurnEvent | null {
+    const type = part.type === "text-delta" ? "text" : "reasoning";
+    const block = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
+    if (part.providerMetadata) merge(block, part.providerMetadata);
+    if (part.delta === "") return null;
+    block.text += part.delta;
+    this.produced = true;
+    return { type: part.type, text: part.delta };
+  }
+
+  #close(part: Part<"text-end" | "reasoning-end">): void {
+    const key = `${part.type === "text-end" ? "text" : "reasoning"}:${part.id}`;
+    const block = this.#open.get(key);
+    // Signatures of reasoning come with its end.
+    if (block && part.providerMetadata) merge(block, part.providerMetadata);
+    this.#open.delete(key);
+  }
+
+  #call({ toolCallId, toolName, input, providerMetadata }: Part<"tool-call">): TurnEvent {
+    this.produced = true;
+    const call: ToolCall = { id: toolCallId, name: toolName, ...parseArguments(input) };
+    if (providerMetadata) call.providerOptions = providerMetadata;
+    this.calls.push(call);
+    return { type: "tool-call", id: call.id, name: call.name, args: call.args };
+  }
+
+  #finish({ finishReason, usage }: Part<"finish">): void {
+    this.finish = {
+      reason: finishReason.unified,
+      stated: finishReason.raw !== undefined || finishReason.unified !== "other",
+    };
+    this.usage = { promptTokens: tokens(usage.inputTokens.total), completionTokens: tokens(usage.outputTokens.total) };
+  }
+
+  #join(type: Block["type"]): string {
+    let text = "";
+    for (const block of this.#blocks) if (block.type === type) text += block.text;
+    return text;
+  }
+}
+
+function merge(block: Block, metadata: SharedV4ProviderMetadata): void {
+  const merged: SharedV4ProviderMetadata = { ...block.providerOptions };
+  for (const [provider, values] of Object.entries(metadata)) merged[provider] = { ...merged[provider], ...values };
+  block.providerOptions = merged;
+}
+
+function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {
+  if (input.trim() === "") return { args: {} };
+  try {
+    return { args: JSON.parse(input) as JsonValue };
+  } catch {
+    return { args: input, malformed: "The arguments are not valid JSON" };
+  }
+}
+
+/** A count that fits the database, whatever a provider reports. */
+function tokens(count: number | undefined): number {
+  return count !== undefined && count > 0 ? Math.min(Math.round(count), 1_000_000_000) : 0;
+}

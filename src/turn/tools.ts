@@ -1,0 +1,68 @@
+import type { Clock } from "../core/ports.ts";
+import type { ToolCall } from "./step.ts";
+import type { JsonValue, TurnInput } from "./types.ts";
+
+/** How a call ended: its result for the callers, or the text of what went wrong, for the model to read and go on. */
+export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: string };
+
+/** A result as it stands in events and transcripts. */
+export function wireResult(result: ToolResult): JsonValue {
+  return result.ok ? result.value : { error: result.error };
+}
+
+/**
+ * The one wrapper around every tool: knows it, validates its arguments, cuts it off at the time-out even when it
+ * ignores its signal, and blots secrets out of what it says. It never rejects.
+ */
+export async function callTool(
+  input: TurnInput,
+  call: ToolCall,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<ToolResult> {
+  const tool = input.tools.get(call.name);
+  if (!tool) return { ok: false, error: `There is no tool named ${call.name}` };
+  if (call.malformed !== undefined) return { ok: false, error: call.malformed };
+  const controller = new AbortController();
+  const limit = cutOff(controller, signal, clock, input.limits.toolMs);
+  try {
+    const work = tool.execute(tool.validate(call.args), {
+      toolCallId: call.id,
+      idempotencyKey: `${input.turnId}:${call.id}`,
+      signal: controller.signal,
+      state: input.state,
+    });
+    return { ok: true, value: scrubbed(input, await Promise.race([work, limit.passed])) };
+  } catch (error) {
+    return { ok: false, error: input.scrub(error instanceof Error ? error.message : String(error)) };
+  } finally {
+    limit.release();
+  }
+}
+
+function cutOff(controller: AbortController, signal: AbortSignal, clock: Clock, ms: number) {
+  let release = () => {};
+  const passed = new Promise<never>((_, reject) => {
+    const end = (message: string) => {
+      controller.abort();
+      reject(new Error(message));
+    };
+    const onAbort = () => end("The turn was stopped");
+    const cancel = clock.after(ms, () => end(`The tool did not answer within ${ms / 1000} s`));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    release = () => {
+      cancel();
+      signal.removeEventListener("abort", onAbort);
+    };
+  });
+  // Whoever loses the race must not become an unhandled rejection.
+  passed.catch(() => {});
+  return { passed, release: () => release() };
+}
+
+function scrubbed(input: TurnInput, value: JsonValue): JsonValue {
+  const text = JSON.stringify(value ?? null);
+  const clean = input.scrub(text);
+  return clean === text ? (value ?? null) : (JSON.parse(clean) as JsonValue);
+}

@@ -1,0 +1,29 @@
+import type { Clock } from "../core/ports.ts";
+
+export interface Watchdog {
+  /** Something was heard: the silence starts anew. */
+  heard(): void;
+  stop(): void;
+}
+
+/**
+ * Calls `onSilence` when nothing is heard for `connectMs` at first, then for `silenceMs`. A part costs one reading of
+ * the clock: the timer is set again only when it fires too early.
+ */
+export function watch(clock: Clock, limits: { connectMs: number; silenceMs: number }, onSilence: () => void): Watchdog {
+  let deadline = clock.now() + limits.connectMs;
+  let cancel = clock.after(Math.min(limits.connectMs, limits.silenceMs), check);
+
+  function check(): void {
+    const remaining = deadline - clock.now();
+    if (remaining <= 0) onSilence();
+    else cancel = clock.after(Math.min(remaining, limits.silenceMs), check);
+  }
+
+  return {
+    heard() {
+      deadline = clock.now() + limits.silenceMs;
+    },
+    stop: () => cancel(),
+  };
+}

@@ -1,0 +1,138 @@
+import type { LanguageModelV4Prompt, LanguageModelV4ToolResultOutput } from "@ai-sdk/provider";
+import { expect, test } from "vitest";
+import { demoModel } from "../../src/adapters/models/demo.ts";
+import { readStep } from "./read-step.ts";
+
+const model = demoModel();
+
+function user(text: string): LanguageModelV4Prompt[number] {
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+/** A conversation in which a tool has just answered. */
+function answered(output: LanguageModelV4ToolResultOutput): LanguageModelV4Prompt {
+  const call = { toolCallId: "c", toolName: "clock" };
+  return [
+    user("call clock"),
+    { role: "assistant", content: [{ type: "tool-call", ...call, input: {} }] },
+    { role: "tool", content: [{ type: "tool-result", ...call, output }] },
+  ];
+}
+
+test("it repeats the last message, and says that it is no language model", async () => {
+  const { step } = await readStep(model, [
+    user("first"),
+    { role: "assistant", content: [] },
+    user(" Hello  there\n🏔️ "),
+  ]);
+  expect(step.text).toBe("I am the demo model, not a language model: I only repeat. You said: Hello  there\n🏔️");
+  expect(step).toMatchObject({ reasoning: "", calls: [], finish: { reason: "stop", stated: true } });
+});
+
+test("the same prompt gives the same reply", async () => {
+  const [one, two] = [await readStep(model, "think call clock {}"), await readStep(model, "think call clock {}")];
+  expect(one.events).toEqual(two.events);
+});
+
+test("it streams a delta for each word, and counts words as tokens", async () => {
+  const { events, step } = await readStep(model, [{ role: "system", content: "Be  brief." }, user("one two three")]);
+  expect(events.map((event) => "text" in event && event.text).slice(-3)).toEqual([" one", " two", " three"]);
+  expect(step.usage).toEqual({ promptTokens: 5, completionTokens: events.length });
+});
+
+test("think reasons first, then does what the rest says", async () => {
+  const { step, events } = await readStep(model, "think Is it noon?");
+  expect(step.reasoning).toBe("The demo model does not think. It was asked to reason about: Is it noon?");
+  expect(step.text).toContain("You said: Is it noon?");
+  expect(events[0]?.type).toBe("reasoning-delta");
+
+  const called = await readStep(model, "think call clock");
+  expect(called.step.reasoning).toContain("call clock");
+  expect(called.step.calls).toMatchObject([{ name: "clock", args: {} }]);
+  expect((await readStep(model, "thinking aloud")).step.reasoning).toBe("");
+});
+
+test("call makes a real tool call", async () => {
+  const { step, events } = await readStep(model, 'Call weather {"city": "Bern", "days": 2}');
+  expect(step.calls).toEqual([{ id: "call_1", name: "weather", args: { city: "Bern", days: 2 } }]);
+  expect(step.finish?.reason).toBe("tool-calls");
+  expect(step.text).toBe("");
+  expect(events.map(({ type }) => type)).toEqual(["produced", "tool-call"]);
+});
+
+test.each([
+  "call weather {city: Bern}",
+  "call weather [1]",
+  "call weather Bern",
+  "call weather null",
+])("%s is answered with how to write it", async (message) => {
+  const { step } = await readStep(model, message);
+  expect(step.calls).toEqual([]);
+  expect(step.text).toBe('The arguments are not a JSON object. Write: call weather {"key": "value"}');
+});
+
+test("where no tool may be called it says so", async () => {
+  const { step } = await readStep(model, "call clock", { toolChoice: { type: "none" } });
+  expect(step).toMatchObject({ calls: [], text: "No more tools may be called in this turn." });
+});
+
+test.each([
+  [{ type: "json", value: { time: "12:00" } }, 'The tool clock answered: {"time":"12:00"}'],
+  [{ type: "text", value: "noon" }, "The tool clock answered: noon"],
+  [
+    { type: "content", value: [{ type: "text", text: "noon" }] },
+    'The tool clock answered: [{"type":"text","text":"noon"}]',
+  ],
+  [
+    { type: "error-text", value: "There is no tool named clock" },
+    "The tool clock failed: There is no tool named clock",
+  ],
+  [{ type: "error-json", value: { code: 1 } }, 'The tool clock failed: {"code":1}'],
+  [{ type: "execution-denied" }, "The tool clock was refused"],
+  [{ type: "execution-denied", reason: "not now" }, "The tool clock was refused: not now"],
+] satisfies [
+  LanguageModelV4ToolResultOutput,
+  string,
+][])("after a tool it tells what came back: %j", async (output, said) => {
+  const { step } = await readStep(model, answered(output));
+  expect(step).toMatchObject({ text: said, calls: [], finish: { reason: "stop" } });
+});
+
+test("an aborted call ends at once, before and within the stream", async () => {
+  const reason = new Error("gone");
+  expect((await readStep(model, "Hi", { abortSignal: AbortSignal.abort(reason) })).error).toBe(reason);
+
+  const controller = new AbortController();
+  const { events, error } = await readStep(model, "word ".repeat(1_000), {
+    abortSignal: controller.signal,
+    onEvent: () => controller.abort(reason),
+  });
+  expect(error).toBe(reason);
+  expect(events).toHaveLength(1);
+});
+
+test("a long reply leaves the process time for other work", async () => {
+  let turns = 0;
+  const other = setInterval(() => {
+    turns += 1;
+  }, 1);
+  await readStep(model, "word ".repeat(2_000));
+  clearInterval(other);
+  expect(turns).toBeGreaterThan(10);
+});
+
+test.each([
+  "Hi",
+  "think Hi",
+  'call weather {"city":"Bern"}',
+  "",
+])("%j, not streamed, is the same reply", async (message) => {
+  const { step } = await readStep(model, message);
+  const whole = await model.doGenerate({ prompt: [user(message)] });
+  const text = whole.content.flatMap((part) => (part.type === "text" ? part.text : [])).join("");
+  const reasoning = whole.content.flatMap((part) => (part.type === "reasoning" ? part.text : [])).join("");
+  expect({ text, reasoning }).toEqual({ text: step.text, reasoning: step.reasoning });
+  expect(whole.content.filter(({ type }) => type === "tool-call")).toHaveLength(step.calls.length);
+  expect(whole.finishReason.unified).toBe(step.finish?.reason);
+  expect(whole.usage.outputTokens.total).toBe(step.usage.completionTokens);
+});

@@ -1,0 +1,37 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { StepFold } from "../../src/turn/step.ts";
+import type { TurnEvent } from "../../src/turn/types.ts";
+
+export interface ReadStep {
+  step: StepFold;
+  events: TurnEvent[];
+  /** What the call or its stream threw, error parts included. */
+  error: unknown;
+}
+
+type Options = Omit<LanguageModelV4CallOptions, "prompt"> & { onEvent?: (event: TurnEvent) => void };
+
+/** One call of a model, read as the engine reads it. */
+export async function readStep(
+  model: LanguageModelV4,
+  prompt: string | LanguageModelV4CallOptions["prompt"],
+  { onEvent, ...options }: Options = {},
+): Promise<ReadStep> {
+  const step = new StepFold(0, "initial");
+  const events: TurnEvent[] = [];
+  try {
+    const { stream } = await model.doStream({
+      ...options,
+      prompt: typeof prompt === "string" ? [{ role: "user", content: [{ type: "text", text: prompt }] }] : prompt,
+    });
+    for await (const part of stream) {
+      const event = step.take(part);
+      if (!event) continue;
+      events.push(event);
+      onEvent?.(event);
+    }
+    return { step, events, error: undefined };
+  } catch (error) {
+    return { step, events, error };
+  }
+}

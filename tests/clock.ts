@@ -1,0 +1,37 @@
+import type { Clock } from "../src/core/ports.ts";
+
+interface Timer {
+  at: number;
+  fn: () => void;
+}
+
+/** A clock that moves only when a test says so. */
+export class TestClock implements Clock {
+  #now = Date.UTC(2026, 0, 1);
+  readonly #timers = new Set<Timer>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, fn: () => void): () => void {
+    const timer = { at: this.#now + ms, fn };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  /** Moves on and fires what falls due, in order; gives pending promises a turn between two timers. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (;;) {
+      const due = [...this.#timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      if (!due) break;
+      this.#now = Math.max(this.#now, due.at);
+      this.#timers.delete(due);
+      due.fn();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#now = end;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,193 @@
+import { describe, expect, test } from "vitest";
+import { digest, toBase64 } from "../../../src/core/ids.ts";
+import { auditLogs, members, oneTimeTokens, organizations, users, workspaces } from "../../../src/db/schema.ts";
+import { bootstrapOwner, issueSetupToken, ownerExists } from "../../../src/features/account/index.ts";
+import { type Harness, harness } from "../../harness.ts";
+import { password, signIn } from "./people.ts";
+
+const email = "owner@example.com";
+const day = 24 * 60 * 60_000;
+
+const setUp = (h: Harness, json: unknown, headers: Record<string, string> = {}) =>
+  h.request("/api/setup", { method: "POST", json, headers });
+
+describe("the owner of the environment", () => {
+  test("is made with organization and workspace, once", async () => {
+    const h = await harness();
+    const { db } = h.services.database;
+    expect(await ownerExists(h.services)).toBe(false);
+    const made = await bootstrapOwner(h.services, { email: "Owner@Example.com", password });
+    expect(made).toMatchObject({ organizationSlug: "default", created: true });
+    expect(await ownerExists(h.services)).toBe(true);
+    const again = await bootstrapOwner(h.services, { email, password: "another password" });
+    expect(again).toEqual({ ...made, created: false });
+    expect((await signIn(h, { email, password })).status).toBe(200);
+    expect((await signIn(h, { email, password: "another password" })).status).toBe(401);
+
+    expect(await db.select().from(users)).toMatchObject([{ id: made.userId, email, name: "owner" }]);
+    const home = (await db.select().from(workspaces)).filter(
+      ({ organizationId }) => organizationId === made.organizationId,
+    );
+    expect(home.map(({ name }) => name)).toEqual(["default"]);
+  });
+
+  test("is not added beside an owner who is there", async () => {
+    const h = await harness();
+    const first = await bootstrapOwner(h.services, { email, password });
+    const second = await bootstrapOwner(h.services, { email: "late@example.com", password });
+    expect(second).toEqual({ ...first, created: false });
+    expect((await signIn(h, { email: "late@example.com", password })).status).toBe(401);
+  });
+
+  test("is one, however many replicas start at once", async () => {
+    const h = await harness();
+    const made = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => bootstrapOwner(h.services, { email: `${index}@example.com`, password })),
+    );
+    expect(made.filter(({ created }) => created)).toHaveLength(1);
+    expect(new Set(made.map(({ userId }) => userId)).size).toBe(1);
+    expect(await h.services.database.db.select().from(users)).toHaveLength(1);
+  });
+});
+
+describe("POST /api/setup", () => {
+  test("makes the owner of a chosen organization", async () => {
+    const h = await harness();
+    const token = await issueSetupToken(h.services);
+    const response = await setUp(h, {
+      token,
+      email: "OWNER@example.com",
+      password,
+      name: " Ada ",
+      organization: "lab",
+    });
+    expect(response.status).toBe(201);
+    const answer = await response.json();
+    expect(answer).toEqual({ user: { id: expect.any(String), email, name: "Ada" }, organization: { slug: "lab" } });
+    const session = await (await signIn(h, { email, password })).json();
+    const me = await h.request("/api/me", { headers: { Authorization: `Bearer ${session.token}` } });
+    expect(await me.json()).toEqual({
+      user: {
+        ...answer.user,
+        onboarding: {},
+        organizations: [{ slug: "lab", name: "lab", roleKey: "owner" }],
+      },
+    });
+    const audit = await h.services.database.db.select().from(auditLogs);
+    expect(audit.map(({ action }) => action)).toContain("installation.setup");
+    const again = await setUp(h, { token, email: "two@example.com", password });
+    expect(again.status).toBe(409);
+  });
+
+  test("lets exactly one of many calls through, with one link or with several", async () => {
+    const h = await harness();
+    const tokens = [await issueSetupToken(h.services), await issueSetupToken(h.services)];
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        setUp(h, { token: tokens[index % 2], email: `${index}@example.com`, password, organization: `org-${index}` }),
+      ),
+    );
+    const statuses = responses.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, ...Array(7).fill(409)]);
+    const { db } = h.services.database;
+    expect(await db.select().from(users)).toHaveLength(1);
+    expect(await db.select().from(members)).toHaveLength(1);
+    expect(await db.select().from(organizations)).toHaveLength(2);
+  });
+
+  test("refuses a link that is unknown, or older than 24 hours", async () => {
+    const h = await harness();
+    const token = await issueSetupToken(h.services);
+    expect((await setUp(h, { token: `${token}x`, email, password })).status).toBe(401);
+    await h.clock.advance(day);
+    const late = await setUp(h, { token, email, password });
+    expect(late.status).toBe(401);
+    expect((await late.json()).message).toContain("restart the server");
+    expect(await ownerExists(h.services)).toBe(false);
+  });
+
+  test.each([
+    [{ email, password }, "token"],
+    [{ token: "t\u0000", email, password }, "token"],
+    [{ token: "t", email, password: "short" }, "password"],
+    [{ token: "t", email: "nobody", password }, "email"],
+    [{ token: "t", email, password, organization: "No Slug" }, "organization"],
+    [{ token: "t", email, password, organization: "-a" }, "organization"],
+    [{ token: "t", email, password, organization: "a".repeat(64) }, "organization"],
+    [{ token: "t", email, password, name: "" }, "name"],
+    [{ token: "t", email, password, name: "x".repeat(129) }, "name"],
+    [{ token: "t", email, password, name: "\ud800" }, "name"],
+  ])("answers 400 to %j", async (body, field) => {
+    const h = await harness();
+    const response = await setUp(h, body);
+    expect(response.status).toBe(400);
+    expect((await response.json()).issues).toMatchObject([{ path: field }]);
+  });
+
+  test("is not for pages of other sites", async () => {
+    const h = await harness();
+    const token = await issueSetupToken(h.services);
+    const foreign = { Origin: "https://evil.example" };
+    expect((await setUp(h, { token, email, password }, foreign)).status).toBe(403);
+    expect(await ownerExists(h.services)).toBe(false);
+  });
+
+  test("stores the token as a digest only, and logs nothing of it", async () => {
+    const h = await harness();
+    const token = await issueSetupToken(h.services);
+    expect(token).toMatch(/^[\w-]{43}$/);
+    await h.request(`/setup?token=${token}`);
+    await setUp(h, { token, email, password });
+    const rows = await h.services.database.db.select().from(oneTimeTokens);
+    expect(rows).toMatchObject([{ kind: "setup", digest: expect.anything(), usedAt: expect.any(Date) }]);
+    const stored = await h.services.database.query("select t::text from one_time_tokens t", []);
+    for (const secret of [token, password]) expect(JSON.stringify([stored, h.logs])).not.toContain(secret);
+  });
+});
+
+describe("GET /setup", () => {
+  test("shows the form under a policy that allows its own script and style alone", async () => {
+    const h = await harness();
+    const token = await issueSetupToken(h.services);
+    const response = await h.request(`/setup?token=${token}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toBe("text/html; charset=UTF-8");
+    expect(response.headers.get("Cache-Control")).toBe("no-store");
+    expect(response.headers.get("Referrer-Policy")).toBe("no-referrer");
+    const html = await response.text();
+    expect(html).toContain(`name="token" value="${token}"`);
+    const policy = response.headers.get("Content-Security-Policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain("unsafe");
+    for (const tag of ["script", "style"]) {
+      const source = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(html)?.[1] ?? "";
+      expect(source.length).toBeGreaterThan(100);
+      expect(policy).toContain(`${tag}-src 'sha256-${toBase64(await digest(source))}'`);
+    }
+    expect(html).not.toMatch(/ on\w+=|style="|https?:/);
+    for (const [, field] of html.matchAll(/<input id="(\w+)"/g)) expect(html).toContain(`<label for="${field}">`);
+  });
+
+  test("explains a link that does not work, without running a script", async () => {
+    const h = await harness();
+    for (const query of [
+      "",
+      "?token=",
+      "?token=nope",
+      "?token=%00",
+      "?token=%ff",
+      '?token="><script>alert(1)</script>',
+    ]) {
+      const response = await h.request(`/setup${query}`);
+      expect(response.status).toBe(401);
+      const html = await response.text();
+      expect(html).toContain("This link does not work");
+      expect(html).not.toContain("<script");
+    }
+    await bootstrapOwner(h.services, { email, password });
+    const token = await issueSetupToken(h.services);
+    const response = await h.request(`/setup?token=${token}`);
+    expect(response.status).toBe(409);
+    expect(await response.text()).toContain("Already set up");
+  });
+});

@@ -1,0 +1,235 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, test } from "vitest";
+import { accessTokens, auditLogs, users } from "../../../src/db/schema.ts";
+import { countCall } from "../../../src/http/throttle.ts";
+import { harness } from "../../harness.ts";
+import { cookieOf, createUser, password, signIn } from "./people.ts";
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const email = "ada@example.com";
+
+describe("signing in", () => {
+  test("answers a token and sets it as the cookie; both open a session", async () => {
+    const h = await harness();
+    const user = await createUser(h, email);
+    const response = await signIn(h, { email: " Ada@Example.com ", password }, { "User-Agent": "test/1" });
+    expect(response.status).toBe(200);
+    const answer = await response.json();
+    expect(answer).toEqual({
+      token: expect.stringMatching(/^aes_[\w-]{43}$/),
+      user: { id: user.id, email, name: "Ada" },
+    });
+    expect(response.headers.get("Cache-Control")).toBe("no-store");
+    const cookie = response.headers.get("Set-Cookie") ?? "";
+    expect(cookie).toContain(`agent_engine.session_token=${answer.token}; `);
+    for (const attribute of ["HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"])
+      expect(cookie).toContain(attribute);
+    expect(cookie).not.toContain("Secure");
+
+    for (const headers of [{ Authorization: `Bearer ${answer.token}` }, { Cookie: cookieOf(response) }]) {
+      const me = await h.request("/api/me", { headers: headers as Record<string, string> });
+      expect(me.status).toBe(200);
+      expect((await me.json()).user.email).toBe(email);
+    }
+    const [session] = await h.services.database.db.select().from(accessTokens);
+    expect(session).toMatchObject({ kind: "session", ip: "192.0.2.1", userAgent: "test/1" });
+  });
+
+  test("marks the cookie Secure on https, directly and behind a trusted proxy", async () => {
+    const h = await harness({ trustProxy: 1 });
+    await createUser(h, email);
+    const over = (path: string, headers = {}) =>
+      h.request(path, { method: "POST", json: { email, password }, headers: headers as Record<string, string> });
+    const path = "/api/auth/sign-in/email";
+    expect((await over(`https://engine.example${path}`)).headers.get("Set-Cookie")).toContain("; Secure");
+    expect((await over(path, { "X-Forwarded-Proto": "https" })).headers.get("Set-Cookie")).toContain("; Secure");
+    expect((await over(path)).headers.get("Set-Cookie")).not.toContain("Secure");
+  });
+
+  test("refuses a wrong password, an unknown account and one without a password in the same words", async () => {
+    const h = await harness();
+    const { id } = await createUser(h, email);
+    await createUser(h, "sso@example.com");
+    await h.services.database.db.update(users).set({ passwordHash: null }).where(eq(users.email, "sso@example.com"));
+    const answers = [];
+    for (const attempt of [
+      { email, password: "wrong" },
+      { email: "nobody@example.com", password },
+      { email: "sso@example.com", password },
+    ]) {
+      const response = await signIn(h, attempt);
+      expect(response.headers.get("Set-Cookie")).toBeNull();
+      answers.push([response.status, await response.text()]);
+    }
+    expect(answers[0]).toEqual([
+      401,
+      JSON.stringify({ statusCode: 401, message: "Wrong e-mail or password", error: "Unauthorized" }),
+    ]);
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+
+    const entries = await h.services.database.db.select().from(auditLogs).where(eq(auditLogs.action, "session.create"));
+    expect(entries.map(({ target, success, actorId }) => [target, success, actorId])).toContainEqual([
+      email,
+      false,
+      id,
+    ]);
+    expect(entries).toHaveLength(3);
+  });
+
+  test("takes as long for an unknown account", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    const time = async (who: string) => {
+      const startedAt = performance.now();
+      await signIn(h, { email: who, password: "wrong" });
+      return performance.now() - startedAt;
+    };
+    await time(email);
+    const known = Math.min(await time(email), await time(email), await time(email));
+    const unknown = Math.min(await time("a@example.com"), await time("b@example.com"), await time("c@example.com"));
+    expect(unknown).toBeGreaterThan(known / 2);
+  });
+
+  test.each([
+    [{}, "email"],
+    [{ email: "ada", password }, "email"],
+    [{ email: "a\u0000@example.com", password }, "email"],
+    [{ email: "' or 1=1 --", password }, "email"],
+    [{ email, password: "" }, "password"],
+    [{ email, password: 7 }, "password"],
+    [{ email, password: "x".repeat(257) }, "password"],
+    [{ email, password: "\ud800" }, "password"],
+    [{ email: { $ne: null }, password }, "email"],
+  ])("answers 400 to %j", async (body, field) => {
+    const h = await harness();
+    const response = await signIn(h, body);
+    expect(response.status).toBe(400);
+    expect((await response.json()).issues.map(({ path }: { path: string }) => path)).toContain(field);
+  });
+
+  test("is not for pages of other sites", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    const refused = [{ Origin: "https://evil.example" }, { Origin: "null" }, { "Sec-Fetch-Site": "cross-site" }];
+    for (const headers of refused) {
+      const response = await signIn(h, { email, password }, headers as Record<string, string>);
+      expect(response.status).toBe(403);
+      expect(response.headers.get("Set-Cookie")).toBeNull();
+    }
+    expect((await signIn(h, { email, password }, { Origin: "http://localhost:4000" })).status).toBe(200);
+  });
+});
+
+describe("the throttle of failures", () => {
+  test("refuses the 11th failure of an account, the right password too, until the window ends", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    const statuses = await Promise.all(
+      Array.from({ length: 14 }, async () => (await signIn(h, { email, password: "wrong" })).status),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(4);
+
+    await h.clock.advance(5 * minute);
+    const refused = await signIn(h, { email, password });
+    expect(refused.status).toBe(429);
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      "retry-after": "600",
+      "x-ratelimit-limit": "10",
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": "600",
+    });
+    expect((await refused.json()).message).toBe("Too many failed sign-ins: try again in 600 seconds");
+
+    await h.clock.advance(10 * minute);
+    expect((await signIn(h, { email, password })).status).toBe(200);
+  });
+
+  test("leaves the account open to its owner at another address", async () => {
+    const h = await harness({ trustProxy: 1 });
+    await createUser(h, email);
+    for (let call = 0; call < 10; call += 1) {
+      await countCall(h.services, `sign-in:203.0.113.9:${email}`, { calls: 10, windowMs: minute });
+    }
+    const from = (ip: string) => signIn(h, { email, password }, { "X-Forwarded-For": ip });
+    expect((await from("203.0.113.9")).status).toBe(429);
+    expect((await from("203.0.113.10")).status).toBe(200);
+  });
+
+  test("refuses the 51st failure from an address, whatever the account", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    for (let call = 0; call < 49; call += 1) {
+      await countCall(h.services, "sign-in:192.0.2.1", { calls: 50, windowMs: minute });
+    }
+    expect((await signIn(h, { email, password })).status).toBe(200);
+    expect((await signIn(h, { email: "other@example.com", password })).status).toBe(401);
+    const refused = await signIn(h, { email: "third@example.com", password });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("X-RateLimit-Limit")).toBe("50");
+  });
+
+  test("begins afresh after a success", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    for (let call = 0; call < 9; call += 1) {
+      await countCall(h.services, `sign-in:192.0.2.1:${email}`, { calls: 10, windowMs: minute });
+    }
+    expect((await signIn(h, { email, password })).status).toBe(200);
+    expect((await signIn(h, { email, password: "wrong" })).status).toBe(401);
+    expect((await signIn(h, { email, password })).status).toBe(200);
+  });
+});
+
+describe("a session", () => {
+  test("lives for 30 days after its last use, and its cookie with it", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    const headers = { Cookie: cookieOf(await signIn(h, { email, password })) };
+    await h.clock.advance(30 * minute);
+    const early = await h.request("/api/me", { headers });
+    expect(early.headers.get("Set-Cookie")).toBeNull();
+    await h.clock.advance(29 * day);
+    const late = await h.request("/api/me", { headers });
+    expect(cookieOf(late)).toBe(headers.Cookie);
+    await h.clock.advance(29 * day);
+    expect((await h.request("/api/me", { headers })).status).toBe(200);
+    await h.clock.advance(30 * day);
+    expect((await h.request("/api/me", { headers })).status).toBe(401);
+  });
+
+  test("ends with a sign-out, alone of the user's", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    const first = (await (await signIn(h, { email, password })).json()).token;
+    const second = (await (await signIn(h, { email, password })).json()).token;
+    const response = await h.request("/api/auth/sign-out", {
+      method: "POST",
+      headers: { Authorization: `Bearer ${first}` },
+    });
+    expect(await response.json()).toEqual({ success: true });
+    expect(response.headers.get("Set-Cookie")).toMatch(/^agent_engine\.session_token=; Max-Age=0/);
+    const status = async (token: string) =>
+      (await h.request("/api/me", { headers: { Authorization: `Bearer ${token}` } })).status;
+    expect(await status(first)).toBe(401);
+    expect(await status(second)).toBe(200);
+    expect((await h.request("/api/auth/sign-out", { method: "POST" })).status).toBe(401);
+    const actions = (await h.services.database.db.select().from(auditLogs)).map(({ action }) => action);
+    expect(actions.sort()).toEqual(["session.create", "session.create", "session.end"]);
+  });
+
+  test("is stored as a digest, and no log or audit entry has it", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    const { token } = await (await signIn(h, { email, password })).json();
+    await h.request("/api/me", { headers: { Authorization: `Bearer ${token}` } });
+    await signIn(h, { email, password: "wrong secret" });
+    const rows = await h.services.database.query("select t::text from access_tokens t", []);
+    const entries = await h.services.database.query("select a::text from audit_logs a", []);
+    const written = JSON.stringify([rows, entries, h.logs]);
+    expect(h.logs.length).toBeGreaterThan(2);
+    for (const secret of [token, password, "wrong secret"]) expect(written).not.toContain(secret);
+  });
+});

@@ -1,0 +1,105 @@
+import { APICallError } from "@ai-sdk/provider";
+import { expect, test } from "vitest";
+import { reply, scriptedModel, text } from "../../scripted-model.ts";
+import { chatHarness, dataLines, eventually } from "./chat.ts";
+
+function apiError(statusCode: number, responseHeaders: Record<string, string> = {}) {
+  return new APICallError({
+    message: "upstream words",
+    url: "http://x",
+    requestBodyValues: {},
+    statusCode,
+    responseHeaders,
+  });
+}
+
+const never = new Promise<never>(() => {});
+
+test.each([
+  ["an error", apiError(400), 502, "Model provider error"],
+  ["a throttle", apiError(429, { "retry-after": "42" }), 429, "Model provider is rate limited"],
+])("%s before output has its real status, streamed or not", async (_what, fail, status, message) => {
+  const h = await chatHarness(scriptedModel(() => ({ fail })));
+  for (const stream of [false, true]) {
+    const response = await h.complete("Hi", { stream });
+    expect(await response.json()).toMatchObject({ statusCode: status, message });
+    expect(response.headers.get("Retry-After")).toBe(status === 429 ? "42" : null);
+  }
+});
+
+test("a silent provider is a 504, streamed or not", async () => {
+  const model = scriptedModel(() => ({ parts: [never] }));
+  const h = await chatHarness(model);
+  for (const stream of [false, true]) {
+    const asked = h.complete("Hi", { stream });
+    await model.called(stream ? 2 : 1);
+    await h.clock.advance(61_000);
+    expect(await (await asked).json()).toMatchObject({ statusCode: 504, message: "Model provider timed out" });
+  }
+});
+
+test("a failure in mid-stream is an error line and [DONE], without a finish reason; unstreamed it is a 502", async () => {
+  const h = await chatHarness(scriptedModel(() => ({ parts: [text("half"), new Error("gone")] })));
+  const lines = dataLines(await (await h.complete("Hi", { stream: true })).text());
+  expect(lines.slice(-2)).toEqual([
+    JSON.stringify({ error: { message: "Model provider error", type: "server_error", code: "provider-failed" } }),
+    "[DONE]",
+  ]);
+  expect(lines.join()).not.toContain('"stop"');
+  expect((await h.complete("Hi")).status).toBe(502);
+});
+
+test("a provider that this build lacks, or that has no key, is a 502 whose reason is in the log", async () => {
+  const h = await chatHarness(undefined, { provider: "openai", model: "gpt-5-mini" });
+  expect(await (await h.complete("Hi")).json()).toMatchObject({ statusCode: 502, message: "Model provider error" });
+  expect(h.logs.join("\n")).toContain("openai_api_key");
+  await h.request(`/api/instances/${h.agent.slug}`, {
+    method: "PATCH",
+    headers: h.agent.headers,
+    json: { provider: "google", model: "x" },
+  });
+  expect((await h.complete("Hi")).status).toBe(502);
+});
+
+test("a stopping server takes no new turns, lets running ones end, and cuts off what outlasts the grace", async () => {
+  const held = Promise.withResolvers<void>();
+  const model = scriptedModel((_call, index) =>
+    index === 0
+      ? { parts: [text("slow"), held.promise, ...(reply("!").parts ?? [])] }
+      : { parts: [text("endless"), never] },
+  );
+  const h = await chatHarness(model);
+  const slow = await h.complete("Hi", { stream: true, chat_id: "a" });
+  const endless = await h.complete("Hi", { stream: true, chat_id: "b" });
+  const stopped = h.engine.stop(10_000);
+
+  expect((await h.request("/health")).status).toBe(503);
+  const refused = await h.complete("Hi");
+  expect(await refused.json()).toMatchObject({ statusCode: 503, message: "The server is stopping" });
+  held.resolve();
+  expect(await slow.text()).toContain('"finish_reason":"stop"');
+  await h.clock.advance(10_000);
+  await stopped;
+  expect(dataLines(await endless.text()).slice(-2)[0]).toContain("The server is stopping");
+  const { messages, turns } = await h.stored();
+  expect(messages.map(({ content, metadata }) => [content, metadata])).toContainEqual([
+    "endless",
+    { stopped: "shutdown" },
+  ]);
+  expect(turns.map(({ status }) => status).sort()).toEqual(["aborted", "done"]);
+});
+
+test("a turn that cannot be recorded is not reported as done", async () => {
+  const h = await chatHarness(scriptedModel(() => reply("ok")));
+  const { database } = h.services;
+  const { query } = database;
+  database.query = (sql, parameters) =>
+    sql.includes("update turns set status") ? Promise.reject(new Error("disk full")) : query(sql, parameters);
+  const whole = await h.complete("Hi", { chat_id: "c" });
+  expect([whole.status, (await whole.json()).message]).toEqual([500, "Internal server error"]);
+  const streamed = dataLines(await (await h.complete("Hi")).text());
+  expect(streamed.join()).not.toContain('"stop"');
+  database.query = query;
+  expect(h.logs.join("\n")).toContain("disk full");
+  await eventually(async () => (await h.stored()).turns.length > 0);
+});

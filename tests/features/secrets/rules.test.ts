@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { newToken } from "../../../src/core/tokens.ts";
+import { authKeyProblem, secretProblem, wellKnown } from "../../../src/features/secrets/rules.ts";
+
+describe("the agent's API key", () => {
+  it.each(["k", "sk-agent-abc", "a.b_c~d+e/f==", "!\"#$%&'()*"])("may be %s", (value) => {
+    expect(authKeyProblem(value)).toBeNull();
+  });
+
+  it.each([
+    " ",
+    "\t\n",
+    "with space",
+    "trailing ",
+    "ümlaut",
+    "a\0b",
+    "a\nb",
+    "aek_abc",
+    "aes_abc",
+  ])("may not be %j", (value) => {
+    expect(authKeyProblem(value)).not.toBeNull();
+  });
+
+  it("may be none of our own tokens", async () => {
+    for (const kind of ["session", "management"] as const) {
+      expect(authKeyProblem((await newToken(kind)).token)).toMatch(/must not begin like/);
+    }
+  });
+});
+
+describe("other values", () => {
+  it("may be anything, where nothing is known of them", () => {
+    expect(secretProblem("my_own", " any thing ")).toBeNull();
+    expect(secretProblem("openai_api_key", "aek_looks-like-ours")).toBeNull();
+  });
+
+  it("must be addresses where an address is stored", () => {
+    expect(secretProblem("openai_base_url", "https://example.com/v1")).toBeNull();
+    expect(secretProblem("ollama_base_url", "http://127.0.0.1:11434")).toBeNull();
+    expect(secretProblem("openai_base_url", "example.com")).toBe("must be an http or https address");
+    expect(secretProblem("openai_base_url", "file:///etc/passwd")).toBe("must be an http or https address");
+    expect(secretProblem("openai_base_url", "")).toBeNull();
+  });
+});
+
+it("knows these keys of every agent", () => {
+  expect(wellKnown).toEqual([
+    "auth_api_key",
+    "tracing_api_key",
+    "openai_api_key",
+    "anthropic_api_key",
+    "google_api_key",
+    "mistral_api_key",
+    "openai_compatible_api_key",
+    "openai_base_url",
+    "anthropic_base_url",
+    "google_base_url",
+    "mistral_base_url",
+    "ollama_base_url",
+    "openai_compatible_base_url",
+  ]);
+});

@@ -1,0 +1,164 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { serve } from "@hono/node-server";
+import { onTestFinished } from "vitest";
+import { createModels } from "../src/adapters/models/index.ts";
+import type { Services } from "../src/context.ts";
+import { createCipher } from "../src/core/cipher.ts";
+import { newId, randomToken } from "../src/core/ids.ts";
+import type { RoleKey } from "../src/core/permissions.ts";
+import type { Log, Models } from "../src/core/ports.ts";
+import { members, organizations, users, workspaceMembers, workspaces } from "../src/db/schema.ts";
+import { createEngine, type Engine } from "../src/engine.ts";
+import { createSession } from "../src/features/account/index.ts";
+import { TestClock } from "./clock.ts";
+import { openTestDatabase } from "./database.ts";
+
+type Headers = Record<string, string>;
+
+interface Options {
+  /** Answers every turn, whatever provider the agent names. */
+  model?: LanguageModelV4;
+  models?: Models;
+  trustProxy?: number;
+  environmentKeys?: Record<string, string>;
+  /** Encryption keys, the current first. */
+  keys?: Uint8Array<ArrayBuffer>[];
+}
+
+interface Organization {
+  id: string;
+  slug: string;
+  workspaceId: string;
+}
+
+export interface Harness {
+  engine: Engine;
+  services: Services;
+  clock: TestClock;
+  /** Each line that was logged, as JSON. */
+  logs: string[];
+  /** A request to the app, without a network. A `json` body is serialised. */
+  request(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
+  /** Headers of a fresh user with this role; `reach: false` leaves out the entry in the organization's workspace. */
+  as(role: RoleKey, options?: { organization?: Organization; reach?: boolean }): Promise<Headers>;
+  /** The organization that `as` uses unless told otherwise. */
+  organization: Organization;
+  createOrganization(slug: string): Promise<Organization>;
+  /** An agent with Web on and a key, made through the API. */
+  agent(fields?: Record<string, unknown>): Promise<{ slug: string; key: string; headers: Headers }>;
+  /** Serves the app on a free port. */
+  listen(): Promise<string>;
+}
+
+/** The real app on the real database, with a clock and a model in the test's hands. */
+export async function harness(options: Options = {}): Promise<Harness> {
+  const { database, close } = await openTestDatabase();
+  onTestFinished(close);
+  const clock = new TestClock();
+  const logs: string[] = [];
+  const real = createModels();
+  const { model } = options;
+  const services: Services = {
+    database,
+    clock,
+    log: collect(logs),
+    cipher: await createCipher(options.keys ?? [new Uint8Array(32).fill(7)]),
+    models: options.models ?? (model ? { resolve: async () => model } : real),
+    options: {
+      version: "0.1.0",
+      trustProxy: options.trustProxy ?? 0,
+      baseUrl: "http://localhost:4000",
+      environmentKeys: new Map(Object.entries(options.environmentKeys ?? {})),
+    },
+  };
+  const engine = createEngine(services);
+  onTestFinished(() => engine.stop(0));
+
+  const createOrganization = async (slug: string): Promise<Organization> => {
+    const id = newId();
+    const workspaceId = newId();
+    await database.db.insert(organizations).values({ id, slug, name: slug });
+    await database.db.insert(workspaces).values({ id: workspaceId, organizationId: id, name: "default" });
+    return { id, slug, workspaceId };
+  };
+  const organization = await createOrganization("acme");
+
+  const request: Harness["request"] = async (path, { json, ...init } = {}) => {
+    const headers = new Headers(init.headers);
+    if (json !== undefined) headers.set("Content-Type", "application/json");
+    const body = json === undefined ? init.body : JSON.stringify(json);
+    return engine.app.request(
+      path,
+      { ...init, headers, ...(body === undefined ? {} : { body }) },
+      { remoteAddress: "192.0.2.1" },
+    );
+  };
+
+  const as: Harness["as"] = async (role, { organization: home = organization, reach = true } = {}) => {
+    const userId = newId();
+    await database.db.insert(users).values({ id: userId, email: `${role}-${userId}@example.com`, name: role });
+    await database.db.insert(members).values({ organizationId: home.id, userId, roleKey: role });
+    if (reach) await database.db.insert(workspaceMembers).values({ workspaceId: home.workspaceId, userId });
+    return { Authorization: `Bearer ${await createSession(services, userId, { ip: "192.0.2.1", userAgent: "test" })}` };
+  };
+
+  const agent: Harness["agent"] = async (fields = {}) => {
+    const headers = await as("owner");
+    const slug =
+      typeof fields.slug === "string" ? fields.slug : `agent-${randomToken(6).toLowerCase().replaceAll("_", "-")}`;
+    const key = `key-${randomToken(18)}`;
+    await expectOk(
+      request("/api/instances", {
+        method: "POST",
+        headers,
+        json: { provider: "demo", model: "demo", ...fields, slug },
+      }),
+    );
+    await expectOk(
+      request(`/api/instances/${slug}/channels/web`, {
+        method: "PUT",
+        headers,
+        json: { config: { apiKey: key }, enabled: true },
+      }),
+    );
+    return { slug, key, headers };
+  };
+
+  const listen = async () => {
+    const server = serve({
+      fetch: (incoming) => engine.app.fetch(incoming, { remoteAddress: "192.0.2.1" }),
+      port: 0,
+      hostname: "127.0.0.1",
+    });
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once("listening", resolve));
+    const address = server.address();
+    if (!address || typeof address === "string") throw new Error("The server has no port");
+    return `http://127.0.0.1:${address.port}`;
+  };
+
+  return { engine, services, clock, logs, request, as, organization, createOrganization, agent, listen };
+}
+
+async function expectOk(response: Promise<Response>): Promise<void> {
+  const { ok, status } = await response;
+  if (!ok) throw new Error(`The harness got ${status}: ${await (await response).text()}`);
+}
+
+function collect(lines: string[], base: Record<string, unknown> = {}): Log {
+  const line = (level: string) => (fields: Record<string, unknown>, message: string) => {
+    lines.push(JSON.stringify({ level, ...base, ...fields, message }, errorsAsText));
+  };
+  return {
+    debug: line("debug"),
+    info: line("info"),
+    warn: line("warn"),
+    error: line("error"),
+    child: (fields) => collect(lines, { ...base, ...fields }),
+  };
+}
+
+function errorsAsText(_key: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return value;
+  return { ...value, message: value.message, stack: value.stack, cause: value.cause };
+}

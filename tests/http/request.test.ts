@@ -1,0 +1,128 @@
+import { request as httpRequest } from "node:http";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { harness } from "../harness.ts";
+
+const signIn = "/api/auth/sign-in/email";
+const json = { "Content-Type": "application/json" };
+
+describe("every answer", () => {
+  test("carries a request id, a sane one of the caller's included, and the security headers", async () => {
+    const h = await harness();
+    for (const path of ["/health", "/api/me", "/nowhere", "/openapi.json", "/setup"]) {
+      const { headers } = await h.request(path);
+      expect(headers.get("X-Request-Id"), path).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+      expect(headers.get("X-Content-Type-Options")).toBe("nosniff");
+      expect(headers.get("Referrer-Policy")).toBe("no-referrer");
+      expect(headers.get("X-Frame-Options")).toBe("DENY");
+    }
+    const idOf = async (id: string) =>
+      (await h.request("/health", { headers: { "X-Request-Id": id } })).headers.get("X-Request-Id");
+    expect(await idOf("trace:1.a_B-2")).toBe("trace:1.a_B-2");
+    expect(await idOf("x".repeat(128))).toBe("x".repeat(128));
+    for (const odd of ["x".repeat(129), "a b", "a,b", '{"a":1}', "é"]) expect(await idOf(odd)).not.toBe(odd);
+  });
+
+  test("is logged in one line without query and headers", async () => {
+    const h = await harness();
+    await h.request("/api/me?token=hush", { headers: { Authorization: "Bearer hush", "X-Request-Id": "r1" } });
+    await h.request(`/${"a".repeat(3000)}`);
+    await h.request("/health");
+    const lines = h.logs.map((line) => JSON.parse(line)).filter(({ message }) => message === "Request");
+    expect(lines.map(({ level, status }) => [level, status])).toEqual([
+      ["info", 401],
+      ["info", 404],
+      ["debug", 200],
+    ]);
+    expect(lines[0]).toMatchObject({ requestId: "r1", method: "GET", path: "/api/me", ms: 0 });
+    expect(lines[1].path).toHaveLength(256);
+    expect(h.logs.join()).not.toContain("hush");
+  });
+
+  test("has our shape for what the framework refuses", async () => {
+    const h = await harness();
+    const cases: [string, RequestInit, number][] = [
+      [signIn, { method: "POST", headers: json, body: "{" }, 400],
+      [signIn, { method: "POST", headers: json, body: "" }, 400],
+      [signIn, { method: "POST", headers: { "Content-Type": "text/plain" }, body: "{}" }, 415],
+      [signIn, { method: "POST" }, 415],
+      [signIn, { method: "GET" }, 405],
+      ["/nowhere", {}, 404],
+      ["/%", {}, 404],
+      ["/%00", {}, 404],
+    ];
+    for (const [path, init, status] of cases) {
+      const response = await h.request(path, init);
+      expect(response.status, `${init.method} ${path}`).toBe(status);
+      const body = await response.json();
+      expect(body).toEqual({ ...body, statusCode: status, message: expect.any(String), error: expect.any(String) });
+    }
+  });
+});
+
+describe("a body", () => {
+  const big = "x".repeat(10 * 1024 * 1024);
+
+  test("of more than 1 MiB is refused, declared or not", async () => {
+    const h = await harness();
+    const exact = JSON.stringify({ email: "a@example.com", password: "p", pad: "" });
+    const padded = exact.replace('"pad":""', `"pad":"${"x".repeat(1024 * 1024 - exact.length)}"`);
+    const send = async (body: string, headers = {}) =>
+      (await h.request(signIn, { method: "POST", headers: { ...json, ...headers }, body })).status;
+    expect(await send(padded)).toBe(401);
+    expect(await send(`${padded} `)).toBe(413);
+    expect(await send(big)).toBe(413);
+    expect(await send("{}", { "Content-Length": String(big.length) })).toBe(413);
+    expect(h.logs.join()).toContain('"status":413');
+  });
+
+  test("of a million brackets is no JSON object", async () => {
+    const h = await harness();
+    for (const body of ["[".repeat(1_000_000), "[".repeat(500_000) + "]".repeat(500_000), '{"a":'.repeat(200_000)]) {
+      const response = await h.request(signIn, { method: "POST", headers: json, body });
+      expect(response.status).toBe(400);
+    }
+  });
+
+  test("is bounded on a socket, with a length and in chunks, and the server goes on", async () => {
+    const h = await harness();
+    const address = await h.listen();
+    const post = (body: string, headers: Record<string, string>) =>
+      new Promise<number>((resolve, reject) => {
+        const outgoing = httpRequest(`${address}${signIn}`, { method: "POST", headers: { ...json, ...headers } });
+        outgoing.on("response", (incoming) => {
+          incoming.resume();
+          resolve(incoming.statusCode ?? 0);
+        });
+        outgoing.on("error", reject);
+        outgoing.end(body);
+      });
+    const small = JSON.stringify({ email: "a@example.com", password: "p" });
+    const chunked = { "Transfer-Encoding": "chunked" };
+    expect(await post(small, chunked)).toBe(401);
+    expect(await post(small, { "Content-Length": String(small.length) })).toBe(401);
+    const refused = await Promise.allSettled([post(big, chunked), post(big, { "Content-Length": String(big.length) })]);
+    // A client that is still sending may see the connection close before it reads the answer.
+    for (const outcome of refused) if (outcome.status === "fulfilled") expect(outcome.value).toBe(413);
+    expect(h.logs.filter((line) => line.includes('"status":413'))).toHaveLength(2);
+    expect(await post(small, chunked)).toBe(401);
+  });
+
+  test("never makes a 500, whatever is in it", async () => {
+    const h = await harness();
+    const headers = { ...(await h.as("owner")), ...json };
+    const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\u0000", "\ud800", "__proto__", "a@b.co"));
+    const value = fc.oneof(fc.jsonValue(), text);
+    const field = fc.constantFrom("token", "email", "password", "name", "organization", "expiresAt", "__proto__");
+    const body = fc.oneof(fc.jsonValue(), fc.dictionary(fc.oneof(field, text), value));
+    const paths = ["/api/setup", signIn, "/api/organizations/acme/management-keys"];
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...paths), body, async (path, content) => {
+        const response = await h.request(path, { method: "POST", headers, body: JSON.stringify(content) ?? "" });
+        expect([201, 400, 401, 409, 429]).toContain(response.status);
+      }),
+      { numRuns: 150 },
+    );
+    expect(h.logs.join()).not.toContain('"level":"error"');
+  });
+});

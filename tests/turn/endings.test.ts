@@ -1,0 +1,220 @@
+import { APICallError } from "@ai-sdk/provider";
+import { expect, test } from "vitest";
+import { TestClock } from "../clock.ts";
+import { finish, reply, scriptedModel, text, toolCall } from "../scripted-model.ts";
+import { answering, runTurn, tool, turnInput } from "./input.ts";
+
+const never = new Promise<never>(() => {});
+
+function apiError(statusCode: number, responseHeaders: Record<string, string> = {}): APICallError {
+  const responseBody = "the provider's own words";
+  return new APICallError({
+    message: responseBody,
+    url: "http://x",
+    requestBodyValues: {},
+    statusCode,
+    responseHeaders,
+    responseBody,
+  });
+}
+
+const droppedSocket = () =>
+  Object.assign(new TypeError("terminated"), {
+    cause: Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" }),
+  });
+
+/** Moves the clock on until the turn is over. */
+async function drive<T>(clock: TestClock, turn: Promise<T>, stepMs = 1_000): Promise<T> {
+  let over = false;
+  void turn.finally(() => {
+    over = true;
+  });
+  for (let moves = 0; !over && moves < 1_000; moves += 1) await clock.advance(stepMs);
+  return turn;
+}
+
+test.each([
+  ["500", () => apiError(500)],
+  ["429 that says when", () => apiError(429, { "retry-after": "2" })],
+  ["a dropped socket", droppedSocket],
+])("%s before the first output is tried again", async (_what, error) => {
+  const clock = new TestClock();
+  const model = scriptedModel((_call, index) => (index < 2 ? { fail: error() } : reply("third time")));
+  const { outcome, events } = await drive(clock, runTurn(turnInput(model), { clock }));
+
+  expect(outcome).toMatchObject({ status: "done", text: "third time" });
+  expect(events.filter(({ type }) => type === "step-start")).toHaveLength(1);
+});
+
+test("a stream that breaks before its first output is tried again, its remains forgotten", async () => {
+  const clock = new TestClock();
+  const model = scriptedModel([{ parts: [{ type: "text-start", id: "1" }, droppedSocket()] }, reply("ok")]);
+  const { outcome } = await drive(clock, runTurn(turnInput(model), { clock }));
+  expect(outcome).toMatchObject({
+    status: "done",
+    text: "ok",
+    messages: [{ content: [{ type: "text", text: "ok" }] }],
+  });
+});
+
+test.each([
+  ["400", apiError(400), { code: "provider-failed", message: "Model provider error" }, 1],
+  ["401", apiError(401), { code: "provider-failed", message: "Model provider error" }, 1],
+  ["503, three times", apiError(503), { code: "provider-failed", message: "Model provider error" }, 3],
+  ["429, three times", apiError(429), { code: "rate-limited", message: "Model provider is rate limited" }, 3],
+  ["429 with a long wait", apiError(429, { "retry-after": "60" }), { code: "rate-limited", retryAfterSeconds: 60 }, 1],
+])("%s fails the turn without the provider's words", async (_what, error, failure, calls) => {
+  const clock = new TestClock();
+  const model = scriptedModel(() => ({ fail: error }));
+  const { outcome } = await drive(clock, runTurn(turnInput(model), { clock }));
+
+  expect(outcome).toMatchObject({ status: "failed", produced: false, failure });
+  expect(model.calls).toHaveLength(calls);
+  if (outcome.status !== "failed") throw new Error("unreachable");
+  expect(outcome.failure.message).not.toContain("own words");
+  expect(outcome.failure.cause).toBe(error);
+});
+
+const unstated = { ...finish(), finishReason: { unified: "other", raw: undefined } } as ReturnType<typeof finish>;
+
+test.each([
+  ["an error part", [{ type: "error" as const, error: { message: "overloaded" } }]],
+  ["bad JSON in a chunk", [{ type: "error" as const, error: new SyntaxError("bad") }, ...text(" more"), finish()]],
+  ["a dropped socket", [droppedSocket()]],
+  ["an end without a finish reason", [unstated]],
+  ["a finish reason that says error", [finish("error")]],
+])("%s after output fails the turn and keeps what was said; nothing is tried again", async (_what, ending) => {
+  const model = scriptedModel([{ parts: [...text("half"), ...ending] }]);
+  const { outcome } = await runTurn(turnInput(model));
+
+  expect(outcome).toMatchObject({ status: "failed", produced: true, failure: { code: "provider-failed" } });
+  expect(outcome.text.startsWith("half")).toBe(true);
+  expect(model.calls).toHaveLength(1);
+});
+
+test("a stream that just ends is a failure, not an empty reply", async () => {
+  const { outcome } = await runTurn(turnInput(scriptedModel(() => ({ parts: [] }))));
+  expect(outcome).toMatchObject({ status: "failed", produced: false, failure: { code: "provider-failed" } });
+});
+
+test.each([
+  ["never answers", { parts: [never], deaf: true }, 60_000],
+  ["falls silent", { parts: [...text("one"), never] }, 30_000],
+  ["falls silent and ignores the abort", { parts: [...text("one"), never], deaf: true }, 30_000],
+])("a provider that %s is cut off", async (_what, step, afterMs) => {
+  const clock = new TestClock();
+  const startedAt = clock.now();
+  const { outcome } = await drive(clock, runTurn(turnInput(scriptedModel([step])), { clock }));
+
+  expect(outcome).toMatchObject({
+    status: "failed",
+    failure: { code: "provider-timeout", message: "Model provider timed out" },
+  });
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(Math.min(afterMs, 30_000));
+  expect(clock.now() - startedAt).toBeLessThan(afterMs + 2_000);
+});
+
+test("a model that connects but never opens its stream is cut off", async () => {
+  const clock = new TestClock();
+  const model = { ...scriptedModel([]), doStream: () => never };
+  const { outcome } = await drive(clock, runTurn(turnInput(model), { clock }));
+  expect(outcome).toMatchObject({ status: "failed", failure: { code: "provider-timeout" } });
+});
+
+test("a stream that trickles for ever ends with the turn's own limit", async () => {
+  const clock = new TestClock();
+  const trickle = function* () {
+    for (;;) yield new Promise((resolve) => clock.after(5_000, () => resolve(null)));
+  };
+  const gates = trickle();
+  const model = scriptedModel([]);
+  const endless: typeof model = {
+    ...model,
+    doStream: async () => ({
+      stream: new ReadableStream({
+        async pull(controller) {
+          await gates.next().value;
+          controller.enqueue({ type: "text-delta", id: "1", delta: "." });
+        },
+      }),
+    }),
+  };
+  const startedAt = clock.now();
+  const { outcome } = await drive(clock, runTurn(turnInput(endless), { clock }));
+  expect(outcome).toMatchObject({ status: "failed", produced: true, failure: { code: "provider-timeout" } });
+  expect(clock.now() - startedAt).toBeLessThan(302_000);
+});
+
+test.each([
+  "disconnect",
+  "stop",
+  "shutdown",
+  "lease-lost",
+] as const)("%s aborts the turn and the provider's call", async (reason) => {
+  const controller = new AbortController();
+  const model = scriptedModel([{ parts: [...text("some"), never], deaf: true }]);
+  const { outcome } = await runTurn(turnInput(model), {
+    signal: controller.signal,
+    onEvent: ({ type }) => type === "text-delta" && controller.abort(reason),
+  });
+  expect(outcome).toMatchObject({ status: "aborted", reason, produced: true, text: "some" });
+  expect(model.calls[0]?.options.abortSignal?.aborted).toBe(true);
+});
+
+test("an abort before the first call calls nothing", async () => {
+  const model = scriptedModel([reply("never")]);
+  const { outcome } = await runTurn(turnInput(model), { signal: AbortSignal.abort("stop") });
+  expect(outcome).toMatchObject({ status: "aborted", reason: "stop", produced: false });
+  expect(model.calls).toHaveLength(0);
+});
+
+test("an abort while a tool ignores its signal ends the turn, and leaves no call without a result", async () => {
+  const controller = new AbortController();
+  const model = scriptedModel([{ parts: [...text("wait"), ...toolCall("c", "hang", {}), finish("tool-calls")] }]);
+  const hang = tool("hang", () => {
+    queueMicrotask(() => controller.abort("stop"));
+    return never;
+  });
+  const { outcome } = await runTurn(turnInput(model, { tools: new Map([["hang", hang]]) }), {
+    signal: controller.signal,
+  });
+  expect(outcome).toMatchObject({ status: "aborted", reason: "stop" });
+  expect(outcome.messages).toMatchObject([
+    { role: "assistant", content: [{ text: "wait" }, { type: "tool-call", toolCallId: "c" }] },
+    { role: "tool", content: [{ toolCallId: "c", output: { type: "error-text", value: "The turn was stopped" } }] },
+  ]);
+});
+
+test("a tool that hangs is cut off, and the turn goes on", async () => {
+  const clock = new TestClock();
+  const seen: AbortSignal[] = [];
+  const hang = tool("hang", (_args, { signal }) => {
+    seen.push(signal);
+    return never;
+  });
+  const model = scriptedModel([{ parts: [...toolCall("c", "hang", {}), finish("tool-calls")] }, reply("well")]);
+  const { outcome, events } = await drive(
+    clock,
+    runTurn(turnInput(model, { tools: new Map([["hang", hang]]) }), { clock }),
+  );
+  expect(outcome).toMatchObject({ status: "done", text: "well" });
+  expect(events).toContainEqual({
+    type: "tool-result",
+    id: "c",
+    result: { error: "The tool did not answer within 60 s" },
+  });
+  expect(seen[0]?.aborted).toBe(true);
+});
+
+test("usage that no database holds is clamped", async () => {
+  const model = scriptedModel([{ parts: [...text("x"), finish("stop", { input: 1e15, output: -3 })] }]);
+  const { outcome } = await runTurn(turnInput(model));
+  expect(outcome.usage).toEqual({ promptTokens: 1_000_000_000, completionTokens: 0 });
+});
+
+test("a tool that returns nothing gives null", async () => {
+  const model = scriptedModel([{ parts: [...toolCall("c", "quiet", {}), finish("tool-calls")] }, reply("ok")]);
+  const quiet = tool("quiet", answering(undefined as never));
+  const { events } = await runTurn(turnInput(model, { tools: new Map([["quiet", quiet]]) }));
+  expect(events).toContainEqual({ type: "tool-result", id: "c", result: null });
+});

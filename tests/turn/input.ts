@@ -1,0 +1,56 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { scrubber } from "../../src/core/scrub.ts";
+import { run } from "../../src/turn/run.ts";
+import type { JsonValue, Tool, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
+import { TestClock } from "../clock.ts";
+
+/** A complete turn input around a model; the test overrides what it is about. */
+export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> = {}): TurnInput {
+  return {
+    turnId: "turn-1",
+    conversation: null,
+    agent: { id: "agent-1", slug: "assistant", name: "Assistant" },
+    origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
+    model,
+    settings: { thinking: false },
+    system: "You are Assistant.",
+    history: [],
+    fresh: ["Hello"],
+    tools: new Map(),
+    limits: { maxSteps: 4, connectMs: 60_000, silenceMs: 30_000, turnMs: 300_000, toolMs: 60_000 },
+    state: {},
+    scrub: scrubber([]),
+    ...overrides,
+  };
+}
+
+export function tool(name: string, execute: Tool["execute"]): Tool {
+  return { name, description: name, inputSchema: { type: "object" }, validate: (args) => args, execute };
+}
+
+export const answering = (value: JsonValue) => async () => value;
+
+interface Ran {
+  events: TurnEvent[];
+  outcome: TurnOutcome;
+}
+
+/** Runs a turn to its end. */
+export async function runTurn(
+  input: TurnInput,
+  { clock = new TestClock(), signal = new AbortController().signal, onEvent = (_event: TurnEvent) => {} } = {},
+): Promise<Ran> {
+  const events: TurnEvent[] = [];
+  const turn = run(input, signal, clock);
+  for (;;) {
+    const { done, value } = await turn.next();
+    if (done) return { events, outcome: value };
+    events.push(value);
+    onEvent(value);
+  }
+}
+
+/** The text that a list of events streams. */
+export function streamedText(events: readonly TurnEvent[]): string {
+  return events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
+}

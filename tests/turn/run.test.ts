@@ -1,0 +1,195 @@
+import { expect, test } from "vitest";
+import { scrubber } from "../../src/core/scrub.ts";
+import { finish, reasoning, reply, scriptedModel, text, toolCall } from "../scripted-model.ts";
+import { answering, runTurn, streamedText, tool, turnInput } from "./input.ts";
+
+test("a reply without tools is one step", async () => {
+  const model = scriptedModel([{ parts: [...text("Hel", "", "lo"), finish("stop", { input: 7, output: 2 })] }]);
+  const { events, outcome } = await runTurn(turnInput(model));
+
+  expect(events).toEqual([
+    { type: "step-start", index: 0, stepType: "initial" },
+    { type: "text-delta", text: "Hel" },
+    { type: "text-delta", text: "lo" },
+    { type: "step-finish", index: 0, finishReason: "stop", usage: { promptTokens: 7, completionTokens: 2 } },
+  ]);
+  expect(outcome).toMatchObject({
+    status: "done",
+    text: "Hello",
+    produced: true,
+    usage: { promptTokens: 7, completionTokens: 2 },
+    messages: [{ role: "assistant", content: [{ type: "text", text: "Hello" }] }],
+  });
+});
+
+test("the prompt is system, history, new messages, in this order", async () => {
+  const model = scriptedModel([reply("ok")]);
+  const history = [{ role: "assistant" as const, content: [{ type: "text" as const, text: "before" }] }];
+  await runTurn(turnInput(model, { history, fresh: ["one", "two"], settings: { thinking: true, temperature: 0.5 } }));
+
+  expect(model.calls[0]?.prompt).toEqual([
+    { role: "system", content: "You are Assistant." },
+    ...history,
+    { role: "user", content: [{ type: "text", text: "one" }] },
+    { role: "user", content: [{ type: "text", text: "two" }] },
+  ]);
+  expect(model.calls[0]?.options).toMatchObject({ temperature: 0.5, reasoning: "medium" });
+  expect(model.calls[0]?.options).not.toHaveProperty("tools");
+});
+
+/** The block with a signature at its end, as Anthropic sends it. */
+function signed(parts: ReturnType<typeof reasoning>, signature: string) {
+  return parts.map((part) =>
+    part.type === "reasoning-end" ? { ...part, providerMetadata: { scripted: { signature } } } : part,
+  );
+}
+
+test("tools run between steps, and signed reasoning is replayed verbatim", async () => {
+  const model = scriptedModel([
+    {
+      parts: [
+        ...signed(reasoning("hm"), "sig-1"),
+        ...text("Let me see. "),
+        ...toolCall("c1", "clock", { zone: "UTC" }),
+        finish("tool-calls", { input: 5, output: 3 }),
+      ],
+    },
+    { parts: [...text("It is noon."), finish("stop", { input: 9, output: 4 })] },
+  ]);
+  const tools = new Map([["clock", tool("clock", answering({ time: "12:00" }))]]);
+  const { events, outcome } = await runTurn(turnInput(model, { tools }));
+
+  expect(events.map(({ type }) => type)).toEqual([
+    "step-start",
+    "reasoning-delta",
+    "text-delta",
+    "produced",
+    "tool-call",
+    "tool-result",
+    "step-finish",
+    "step-start",
+    "text-delta",
+    "step-finish",
+  ]);
+  expect(outcome).toMatchObject({
+    text: "Let me see. It is noon.",
+    reasoning: "hm",
+    usage: { promptTokens: 14, completionTokens: 7 },
+  });
+  expect(streamedText(events)).toBe(outcome.text);
+  expect(outcome.steps).toMatchObject([
+    {
+      stepType: "initial",
+      toolCalls: [{ toolCallId: "c1", toolName: "clock", args: { zone: "UTC" } }],
+      toolResults: [{ toolCallId: "c1", result: { time: "12:00" } }],
+    },
+    { stepType: "tool-result", toolCalls: [], text: "It is noon." },
+  ]);
+  expect(model.calls[1]?.prompt.slice(2)).toEqual([
+    {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "hm", providerOptions: { scripted: { signature: "sig-1" } } },
+        { type: "text", text: "Let me see. " },
+        { type: "tool-call", toolCallId: "c1", toolName: "clock", input: { zone: "UTC" } },
+      ],
+    },
+    {
+      role: "tool",
+      content: [
+        {
+          type: "tool-result",
+          toolCallId: "c1",
+          toolName: "clock",
+          output: { type: "json", value: { time: "12:00" } },
+        },
+      ],
+    },
+  ]);
+});
+
+test("calls of one step run at once; the model gets their results in the order it asked", async () => {
+  const slow = Promise.withResolvers<string>();
+  const tools = new Map([
+    ["slow", tool("slow", () => slow.promise)],
+    ["fast", tool("fast", async () => "fast")],
+  ]);
+  const model = scriptedModel([
+    { parts: [...toolCall("a", "slow", {}), ...toolCall("b", "fast", {}), finish("tool-calls")] },
+    reply("done"),
+  ]);
+  const { events } = await runTurn(turnInput(model, { tools }), {
+    onEvent: (event) => event.type === "tool-result" && event.id === "b" && slow.resolve("slow"),
+  });
+
+  expect(events.filter(({ type }) => type === "tool-result")).toMatchObject([{ id: "b" }, { id: "a" }]);
+  expect(model.calls[1]?.prompt.at(-1)).toMatchObject({ content: [{ toolCallId: "a" }, { toolCallId: "b" }] });
+});
+
+test.each([
+  ["an unknown tool", toolCall("c", "nope", {}), "There is no tool named nope"],
+  ["arguments that are no JSON", toolCall("c", "echo", '{"a":'), "The arguments are not valid JSON"],
+  ["a tool that throws", toolCall("c", "broken", {}), "it broke"],
+  ["a tool that throws before it starts", toolCall("c", "invalid", {}), "zone is required"],
+])("%s gives the model an error, and the turn goes on", async (_what, call, error) => {
+  const invalid = tool("invalid", answering(null));
+  const tools = new Map([
+    ["echo", tool("echo", answering("x"))],
+    ["broken", tool("broken", () => Promise.reject(new Error("it broke")))],
+    [
+      "invalid",
+      {
+        ...invalid,
+        validate: () => {
+          throw new Error("zone is required");
+        },
+      },
+    ],
+  ]);
+  const model = scriptedModel([{ parts: [...call, finish("tool-calls")] }, reply("I see.")]);
+  const { events, outcome } = await runTurn(turnInput(model, { tools }));
+
+  expect(outcome).toMatchObject({ status: "done", text: "I see." });
+  expect(events).toContainEqual({ type: "tool-result", id: "c", result: { error } });
+  expect(model.calls[1]?.prompt.at(-1)).toMatchObject({ content: [{ output: { type: "error-text", value: error } }] });
+});
+
+test("a tool's result and its error are scrubbed", async () => {
+  const scrub = scrubber(["top-secret-value"]);
+  const tools = new Map([
+    ["leak", tool("leak", answering({ deep: ["a top-secret-value b"] }))],
+    ["fail", tool("fail", () => Promise.reject(new Error("401 for top-secret-value")))],
+  ]);
+  const model = scriptedModel([
+    { parts: [...toolCall("a", "leak", {}), ...toolCall("b", "fail", {}), finish("tool-calls")] },
+    reply("done"),
+  ]);
+  const { events, outcome } = await runTurn(turnInput(model, { tools, scrub }));
+
+  expect(JSON.stringify([events, outcome, model.calls.map(({ prompt }) => prompt)])).not.toContain("top-secret-value");
+  expect(events).toContainEqual({ type: "tool-result", id: "a", result: { deep: ["a [secret] b"] } });
+});
+
+test("the last step may not ask for tools, so that there is an answer", async () => {
+  const model = scriptedModel((call) =>
+    call.options.toolChoice?.type === "none"
+      ? reply("enough")
+      : { parts: [...toolCall("c", "echo", {}), finish("tool-calls")] },
+  );
+  const input = turnInput(model, { tools: new Map([["echo", tool("echo", answering("x"))]]) });
+  const { outcome } = await runTurn({ ...input, limits: { ...input.limits, maxSteps: 3 } });
+
+  expect(outcome).toMatchObject({ status: "done", text: "enough" });
+  expect(outcome.steps).toHaveLength(3);
+});
+
+test("a model that asks on in its last step leaves no call without a result behind", async () => {
+  const model = scriptedModel([{ parts: [...text("x"), ...toolCall("c", "echo", {}), finish("tool-calls")] }]);
+  const input = turnInput(model, { tools: new Map([["echo", tool("echo", answering("x"))]]) });
+  const { outcome } = await runTurn({ ...input, limits: { ...input.limits, maxSteps: 1 } });
+
+  expect(outcome).toMatchObject({
+    status: "done",
+    messages: [{ role: "assistant", content: [{ type: "text", text: "x" }] }],
+  });
+});
