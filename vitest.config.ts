@@ -8,6 +8,7 @@ export default defineConfig({
           name: "engine",
           include: ["tests/**/*.test.ts"],
           exclude: ["tests/runtime/**"],
+          globalSetup: ["tests/setup.ts"],
         },
       },
       {

@@ -23,9 +23,10 @@ function isSystemError(error: Error): error is SystemError {
 /** Why the server could not take its port. */
 function explainSystemError({ code, syscall, address, hostname, port }: SystemError): string | undefined {
   if (syscall === "getaddrinfo") return `HOST ${hostname} is not known here; set HOST to an address of this machine`;
-  if (syscall !== "listen") return undefined;
+  // A socket of the file system has no port; who opened it says what went wrong.
+  if (syscall !== "listen" || port === undefined || port < 0) return undefined;
   if (code === "EADDRINUSE") {
-    const other = port === 65_535 ? 4001 : (port ?? 4000) + 1;
+    const other = port === 65_535 ? 4000 : port + 1;
     return `Port ${port} on ${address} is taken; stop what uses it or choose another, for example PORT=${other}`;
   }
   if (code === "EACCES") return `Port ${port} may not be opened by this user; choose one above 1023, such as PORT=4000`;

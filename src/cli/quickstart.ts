@@ -1,8 +1,8 @@
-import { type Environment, environmentKeys } from "../core/config.ts";
+import { type Environment, environmentKeys, settings } from "../core/config.ts";
 import { randomToken } from "../core/ids.ts";
 import type { Quickstart, QuickstartRequest } from "../engine.ts";
 import type { RunningServer, Setup } from "../main.ts";
-import { type Flags, textFlag } from "./arguments.ts";
+import { type Flags, textFlag, UsageError } from "./arguments.ts";
 
 export interface QuickstartOptions extends QuickstartRequest {
   /** The password was made here, so nobody knows it yet. */
@@ -13,10 +13,12 @@ export interface QuickstartOptions extends QuickstartRequest {
 
 /** The flags, with the environment and defaults for what they leave out. Throws `UsageError`. */
 export function readQuickstart(flags: Flags, environment: Environment): QuickstartOptions {
-  const password = textFlag(flags, "password") ?? (environment.OWNER_PASSWORD || undefined);
+  const { OWNER_EMAIL, OWNER_PASSWORD } = settings.shape;
+  const password = checkFlag("password", OWNER_PASSWORD, flags) ?? (environment.OWNER_PASSWORD || undefined);
+  const email = checkFlag("email", OWNER_EMAIL, flags) ?? (environment.OWNER_EMAIL || "owner@example.com");
   const model = textFlag(flags, "model");
   return {
-    email: textFlag(flags, "email") ?? (environment.OWNER_EMAIL || "owner@example.com"),
+    email,
     password: password ?? randomToken(12),
     generated: password === undefined,
     slug: textFlag(flags, "slug") ?? "assistant",
@@ -24,6 +26,15 @@ export function readQuickstart(flags: Flags, environment: Environment): Quicksta
     newKey: flags["new-key"] === true,
     again: environment.npm_lifecycle_event === "quickstart" ? "npm run quickstart --" : "agent-engine quickstart",
   };
+}
+
+type Rule = typeof settings.shape.OWNER_EMAIL | typeof settings.shape.OWNER_PASSWORD;
+
+/** A flag obeys the rule of the variable that it stands in for. */
+function checkFlag(name: string, rule: Rule, flags: Flags): string | undefined {
+  const checked = rule.safeParse(textFlag(flags, name));
+  if (!checked.success) throw new UsageError(`--${name} ${checked.error.issues[0]?.message}`);
+  return checked.data;
 }
 
 /** Makes owner, agent and key on a running server; answers what to show. */

@@ -15,7 +15,7 @@ const verbs = {
       slug: { type: "string", description: "Slug of the agent (assistant)." },
       model: {
         type: "string",
-        description: "Its model, as provider:model (the first provider with a key, else demo).",
+        description: "Model of an agent made now: provider:model (first provider with a key, else demo).",
       },
       "new-key": { type: "boolean", description: "Give the agent a new key even if it has one." },
     },

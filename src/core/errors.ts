@@ -53,3 +53,11 @@ export class EngineError extends Error {
 export function notFound(what: string): EngineError {
   return new EngineError("not-found", `${what} not found`);
 }
+
+/** Why the server cannot start, in one line that says what to do. Its message is shown as it is: no secret in it. */
+export class StartError extends Error {
+  constructor(message: string, options?: { cause: unknown }) {
+    super(message, options);
+    this.name = "StartError";
+  }
+}

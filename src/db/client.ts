@@ -1,166 +1,70 @@
 import type { PgDatabase } from "drizzle-orm/pg-core";
-import { drizzle, type PostgresJsQueryResultHKT } from "drizzle-orm/postgres-js";
-import postgres from "postgres";
-import { EngineError } from "../core/errors.ts";
-import type { Clock } from "../core/ports.ts";
+import { drizzle, PostgresJsPreparedQuery, type PostgresJsQueryResultHKT } from "drizzle-orm/postgres-js";
+import type { Sql } from "postgres";
+import type { Parameter, Rows, Target } from "./connection.ts";
+import { openPool, type PoolOptions, type Run } from "./pool.ts";
 import * as schema from "./schema.ts";
+import { inTransaction, type Transaction } from "./transaction.ts";
+
+export type { Parameter, Target } from "./connection.ts";
+export { sqlState } from "./failures.ts";
+export type { PoolOptions } from "./pool.ts";
 
 /** The query builder, inside or outside a transaction. */
 export type Db = PgDatabase<PostgresJsQueryResultHKT, typeof schema>;
 
-export type Parameter = string | number | boolean | Uint8Array | Date | readonly string[] | null;
-
+/**
+ * Every statement has a deadline; a hung or unreachable server answers an `EngineError` `unavailable`. Failures are
+ * the database's own errors, unwrapped: `sqlState` tells them apart.
+ */
 export interface Database {
   readonly db: Db;
   /** Runs one statement as it is: the hot path. JSON goes in as text, timestamps come out as text. */
   query<Row extends object>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
-  /** `fn` in one transaction. The outer `db` must not be used inside: on the embedded database it would wait for ever. */
+  /**
+   * `fn` in one transaction, with savepoints by `tx.transaction`. The outer `db` must not be used inside: it is not
+   * part of the transaction, and on the embedded database it waits for the transaction's end until its deadline.
+   */
   transaction<T>(fn: (tx: Db) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
-  /** Connections to hold; exactly 1 for the embedded database. */
-  max: number;
-  /** Named statements: saves parsing, and the embedded database is only right with them. */
-  prepare: boolean;
-  /** Deadline of a statement, in milliseconds. When it passes, every socket of the pool is dropped. */
-  deadlineMs: number;
-  clock: Clock;
-}
+// Drizzle wraps each failure in an error whose message holds all parameters: those must not reach a log.
+Object.assign(PostgresJsPreparedQuery.prototype, {
+  queryWithCache: (_text: string, _parameters: unknown[], run: () => Promise<unknown>) => run(),
+});
 
-type Sql = postgres.Sql;
-type Transaction = postgres.TransactionSql;
-
-/** A statement on its way, in the form in which Drizzle uses it. */
-interface Pending extends PromiseLike<unknown> {
-  values(): PromiseLike<unknown>;
-}
-
-/**
- * Opens the pool. Every statement, Drizzle's too, goes through `guard`: it is named, and it has a deadline,
- * because a query to a hung server otherwise waits for ever, whatever `connect_timeout` says.
- */
-export function openDatabase(
-  target: string | { socket: string; database: string },
-  options: DatabaseOptions,
-): Database {
-  const connect = (): Sql => {
-    const shared = {
-      max: options.max,
-      prepare: options.prepare,
-      connect_timeout: 10,
-      onnotice: () => {},
-      connection: { application_name: "agent-engine", TimeZone: "UTC" },
-    };
-    if (typeof target === "string") return postgres(target, { ...shared, idle_timeout: 300 });
-    const { socket, database } = target;
-    return postgres({
-      ...shared,
-      path: socket,
-      database,
-      username: "postgres",
-      password: "postgres",
-      fetch_types: false,
-    });
-  };
-
-  let sql = connect();
-  let closed = false;
-
-  /** Drops every socket: their queries fail, and the next statement finds a fresh pool. */
-  const drop = (hung: Sql) => {
-    if (hung !== sql || closed) return;
-    sql = connect();
-    adopt(sql);
-    void hung.end({ timeout: 0 });
-  };
-
-  const guard = <T>(pending: PromiseLike<T>): Promise<T> => {
-    const running = sql;
-    return new Promise<T>((resolve, reject) => {
-      const cancel = options.clock.after(options.deadlineMs, () => {
-        drop(running);
-        reject(new EngineError("unavailable", "The database did not answer in time"));
-      });
-      pending.then(
-        (value) => {
-          cancel();
-          resolve(value);
-        },
-        (cause: unknown) => {
-          cancel();
-          reject(
-            isConnectionError(cause) ? new EngineError("unavailable", "The database is unreachable", { cause }) : cause,
-          );
-        },
-      );
-    });
-  };
-
-  const unsafe = (client: Sql | Transaction, text: string, parameters: readonly Parameter[]): Pending => {
-    const query = client.unsafe(text, parameters as postgres.ParameterOrJSON<never>[], { prepare: options.prepare });
-    return {
-      // biome-ignore lint/suspicious/noThenProperty: this stands in for a postgres.js query, which is a thenable too.
-      then: (onfulfilled, onrejected) => guard(query).then(onfulfilled, onrejected),
-      values: () => guard(query.values()),
-    };
-  };
-
-  const begin = (fn: (tx: unknown) => Promise<unknown>) => sql.begin((tx) => fn(inTransaction(tx)));
-  const inTransaction = (tx: Transaction): unknown => ({
-    options: sql.options,
-    unsafe: (text: string, parameters: readonly Parameter[] = []) => unsafe(tx, text, parameters),
-    savepoint: (fn: (inner: unknown) => Promise<unknown>) => tx.savepoint((inner) => fn(inTransaction(inner))),
+/** Opens the pool; a connection is made by the first statement that needs it. */
+export function openDatabase(target: Target, options: PoolOptions): Database {
+  const pool = openPool(target, options);
+  const db: Db = drizzle(asClient(pool.run, { begin: (fn) => inTransaction(pool, (tx) => fn(asTransaction(tx))) }), {
+    schema,
   });
-
-  /** What Drizzle sees as its postgres.js client. It outlives the pools behind it. */
-  const facade = {
-    options: sql.options,
-    unsafe: (text: string, parameters: readonly Parameter[] = []) => unsafe(sql, text, parameters),
-    begin,
-  };
-  const db: Db = drizzle(facade as unknown as Sql, { schema });
-
-  /** Gives a fresh pool the parsers and serializers that Drizzle set on the first one. */
-  const adopt = (fresh: Sql) => {
-    Object.assign(fresh.options.parsers, facade.options.parsers);
-    Object.assign(fresh.options.serializers, facade.options.serializers);
-  };
-
   return {
     db,
-    query: (text, parameters) =>
-      guard(sql.unsafe(text, parameters as postgres.ParameterOrJSON<never>[], { prepare: options.prepare })) as never,
+    query: (text, parameters) => pool.run(text, parameters, "objects") as Promise<never>,
     transaction: (fn) => db.transaction(fn),
-    async close() {
-      closed = true;
-      await sql.end({ timeout: 5 });
-    },
+    close: () => pool.close(),
   };
 }
 
-const connectionErrors = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ENOTFOUND",
-  "ENOENT",
-  "EPIPE",
-  "CONNECTION_CLOSED",
-  "CONNECTION_ENDED",
-  "CONNECTION_DESTROYED",
-  "CONNECT_TIMEOUT",
-  "57P01",
-  "57P03",
-]);
-
-function isConnectionError(error: unknown): boolean {
-  return error instanceof Error && "code" in error && connectionErrors.has(String(error.code));
+/** A statement as Drizzle uses it: it starts when it is awaited, as objects or through `values()` as arrays. */
+interface Pending extends PromiseLike<Rows> {
+  values(): Promise<Rows>;
 }
 
-/** The SQLSTATE behind an error, through Drizzle's wrapper. */
-export function sqlState(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  if ("code" in error && typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code)) return error.code;
-  return sqlState(error.cause);
+type Nested = (fn: (client: Sql) => Promise<unknown>) => Promise<unknown>;
+
+/** What Drizzle sees as its postgres.js client. It sets its own parsers on it, which ours make needless. */
+function asClient(run: Run, nested: { begin: Nested } | { savepoint: Nested }): Sql {
+  const unsafe = (text: string, parameters: readonly Parameter[] = []): Pending => ({
+    // biome-ignore lint/suspicious/noThenProperty: this stands in for a postgres.js query, which is a thenable too.
+    then: (onfulfilled, onrejected) => run(text, parameters, "objects").then(onfulfilled, onrejected),
+    values: () => run(text, parameters, "arrays"),
+  });
+  return { options: { parsers: {}, serializers: {} }, unsafe, ...nested } as unknown as Sql;
+}
+
+function asTransaction(tx: Transaction): Sql {
+  return asClient(tx.run, { savepoint: (fn) => tx.savepoint(() => fn(asTransaction(tx))) });
 }

@@ -18,7 +18,9 @@ interface LogOptions {
 /** The structured log. Lines are written at once, so that the last words of a dying process are not lost. */
 export function createLog({ level, pretty: readable, secrets, write }: LogOptions): Log {
   const out = write ? { write } : pino.destination({ dest: 2, sync: true });
-  const format = readable ? prettyFactory({ colorize: write === undefined }) : undefined;
+  const format = readable
+    ? prettyFactory({ messageKey: "message", translateTime: "SYS:HH:MM:ss", singleLine: true, colorize: !write })
+    : undefined;
   const root = pino(
     {
       level,

@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { StartError } from "../../core/errors.ts";
+
+/** A handle that nothing holds would be collected, and its lock freed with it. */
+const held = new Set<DatabaseSync>();
+
+/**
+ * Takes the directory for this process until the returned function is called. The lock is SQLite's own on an empty
+ * file: the system frees it when the process ends, however it ends. Throws a `StartError` when it is taken.
+ */
+export async function lockDirectory(directory: string): Promise<() => void> {
+  const file = join(directory, "lock");
+  const handle = await openSqlite(file);
+  try {
+    handle.exec("pragma busy_timeout = 0; pragma locking_mode = exclusive; begin exclusive");
+  } catch (cause) {
+    handle.close();
+    const busy = cause instanceof Error && "errcode" in cause && cause.errcode === 5;
+    const message = busy
+      ? `DATA_DIR ${directory} is in use by another agent-engine: stop that one, or set another DATA_DIR`
+      : `DATA_DIR ${directory} can't be locked: delete the file ${file} or set another DATA_DIR`;
+    throw new StartError(message, { cause });
+  }
+  held.add(handle);
+  return () => {
+    held.delete(handle);
+    handle.close();
+  };
+}
+
+async function openSqlite(file: string): Promise<DatabaseSync> {
+  const { DatabaseSync } = await withoutWarning(() => import("node:sqlite"));
+  try {
+    return new DatabaseSync(file);
+  } catch (cause) {
+    throw new StartError(`DATA_DIR can't be locked: ${file} can't be opened as a file`, { cause });
+  }
+}
+
+/** Node 22 calls the module experimental, which tells nobody anything who starts a server. */
+async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return await load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

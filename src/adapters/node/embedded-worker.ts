@@ -1,0 +1,110 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { PGlite } from "@electric-sql/pglite";
+
+/** What the thread is started with. */
+export interface WorkerSettings {
+  /** Where the data is; null: in memory. */
+  directory: string | null;
+  /** A file to fill an empty directory with; null: it is made from nothing, which takes seconds. */
+  template: string | null;
+}
+
+/** What it says: that it takes clients, or in one line why it can't or can't any longer. */
+export type WorkerReport = { ready: true } | { ready: false; reason: string };
+
+/** What it is told: a client's end of a channel, or to close the database. */
+export type WorkerOrder = { client: MessagePort } | "close";
+
+const sync = Uint8Array.of(0x53, 0, 0, 0, 4);
+/** Undoes whatever a client left behind in the one session that the database has. */
+const freshSession = Buffer.concat([sync, simpleQuery("rollback"), simpleQuery("discard all")]);
+
+const waiting: MessagePort[] = [];
+let serving: MessagePort | undefined;
+
+try {
+  const database = await open(workerData as WorkerSettings);
+  parentPort?.on("message", (order: WorkerOrder) => {
+    if (order === "close") void database.close().finally(() => process.exit(0));
+    else welcome(order.client, database);
+  });
+  report({ ready: true });
+} catch (error) {
+  report({ ready: false, reason: describe(error) });
+}
+
+async function open({ directory, template }: WorkerSettings): Promise<PGlite> {
+  const empty = directory === null || !existsSync(join(directory, "PG_VERSION"));
+  const database = await PGlite.create({
+    ...(directory === null ? {} : { dataDir: directory }),
+    ...(empty && template !== null ? { loadDataDir: new Blob([readFileSync(template)]) } : {}),
+  });
+  endOnTrap(database);
+  return database;
+}
+
+/**
+ * PGlite takes every exception out of its WebAssembly for one of PostgreSQL's own jumps and goes on: after a real one,
+ * such as an overflow of the stack, it answers with no rows or never again. Only a new start helps then.
+ */
+function endOnTrap(database: PGlite): void {
+  const { mod, POSTGRES_MAIN_LONGJMP: jump } = database as unknown as {
+    mod: { _PostgresMainLoopOnce(): void };
+    POSTGRES_MAIN_LONGJMP: number;
+  };
+  const loopOnce = mod._PostgresMainLoopOnce;
+  mod._PostgresMainLoopOnce = () => {
+    try {
+      loopOnce();
+    } catch (error) {
+      if ((error as { status?: unknown }).status === jump) throw error;
+      report({ ready: false, reason: describe(error) });
+      process.exit(1);
+    }
+  };
+}
+
+/**
+ * Clients are served one after the other, each with a session that starts fresh: messages of two clients in the one
+ * session would mix up their statements. Each message from a client holds whole messages of PostgreSQL's protocol.
+ */
+function welcome(client: MessagePort, database: PGlite): void {
+  waiting.push(client);
+  client.on("close", () => {
+    if (client === serving) {
+      database.execProtocolRawSync(freshSession);
+      serving = undefined;
+      serveNext(database);
+    } else {
+      waiting.splice(waiting.indexOf(client), 1);
+    }
+  });
+  serveNext(database);
+}
+
+function serveNext(database: PGlite): void {
+  if (serving) return;
+  const client = waiting.shift();
+  serving = client;
+  client?.on("message", (bytes: Uint8Array) => {
+    const answer = new Uint8Array(database.execProtocolRawSync(bytes));
+    if (answer.length > 0) client.postMessage(answer, [answer.buffer]);
+  });
+}
+
+function simpleQuery(text: string): Buffer {
+  const message = Buffer.from(`Q\0\0\0\0${text}\0`);
+  message.writeInt32BE(message.length - 1, 1);
+  return message;
+}
+
+function report(what: WorkerReport): void {
+  parentPort?.postMessage(what);
+}
+
+function describe(error: unknown): string {
+  if (error instanceof Error && error.message !== "[object Object]") return error.message;
+  return typeof error === "object" && error !== null ? JSON.stringify(error) : String(error);
+}

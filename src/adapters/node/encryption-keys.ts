@@ -1,0 +1,74 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { encryptionKey, type Settings } from "../../core/config.ts";
+import { StartError } from "../../core/errors.ts";
+import { prepareDirectory, unusableDirectory } from "./data-directory.ts";
+
+/**
+ * The keys of all stored secrets, the current first: of the settings or, with the embedded database only, of the file
+ * that its first start makes (decisions §1). Rejects with a `StartError` when that file is unusable.
+ */
+export async function loadEncryptionKeys(settings: Settings): Promise<Uint8Array<ArrayBuffer>[]> {
+  const { ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS, DATABASE_URL, DATA_DIR } = settings;
+  if (ENCRYPTION_KEY) return [ENCRYPTION_KEY, ...ENCRYPTION_KEY_PREVIOUS];
+  if (DATABASE_URL !== undefined) {
+    throw new StartError(
+      "ENCRYPTION_KEY must be set together with DATABASE_URL; make one with: openssl rand -base64 32",
+    );
+  }
+  const directory = resolve(DATA_DIR);
+  prepareDirectory(directory);
+  return [parse(readOrCreate(directory), directory), ...ENCRYPTION_KEY_PREVIOUS];
+}
+
+const keyFile = (directory: string) => join(directory, "encryption.key");
+
+function readOrCreate(directory: string): string {
+  const file = keyFile(directory);
+  try {
+    return read(file) ?? create(file);
+  } catch (cause) {
+    throw unusableDirectory(file, cause);
+  }
+}
+
+function read(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Whole or not at all, and never over a key that another process made meanwhile: its secrets would be lost. */
+function create(file: string): string {
+  const draft = `${file}.${randomUUID()}`;
+  const text = `${randomBytes(32).toString("base64")}\n`;
+  writeFileSync(draft, text, { mode: 0o600, flush: true });
+  try {
+    chmodSync(draft, 0o600);
+    linkSync(draft, file);
+    return text;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return readFileSync(file, "utf8");
+    // Some file systems have no links.
+    writeFileSync(file, text, { mode: 0o600, flag: "wx", flush: true });
+    return text;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function parse(text: string, directory: string): Uint8Array<ArrayBuffer> {
+  const parsed = encryptionKey.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new StartError(
+    `${keyFile(directory)} does not hold a key, which is 32 bytes as base64: restore it, for without it the stored secrets can't be read`,
+  );
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,21 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import type { Migration } from "../../db/migrate.ts";
+
+/** The migrations in `drizzle/` of this package, the oldest first. */
+export function readMigrations(): Migration[] {
+  return readMigrationFiles({ migrationsFolder: join(packageRoot(), "drizzle") });
+}
+
+/** The bundle and the sources lie at different depths. */
+function packageRoot(): string {
+  let directory = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(directory, "drizzle", "meta", "_journal.json"))) {
+    const parent = dirname(directory);
+    if (parent === directory) throw new Error("The folder drizzle/ of this package is missing: install it again");
+    directory = parent;
+  }
+  return directory;
+}

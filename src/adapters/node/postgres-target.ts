@@ -1,0 +1,68 @@
+import { EngineError, StartError } from "../../core/errors.ts";
+import type { Target } from "../../db/connection.ts";
+import { failureCode } from "../../db/failures.ts";
+
+/** What other drivers read from an address and PostgreSQL itself refuses. */
+const foreign = ["channel_binding", "gssencmode", "pgbouncer", "connection_limit", "pool_timeout"];
+
+/** Throws a `StartError` when the address can't be read. */
+export function postgresTarget(url: string): Target {
+  const [address = "", query] = split(url);
+  const parameters = new URLSearchParams(query);
+  for (const name of foreign) parameters.delete(name);
+  try {
+    decodeURIComponent(address);
+    // Several hosts are fine with the driver, but with no other reader of addresses.
+    new URL(address.replace(/,[^/]*/, ""));
+  } catch {
+    throw new StartError(
+      "DATABASE_URL can't be read: it is postgres://user:password@host:5432/database, with special characters of user and password percent-encoded",
+    );
+  }
+  return { url: parameters.size > 0 ? `${address}?${parameters}` : address };
+}
+
+function split(url: string): [string, string] {
+  const mark = url.indexOf("?");
+  return mark < 0 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
+}
+
+/** Why PostgreSQL can't be used, in one line without the password. An error that is no such reason comes back as it is. */
+export function explainPostgres(error: unknown, url: string): unknown {
+  if (error instanceof StartError || !(error instanceof Error)) return error;
+  const { host, user, database } = describe(url);
+  const code = failureCode(error) ?? "";
+  const where = `PostgreSQL at ${host} (DATABASE_URL)`;
+  const reason = (text: string) => new StartError(text, { cause: error });
+
+  if (code === "28P01") return reason(`${where} refuses the password of user ${user}: correct it in DATABASE_URL`);
+  if (code.startsWith("28")) {
+    const hint = /no encryption|SSL off/i.test(error.message)
+      ? "add ?sslmode=require to DATABASE_URL"
+      : "ask its operator";
+    return reason(`${where} does not let user ${user} in (${error.message}): ${hint}`);
+  }
+  if (code === "3D000") return reason(`${where} has no database ${database}: make it with createdb ${database}`);
+  if (code === "42704" || code === "08P01") {
+    return reason(
+      `${where} refuses a setting (${error.message}): take it out of DATABASE_URL, or set DATABASE_PREPARE=false behind a pooler`,
+    );
+  }
+  if (code === "53300")
+    return reason(`${where} takes no more connections: lower DATABASE_POOL or raise max_connections`);
+  if (code === "57P03") return reason(`${where} is starting or stopping: try again in a moment`);
+  if (error instanceof EngineError || code === "CONNECT_TIMEOUT") {
+    return reason(`${where} does not answer: check that it is PostgreSQL, and that it is not stopped`);
+  }
+  if (/^[0-9A-Z]{5}$/.test(code) && /^\d/.test(code)) return reason(`${where} fails: ${error.message}`);
+  return reason(
+    `${where} can't be reached (${code || error.message}): check that it runs and that the address is right`,
+  );
+}
+
+function describe(url: string): { host: string; user: string; database: string } {
+  const [address] = split(url);
+  const [, credentials, host, database] = /^\w+:\/\/(?:([^@]*)@)?([^/]*)\/?(.*)$/.exec(address) ?? [];
+  const user = decodeURIComponent(credentials?.split(":")[0] ?? "");
+  return { host: host || "localhost", user: user || "(none)", database: database || user || "(none)" };
+}

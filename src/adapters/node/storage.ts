@@ -1,0 +1,64 @@
+import { resolve } from "node:path";
+import type { Settings } from "../../core/config.ts";
+import type { Clock, Log } from "../../core/ports.ts";
+import { type Database, openDatabase } from "../../db/client.ts";
+import { migrate } from "../../db/migrate.ts";
+import { prepareDirectory } from "./data-directory.ts";
+import { openEmbedded } from "./embedded.ts";
+import { readMigrations } from "./migrations.ts";
+import { explainPostgres, postgresTarget } from "./postgres-target.ts";
+
+export { loadEncryptionKeys } from "./encryption-keys.ts";
+
+export interface Storage {
+  database: Database;
+  close(): Promise<void>;
+}
+
+interface Ports {
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Opens the database of the settings, PostgreSQL or the embedded one, and brings its schema up to this release.
+ * Rejects with a `StartError` when that can't be done.
+ */
+export function openStorage(settings: Settings, ports: Ports): Promise<Storage> {
+  const { DATABASE_URL } = settings;
+  return DATABASE_URL === undefined ? openLocal(settings, ports) : openPostgres(settings, DATABASE_URL, ports);
+}
+
+async function openPostgres(settings: Settings, url: string, { clock, log }: Ports): Promise<Storage> {
+  const target = postgresTarget(url);
+  const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
+  try {
+    const applied = await migrate(target, readMigrations(), { clock, timeoutMs: deadlineMs });
+    if (applied > 0) log.info({ applied }, "The schema was brought up to this release");
+  } catch (error) {
+    throw explainPostgres(error, url);
+  }
+  const { DATABASE_POOL: max, DATABASE_PREPARE: prepare } = settings;
+  const database = openDatabase(target, { max, prepare, deadlineMs, clock });
+  return { database, close: () => database.close() };
+}
+
+async function openLocal(settings: Settings, { clock, log }: Ports): Promise<Storage> {
+  const directory = resolve(settings.DATA_DIR);
+  prepareDirectory(directory);
+  const embedded = await openEmbedded(directory, log);
+  try {
+    const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
+    await migrate(embedded.target, readMigrations(), { clock, timeoutMs: deadlineMs });
+    // One connection: the embedded database has one session.
+    const database = openDatabase(embedded.target, { max: 1, prepare: true, deadlineMs, clock });
+    const close = async () => {
+      await database.close();
+      await embedded.close();
+    };
+    return { database, close };
+  } catch (error) {
+    await embedded.close();
+    throw error;
+  }
+}

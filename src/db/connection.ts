@@ -1,0 +1,89 @@
+import postgres from "postgres";
+
+/** Where the database is: an address, or a way to open a byte stream to the embedded one. */
+export type Target = { url: string } | { dial: () => unknown };
+
+export type Parameter = string | number | boolean | Uint8Array | Date | readonly string[] | null;
+
+/** Rows as objects or, for Drizzle, as arrays; `command` is the server's tag, such as `COMMIT`. */
+export type Rows = readonly unknown[] & { command: string };
+
+export type Shape = "objects" | "arrays";
+
+export interface Connection {
+  run(text: string, parameters: readonly Parameter[], shape: Shape): Promise<Rows>;
+  /** Lets running statements finish, for at most 5 seconds. */
+  close(): Promise<void>;
+  /** Ends it at once; its statements fail. */
+  destroy(): void;
+}
+
+export interface ConnectionOptions {
+  prepare: boolean;
+  /** Also the server's own deadline for a statement, where it has one. */
+  statementTimeoutMs?: number;
+  /** Called once, before any statement that was running learns of it. */
+  onClose?: () => void;
+}
+
+const connectTimeoutSeconds = 10;
+
+const asText = <T>(value: T): T => value;
+
+/** JSON goes in as text that the caller made and comes out parsed; times go in as text or dates and come out as text. */
+const types = {
+  json: { to: 114, from: [114, 3802], serialize: asText, parse: (text: string): unknown => JSON.parse(text) },
+  date: {
+    to: 1184,
+    from: [1082, 1114, 1184],
+    serialize: (value: string | Date) => (value instanceof Date ? value.toISOString() : value),
+    parse: asText,
+  },
+};
+
+/**
+ * One connection, opened by its first statement and never opened again. postgres.js reconnects on its own, but then
+ * it may end the process, run the rest of a transaction outside of it or hang (its issues 1133, 1208 and 1216).
+ */
+export function openConnection(target: Target, options: ConnectionOptions): Connection {
+  const { prepare, statementTimeoutMs, onClose = () => {} } = options;
+  const shared = {
+    max: 1,
+    prepare,
+    types,
+    connect_timeout: connectTimeoutSeconds,
+    idle_timeout: 0,
+    max_lifetime: null,
+    onnotice: () => {},
+    onclose: onClose,
+  };
+  const sql =
+    "url" in target
+      ? postgres(target.url, {
+          ...shared,
+          connection: {
+            application_name: "agent-engine",
+            TimeZone: "UTC",
+            DateStyle: "ISO",
+            // A pooler refuses settings that it does not know.
+            ...(prepare && statementTimeoutMs ? { statement_timeout: statementTimeoutMs } : {}),
+          },
+        })
+      : postgres({
+          ...shared,
+          ...{ socket: target.dial },
+          ssl: false,
+          username: "postgres",
+          password: "",
+          database: "postgres",
+        });
+
+  return {
+    run(text, parameters, shape) {
+      const query = sql.unsafe(text, parameters as postgres.ParameterOrJSON<never>[], { prepare });
+      return (shape === "arrays" ? query.values() : query) as unknown as Promise<Rows>;
+    },
+    close: () => sql.end({ timeout: 5 }),
+    destroy: () => void sql.end({ timeout: 0 }),
+  };
+}

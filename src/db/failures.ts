@@ -1,0 +1,57 @@
+import { EngineError } from "../core/errors.ts";
+
+/** What the system or the driver calls a connection that broke or never came about. */
+const broken = new Set([
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "CONNECT_TIMEOUT",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "ENOENT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+
+/** SQLSTATEs of a server that is away, full, refusing or read-only: what is right to try again later. */
+const unable = /^(08|28|3D|53|57P)|^25006$/;
+
+/** The code of a failure: a SQLSTATE, or what the system or the driver calls it. Looks through wrappers. */
+export function failureCode(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return "code" in error && typeof error.code === "string" ? error.code : failureCode(error.cause);
+}
+
+/** The SQLSTATE behind an error, if the database raised it. */
+export function sqlState(error: unknown): string | undefined {
+  const code = failureCode(error);
+  return code && /^[0-9A-Z]{5}$/.test(code) && !broken.has(code) ? code : undefined;
+}
+
+/** Whether the connection that gave this error is of no more use: it broke, or the server ends it. */
+export function isBroken(error: unknown): boolean {
+  return (
+    broken.has(failureCode(error) ?? "") ||
+    (error instanceof Error && "severity" in error && error.severity === "FATAL")
+  );
+}
+
+export const tooLate = () => new EngineError("unavailable", "The database did not answer in time");
+
+/** What a caller gets for a statement's failure: 503 where waiting helps, else the error without the row it names. */
+export function toCallersError(error: unknown): unknown {
+  const code = failureCode(error);
+  if (code === "57014") return new EngineError("unavailable", "The database did not answer in time", { cause: error });
+  if (isBroken(error) || unable.test(code ?? "")) {
+    return new EngineError("unavailable", "The database is unavailable", { cause: error });
+  }
+  // `detail` quotes values of the row, which must not reach a log.
+  if (error instanceof Error && "detail" in error) delete error.detail;
+  return error;
+}

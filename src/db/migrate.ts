@@ -1,0 +1,129 @@
+import { StartError } from "../core/errors.ts";
+import type { Clock } from "../core/ports.ts";
+import { openConnection, type Parameter, type Target } from "./connection.ts";
+import { sqlState, tooLate } from "./failures.ts";
+
+/** One migration as Drizzle reads it from its folder. */
+export interface Migration {
+  sql: readonly string[];
+  /** When it was made, in milliseconds since the epoch: what Drizzle knows it by. */
+  folderMillis: number;
+  hash: string;
+}
+
+export interface ServerFacts {
+  /** `server_version_num`, such as 150004. */
+  version: number;
+  /** Encoding of the database, such as `UTF8`. */
+  encoding: string;
+}
+
+/** Any number, as long as all releases use the same. */
+const lockKey = 7_263_401_165;
+
+/** How long another replica may take to migrate, and how long a migration may wait for running statements. */
+const waitForStarter = "10min";
+const waitForTable = "10s";
+
+/**
+ * Brings the schema up to this release on a connection of its own; answers how many migrations it applied. Replicas
+ * may start together: one migrates and the others wait. All is one transaction, and so is the lock, because behind a
+ * transaction pooler a lock of the session would stay with a connection that others get. Rejects with a `StartError`
+ * when the server or its schema is not for this release, and with the driver's error when it can't be reached.
+ */
+export async function migrate(
+  target: Target,
+  migrations: readonly Migration[],
+  { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
+): Promise<number> {
+  const connection = openConnection(target, { prepare: false });
+  const run: RunText = (text, parameters = []) => connection.run(text, parameters, "objects");
+  let cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(timeoutMs, () => reject(tooLate()));
+  });
+  try {
+    const [server] = (await Promise.race([run(facts), late])) as readonly (ServerFacts & { known: boolean })[];
+    cancel();
+    if (!server) throw new StartError("The database does not know itself: pg_database has no row for it");
+    checkServer(server);
+    if (server.known && pendingMigrations(migrations, (await run(applied)) as readonly { at: number }[]).length === 0) return 0;
+    return await applyMigrations(run, migrations);
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    cancel();
+    connection.destroy();
+  }
+}
+
+const facts = `
+  select current_setting('server_version_num')::int as version, pg_encoding_to_char(encoding) as encoding,
+    to_regclass('drizzle.__drizzle_migrations') is not null as known
+  from pg_database where datname = current_database()`;
+
+const applied = "select created_at::float8 as at from drizzle.__drizzle_migrations";
+
+/** Throws a `StartError` for a server that this release does not run on. */
+export function checkServer({ version, encoding }: ServerFacts): void {
+  if (version < 150_000) {
+    const found = version >= 100_000 ? Math.floor(version / 10_000) : version / 10_000;
+    throw new StartError(`PostgreSQL ${found} is too old: use PostgreSQL 15 or newer`);
+  }
+  if (encoding !== "UTF8") {
+    throw new StartError(
+      `The database is encoded in ${encoding}: make one with create database … encoding 'UTF8' template template0`,
+    );
+  }
+}
+
+/** The migrations that are not applied yet. Throws a `StartError` when the database has some that we don't know. */
+export function pendingMigrations(
+  migrations: readonly Migration[],
+  rows: readonly { at: number | string }[],
+): Migration[] {
+  const done = new Set(rows.map(({ at }) => Number(at)));
+  const known = new Set(migrations.map(({ folderMillis }) => folderMillis));
+  if ([...done].some((at) => !known.has(at))) {
+    throw new StartError(
+      "The database belongs to a newer release of Agent Engine: start that release, or restore a backup from before it",
+    );
+  }
+  return migrations.filter(({ folderMillis }) => !done.has(folderMillis));
+}
+
+/** Runs statements on one connection; a text without parameters may hold several. */
+export type RunText = (text: string, parameters?: readonly Parameter[]) => Promise<readonly unknown[]>;
+
+/** Applies what is pending in one transaction and answers how many that was. A failure leaves the transaction open. */
+export async function applyMigrations(run: RunText, migrations: readonly Migration[]): Promise<number> {
+  await run(`begin; set local lock_timeout = '${waitForStarter}'`);
+  await run(`select pg_advisory_xact_lock(${lockKey})`);
+  await run(`
+    set local lock_timeout = '${waitForTable}';
+    create schema if not exists drizzle;
+    create table if not exists drizzle.__drizzle_migrations
+      (id serial primary key, hash text not null, created_at bigint)`);
+  const pending = pendingMigrations(migrations, (await run(applied)) as readonly { at: number }[]);
+  for (const { sql, hash, folderMillis } of pending) {
+    for (const statement of sql) await run(statement);
+    await run("insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)", [hash, folderMillis]);
+  }
+  await run("commit");
+  return pending.length;
+}
+
+function explain(error: unknown): unknown {
+  const state = sqlState(error);
+  if (!(error instanceof Error) || state === undefined) return error;
+  if (state === "55P03") {
+    const message =
+      "The schema can't be brought up to this release: others hold locks; end long transactions and start again";
+    return new StartError(message, { cause: error });
+  }
+  if (state === "42501") {
+    const message = `The schema can't be brought up to this release (${error.message}): connect as the database's owner`;
+    return new StartError(message, { cause: error });
+  }
+  return new StartError(`The schema can't be brought up to this release: ${error.message}`, { cause: error });
+}
