@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { bootSecrets } from "./adapters/node/log.ts";

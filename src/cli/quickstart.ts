@@ -58,7 +58,7 @@ export async function quickstart(
     "",
     ...firstCall(made, address),
     "",
-    ...demoNote(request.model, environment),
+    ...(made.key === null ? [] : demoNote(request.model, environment)),
     "  Ctrl+C stops the server.",
     "",
     "",

@@ -47,12 +47,13 @@ export async function migrate(
     cancel();
     if (!server) throw new StartError("The database does not know itself: pg_database has no row for it");
     checkServer(server);
-    if (server.known && pendingMigrations(migrations, (await run(applied)) as readonly { at: number }[]).length === 0) return 0;
-    return await applyMigrations(run, migrations);
-  } catch (error) {
-    throw explain(error);
+    if (server.known && pendingMigrations(migrations, await readApplied(run)).length === 0) return 0;
+    return await applyMigrations(run, migrations).catch((error: unknown) => {
+      throw explain(error);
+    });
   } finally {
     cancel();
+    // Rolls back what is not committed.
     connection.destroy();
   }
 }
@@ -62,7 +63,8 @@ const facts = `
     to_regclass('drizzle.__drizzle_migrations') is not null as known
   from pg_database where datname = current_database()`;
 
-const applied = "select created_at::float8 as at from drizzle.__drizzle_migrations";
+const readApplied = async (run: RunText) =>
+  (await run("select created_at::float8 as at from drizzle.__drizzle_migrations")) as readonly { at: number }[];
 
 /** Throws a `StartError` for a server that this release does not run on. */
 export function checkServer({ version, encoding }: ServerFacts): void {
@@ -78,11 +80,8 @@ export function checkServer({ version, encoding }: ServerFacts): void {
 }
 
 /** The migrations that are not applied yet. Throws a `StartError` when the database has some that we don't know. */
-export function pendingMigrations(
-  migrations: readonly Migration[],
-  rows: readonly { at: number | string }[],
-): Migration[] {
-  const done = new Set(rows.map(({ at }) => Number(at)));
+export function pendingMigrations(migrations: readonly Migration[], rows: readonly { at: number }[]): Migration[] {
+  const done = new Set(rows.map(({ at }) => at));
   const known = new Set(migrations.map(({ folderMillis }) => folderMillis));
   if ([...done].some((at) => !known.has(at))) {
     throw new StartError(
@@ -97,14 +96,14 @@ export type RunText = (text: string, parameters?: readonly Parameter[]) => Promi
 
 /** Applies what is pending in one transaction and answers how many that was. A failure leaves the transaction open. */
 export async function applyMigrations(run: RunText, migrations: readonly Migration[]): Promise<number> {
-  await run(`begin; set local lock_timeout = '${waitForStarter}'`);
+  await run(`begin isolation level read committed; set local lock_timeout = '${waitForStarter}'`);
   await run(`select pg_advisory_xact_lock(${lockKey})`);
   await run(`
     set local lock_timeout = '${waitForTable}';
     create schema if not exists drizzle;
     create table if not exists drizzle.__drizzle_migrations
       (id serial primary key, hash text not null, created_at bigint)`);
-  const pending = pendingMigrations(migrations, (await run(applied)) as readonly { at: number }[]);
+  const pending = pendingMigrations(migrations, await readApplied(run));
   for (const { sql, hash, folderMillis } of pending) {
     for (const statement of sql) await run(statement);
     await run("insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)", [hash, folderMillis]);
@@ -116,14 +115,10 @@ export async function applyMigrations(run: RunText, migrations: readonly Migrati
 function explain(error: unknown): unknown {
   const state = sqlState(error);
   if (!(error instanceof Error) || state === undefined) return error;
-  if (state === "55P03") {
-    const message =
-      "The schema can't be brought up to this release: others hold locks; end long transactions and start again";
-    return new StartError(message, { cause: error });
-  }
-  if (state === "42501") {
-    const message = `The schema can't be brought up to this release (${error.message}): connect as the database's owner`;
-    return new StartError(message, { cause: error });
-  }
-  return new StartError(`The schema can't be brought up to this release: ${error.message}`, { cause: error });
+  const advice: Record<string, string> = {
+    "55P03": ": end long transactions, and start again",
+    "42501": ": connect as the owner of the database",
+  };
+  const message = `The schema can't be brought up to this release (${error.message})${advice[state] ?? ""}`;
+  return new StartError(message, { cause: error });
 }

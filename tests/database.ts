@@ -1,0 +1,79 @@
+import { afterAll } from "vitest";
+import { systemClock } from "../src/adapters/node/clock.ts";
+import { type Database, openDatabase, type Target } from "../src/db/client.ts";
+import { startEmbedded } from "./embedded.ts";
+import { createDatabase, dropDatabase, startPostgres } from "./real-postgres.ts";
+
+export type Dialect = "pglite" | "postgres";
+
+/** What the tests of this run use: `TEST_DIALECT`, PGlite unless it says otherwise. */
+export const dialect: Dialect = process.env.TEST_DIALECT === "postgres" ? "postgres" : "pglite";
+
+interface Server {
+  dialect: Dialect;
+  target: Target;
+  stop(): Promise<void>;
+}
+
+/** Databases that no test uses now, kept because emptying one is faster than making one. */
+const idle: Server[] = [];
+const all: Server[] = [];
+
+afterAll(async () => {
+  await Promise.all(all.map((server) => server.stop()));
+});
+
+interface TestDatabase {
+  database: Database;
+  close(): Promise<void>;
+}
+
+/** An empty database with the schema of this release, for the caller alone until it closes it. */
+export async function openTestDatabase(options: { dialect?: Dialect } = {}): Promise<TestDatabase> {
+  const wanted = options.dialect ?? dialect;
+  const used = idle.findIndex((candidate) => candidate.dialect === wanted);
+  const server = idle.splice(used, used < 0 ? 0 : 1)[0] ?? (await start(wanted));
+  const max = wanted === "pglite" ? 1 : 10;
+  const database = openDatabase(server.target, { max, prepare: true, deadlineMs: 15_000, clock: systemClock });
+  if (used >= 0) await empty(database);
+  const close = async () => {
+    await database.close();
+    idle.push(server);
+  };
+  return { database, close };
+}
+
+async function start(wanted: Dialect): Promise<Server> {
+  const server = wanted === "pglite" ? await startPglite() : await startOnPostgres();
+  all.push(server);
+  return server;
+}
+
+async function startPglite(): Promise<Server> {
+  const { target, close } = await startEmbedded();
+  return { dialect: "pglite", target, stop: close };
+}
+
+async function startOnPostgres(): Promise<Server> {
+  const server = await startPostgres();
+  if (!server) throw new Error("There is no PostgreSQL for this platform: set TEST_DATABASE_URL");
+  const url = await createDatabase(server.url);
+  const stop = async () => {
+    await dropDatabase(url);
+    await server.stop();
+  };
+  return { dialect: "postgres", target: { url }, stop };
+}
+
+/** Deleting from tables that are mostly empty is ten times as fast as truncating them. */
+async function empty(database: Database): Promise<void> {
+  const tables = await database.query<{ name: string }>(
+    "select quote_ident(tablename) as name from pg_tables where schemaname = $1",
+    ["public"],
+  );
+  const statements = tables.map(({ name }) => `delete from ${name}`).join("; ");
+  await database.query(
+    `begin; set local session_replication_role = replica; ${statements}; set local session_replication_role = origin; commit`,
+    [],
+  );
+}

@@ -1,0 +1,10 @@
+import { template } from "../scripts/make-template.ts";
+import { type Embedded, keepThread } from "../src/adapters/node/embedded.ts";
+import type { Log } from "../src/core/ports.ts";
+
+export const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+
+/** The embedded database as the server runs it, but in memory, with the schema of this release. */
+export async function startEmbedded(): Promise<Embedded> {
+  return keepThread({ directory: null, template: await template() }, silent);
+}
