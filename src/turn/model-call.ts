@@ -58,9 +58,11 @@ export class ModelCall {
     });
     const opened = Promise.resolve(input.model.doStream({ ...options, abortSignal: this.#controller.signal }));
     // A stream that opens after we gave up has to be let go of.
-    opened.then(({ stream }) => {
-      if (this.#closed && !this.#reader) return stream.cancel();
-    }).catch(() => {});
+    opened
+      .then(({ stream }) => {
+        if (this.#closed && !this.#reader) return stream.cancel();
+      })
+      .catch(() => {});
     const { stream } = await Promise.race([opened, given.promise]);
     return stream.getReader();
   }

@@ -1,3 +1,4 @@
+import { pause } from "../core/pause.ts";
 import type { Clock } from "../core/ports.ts";
 import { classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
 import { TurnFold } from "./fold.ts";
@@ -116,18 +117,4 @@ function requireFinish(step: StepFold): void {
 
 function isAbortReason(value: unknown): value is AbortReason {
   return value === "disconnect" || value === "stop" || value === "shutdown" || value === "lease-lost";
-}
-
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    });
-    const onAbort = () => {
-      cancel();
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
 }

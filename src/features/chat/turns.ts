@@ -1,11 +1,13 @@
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { pause } from "../../core/pause.ts";
 import { type DisconnectRule, type Relay, relay } from "../../turn/relay.ts";
 import { run } from "../../turn/run.ts";
 import type { Origin, TurnInput, TurnOutcome } from "../../turn/types.ts";
 import type { Grant } from "./admit.ts";
 import type { ChatInput } from "./input.ts";
+import { WaitingLine } from "./line.ts";
 import { modelSpec } from "./model.ts";
 import { type Opened, type Opening, open, readHistory } from "./open.ts";
 import { prepare, replay } from "./prepare.ts";
@@ -31,6 +33,7 @@ export interface Turn extends Relay {
 }
 
 type Place = Extract<Opened, { kind: "head" | "queued" }>;
+type StoredPlace = NonNullable<Place["conversation"]>;
 
 export type Turns = ReturnType<typeof createTurns>;
 
@@ -39,37 +42,19 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
   const { database, clock, log } = services;
   const owner = newId();
   const running = new Map<string, Relay>();
-  /** By conversation: who waits here for the turn before to end. */
-  const waiting = new Map<string, Set<() => void>>();
+  const line = new WaitingLine();
   let stopping = false;
 
-  const wake = (conversationId: string) => {
-    for (const fn of waiting.get(conversationId) ?? []) fn();
-  };
-
-  /** Resolves when the conversation was let go of in this process, or after a while. */
-  const somethingEnds = (conversationId: string, signal: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      const waiters = waiting.get(conversationId) ?? new Set();
-      waiting.set(conversationId, waiters);
-      const settle = (then: () => void) => () => {
-        cancel();
-        waiters.delete(go);
-        if (waiters.size === 0) waiting.delete(conversationId);
-        signal.removeEventListener("abort", stop);
-        then();
-      };
-      const go = settle(resolve);
-      const stop = settle(() => reject(signal.reason));
-      const cancel = clock.after(pollMs, go);
-      waiters.add(go);
-      signal.addEventListener("abort", stop, { once: true });
-      if (signal.aborted) stop();
-    });
-
-  const waitForPlace = async (turnId: string, conversationId: string, signal: AbortSignal) => {
-    while (!(await promote(database, turnId, owner))) await somethingEnds(conversationId, signal);
-    signal.throwIfAborted();
+  const waitForPlace = async (turnId: string, { id, ticket }: StoredPlace, signal: AbortSignal) => {
+    for (;;) {
+      const { woken, leave } = line.join(id, ticket);
+      try {
+        if (await promote(database, turnId, owner)) return signal.throwIfAborted();
+        await Promise.race([woken, pause(clock, pollMs, signal)]);
+      } finally {
+        leave();
+      }
+    }
   };
 
   const takePlace = async (turnId: string, grant: Grant, request: TurnRequest) => {
@@ -130,7 +115,7 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
 
   const historyAtItsTurn = async (turnId: string, place: Place, limit: number, signal: AbortSignal) => {
     if (place.kind === "head" || !place.conversation) return place.history;
-    await waitForPlace(turnId, place.conversation.id, signal);
+    await waitForPlace(turnId, place.conversation, signal);
     return readHistory(database, place.conversation.id, limit);
   };
 
@@ -154,7 +139,7 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
       throw err;
     } finally {
       running.delete(turnId);
-      if (place.conversation) wake(place.conversation.id);
+      if (place.conversation) line.wake(place.conversation.id);
     }
   };
 

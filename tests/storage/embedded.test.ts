@@ -1,0 +1,196 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { template } from "../../scripts/make-template.ts";
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import { keepThread } from "../../src/adapters/node/embedded.ts";
+import { StartError } from "../../src/core/errors.ts";
+import { openDatabase } from "../../src/db/client.ts";
+import { collectLog } from "../embedded.ts";
+import { open, temporaryDirectory } from "./setup.ts";
+
+const threads: Worker[] = vi.hoisted(() => []);
+vi.mock("node:worker_threads", async (load) => {
+  const real = await load<typeof import("node:worker_threads")>();
+  class WatchedWorker extends real.Worker {
+    constructor(...parameters: ConstructorParameters<typeof Worker>) {
+      super(...parameters);
+      threads.push(this);
+    }
+  }
+  return { ...real, Worker: WatchedWorker };
+});
+
+const insert = "insert into throttles (key, count, resets_at) values ($1, $2, now())";
+const keys = "select key from throttles order by count";
+
+/** A directory with a database that holds one row, made without a template. */
+const parent = mkdtempSync(join(tmpdir(), "storage-"));
+const made = join(parent, "on", "the", "way");
+beforeAll(async () => {
+  const { database, close } = await open({ DATA_DIR: made });
+  await database.query(insert, ["first", 1]);
+  await close();
+}, 60_000);
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+function copyOfMade(): string {
+  const directory = temporaryDirectory();
+  cpSync(made, directory, { recursive: true });
+  return directory;
+}
+
+/** A process that writes rows into the directory, and what it has acknowledged. */
+async function startWriter(directory: string) {
+  const script = fileURLToPath(new URL("./writer.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, directory], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const acknowledged: string[] = [];
+  const lines = createInterface(child.stdout);
+  lines.on("line", (line) => acknowledged.push(`key-${line}`));
+  await once(lines, "line");
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await once(lines, "close");
+  };
+  return { acknowledged, kill };
+}
+
+const refusal = (directory: string) =>
+  open({ DATA_DIR: directory }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+test("a fresh directory is made on the way, for its owner alone", () => {
+  for (const path of [made, join(made, "pgdata")]) expect(statSync(path).mode & 0o077, path).toBe(0);
+});
+
+test("the data survives a restart", async () => {
+  const { database, close } = await open({ DATA_DIR: copyOfMade() });
+  onTestFinished(close);
+  expect(await database.query(keys, [])).toEqual([{ key: "first" }]);
+});
+
+test("every acknowledged row survives kill -9", async () => {
+  const directory = copyOfMade();
+  const writer = await startWriter(directory);
+  await expect.poll(() => writer.acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(50);
+  await writer.kill();
+
+  const { database, close } = await open({ DATA_DIR: directory });
+  onTestFinished(close);
+  const stored = new Set((await database.query<{ key: string }>(keys, [])).map(({ key }) => key));
+  expect(writer.acknowledged.filter((key) => !stored.has(key))).toEqual([]);
+  expect(stored).toContain("first");
+}, 30_000);
+
+test("a second process is refused at once, and the first one goes on", async () => {
+  const directory = copyOfMade();
+  const writer = await startWriter(directory);
+  const before = performance.now();
+  const error = await refusal(directory);
+  expect(performance.now() - before).toBeLessThan(1000);
+  expect(error).toEqual(
+    new StartError(`DATA_DIR ${directory} is in use by another agent-engine: stop that one, or set another DATA_DIR`),
+  );
+  const count = writer.acknowledged.length;
+  await expect.poll(() => writer.acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(count);
+}, 30_000);
+
+test("the same process is refused too, until the first one is closed", async () => {
+  const directory = copyOfMade();
+  const first = await open({ DATA_DIR: directory });
+  expect(await refusal(directory)).toBeInstanceOf(StartError);
+  await first.close();
+  const second = await open({ DATA_DIR: directory });
+  await second.close();
+});
+
+describe("a directory that can't be used is one clear line", () => {
+  test.each<[string, (directory: string) => string, string]>([
+    ["lies under a file", (directory) => join(directory, "file", "data"), "lies under a file"],
+    ["is a file", (directory) => join(directory, "file"), "is a file"],
+  ])("%s", async (_name, choose, reason) => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, "file"), "");
+    const error = await refusal(choose(directory));
+    expect(error).toBeInstanceOf(StartError);
+    expect(String(error)).toContain(`${reason}: set DATA_DIR to a directory that can be written to`);
+  });
+});
+
+describe("a damaged database is one clear line, and nothing of it is touched", () => {
+  test.each<[string, (data: string) => void]>([
+    ["PG_VERSION is missing", (data) => rmSync(join(data, "PG_VERSION"))],
+    ["pg_control is missing", (data) => rmSync(join(data, "global", "pg_control"))],
+    ["pg_control is empty", (data) => writeFileSync(join(data, "global", "pg_control"), Buffer.alloc(8192))],
+    ["the tables are missing", (data) => rmSync(join(data, "base"), { recursive: true })],
+    ["it is of another version", (data) => writeFileSync(join(data, "PG_VERSION"), "9\n")],
+  ])("%s", async (_name, damage) => {
+    const directory = copyOfMade();
+    const data = join(directory, "pgdata");
+    damage(data);
+    const error = await refusal(directory);
+    expect(error).toBeInstanceOf(StartError);
+    expect(String(error)).toMatch(/does not open \([^\n]+\): restore it from a backup, or move it away/);
+    expect(existsSync(join(data, "pg_wal"))).toBe(true);
+    // The lock is free again.
+    expect(String(await refusal(directory))).toBe(String(error));
+  });
+});
+
+test("a first start that was cut off is made again", async () => {
+  const directory = copyOfMade();
+  writeFileSync(join(directory, "pgdata.unfinished"), "");
+  rmSync(join(directory, "pgdata", "global"), { recursive: true });
+  const { database, close } = await open({ DATA_DIR: directory });
+  expect(await database.query(keys, [])).toEqual([]);
+  await close();
+  expect(existsSync(join(directory, "pgdata.unfinished"))).toBe(false);
+}, 30_000);
+
+test("a thread that dies is logged and started again; its statements are unavailable meanwhile", async () => {
+  const { log, lines } = collectLog();
+  const directory = join(temporaryDirectory(), "pgdata");
+  const embedded = await keepThread({ directory, template: await template() }, log);
+  const database = openDatabase(embedded.target, { max: 1, prepare: true, deadlineMs: 10_000, clock: systemClock });
+  onTestFinished(async () => {
+    await database.close();
+    await embedded.close();
+  });
+  await database.query(insert, ["before", 1]);
+  const slow = database.query("select count(*) from generate_series(1, 30000000)", []);
+  await threads.at(-1)?.terminate();
+  await expect(slow).rejects.toMatchObject({ code: "unavailable", status: 503 });
+
+  const again = () => database.query(keys, []).catch(() => null);
+  await expect.poll(again, { timeout: 10_000 }).toEqual([{ key: "before" }]);
+  expect(lines).toContain("The embedded database stopped and is started again");
+}, 30_000);
+
+test("the event loop goes on while the database works", async () => {
+  const { database, close } = await open({ DATA_DIR: copyOfMade() });
+  onTestFinished(close);
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+  }, 5);
+  const start = performance.now();
+  await database.query("select count(*) from generate_series(1, 3000000)", []);
+  clearInterval(timer);
+  expect(ticks).toBeGreaterThan((performance.now() - start) / 25);
+});
+
+test("an unusable lock file is one clear line", async () => {
+  const directory = temporaryDirectory();
+  writeFileSync(join(directory, "lock"), "not what it should be ".repeat(100));
+  expect(String(await refusal(directory))).toContain(`can't be locked: delete the file ${join(directory, "lock")}`);
+  expect(readFileSync(join(directory, "lock"), "utf8")).toContain("not what");
+});

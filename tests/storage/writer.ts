@@ -1,0 +1,12 @@
+// Writes rows for ever and says which ones were acknowledged; the test kills it.
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import { openStorage } from "../../src/adapters/node/storage.ts";
+import { parseSettings } from "../../src/core/config.ts";
+import { silent } from "../embedded.ts";
+
+const settings = parseSettings({ DATA_DIR: process.argv[2], ENCRYPTION_KEY: "00".repeat(32) });
+const { database } = await openStorage(settings, { clock: systemClock, log: silent });
+for (let count = 0; ; count += 1) {
+  await database.query("insert into throttles (key, count, resets_at) values ($1, $2, now())", [`key-${count}`, count]);
+  process.stdout.write(`${count}\n`);
+}
