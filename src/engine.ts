@@ -2,11 +2,25 @@ import { type App, createApp, describe } from "./app.ts";
 import type { Actor, Ctx, Services } from "./context.ts";
 import { newId } from "./core/ids.ts";
 import { roles } from "./core/permissions.ts";
-import { accountRoutes, bootstrapOwner, issueSetupToken, ownerExists, tidyAccounts } from "./features/account/index.ts";
+import {
+  accountRoutes,
+  bootstrapOwner,
+  issueSetupToken,
+  ownerExists,
+  type PasswordReset,
+  resetPassword,
+  tidyAccounts,
+} from "./features/account/index.ts";
 import { agentRoutes } from "./features/agents/index.ts";
 import { channelRoutes, createQuickstartAgent } from "./features/channels/index.ts";
 import { createChat } from "./features/chat/index.ts";
-import { rotateSecrets, secretRoutes, verifyEncryptionKey } from "./features/secrets/index.ts";
+import {
+  inspectSecrets,
+  rotateSecrets,
+  type SecretsReport,
+  secretRoutes,
+  verifyEncryptionKey,
+} from "./features/secrets/index.ts";
 import { createHealth } from "./http/health.ts";
 
 export interface OwnerAccount {
@@ -30,13 +44,30 @@ export interface Quickstart {
   ownerCreated: boolean;
 }
 
+export interface Rotation {
+  /** Values sealed anew by this call. */
+  resealed: number;
+  /** All sealed values of the installation. */
+  total: number;
+}
+
+export interface Inspection {
+  secrets: SecretsReport;
+  /** Whether anybody owns the installation yet. */
+  owned: boolean;
+}
+
 export interface Engine {
   app: App;
   /** Makes the installation ready; rejects when the encryption key is not the one its secrets were sealed with. */
   boot(options: { owner?: OwnerAccount }): Promise<{ setupToken: string | null }>;
   quickstart(request: QuickstartRequest): Promise<Quickstart>;
-  /** Re-seals every stored secret under the current encryption key; answers how many were. */
-  rotateKey(): Promise<number>;
+  /** Seals every stored secret with the current encryption key; rejects when a key is missing that one needs. */
+  rotateKey(): Promise<Rotation>;
+  /** A new password for a user whose sessions end; rejects when nobody has the e-mail. */
+  resetPassword(email: string): Promise<PasswordReset>;
+  /** What `doctor` asks of a database whose schema is of this release. Changes nothing. */
+  inspect(): Promise<Inspection>;
   /** Upkeep: renews the leases of running turns and closes what dead processes left. Call it every 10 seconds. */
   tick(): Promise<void>;
   /** Takes no new turns, lets running ones finish for `graceMs`, then aborts them. */
@@ -80,7 +111,13 @@ export function createEngine(services: Services): Engine {
       services.log.debug({ userId }, "Quickstart is ready");
       return { ...agent, ownerCreated: created };
     },
-    rotateKey: () => rotateSecrets(services),
+    async rotateKey() {
+      await verifyEncryptionKey(services);
+      const resealed = await rotateSecrets(services);
+      return { resealed, total: (await inspectSecrets(services)).sealed };
+    },
+    resetPassword: (email) => resetPassword(services, email),
+    inspect: async () => ({ secrets: await inspectSecrets(services), owned: await ownerExists(services) }),
     async tick() {
       await chat.tick();
       await tidyAccounts(services);

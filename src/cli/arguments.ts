@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { nearest } from "./nearest.ts";
 
 export interface Flag {
   type: "string" | "boolean";
@@ -9,7 +10,11 @@ export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface Verb {
   summary: string;
+  /** What stands behind the verb's name, such as a slug. It must be given. */
+  argument?: { name: string; description: string };
   flags: Readonly<Record<string, Flag>>;
+  /** More for `--help`, below the options. */
+  notes?: string;
 }
 
 /** A command line that means nothing: one line and exit code 2. */
@@ -24,20 +29,40 @@ const shared = {
 export function parseCommand<Name extends string>(
   line: readonly string[],
   verbs: Readonly<Record<Name, Verb>>,
-): { name: Name; named: boolean; flags: Flags } {
+): { name: Name; named: boolean; flags: Flags; argument: string | undefined } {
   const named = line[0] !== undefined && !line[0].startsWith("-");
   const name = named ? line[0] : "serve";
-  if (!isVerb(name, verbs)) {
-    throw new UsageError(`Unknown command "${name}"; there are: ${Object.keys(verbs).join(", ")}`);
-  }
+  if (!isVerb(name, verbs)) throw unknownVerb(name ?? "", Object.keys(verbs));
   const args = line.slice(named ? 1 : 0);
-  try {
-    const { values } = parseArgs({ args, options: { ...shared, ...verbs[name].flags }, allowPositionals: false });
-    return { name, named, flags: values as Flags };
-  } catch (error) {
-    const [reason] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
-    throw new UsageError(`${reason?.replace(/\.$/, "")}; see agent-engine ${name} --help`);
+  const verb: Verb = verbs[name];
+  const { values, positionals } = parseFlags(name, verb, args);
+  const [argument] = positionals;
+  const extra = positionals[verb.argument ? 1 : 0];
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; see agent-engine ${name} --help`);
+  if (verb.argument && !argument && !values.help && !values.version) {
+    throw new UsageError(`agent-engine ${name} needs <${verb.argument.name}>; see agent-engine ${name} --help`);
   }
+  return { name, named, flags: values, argument };
+}
+
+function parseFlags(name: string, { flags }: Verb, args: string[]): { values: Flags; positionals: string[] } {
+  const options = { ...shared, ...flags };
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
+    return { values: values as Flags, positionals };
+  } catch (error) {
+    const [reason = ""] = (error instanceof Error ? error.message : String(error)).split(/\. |\n/);
+    const unknown = /^Unknown option '--([^']+)'/.exec(reason)?.[1];
+    const meant = unknown === undefined ? undefined : nearest(unknown, Object.keys(options));
+    const hint = meant === undefined ? "" : `; did you mean --${meant}?`;
+    throw new UsageError(`${reason.replace(/\.$/, "")}${hint || ";"} see agent-engine ${name} --help`);
+  }
+}
+
+function unknownVerb(name: string, names: readonly string[]): UsageError {
+  const meant = nearest(name, names);
+  if (meant !== undefined) return new UsageError(`Unknown command "${name}"; did you mean agent-engine ${meant}?`);
+  return new UsageError(`Unknown command "${name}"; there are: ${names.join(", ")}`);
 }
 
 function isVerb<Name extends string>(name: string | undefined, verbs: Readonly<Record<Name, Verb>>): name is Name {
@@ -75,18 +100,19 @@ ${footer}
 }
 
 /** What `--help` prints for one verb. */
-export function describeVerb(name: string, { summary, flags }: Verb): string {
+export function describeVerb(name: string, { summary, argument, flags, notes }: Verb): string {
   const rows = Object.entries(flags).map(([flag, { type, description }]) => {
     return [`--${flag}${type === "string" ? ` <${flag}>` : ""}`, description] as const;
   });
+  const first = argument ? [[`<${argument.name}>`, argument.description] as const] : [];
   return `${summary}
 
-Usage: agent-engine ${name} [options]
+Usage: agent-engine ${name}${argument ? ` <${argument.name}>` : ""} [options]
 
 Options:
-${table([...rows, ["-h, --help", "Show this."]])}
+${table([...first, ...rows, ["-h, --help", "Show this."]])}
 
-${footer}
+${notes ?? footer}
 `;
 }
 

@@ -20,11 +20,10 @@ function isSystemError(error: Error): error is SystemError {
   return "code" in error && typeof error.code === "string";
 }
 
-/** Why the server could not take its port. */
-function explainSystemError({ code, syscall, address, hostname, port }: SystemError): string | undefined {
+/** Why the server could not take its port. Node leaves the port out when any would have done, and says -1 for a file. */
+function explainSystemError({ code, syscall, address, hostname, port = 0 }: SystemError): string | undefined {
   if (syscall === "getaddrinfo") return `HOST ${hostname} is not known here; set HOST to an address of this machine`;
-  // A socket of the file system has no port; who opened it says what went wrong.
-  if (syscall !== "listen" || port === undefined || port < 0) return undefined;
+  if (syscall !== "listen" || port < 0) return undefined;
   if (code === "EADDRINUSE") {
     const other = port === 65_535 ? 4000 : port + 1;
     return `Port ${port} on ${address} is taken; stop what uses it or choose another, for example PORT=${other}`;

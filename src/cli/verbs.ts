@@ -2,8 +2,13 @@ import type { Environment } from "../core/config.ts";
 import { openEngine, prepare, type RunningServer, type Setup, startServer, version } from "../main.ts";
 import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } from "./arguments.ts";
 import { describeApi } from "./openapi.ts";
+import { print } from "./print.ts";
 import { type QuickstartOptions, quickstart, readQuickstart } from "./quickstart.ts";
+import { resetPassword } from "./reset-password.ts";
+import { rotateKey } from "./rotate-key.ts";
 import { stopOnSignals } from "./signals.ts";
+
+const json = { type: "boolean", description: "Print one line of JSON, for a script." } as const;
 
 const verbs = {
   serve: { summary: "Serve the API (the default).", flags: {} },
@@ -24,24 +29,37 @@ const verbs = {
   openapi: { summary: "Print the OpenAPI document.", flags: {} },
   "rotate-key": {
     summary: "Seal all stored secrets with ENCRYPTION_KEY; name the earlier key in ENCRYPTION_KEY_PREVIOUS.",
-    flags: {},
+    flags: { json },
+  },
+  "reset-password": {
+    summary: "Give a user a new password and end that user's sessions.",
+    argument: { name: "email", description: "E-mail of the user." },
+    flags: { json },
   },
 } as const satisfies Record<string, Verb>;
 
 /** Runs one command line. Resolves when it is done, or when the server runs; rejects with what `explain` puts into words. */
 export async function runCommand(line: readonly string[], environment: Environment): Promise<void> {
-  const { name, named, flags } = parseCommand(line, verbs);
+  const { name, named, flags, argument = "" } = parseCommand(line, verbs);
   if (flags.version) return print(`${version}\n`);
   if (flags.help) return print(named ? describeVerb(name, verbs[name]) : describeCommand(verbs));
-  await run(name, flags, environment);
+  await run({ name, flags, argument }, environment);
 }
 
-async function run(name: keyof typeof verbs, flags: Flags, environment: Environment): Promise<void> {
+interface Command {
+  name: keyof typeof verbs;
+  flags: Flags;
+  /** Empty for verbs that take none. */
+  argument: string;
+}
+
+async function run({ name, flags, argument }: Command, environment: Environment): Promise<void> {
   if (name === "openapi") return print(`${JSON.stringify(await describeApi(), null, 2)}\n`);
   const options: QuickstartOptions | undefined = name === "quickstart" ? readQuickstart(flags, environment) : undefined;
   const setup = prepare(environment, { terminal: process.stderr.isTTY === true });
   if (name === "migrate") return migrate(setup);
-  if (name === "rotate-key") return rotateKey(setup);
+  if (name === "rotate-key") return rotateKey(setup, flags);
+  if (name === "reset-password") return resetPassword(setup, argument, flags);
   await serve(setup, options);
 }
 
@@ -74,20 +92,4 @@ async function migrate(setup: Setup): Promise<void> {
   const { close } = await openEngine(setup, "http://localhost");
   await close();
   await print("The database is up to date.\n");
-}
-
-async function rotateKey(setup: Setup): Promise<void> {
-  const { engine, close } = await openEngine(setup, "http://localhost");
-  try {
-    await engine.boot({});
-    const count = await engine.rotateKey();
-    await print(`${count} ${count === 1 ? "secret is" : "secrets are"} sealed with the current key.\n`);
-  } finally {
-    await close();
-  }
-}
-
-/** Resolves when the text is out: a pipe may take it in pieces. */
-function print(text: string): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
 }

@@ -56,7 +56,7 @@ start. Copy the whole line, up to its last character.</p>`,
 };
 
 const form = (token: string) => `<h1>Set up Agent Engine</h1>
-<p id="intro">Make the first account. It owns this installation and can invite others.</p>
+<p id="intro">Make the first account. It owns this installation.</p>
 <noscript><p class="error">This page needs JavaScript. Without it, send the same fields as JSON to
 <code>POST /api/setup</code>.</p></noscript>
 <form id="form" method="post" aria-describedby="intro">

@@ -8,7 +8,7 @@ import type { AbortReason, TurnEvent, TurnOutcome } from "./types.ts";
 export type DisconnectRule = "cancel-if-silent" | "always-finish";
 
 export interface Relay {
-  /** Every event from now on. Attach in the same tick in which the relay was made, and none is missed. */
+  /** Every event from the first one on: what came before there was a listener is kept for it. */
   listen(listener: (event: TurnEvent) => void): void;
   /** The one who asked is gone: the listener is let go of, and the rule decides about the turn. */
   leave(): void;
@@ -27,7 +27,8 @@ interface RelayOptions {
 /** Runs a turn to its end, whoever listens, and records it. */
 export function relay({ rule, start, record }: RelayOptions): Relay {
   const controller = new AbortController();
-  let listener: ((event: TurnEvent) => void) | null = null;
+  const kept: TurnEvent[] = [];
+  let listener = (event: TurnEvent): void => void kept.push(event);
   let produced = false;
 
   const pump = async (): Promise<TurnOutcome> => {
@@ -38,7 +39,7 @@ export function relay({ rule, start, record }: RelayOptions): Relay {
       while (!next.done) {
         const event = next.value;
         produced ||= isOutput(event);
-        listener?.(event);
+        listener(event);
         next = await events.next();
       }
       outcome = next.value;
@@ -55,15 +56,18 @@ export function relay({ rule, start, record }: RelayOptions): Relay {
   return {
     ended,
     listen(fn) {
+      for (const event of kept.splice(0)) fn(event);
       listener = fn;
     },
     leave() {
-      listener = null;
+      listener = ignore;
       if (rule === "cancel-if-silent" && !produced) controller.abort("disconnect" satisfies AbortReason);
     },
     abort: (reason) => controller.abort(reason),
   };
 }
+
+const ignore = () => {};
 
 /** What counts as output: it closes the window in which a disconnect cancels the turn (spec "States"). */
 export function isOutput({ type }: TurnEvent): boolean {

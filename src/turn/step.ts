@@ -34,7 +34,7 @@ export class StepFold {
   produced = false;
   finish: Finish | null = null;
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
-  readonly #blocks: Block[] = [];
+  readonly #said: (Block | ToolCall)[] = [];
   readonly #open = new Map<string, Block>();
 
   constructor(index: number, stepType: StepType) {
@@ -79,17 +79,13 @@ export class StepFold {
     }
   }
 
-  /** What is replayed to the model: its own blocks verbatim, and those of its calls that `answered` has. */
+  /** What is replayed to the model, in its own order: its blocks verbatim, and those of its calls that `answered` has. */
   message(answered: (call: ToolCall) => boolean): ModelMessage | null {
-    const said = this.#blocks.filter((block) => block.text !== "" || block.providerOptions);
-    const called = this.calls.filter(answered).map(({ id, name, args, malformed, providerOptions }) => ({
-      type: "tool-call" as const,
-      toolCallId: id,
-      toolName: name,
-      input: malformed === undefined ? args : {},
-      ...(providerOptions ? { providerOptions } : {}),
-    }));
-    return said.length + called.length === 0 ? null : { role: "assistant", content: [...said, ...called] };
+    const content = this.#said.flatMap((part) => {
+      if ("text" in part) return part.text !== "" || part.providerOptions ? [part] : [];
+      return answered(part) ? [replayed(part)] : [];
+    });
+    return content.length === 0 ? null : { role: "assistant", content };
   }
 
   #start(
@@ -97,7 +93,7 @@ export class StepFold {
     { id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
   ): Block {
     const block: Block = { type, text: "", ...(providerMetadata ? { providerOptions: providerMetadata } : {}) };
-    this.#blocks.push(block);
+    this.#said.push(block);
     this.#open.set(`${type}:${id}`, block);
     return block;
   }
@@ -125,20 +121,21 @@ export class StepFold {
     const call: ToolCall = { id: toolCallId, name: toolName, ...parseArguments(input) };
     if (providerMetadata) call.providerOptions = providerMetadata;
     this.calls.push(call);
+    this.#said.push(call);
     return { type: "tool-call", id: call.id, name: call.name, args: call.args };
   }
 
   #finish({ finishReason, usage }: Part<"finish">): void {
     this.finish = {
       reason: finishReason.unified,
-      stated: finishReason.raw !== undefined || finishReason.unified !== "other",
+      stated: finishReason.raw !== undefined || !["other", "interrupted"].includes(finishReason.unified),
     };
     this.usage = { promptTokens: tokens(usage.inputTokens.total), completionTokens: tokens(usage.outputTokens.total) };
   }
 
   #join(type: Block["type"]): string {
     let text = "";
-    for (const block of this.#blocks) if (block.type === type) text += block.text;
+    for (const part of this.#said) if ("text" in part && part.type === type) text += part.text;
     return text;
   }
 }
@@ -147,6 +144,16 @@ function merge(block: Block, metadata: SharedV4ProviderMetadata): void {
   const merged: SharedV4ProviderMetadata = { ...block.providerOptions };
   for (const [provider, values] of Object.entries(metadata)) merged[provider] = { ...merged[provider], ...values };
   block.providerOptions = merged;
+}
+
+function replayed({ id, name, args, malformed, providerOptions }: ToolCall) {
+  return {
+    type: "tool-call" as const,
+    toolCallId: id,
+    toolName: name,
+    input: malformed === undefined ? args : {},
+    ...(providerOptions ? { providerOptions } : {}),
+  };
 }
 
 function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {

@@ -17,13 +17,14 @@ export async function startEngine(env: Record<string, string>): Promise<ServerPr
       OWNER_EMAIL: owner.email,
       OWNER_PASSWORD: owner.password,
     },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "ignore", "pipe"],
   });
   const port = await new Promise<number>((resolve, reject) => {
-    // Read to the end: a full pipe would stop the server.
-    createInterface(child.stdout).on("line", (line) => {
+    // The log; read to the end, since a full pipe would stop the server.
+    createInterface(child.stderr).on("line", (line) => {
       const address = /"address":"http:\/\/[^"]*:(\d+)"/.exec(line)?.[1];
       if (address) resolve(Number(address));
+      else if (!line.includes('"level":"info"')) console.error(line);
     });
     child.once("exit", (code) => reject(new Error(`The engine ended with ${code} before it was ready`)));
   });

@@ -29,6 +29,6 @@ export function settingsOf(environment: Record<string, string>): Settings {
 }
 
 /** The storage of these settings as the server opens it. */
-export function open(environment: Record<string, string>): Promise<Storage> {
-  return openStorage(settingsOf(environment), { clock: systemClock, log: silent });
+export function open(environment: Record<string, string>, template?: string): Promise<Storage> {
+  return openStorage(settingsOf(environment), { clock: systemClock, log: silent, ...(template ? { template } : {}) });
 }

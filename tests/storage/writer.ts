@@ -7,6 +7,8 @@ import { silent } from "../embedded.ts";
 const settings = parseSettings({ DATA_DIR: process.argv[2], ENCRYPTION_KEY: "00".repeat(32) });
 const { database } = await openStorage(settings, { clock: systemClock, log: silent });
 for (let count = 0; ; count += 1) {
-  await database.query("insert into throttles (key, count, resets_at) values ($1, $2, now())", [`key-${count}`, count]);
-  process.stdout.write(`${count}\n`);
+  const slug = `row-${count}`;
+  await database.query("insert into organizations (id, slug, name) values (gen_random_uuid(), $1, '')", [slug]);
+  process.stdout.write(`${slug}
+`);
 }

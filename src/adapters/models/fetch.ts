@@ -27,7 +27,7 @@ export function providerFetch(fetch: Fetch): Fetch {
       });
     });
     const type = response.headers.get("Content-Type")?.split(";")[0]?.trim().toLowerCase() ?? "";
-    if (response.ok && isNoStream(type, init?.body)) {
+    if (response.ok && isNoStream(type, url, init?.body)) {
       throw new APICallError({
         message: `The provider answered with ${type} instead of an event stream`,
         url,
@@ -41,9 +41,10 @@ export function providerFetch(fetch: Fetch): Fetch {
   };
 }
 
-function isNoStream(type: string, body: unknown): boolean {
+function isNoStream(type: string, url: string, body: unknown): boolean {
   if (type === "text/html") return true;
-  return type === "application/json" && typeof body === "string" && body.includes('"stream":true');
+  const asked = url.includes("alt=sse") || (typeof body === "string" && body.includes('"stream":true'));
+  return type === "application/json" && asked;
 }
 
 /** The packages read the body of an error whole, however long it is. */

@@ -1,8 +1,13 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelSpec, Models } from "../../core/ports.ts";
+import type { ProviderName } from "../../core/providers.ts";
+import { anthropic } from "./anthropic.ts";
 import { demoModel } from "./demo.ts";
 import { type Fetch, providerFetch } from "./fetch.ts";
-import { openAi, openAiCompatible } from "./openai.ts";
+import { google } from "./google.ts";
+import { mistral } from "./mistral.ts";
+import { ollama, openAi, openAiCompatible } from "./openai.ts";
+import { withoutRefused } from "./refusals.ts";
 
 /** Enough for every model in use; what falls out is made again. */
 const cacheLimit = 500;
@@ -35,14 +40,23 @@ export function createModels({ fetch = (input, init) => globalThis.fetch(input, 
 }
 
 async function make(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
-  switch (spec.provider) {
-    case "demo":
-      return demoModel();
+  return spec.provider === "demo" ? demoModel() : withoutRefused(await connect(spec.provider, spec, fetch));
+}
+
+/** Each package is loaded when the first agent needs it. */
+function connect(provider: Exclude<ProviderName, "demo">, spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
+  switch (provider) {
     case "openai":
       return spec.baseUrl === undefined ? openAi(spec, fetch) : openAiCompatible(spec, fetch);
+    case "anthropic":
+      return anthropic(spec, fetch);
+    case "google":
+      return google(spec, fetch);
+    case "mistral":
+      return mistral(spec, fetch);
+    case "ollama":
+      return ollama(spec, fetch);
     case "openai-compatible":
       return openAiCompatible(spec, fetch);
-    default:
-      throw new Error(`The provider ${spec.provider} is not part of this build`);
   }
 }

@@ -16,8 +16,7 @@ export async function lockDirectory(directory: string): Promise<() => void> {
     handle.exec("pragma busy_timeout = 0; pragma locking_mode = exclusive; begin exclusive");
   } catch (cause) {
     handle.close();
-    const busy = cause instanceof Error && "errcode" in cause && cause.errcode === 5;
-    const message = busy
+    const message = isBusy(cause)
       ? `DATA_DIR ${directory} is in use by another agent-engine: stop that one, or set another DATA_DIR`
       : `DATA_DIR ${directory} can't be locked: delete the file ${file} or set another DATA_DIR`;
     throw new StartError(message, { cause });
@@ -27,6 +26,15 @@ export async function lockDirectory(directory: string): Promise<() => void> {
     held.delete(handle);
     handle.close();
   };
+}
+
+/** Whether an open failed because another process holds the directory. */
+export function isDirectoryInUse(error: unknown): boolean {
+  return error instanceof StartError && isBusy(error.cause);
+}
+
+function isBusy(cause: unknown): boolean {
+  return cause instanceof Error && "errcode" in cause && cause.errcode === 5;
 }
 
 async function openSqlite(file: string): Promise<DatabaseSync> {

@@ -20,7 +20,7 @@ export interface Embedded {
  * directory gets a `StartError` at once. What was acknowledged survives the process, however it ends; it is not
  * promised to survive a loss of power.
  */
-export async function openEmbedded(directory: string, log: Log): Promise<Embedded> {
+export async function openEmbedded(directory: string, log: Log, template = shippedTemplate()): Promise<Embedded> {
   const unlock = await lockDirectory(directory);
   try {
     const data = join(directory, "pgdata");
@@ -31,7 +31,7 @@ export async function openEmbedded(directory: string, log: Log): Promise<Embedde
     const files = readdirSync(data);
     if (files.length === 0) writeFileSync(unfinished, "");
     else if (!files.includes("PG_VERSION")) throw damaged(data, "PG_VERSION is missing");
-    const thread = await keepThread({ directory: data, template: shippedTemplate() }, log).catch((error: Error) => {
+    const thread = await keepThread({ directory: data, template }, log).catch((error: Error) => {
       throw damaged(data, error.message);
     });
     rmSync(unfinished, { force: true });
@@ -61,51 +61,63 @@ function shippedTemplate(): string | null {
 }
 
 /**
- * The database in a thread of its own, because it would block this one's event loop. A thread that dies is started
- * again; until it is there, statements fail.
+ * The database in a thread of its own, because it would block this one's event loop. A thread that dies fails the
+ * statements it had and is started again; the next ones wait for it.
  */
 export async function keepThread(settings: WorkerSettings, log: Log): Promise<Embedded> {
+  const streams = new Set<Duplex>();
   let closing = false;
-  let worker = await startThread(settings);
+  let current = startThread(settings);
 
-  const watch = () => {
+  const watch = (worker: Worker) => {
     // A report after the first one says why it dies.
     worker.on("message", (report: WorkerReport) => {
       if (!report.ready) log.error({ reason: report.reason }, "The embedded database failed");
     });
     worker.on("error", (err) => log.error({ err }, "The embedded database failed"));
     worker.on("exit", () => {
-      if (!closing) void restart();
+      if (!closing) restart();
+      for (const stream of streams) stream.destroy();
     });
   };
-  const restart = async () => {
+  const restart = () => {
     log.warn({}, "The embedded database stopped and is started again");
-    try {
-      worker = await startThread(settings);
-      watch();
-      if (closing) await end();
-    } catch (err) {
+    current = startThread(settings);
+    current.then(watch, (err: unknown) => {
       log.error({ err }, "The embedded database does not start again: restart the server");
-    }
-  };
-  const end = async () => {
-    const ending = worker;
-    // A thread that is gone already has no exit to wait for; one that hangs is ended as a crash would end it.
-    if (ending.threadId === -1) return;
-    const timer = setTimeout(() => void ending.terminate(), closeWithinMs);
-    await new Promise((resolve) => {
-      ending.once("exit", resolve);
-      ending.postMessage("close" satisfies WorkerOrder);
     });
-    clearTimeout(timer);
   };
-  watch();
+  watch(await current);
 
-  const close = () => {
-    closing = true;
-    return end();
+  return {
+    target: {
+      async dial() {
+        const worker = await current.catch((cause: unknown) => {
+          throw Object.assign(new Error("The embedded database is gone", { cause }), { code: "CONNECTION_CLOSED" });
+        });
+        const stream = dial(worker);
+        streams.add(stream);
+        stream.once("close", () => streams.delete(stream));
+        return stream;
+      },
+    },
+    async close() {
+      closing = true;
+      await current.then(endThread, () => {});
+    },
   };
-  return { target: { dial: () => dial(worker) }, close };
+}
+
+/** Closes the database; a thread that hangs is ended as a crash would end it. */
+async function endThread(worker: Worker): Promise<void> {
+  // One that is gone already has no exit to wait for.
+  if (worker.threadId === -1) return;
+  const timer = setTimeout(() => void worker.terminate(), closeWithinMs);
+  await new Promise((resolve) => {
+    worker.once("exit", resolve);
+    worker.postMessage("close" satisfies WorkerOrder);
+  });
+  clearTimeout(timer);
 }
 
 function startThread(settings: WorkerSettings): Promise<Worker> {

@@ -18,6 +18,8 @@ export interface Storage {
 interface Ports {
   clock: Clock;
   log: Log;
+  /** What a first start fills the embedded database with; absent: the file that is shipped with the bundle, if it is. */
+  template?: string;
 }
 
 /**
@@ -43,10 +45,10 @@ async function openPostgres(settings: Settings, url: string, { clock, log }: Por
   return { database, close: () => database.close() };
 }
 
-async function openLocal(settings: Settings, { clock, log }: Ports): Promise<Storage> {
+async function openLocal(settings: Settings, { clock, log, template }: Ports): Promise<Storage> {
   const directory = resolve(settings.DATA_DIR);
   prepareDirectory(directory);
-  const embedded = await openEmbedded(directory, log);
+  const embedded = await openEmbedded(directory, log, template);
   try {
     const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
     await migrate(embedded.target, readMigrations(), { clock, timeoutMs: deadlineMs });

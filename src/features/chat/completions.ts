@@ -10,7 +10,7 @@ import { countCall, requireAllowed } from "../../http/throttle.ts";
 import { isOutput } from "../../turn/relay.ts";
 import type { TurnOutcome, Usage } from "../../turn/types.ts";
 import type { Grant } from "./admit.ts";
-import { type Chat, corsHeaders, endingError, readJson, webTurn } from "./door.ts";
+import { allowOrigin, type Chat, endingError, readJson, webTurn } from "./door.ts";
 import { type ChatInput, readInput } from "./input.ts";
 import { CompletionRequest, slugPattern } from "./schema.ts";
 import type { Turn } from "./turns.ts";
@@ -19,6 +19,7 @@ import type { Turn } from "./turns.ts";
 const perMinute = { calls: 20, windowMs: 60_000 };
 
 interface Admitted {
+  cors: Record<string, string>;
   grant: Grant;
   request: CompletionRequest;
   input: ChatInput;
@@ -28,7 +29,7 @@ interface Admitted {
 export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Response> {
   const { services, turns } = chat;
   const throttle = { key: `chat:${clientKey(c.var.ip)}`, limit: perMinute, now: services.clock.now() };
-  const { grant, request, input } = await admitRequest(c, chat).catch(async (refusal) => {
+  const { cors, grant, request, input } = await admitRequest(c, chat).catch(async (refusal) => {
     // The throttle comes first; an admitted call is counted by OPEN, which saves a statement.
     requireAllowed(await countCall(services, throttle.key, perMinute));
     throw refusal;
@@ -37,6 +38,7 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
   const reply: Reply = {
     c,
     services,
+    cors,
     grant,
     request,
     turn,
@@ -48,10 +50,12 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
 
 async function admitRequest(c: Context<AppEnv>, { agents }: Chat): Promise<Admitted> {
   const body = await readJson(c);
-  const grant = await agents.admit(readModel(body), c.req.header("Authorization"));
+  const slug = readModel(body);
+  const cors = await allowOrigin(c, agents, slug);
+  const grant = await agents.admit(slug, c.req.header("Authorization"));
   const parsed = CompletionRequest.safeParse(body);
   if (!parsed.success) throw invalid(parsed.error.issues);
-  return { grant, request: parsed.data, input: readInput(parsed.data, { get: (name) => c.req.header(name) }) };
+  return { cors, grant, request: parsed.data, input: readInput(parsed.data, { get: (name) => c.req.header(name) }) };
 }
 
 /** The agent has to be known before the rest of the body is looked at. */
@@ -65,6 +69,7 @@ function readModel(body: unknown): string {
 interface Reply {
   c: Context<AppEnv>;
   services: Services;
+  cors: Record<string, string>;
   grant: Grant;
   request: CompletionRequest;
   turn: Turn;
@@ -75,6 +80,7 @@ interface Reply {
 async function wholeReply({ c, grant, turn, id, created }: Reply): Promise<Response> {
   const { signal } = c.req.raw;
   const leave = () => turn.leave();
+  turn.listen(() => {});
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   const outcome = await turn.ended.finally(() => signal.removeEventListener("abort", leave));
@@ -89,7 +95,7 @@ async function wholeReply({ c, grant, turn, id, created }: Reply): Promise<Respo
     choices: [{ index: 0, message, finish_reason: "stop" }],
     usage: wireUsage(outcome.usage),
   };
-  return c.json(body, 200, corsHeaders(c, grant.agent.web.allowedOrigins));
+  return c.json(body, 200);
 }
 
 /**
@@ -97,7 +103,7 @@ async function wholeReply({ c, grant, turn, id, created }: Reply): Promise<Respo
  * line in the stream, without a finish reason: the official clients raise on it.
  */
 async function streamReply(reply: Reply): Promise<Response> {
-  const { c, services, grant, turn } = reply;
+  const { c, services, cors, turn } = reply;
   const { signal } = c.req.raw;
   const encode = chunkEncoder(reply);
   const begun = Promise.withResolvers<null>();
@@ -119,8 +125,7 @@ async function streamReply(reply: Reply): Promise<Response> {
   const refusal = early && endingError(early);
   if (refusal) throw refusal;
 
-  const headers = corsHeaders(c, grant.agent.web.allowedOrigins);
-  const { response, sink } = eventStream({ clock: services.clock, headers, signal, onLeave: leave });
+  const { response, sink } = eventStream({ clock: services.clock, headers: cors, signal, onLeave: leave });
   write = sink.write;
   write(pending);
   turn.ended

@@ -49,15 +49,21 @@ const abortMessages = {
   "lease-lost": "The turn was interrupted",
 } as const;
 
-/** CORS for the chat doors: the agent's own list of origins (decisions §3). */
-export function corsHeaders(c: Context<AppEnv>, allowed: readonly string[]): Record<string, string> {
+/**
+ * CORS for the chat doors, by the agent's own list of origins (decisions §3). Prepared before anything is refused, so
+ * that a page can read the refusal too; answered for responses that are made from scratch.
+ */
+export async function allowOrigin(c: Context<AppEnv>, agents: Agents, slug: string): Promise<Record<string, string>> {
   const origin = c.req.header("Origin");
-  if (!origin || !(allowed.includes(origin) || allowed.includes("*"))) return {};
-  return {
+  const allowed = origin === undefined ? [] : ((await agents.find(slug))?.web.allowedOrigins ?? []);
+  if (origin === undefined || !(allowed.includes(origin) || allowed.includes("*"))) return {};
+  const headers = {
     "Access-Control-Allow-Origin": origin,
     "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",
     Vary: "Origin",
   };
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  return headers;
 }
 
 /** Answers a preflight. The request that follows is what is checked: only it knows the agent. */

@@ -4,7 +4,7 @@ import type { AppEnv } from "../../http/environment.ts";
 import { invalid } from "../../http/errors.ts";
 import { eventStream } from "../../http/sse.ts";
 import type { TurnEvent, TurnOutcome } from "../../turn/types.ts";
-import { type Chat, corsHeaders, endingError, readJson, webTurn } from "./door.ts";
+import { allowOrigin, type Chat, endingError, readJson, webTurn } from "./door.ts";
 import { readInput } from "./input.ts";
 import { ChatRequest } from "./schema.ts";
 
@@ -17,6 +17,7 @@ export async function streamChat(
   slug: string,
   { services, agents, turns }: Chat,
 ): Promise<Response> {
+  const cors = await allowOrigin(c, agents, slug);
   const grant = await agents.admit(slug, c.req.header("Authorization"));
   const parsed = ChatRequest.safeParse(await readJson(c));
   if (!parsed.success) throw invalid(parsed.error.issues);
@@ -26,7 +27,7 @@ export async function streamChat(
 
   const { response, sink } = eventStream({
     clock: services.clock,
-    headers: corsHeaders(c, grant.agent.web.allowedOrigins),
+    headers: cors,
     signal: c.req.raw.signal,
     onLeave: () => turn.leave(),
   });

@@ -1,5 +1,7 @@
 /** Shows at boot that the encryption key is the right one. */
 export { verifyEncryptionKey } from "./encryption-key.ts";
+/** Whether the encryption key is the right one and how much it sealed, without changing anything. */
+export { inspectSecrets, type SecretsReport } from "./inspect.ts";
 /** Re-seals everything under the current encryption key. */
 export { rotateSecrets } from "./rotate.ts";
 /** `/api/instances/{slug}/secrets`. */

@@ -12,7 +12,7 @@ interface SealedColumn {
 }
 
 /** Every column that holds sealed values. */
-const sealedColumns: readonly SealedColumn[] = [
+export const sealedColumns: readonly SealedColumn[] = [
   { table: "installation", column: "key_check", keyId: "key_check_key_id", place: `'${keyCheckPlace}'` },
   {
     table: "secrets",

@@ -242,6 +242,10 @@ test("CORS answers the agent's own origins and no other", async () => {
     (await h.complete("Hi", {}, { headers: { Origin } })).headers.get("Access-Control-Allow-Origin");
   expect(await from("https://app.example")).toBe("https://app.example");
   expect(await from("https://evil.example")).toBeNull();
+  for (const extra of [{ stream: true }, { messages: [] }]) {
+    const answer = await h.complete("Hi", extra, { headers: { Origin: "https://app.example" } });
+    expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("https://app.example");
+  }
 
   const asks = { Origin: "https://evil.example", "Access-Control-Request-Method": "POST" };
   const native = await h.request(`/api/instances/${h.agent.slug}/chat/stream`, { method: "OPTIONS", headers: asks });

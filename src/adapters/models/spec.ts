@@ -1,0 +1,42 @@
+import type { ModelSpec } from "../../core/ports.ts";
+import { apiKeySecret, baseUrlSecret } from "../../core/providers.ts";
+
+/**
+ * The key of a spec, if there is one. A key that fits no header is refused here: `fetch` would do so with a message that
+ * repeats it.
+ */
+export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
+  const key = apiKey?.trim();
+  if (!key) return undefined;
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new Error(`The key of the provider ${provider} holds characters that no key has`);
+  return key;
+}
+
+/** The key of a provider that answers nobody without one. */
+export function requireKey(spec: ModelSpec): string {
+  const key = checkKey(spec);
+  if (key === undefined)
+    throw new Error(`The provider ${spec.provider} has no key: set the secret ${apiKeySecret(spec.provider)}`);
+  return key;
+}
+
+/** The address of a spec, or the provider's own, without a slash at its end. */
+export function checkAddress({ provider, baseUrl = undefined }: ModelSpec, own?: string): string {
+  const address = baseUrl?.trim() || own;
+  if (address === undefined)
+    throw new Error(`The provider ${provider} has no address: set the secret ${baseUrlSecret(provider)}`);
+  const url = URL.parse(address);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new Error(`The address of the provider ${provider} is no http URL`);
+  // `fetch` refuses these, and would repeat the password in its message.
+  if (url.username || url.password) throw new Error(`The address of the provider ${provider} must hold no password`);
+  // The packages put their paths at the end of the text.
+  if (url.search || url.hash) throw new Error(`The address of the provider ${provider} must end with its path`);
+  return address.replace(/\/+$/, "");
+}
+
+/** An address that may come without the version of the API, as the providers' own programs take it. */
+export function withVersion(address: string, version: string): string {
+  return /\/v\d+[a-z]*\d*$/.test(address) ? address : `${address}/${version}`;
+}

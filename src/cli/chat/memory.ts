@@ -1,0 +1,54 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Environment } from "../../core/config.ts";
+import { newId } from "../../core/ids.ts";
+import type { Address } from "./refusal.ts";
+
+/** The oldest are forgotten beyond that. */
+const kept = 200;
+
+/** Chat ids by address. Kept as a list, the one used last at its end. */
+type Chats = ReadonlyMap<string, string>;
+
+/** Where the chats are remembered: in DATA_DIR if that is set, else in the user's own configuration. */
+export function chatsFile({ DATA_DIR, XDG_CONFIG_HOME, APPDATA, HOME }: Environment): string {
+  if (DATA_DIR) return join(DATA_DIR, "chats.json");
+  const home = XDG_CONFIG_HOME || APPDATA || join(HOME || homedir(), ".config");
+  return join(home, "agent-engine", "chats.json");
+}
+
+/** A chat id that nobody has used. */
+export const newChatId = () => `cli-${newId()}`;
+
+/** The id of the last chat with an agent, or null. A file that can't be read counts as empty. */
+export function recallChat(file: string, address: Address): string | null {
+  return readChats(file).get(nameOf(address)) ?? null;
+}
+
+/** Writes the id down, for the user's eyes only and whole or not at all. Throws the system's error. */
+export function rememberChat(file: string, address: Address, chatId: string): void {
+  const name = nameOf(address);
+  const others = [...readChats(file)].filter(([other]) => other !== name);
+  const chats = [...others, [name, chatId]].slice(-kept);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${newId()}`;
+  try {
+    writeFileSync(draft, `${JSON.stringify(Object.fromEntries(chats), null, 2)}\n`, { mode: 0o600 });
+    renameSync(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+const nameOf = ({ url, slug }: Address) => `${url}/${slug}`;
+
+function readChats(file: string): Chats {
+  try {
+    const stored: unknown = JSON.parse(readFileSync(file, "utf8"));
+    if (typeof stored !== "object" || stored === null) return new Map();
+    return new Map(Object.entries(stored).filter(([, chatId]) => typeof chatId === "string"));
+  } catch {
+    return new Map();
+  }
+}

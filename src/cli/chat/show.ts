@@ -1,0 +1,93 @@
+import type { ChatEvent } from "./events.ts";
+
+export interface Screen {
+  write(text: string): unknown;
+  isTTY?: boolean;
+}
+
+interface Outputs {
+  /** Gets the text of the reply and, unless it is a terminal, nothing else. */
+  output: Screen;
+  /** Gets the rest: reasoning, tools, notices. */
+  notes: Screen;
+  colours: boolean;
+}
+
+export interface Show {
+  event(event: ChatEvent): void;
+  /** Ends the line that the reply stopped in. */
+  end(): void;
+}
+
+/** How much of a tool's arguments or result is shown. */
+const shown = 400;
+
+/** Shows a turn as it happens: the text plain, reasoning and tools dimmed. */
+export function showReply({ output, notes, colours }: Outputs): Show {
+  const tools = new Map<unknown, string>();
+  let open: "text" | "reasoning" | null = null;
+  let lineEnded = true;
+  const dim = (text: string) => (colours ? `\u001b[2m${text}\u001b[22m` : text);
+
+  const close = () => {
+    // What reads the text from a pipe gets it as it is, whatever was shown in between.
+    if (open === "text" && output.isTTY && !lineEnded) output.write("\n");
+    if (open === "reasoning" && !lineEnded) notes.write("\n");
+    open = null;
+  };
+  const note = (line: string) => {
+    close();
+    notes.write(`${dim(printable(line))}\n`);
+  };
+  const stream = (kind: "text" | "reasoning", text: string) => {
+    if (text === "") return;
+    if (open !== kind) close();
+    open = kind;
+    lineEnded = text.endsWith("\n");
+    if (kind === "reasoning") notes.write(dim(printable(text)));
+    else output.write(output.isTTY ? printable(text) : text);
+  };
+
+  let ended = true;
+  const event = ({ event: type, data }: ChatEvent) => {
+    switch (type) {
+      case "reasoning-delta":
+        return stream("reasoning", String(data.text));
+      case "text-delta":
+        ended = String(data.text).endsWith("\n");
+        return stream("text", String(data.text));
+      case "tool-call":
+        tools.set(data.id, String(data.name));
+        return note(`→ ${data.name} ${excerpt(data.args)}`);
+      case "tool-result":
+        return note(`← ${tools.get(data.id) ?? "tool"} ${excerpt(data.result)}`);
+      case "hook-execution":
+        return note(`· ${data.toolName} on ${data.event}${data.success ? "" : " failed"}`);
+      case "step-finish":
+        return data.finishReason === "approval" ? note("· The tool call waits for an approval") : undefined;
+    }
+  };
+  const end = () => {
+    const unfinished = !output.isTTY && !ended;
+    close();
+    if (unfinished) output.write("\n");
+    ended = true;
+  };
+  return { event, end };
+}
+
+/** The events as they came, one JSON object a line. */
+export function showJson(output: Screen): Show {
+  return { event: (event) => void output.write(`${JSON.stringify(event)}\n`), end: () => {} };
+}
+
+function excerpt(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length > shown ? `${line.slice(0, shown).toWellFormed()}…` : line;
+}
+
+/** What a model says must not steer the terminal: control characters other than line breaks and tabs are left out. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, "");
+}

@@ -1,0 +1,75 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import { randomToken } from "../../core/ids.ts";
+import { hashPassword } from "../../core/password.ts";
+import type { Db } from "../../db/client.ts";
+import { accessTokens, members, throttles, users } from "../../db/schema.ts";
+import { recordEvent } from "./audit.ts";
+
+export interface PasswordReset {
+  email: string;
+  password: string;
+  sessionsEnded: number;
+}
+
+/**
+ * Gives a user a new password, which is answered here and nowhere else, ends all of that user's sessions and forgets
+ * the failed sign-ins (decisions §1, "Rescue"). Throws the 404 of an unknown e-mail, which names the owners: whoever
+ * may call this holds the machine.
+ */
+export async function resetPassword({ database }: Services, given: string): Promise<PasswordReset> {
+  const email = given.trim().toLowerCase();
+  const password = randomToken(12);
+  const passwordHash = await hashPassword(password);
+  return database.transaction(async (tx) => {
+    const [user] = await tx
+      .update(users)
+      .set({ passwordHash, updatedAt: sql`now()` })
+      .where(eq(users.email, email))
+      .returning({ id: users.id });
+    if (!user) throw await unknownUser(tx, email);
+    const ended = await tx
+      .delete(accessTokens)
+      .where(and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, user.id)))
+      .returning({ id: accessTokens.id });
+    const counted = `:${email}`;
+    await tx
+      .delete(throttles)
+      .where(sql`${throttles.key} like 'sign-in:%' and right(${throttles.key}, length(${counted}::text)) = ${counted}`);
+    await recordEvent(tx, {
+      action: "password.reset",
+      actor: null,
+      target: email,
+      request: { id: "command-line", ip: "" },
+      organizationId: await homeOf(tx, user.id),
+    });
+    return { email, password, sessionsEnded: ended.length };
+  });
+}
+
+/** The organization whose audit log shows what happens to a user outside of any. */
+async function homeOf(tx: Db, userId: string): Promise<string | null> {
+  const [home] = await tx
+    .select({ organizationId: members.organizationId })
+    .from(members)
+    .where(eq(members.userId, userId))
+    .orderBy(asc(members.createdAt), asc(members.organizationId))
+    .limit(1);
+  return home?.organizationId ?? null;
+}
+
+async function unknownUser(tx: Db, email: string): Promise<EngineError> {
+  const owners = await tx
+    .selectDistinct({ email: users.email })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(eq(members.roleKey, "owner"))
+    .orderBy(asc(users.email))
+    .limit(3);
+  const hint =
+    owners.length === 0
+      ? "nobody owns this installation yet; the server prints a link for its first owner when it starts"
+      : `owned by ${owners.map((owner) => owner.email).join(", ")}`;
+  return new EngineError("not-found", `No user has the e-mail ${email} (${hint})`);
+}
