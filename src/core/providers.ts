@@ -12,7 +12,13 @@ export const providerNames = [
 export type ProviderName = (typeof providerNames)[number];
 
 /** What a provider is asked for when an agent names no model; the others serve whatever was installed in them. */
-export const defaultModels: Partial<Record<ProviderName, string>> = { openai: "gpt-5-mini", demo: "demo" };
+export const defaultModels: Partial<Record<ProviderName, string>> = {
+  openai: "gpt-5-mini",
+  anthropic: "claude-sonnet-5-5",
+  google: "gemini-3.8-flash",
+  mistral: "mistral-medium-latest",
+  demo: "demo",
+};
 
 export function isProviderName(value: string): value is ProviderName {
   return (providerNames as readonly string[]).includes(value);
@@ -26,15 +32,18 @@ export const apiKeySecret = (provider: ProviderName) => `${stem(provider)}_api_k
 /** The agent secret that holds a provider's address, such as `openai_base_url`. */
 export const baseUrlSecret = (provider: ProviderName) => `${stem(provider)}_base_url`;
 
-/** The agent secret that a variable of the environment stands in for, in the providers' own spelling. */
+/** The agent secret that a variable of the environment stands in for, in the providers' own spelling; of two the later wins. */
 export const providerVariables: Readonly<Record<string, string>> = {
   OPENAI_API_KEY: "openai_api_key",
   OPENAI_BASE_URL: "openai_base_url",
   ANTHROPIC_API_KEY: "anthropic_api_key",
   ANTHROPIC_BASE_URL: "anthropic_base_url",
+  GEMINI_API_KEY: "google_api_key",
   GOOGLE_GENERATIVE_AI_API_KEY: "google_api_key",
   GOOGLE_API_KEY: "google_api_key",
+  GOOGLE_GEMINI_BASE_URL: "google_base_url",
   MISTRAL_API_KEY: "mistral_api_key",
+  MISTRAL_BASE_URL: "mistral_base_url",
   OLLAMA_BASE_URL: "ollama_base_url",
   OPENAI_COMPATIBLE_API_KEY: "openai_compatible_api_key",
   OPENAI_COMPATIBLE_BASE_URL: "openai_compatible_base_url",

@@ -1,32 +1,70 @@
-import { apiKeySecret, baseUrlSecret, type ProviderName } from "../../core/providers.ts";
+import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/providers.ts";
 import type { ModelCatalogue } from "./schema.ts";
 
 type Models = ModelCatalogue["providers"][string]["models"];
 
-/** What is worth choosing from; any other model that the provider knows works too. An own server's models are its own. */
-const known: Partial<Record<ProviderName, Models>> = {
+/**
+ * What is worth choosing from; any other model that the provider knows works too. An own server's models are its own.
+ * The ids are those that the providers' packages know.
+ */
+const known: Record<ProviderName, Models> = {
   openai: [
+    { id: "gpt-6-luna", tier: "fast" },
+    { id: "gpt-6.1-terra", tier: "standard" },
+    { id: "gpt-6.1-sol", tier: "heavy" },
+    { id: "gpt-6-astra", tier: "heavy" },
+    { id: "gpt-5.4-nano", tier: "fast" },
+    { id: "gpt-5.4-mini", tier: "standard" },
     { id: "gpt-5-nano", tier: "fast" },
     { id: "gpt-5-mini", tier: "standard" },
-    { id: "gpt-5.2", tier: "heavy" },
   ],
+  anthropic: [
+    { id: "claude-haiku-5-5", tier: "fast" },
+    { id: "claude-sonnet-5-5", tier: "standard" },
+    { id: "claude-opus-5-5", tier: "heavy" },
+    { id: "claude-haiku-4-5", tier: "fast" },
+    { id: "claude-sonnet-4-6", tier: "standard" },
+  ],
+  google: [
+    { id: "gemini-3.5-flash-lite", tier: "fast" },
+    { id: "gemini-3.8-flash", tier: "standard" },
+    { id: "gemini-3.1-pro-preview", tier: "heavy" },
+    { id: "gemini-4-argon", tier: null },
+    { id: "gemini-2.5-flash-lite", tier: "fast" },
+    { id: "gemini-2.5-flash", tier: "standard" },
+    { id: "gemini-2.5-pro", tier: "heavy" },
+  ],
+  mistral: [
+    { id: "mistral-small-latest", tier: "fast" },
+    { id: "mistral-medium-latest", tier: "standard" },
+    { id: "mistral-large-latest", tier: "heavy" },
+    { id: "magistral-medium-latest", tier: "heavy" },
+  ],
+  ollama: [],
   "openai-compatible": [],
   demo: [{ id: "demo", tier: null }],
 };
 
-/** The providers of this release; `configured` where the environment holds what they need (decisions §4). */
+/** All providers, in the order in which a default is looked for; `configured` where the environment holds what they need (decisions §4). */
 export function modelCatalogue(environmentKeys: ReadonlyMap<string, string>): ModelCatalogue {
   const providers: ModelCatalogue["providers"] = {};
   const models: string[] = [];
-  for (const [name, offered] of Object.entries(known) as [ProviderName, Models][]) {
-    providers[name] = { configured: isConfigured(name, environmentKeys), models: offered };
-    models.push(...offered.map(({ id }) => `${name}:${id}`));
+  for (const name of providerNames) {
+    providers[name] = { configured: isConfigured(name, environmentKeys), models: known[name] };
+    models.push(...known[name].map(({ id }) => `${name}:${id}`));
   }
   return { providers, models };
 }
 
 function isConfigured(provider: ProviderName, keys: ReadonlyMap<string, string>): boolean {
-  if (provider === "demo") return true;
-  if (provider === "openai-compatible") return keys.has(baseUrlSecret(provider));
-  return keys.has(apiKeySecret(provider));
+  switch (provider) {
+    case "demo":
+      return true;
+    // Nobody can tell from here whether one runs at the default address.
+    case "ollama":
+    case "openai-compatible":
+      return keys.has(baseUrlSecret(provider));
+    default:
+      return keys.has(apiKeySecret(provider));
+  }
 }

@@ -32,7 +32,7 @@ const create = guarded("agent:write", {
 const models = guarded("agent:read", {
   method: "get",
   path: "/api/instances/models",
-  operationId: "listModels",
+  operationId: "listProviderModels",
   tags,
   summary: "Providers and models to choose from",
   description:
