@@ -161,8 +161,14 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
 
   /** Renews the leases; a turn whose lease is gone is no longer ours to run. */
   const tick = async () => {
-    const held = await renew(database, owner, [...running.keys()]);
-    for (const [id, turn] of running) {
+    // Turns may begin and end meanwhile: only those that were asked about can have lost their lease.
+    const asked = [...running];
+    const held = await renew(
+      database,
+      owner,
+      asked.map(([id]) => id),
+    );
+    for (const [id, turn] of asked) {
       const lease = held.get(id);
       if (!lease) turn.abort("lease-lost");
       else if (lease.stopRequested) turn.abort("stop");

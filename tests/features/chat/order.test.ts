@@ -185,6 +185,27 @@ test("upkeep renews the leases of living turns and closes dead ones", async () =
   expect((await asked).status).toBe(200);
 });
 
+test("a turn that begins while the leases are renewed keeps its own", async () => {
+  const held = gate();
+  const renewing = gate();
+  const model = scriptedModel([{ parts: [text("some"), held.promise, text(" more"), finish()] }]);
+  const h = await chatHarness(model);
+  const { database } = h.services;
+  const { query } = database;
+  database.query = async (sql, parameters) => {
+    const rows = await query(sql, parameters);
+    if (sql.includes("set lease_until")) await renewing.promise;
+    return rows as never;
+  };
+  const tick = h.engine.tick();
+  const asked = h.complete("q", { chat_id: "c" });
+  await model.called(1);
+  renewing.open();
+  await tick;
+  held.open();
+  expect(await (await asked).json()).toMatchObject({ choices: [{ message: { content: "some more" } }] });
+});
+
 test("a turn whose lease was lost stops and writes nothing", async () => {
   const held = gate();
   const model = scriptedModel([{ parts: [text("some"), held.promise, text("more"), finish()] }]);
