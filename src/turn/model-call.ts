@@ -14,6 +14,7 @@ export class ModelCall {
   readonly #opening: Promise<ReadableStreamDefaultReader<LanguageModelV4StreamPart>>;
   #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
   #timeout: ProviderTimeout | null = null;
+  #ended = false;
   #closed = false;
   readonly #onAbort = () => this.close();
 
@@ -34,7 +35,9 @@ export class ModelCall {
       const { done, value } = await this.#reader.read();
       if (this.#closed) throw this.#timeout ?? this.#signal.reason;
       this.#watchdog.heard();
-      return done ? null : value;
+      if (!done) return value;
+      this.#ended = true;
+      return null;
     } catch (error) {
       throw this.#timeout ?? error;
     }
@@ -45,7 +48,8 @@ export class ModelCall {
     this.#closed = true;
     this.#watchdog.stop();
     this.#signal.removeEventListener("abort", this.#onAbort);
-    this.#controller.abort();
+    if (this.#ended) return;
+    this.#controller.abort(this.#timeout ?? this.#signal.reason ?? "unwanted");
     // A pending read answers "done" at once, whether or not the provider heeds the signal.
     this.#reader?.cancel().catch(() => {});
   }

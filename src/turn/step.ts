@@ -17,6 +17,8 @@ export interface ToolCall {
   providerOptions?: SharedV4ProviderMetadata;
 }
 
+type AssistantPart = Extract<ModelMessage, { role: "assistant" }>["content"][number];
+
 interface Finish {
   reason: string;
   /** False: the stream ended without the provider ever saying why. */
@@ -81,7 +83,7 @@ export class StepFold {
 
   /** What is replayed to the model, in its own order: its blocks verbatim, and those of its calls that `answered` has. */
   message(answered: (call: ToolCall) => boolean): ModelMessage | null {
-    const content = this.#said.flatMap((part) => {
+    const content = this.#said.flatMap((part): AssistantPart[] => {
       if ("text" in part) return part.text !== "" || part.providerOptions ? [part] : [];
       return answered(part) ? [replayed(part)] : [];
     });
@@ -146,9 +148,9 @@ function merge(block: Block, metadata: SharedV4ProviderMetadata): void {
   block.providerOptions = merged;
 }
 
-function replayed({ id, name, args, malformed, providerOptions }: ToolCall) {
+function replayed({ id, name, args, malformed, providerOptions }: ToolCall): AssistantPart {
   return {
-    type: "tool-call" as const,
+    type: "tool-call",
     toolCallId: id,
     toolName: name,
     input: malformed === undefined ? args : {},
