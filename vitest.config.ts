@@ -1,5 +1,12 @@
 import { defineConfig } from "vitest/config";
 
+/** These never meet the database of the run, so that a second run on PostgreSQL would only repeat them. */
+const withoutDatabase = [
+  "tests/{adapters,cli,core,node,turn}/**",
+  "tests/architecture.test.ts",
+  "tests/storage/embedded.test.ts",
+];
+
 export default defineConfig({
   test: {
     projects: [
@@ -7,7 +14,7 @@ export default defineConfig({
         test: {
           name: "engine",
           include: ["tests/**/*.test.ts"],
-          exclude: ["tests/runtime/**"],
+          exclude: ["tests/runtime/**", ...(process.env.TEST_DIALECT === "postgres" ? withoutDatabase : [])],
           globalSetup: ["tests/setup.ts"],
         },
       },

@@ -128,7 +128,8 @@ function repeat(ms: number, work: () => Promise<void>, log: Log): () => void {
 
 const everywhere = new Set(["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]);
 
-function localAddress(host: string, port: number): string {
+/** Where this machine reaches a server that listens on `host`. */
+export function localAddress(host: string, port: number): string {
   if (everywhere.has(host)) return `http://localhost:${port}`;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -1,4 +1,4 @@
-import { afterAll } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { type Database, openDatabase, type Target } from "../src/db/client.ts";
 import { startEmbedded } from "./embedded.ts";
@@ -18,6 +18,11 @@ interface Server {
 /** Databases that no test uses now, kept because emptying one is faster than making one. */
 const idle: Server[] = [];
 const all: Server[] = [];
+
+// Before the first test, so that none of them pays for it.
+beforeAll(async () => {
+  idle.push(await start(dialect));
+}, 120_000);
 
 afterAll(async () => {
   await Promise.all(all.map((server) => server.stop()));

@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import { readArray, writeArray } from "./arrays.ts";
 
 /** Where the database is: an address, or a way to open a byte stream to the embedded one. */
 export type Target = { url: string } | { dial: () => unknown };
@@ -30,7 +31,11 @@ const connectTimeoutSeconds = 10;
 
 const asText = <T>(value: T): T => value;
 
-/** JSON goes in as text that the caller made and comes out parsed; times go in as text or dates and come out as text. */
+/**
+ * JSON goes in as text that the caller made and comes out parsed; times go in as text or dates and come out as text.
+ * Lists are here because the driver asks each server how to write them, and a connection that breaks meanwhile ends
+ * the process with an unhandled rejection.
+ */
 const types = {
   json: { to: 114, from: [114, 3802], serialize: asText, parse: (text: string): unknown => JSON.parse(text) },
   date: {
@@ -39,6 +44,8 @@ const types = {
     serialize: (value: string | Date) => (value instanceof Date ? value.toISOString() : value),
     parse: asText,
   },
+  // Lists of text, varchar, name and uuid.
+  list: { to: 1009, from: [1003, 1009, 1015, 2951], serialize: writeArray, parse: readArray },
 };
 
 /**
@@ -51,6 +58,7 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
     max: 1,
     prepare,
     types,
+    fetch_types: false,
     connect_timeout: connectTimeoutSeconds,
     idle_timeout: 0,
     max_lifetime: null,

@@ -58,19 +58,18 @@ export async function migrate(
   }
 }
 
-const facts = `
+export const facts = `
   select current_setting('server_version_num')::int as version, pg_encoding_to_char(encoding) as encoding,
     to_regclass('drizzle.__drizzle_migrations') is not null as known
   from pg_database where datname = current_database()`;
 
-const readApplied = async (run: RunText) =>
+export const readApplied = async (run: RunText) =>
   (await run("select created_at::float8 as at from drizzle.__drizzle_migrations")) as readonly { at: number }[];
 
 /** Throws a `StartError` for a server that this release does not run on. */
 export function checkServer({ version, encoding }: ServerFacts): void {
   if (version < 150_000) {
-    const found = version >= 100_000 ? Math.floor(version / 10_000) : version / 10_000;
-    throw new StartError(`PostgreSQL ${found} is too old: use PostgreSQL 15 or newer`);
+    throw new StartError(`PostgreSQL ${Math.floor(version / 10_000)} is too old: use PostgreSQL 15 or newer`);
   }
   if (encoding !== "UTF8") {
     throw new StartError(

@@ -22,10 +22,15 @@ export interface Pool {
   close(): Promise<void>;
 }
 
+/** A statement that takes longer gets none sent behind it. */
+const slowMs = 50;
+
 interface Slot {
   connection: Connection;
   /** Statements on their way. */
   load: number;
+  /** Since when the first of them has the server to itself. */
+  busySince: number;
   /** It answered once: until then it gets no second statement, which the driver would keep if it can't connect. */
   ready: boolean;
   reserved: boolean;
@@ -59,6 +64,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     const slot: Slot = {
       connection: openConnection(target, { prepare, statementTimeoutMs, onClose: () => drop(slot) }),
       load: 0,
+      busySince: 0,
       ready: false,
       reserved: false,
       gone: false,
@@ -75,12 +81,15 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     serve();
   };
 
-  /** The idlest connection, a new one if all are busy, or null when there is nothing but to wait. */
+  /** An idle connection, a new one, or the one with the least to do; null when there is nothing but to wait. */
   const pick = (): Slot | null => {
+    const now = clock.now();
     let best: Slot | null = null;
     for (const slot of slots) {
       if (slot.reserved || !slot.ready) continue;
       if (slot.load === 0) return slot;
+      // Behind a statement that waits for a lock, others would share its fate.
+      if (now - slot.busySince > slowMs) continue;
       if (!best || slot.load < best.load) best = slot;
     }
     return slots.length < max ? open() : best;
@@ -127,6 +136,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
 
   const execute = (slot: Slot, text: string, parameters: readonly Parameter[], shape: Shape): Promise<Rows> =>
     new Promise((resolve, reject) => {
+      if (slot.load === 0) slot.busySince = clock.now();
       slot.load += 1;
       const cancel = clock.after(deadlineMs, () => {
         drop(slot);
@@ -135,6 +145,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
       const settle = () => {
         cancel();
         slot.load -= 1;
+        slot.busySince = clock.now();
         slot.ready = true;
         if (waiting.length > 0) serve();
       };

@@ -46,10 +46,11 @@ describe("statements", () => {
   test("each kind of value comes back as it went in", async () => {
     const { query } = await onDatabase();
     const at = new Date("2026-02-03T04:05:06.789Z");
+    const lists = ['a"b', "c,d", "", "{}", "null", "NULL", "\\", 'x\\"', " ", "line\nbreak", "é👋"];
     const [row] = await query(
       `select $1::text as text, $2::int as number, $3::boolean as flag, $4::bytea as bytes, $5::timestamptz(3) as at,
-        $6::text[] as list, $7::jsonb as json, $8::text as nothing, $9::uuid[] as ids`,
-      ["Grüße 👋", -7, true, Uint8Array.of(0, 255), at, ['a"b', "c,d", ""], '{"deep":[1,null]}', null, []],
+        $6::text[] as list, array[null, 'a'] as gaps, $7::jsonb as json, $8::text as nothing, $9::uuid[] as ids`,
+      ["Grüße 👋", -7, true, Uint8Array.of(0, 255), at, lists, '{"deep":[1,null]}', null, []],
     );
     expect(row).toEqual({
       text: "Grüße 👋",
@@ -57,7 +58,8 @@ describe("statements", () => {
       flag: true,
       bytes: Buffer.from([0, 255]),
       at: "2026-02-03 04:05:06.789+00",
-      list: ['a"b', "c,d", ""],
+      list: lists,
+      gaps: [null, "a"],
       json: { deep: [1, null] },
       nothing: null,
       ids: [],

@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
+import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { template } from "../../scripts/make-template.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
@@ -116,17 +117,35 @@ test("the same process is refused too, until the first one is closed", async () 
 });
 
 describe("a directory that can't be used is one clear line", () => {
-  test.each<[string, (directory: string) => string, string]>([
-    ["lies under a file", (directory) => join(directory, "file", "data"), "lies under a file"],
-    ["is a file", (directory) => join(directory, "file"), "is a file"],
-  ])("%s", async (_name, choose, reason) => {
-    const directory = temporaryDirectory();
-    writeFileSync(join(directory, "file"), "");
-    const error = await refusal(choose(directory));
+  const advice = "set DATA_DIR to a directory that can be written to";
+
+  test.each(["lies under a file", "is a file"])("it %s", async (reason) => {
+    const file = join(temporaryDirectory(), "file");
+    writeFileSync(file, "");
+    const error = await refusal(reason === "is a file" ? file : join(file, "data"));
     expect(error).toBeInstanceOf(StartError);
-    expect(String(error)).toContain(`${reason}: set DATA_DIR to a directory that can be written to`);
+    expect(String(error)).toContain(`${reason}: ${advice}`);
+  });
+
+  test.each(["", "data"])("it is read-only, %j", async (name) => {
+    const directory = temporaryDirectory();
+    chmodSync(directory, 0o555);
+    const error = await withoutPrivileges(() => refusal(join(directory, name)));
+    expect(error).toBeInstanceOf(StartError);
+    expect(String(error)).toContain(`may not be written to by this user: ${advice}`);
   });
 });
+
+/** Permissions bind nobody but root. */
+async function withoutPrivileges<T>(act: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return act();
+  process.seteuid?.(65_534);
+  try {
+    return await act();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
 
 describe("a damaged database is one clear line, and nothing of it is touched", () => {
   test.each<[string, (data: string) => void]>([
@@ -174,6 +193,41 @@ test("a thread that dies is logged and started again; its statements are unavail
   const again = () => database.query(slugs, []).catch(() => null);
   await expect.poll(again, { timeout: 10_000 }).toEqual([{ slug: "before" }]);
   expect(lines).toContain("The embedded database stopped and is started again");
+});
+
+describe("a client that follows another one", () => {
+  async function inMemory(deadlineMs: number) {
+    const embedded = await keepThread({ directory: null, template: await template() }, collectLog().log);
+    const connect = () => openDatabase(embedded.target, { max: 1, prepare: true, deadlineMs, clock: systemClock });
+    onTestFinished(() => embedded.close());
+    return connect;
+  }
+
+  test("finds a fresh session", async () => {
+    const connect = await inMemory(10_000);
+    const first = connect();
+    await first.query("set timezone = 'Asia/Tokyo'", []);
+    await first.query(insert, ["kept"]);
+    await first.close();
+    const second = connect();
+    expect(await second.query("show timezone", [])).toEqual([{ TimeZone: "UTC" }]);
+    expect(await second.query("select name from pg_prepared_statements", [])).toEqual([]);
+    expect(await second.query(slugs, [])).toEqual([{ slug: "kept" }]);
+    await second.close();
+  });
+
+  test("waits for what the first one left running, and is not in its transaction", async () => {
+    const connect = await inMemory(500);
+    const first = connect();
+    const late = first.transaction(async (tx) => {
+      await tx.execute(sql.raw(insert.replace("$1", "'undone'")));
+      await tx.execute(sql`select count(*) from generate_series(1, 20000000)`);
+    });
+    await expect(late).rejects.toMatchObject({ code: "unavailable" });
+    const settled = () => first.query(slugs, []).catch(() => null);
+    await expect.poll(settled, { timeout: 20_000 }).toEqual([]);
+    await first.close();
+  });
 });
 
 test("the event loop goes on while the database works", async () => {

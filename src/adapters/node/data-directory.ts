@@ -1,11 +1,16 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { StartError } from "../../core/errors.ts";
 
 /** Makes the directory, for its owner only, unless it is there. Throws a `StartError` when it can't be used. */
 export function prepareDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+    // Only writing shows it: permissions are not all that can forbid it.
+    const probe = join(directory, `probe-${randomUUID()}`);
+    writeFileSync(probe, "", { flag: "wx" });
+    rmSync(probe);
   } catch (cause) {
     throw unusableDirectory(directory, cause);
   }

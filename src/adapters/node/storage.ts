@@ -10,6 +10,9 @@ import { explainPostgres, postgresTarget } from "./postgres-target.ts";
 
 export { loadEncryptionKeys } from "./encryption-keys.ts";
 
+/** How long a server may take for its first answer, whatever the deadline of a statement is. */
+const answerWithinMs = 15_000;
+
 export interface Storage {
   database: Database;
   close(): Promise<void>;
@@ -35,7 +38,7 @@ async function openPostgres(settings: Settings, url: string, { clock, log }: Por
   const target = postgresTarget(url);
   const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
   try {
-    const applied = await migrate(target, readMigrations(), { clock, timeoutMs: deadlineMs });
+    const applied = await migrate(target, readMigrations(), { clock, timeoutMs: Math.min(deadlineMs, answerWithinMs) });
     if (applied > 0) log.info({ applied }, "The schema was brought up to this release");
   } catch (error) {
     throw explainPostgres(error, url);
@@ -51,7 +54,7 @@ async function openLocal(settings: Settings, { clock, log, template }: Ports): P
   const embedded = await openEmbedded(directory, log, template);
   try {
     const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
-    await migrate(embedded.target, readMigrations(), { clock, timeoutMs: deadlineMs });
+    await migrate(embedded.target, readMigrations(), { clock, timeoutMs: Math.min(deadlineMs, answerWithinMs) });
     // One connection: the embedded database has one session.
     const database = openDatabase(embedded.target, { max: 1, prepare: true, deadlineMs, clock });
     const close = async () => {

@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Settings } from "../../core/config.ts";
+import type { Clock, Log } from "../../core/ports.ts";
+import { type Database, openDatabase, type Target } from "../../db/client.ts";
+import { inspectSchema, type SchemaState } from "../../db/inspect.ts";
+import { openEmbedded } from "./embedded.ts";
+import { readMigrations } from "./migrations.ts";
+import { explainPostgres, postgresTarget } from "./postgres-target.ts";
+
+export interface UnchangedStorage extends SchemaState {
+  database: Database;
+  close(): Promise<void>;
+}
+
+/** Whoever asks is waiting: a server that hangs needs no longer deadline. */
+const deadlineMs = 5000;
+
+/** Whether the embedded database was made already, and not only begun. */
+export function hasEmbedded({ DATA_DIR }: Settings): boolean {
+  const made = existsSync(join(DATA_DIR, "pgdata", "PG_VERSION"));
+  return made && !existsSync(join(DATA_DIR, "pgdata.unfinished"));
+}
+
+/** Opens an existing database of the settings as it is, without any migration. Rejects as `openStorage` does. */
+export async function openUnchanged(
+  settings: Settings,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<UnchangedStorage> {
+  const { DATABASE_URL } = settings;
+  const { target, end } = await findTarget(settings, log);
+  try {
+    const schema = await inspectSchema(target, readMigrations(), { clock, timeoutMs: deadlineMs });
+    const prepare = DATABASE_URL === undefined || settings.DATABASE_PREPARE;
+    const database = openDatabase(target, { max: 1, prepare, deadlineMs, clock });
+    const close = async () => {
+      await database.close();
+      await end();
+    };
+    return { ...schema, database, close };
+  } catch (error) {
+    await end();
+    throw DATABASE_URL === undefined ? error : explainPostgres(error, DATABASE_URL);
+  }
+}
+
+async function findTarget(
+  { DATABASE_URL, DATA_DIR }: Settings,
+  log: Log,
+): Promise<{ target: Target; end: () => Promise<void> }> {
+  if (DATABASE_URL !== undefined) return { target: postgresTarget(DATABASE_URL), end: async () => {} };
+  const { target, close } = await openEmbedded(resolve(DATA_DIR), log);
+  return { target, end: close };
+}

@@ -1,0 +1,14 @@
+/** PostgreSQL's text form of a list, such as `{"a","b"}`. A text passes as it is: Drizzle writes its lists itself. */
+export function writeArray(list: readonly string[] | string): string {
+  if (typeof list === "string") return list;
+  return `{${list.map((item) => `"${item.replaceAll(/["\\]/g, "\\$&")}"`).join(",")}}`;
+}
+
+/** The list in PostgreSQL's text form of it, of one dimension. */
+export function readArray(text: string): (string | null)[] {
+  const items = text.slice(1, -1).matchAll(/"((?:[^"\\]|\\[\s\S])*)"|[^,]+/g);
+  return Array.from(items, ([item, quoted]) => {
+    if (quoted !== undefined) return quoted.replaceAll(/\\([\s\S])/g, "$1");
+    return item === "NULL" ? null : item;
+  });
+}

@@ -1,0 +1,359 @@
+import { createServer, type Socket } from "node:net";
+import { sql } from "drizzle-orm";
+import postgres from "postgres";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { StartError } from "../../src/core/errors.ts";
+import { type Database, openDatabase } from "../../src/db/client.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { organizations } from "../../src/db/schema.ts";
+import { createDatabase, dropDatabase, startThrowaway, withDatabase } from "../real-postgres.ts";
+import { open } from "./setup.ts";
+
+vi.setConfig({ testTimeout: 20_000 });
+
+/** Of this file alone, since it is stopped and its sessions are killed. */
+const server = await startThrowaway();
+afterAll(() => server?.stop());
+const url = server?.url ?? "";
+
+async function emptyDatabase(): Promise<string> {
+  const name = `empty_${crypto.randomUUID().replaceAll("-", "")}`;
+  await asAdmin((admin) => admin.unsafe(`create database ${name}`));
+  return withDatabase(url, name);
+}
+
+async function asAdmin<T>(work: (admin: postgres.Sql) => Promise<T>): Promise<T> {
+  const admin = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    return await work(admin);
+  } finally {
+    await admin.end({ timeout: 1 });
+  }
+}
+
+/** Something that is no PostgreSQL, on a port of its own. */
+async function listen(answer: (socket: Socket) => void): Promise<number> {
+  const other = createServer((socket) => {
+    socket.on("error", () => {});
+    answer(socket);
+  });
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const bound = other.address();
+  return typeof bound === "object" && bound ? bound.port : 0;
+}
+
+interface Options {
+  max?: number;
+  prepare?: boolean;
+  deadlineMs?: number;
+}
+
+/** A fresh database with the schema, and a pool on it. */
+async function pool({ max = 2, prepare = true, deadlineMs = 5000 }: Options = {}): Promise<Database> {
+  const address = await createDatabase(url);
+  const database = openDatabase({ url: address }, { max, prepare, deadlineMs, clock: systemClock });
+  onTestFinished(async () => {
+    await database.close();
+    await dropDatabase(address);
+  });
+  return database;
+}
+
+const pid = async ({ query }: Database) =>
+  (await query<{ pid: number }>("select pg_backend_pid() as pid", []))[0]?.pid ?? 0;
+const insert = "insert into organizations (id, slug, name) values (gen_random_uuid(), $1, '')";
+const unavailable = { code: "unavailable", status: 503 };
+
+describe.skipIf(!server)("a statement's deadline", () => {
+  test("the server ends what takes too long, and the connection stays", async () => {
+    const database = await pool({ max: 1, deadlineMs: 300 });
+    const before = await pid(database);
+    await expect(database.query("select pg_sleep(5)", [])).rejects.toMatchObject(unavailable);
+    expect(await pid(database)).toBe(before);
+  });
+
+  test("a hung server answers unavailable in time, and all is well when it goes on", async () => {
+    const database = await pool({ max: 3, deadlineMs: 400 });
+    await database.query(insert, ["before"]);
+    const sessions = await asAdmin(
+      (admin) => admin<{ pid: number }[]>`select pid from pg_stat_activity where backend_type = 'client backend'`,
+    );
+    const stopped = [server?.pid ?? 0, ...sessions.map((session) => session.pid)];
+    const signal = (name: NodeJS.Signals) => {
+      for (const id of stopped) {
+        try {
+          process.kill(id, name);
+        } catch {
+          // The session of the question itself is gone.
+        }
+      }
+    };
+    signal("SIGSTOP");
+    const start = performance.now();
+    const hung = await Promise.allSettled([
+      database.query("select 1", []),
+      database.db.select().from(organizations),
+      database.transaction((tx) => tx.execute(sql`select 1`)),
+      database.query("select 2", []),
+      database.query("select 3", []),
+    ]).finally(() => signal("SIGCONT"));
+    expect(performance.now() - start).toBeLessThan(3000);
+    for (const outcome of hung) expect(outcome).toMatchObject({ status: "rejected", reason: unavailable });
+
+    expect(await database.query("select slug from organizations", [])).toEqual([{ slug: "before" }]);
+    await database.transaction((tx) => tx.execute(sql`update organizations set name = 'after'`));
+    expect(await database.db.select({ name: organizations.name }).from(organizations)).toEqual([{ name: "after" }]);
+  });
+
+  test("a hung session is left for a new one", async () => {
+    const database = await pool({ max: 1, deadlineMs: 400 });
+    const id = await pid(database);
+    process.kill(id, "SIGSTOP");
+    onTestFinished(() => void process.kill(id, "SIGCONT"));
+    await expect(database.query("select 1", [])).rejects.toMatchObject(unavailable);
+    expect(await pid(database)).not.toBe(id);
+  });
+
+  test("one that waits for a lock costs no other statement", async () => {
+    const database = await pool({ max: 3, deadlineMs: 1000 });
+    await database.query(insert, ["locked"]);
+    await database.transaction(async (tx) => {
+      await tx.execute(sql`update organizations set name = 'mine'`);
+      const blocked = expect(database.query("update organizations set name = 'theirs'", [])).rejects.toMatchObject(
+        unavailable,
+      );
+      let over = false;
+      void blocked.finally(() => {
+        over = true;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const others = Array.from({ length: 30 }, () => database.query("select 1 as one", []));
+      for (const rows of await Promise.all(others)) expect(rows).toEqual([{ one: 1 }]);
+      expect(over).toBe(false);
+      await blocked;
+    });
+    expect(await database.query("select name from organizations", [])).toEqual([{ name: "mine" }]);
+  });
+
+  test("waiting for a connection has one too", async () => {
+    const database = await pool({ max: 1, deadlineMs: 300 });
+    await database.transaction(async (tx) => {
+      await expect(database.query("select 1", [])).rejects.toMatchObject(unavailable);
+      await tx.execute(sql`select 1`);
+    });
+    expect(await database.query("select 1 as one", [])).toEqual([{ one: 1 }]);
+  });
+});
+
+describe.skipIf(!server)("a lost connection", () => {
+  const kill = (id: number) => asAdmin((admin) => admin`select pg_terminate_backend(${id}, 2000)`);
+
+  test("fails its statement as unavailable, and the next one works", async () => {
+    const database = await pool({ max: 1 });
+    const id = await pid(database);
+    const running = expect(database.query("select pg_sleep(10)", [])).rejects.toMatchObject(unavailable);
+    await kill(id);
+    await running;
+    expect(await database.query("select 1 as one", [])).toEqual([{ one: 1 }]);
+  });
+
+  test("is tried once by each statement of many, and by nobody later", async () => {
+    let tries = 0;
+    const port = await listen((socket) => {
+      tries += 1;
+      socket.resetAndDestroy();
+    });
+    const target = { url: `postgres://ada@127.0.0.1:${port}/app` };
+    const database = openDatabase(target, { max: 1, prepare: true, deadlineMs: 5000, clock: systemClock });
+    const all = await Promise.allSettled([1, 2, 3, 4, 5].map(() => database.query("select 1", [])));
+    for (const outcome of all) expect(outcome).toMatchObject({ status: "rejected", reason: unavailable });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(tries).toBe(5);
+  });
+
+  test("while it was idle is not even noticed", async () => {
+    const database = await pool({ max: 1 });
+    await kill(await pid(database));
+    await vi.waitFor(async () => expect(await database.query("select 1 as one", [])).toEqual([{ one: 1 }]));
+  });
+
+  test.each([
+    true,
+    false,
+  ])("ends its transaction, and nothing of it happens outside (statement running: %s)", async (running) => {
+    const database = await pool({ max: 1 });
+    const broken = database.transaction(async (tx) => {
+      await tx.execute(sql.raw(insert.replace("$1", "'inside'")));
+      const [row] = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`);
+      const slow = running
+        ? tx.execute(sql`select pg_sleep(10)`).then(
+            () => {},
+            () => {},
+          )
+        : Promise.resolve();
+      await kill(row?.pid ?? 0);
+      await slow;
+      await tx.execute(sql.raw(insert.replace("$1", "'after'")));
+    });
+    await expect(broken).rejects.toMatchObject(unavailable);
+    expect(await database.query("select slug from organizations", [])).toEqual([]);
+  });
+
+  test("of many that are lost at once the process goes on", async () => {
+    const database = await pool({ max: 4 });
+    let left = 12;
+    const work = Array.from({ length: left }, async (_, index) => {
+      const slow =
+        index % 2
+          ? database.query("select pg_sleep(10)", [])
+          : database.transaction((tx) => tx.execute(sql`select pg_sleep(10)`));
+      await expect(slow).rejects.toMatchObject(unavailable);
+      left -= 1;
+    });
+    await asAdmin(async (admin) => {
+      while (left > 0) {
+        await admin`select pg_terminate_backend(pid) from pg_stat_activity where query = 'select pg_sleep(10)'`;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    await Promise.all(work);
+    expect(await database.query("select 1 as one", [])).toEqual([{ one: 1 }]);
+  });
+});
+
+describe.skipIf(!server)("without named statements, as behind a pooler", () => {
+  test("statements and transactions work, and nothing is named", async () => {
+    const database = await pool({ prepare: false });
+    await database.query(insert, ["a"]);
+    await database.transaction(async (tx) => {
+      await tx.transaction((inner) => inner.execute(sql`update organizations set name = ${"b"}`));
+    });
+    expect(await database.query("select slug, name from organizations where slug = any($1)", [["a", "b"]])).toEqual([
+      { slug: "a", name: "b" },
+    ]);
+    expect(await database.query("select name from pg_prepared_statements", [])).toEqual([]);
+    expect(await database.query("show statement_timeout", [])).toEqual([{ statement_timeout: "0" }]);
+  });
+
+  test("with them, each text is parsed once a connection", async () => {
+    const database = await pool({ max: 1 });
+    for (const slug of ["a", "b", "c"]) await database.query(insert, [slug]);
+    await database.db.select().from(organizations).where(sql`slug = ${"a"}`);
+    const [row] = await database.query<{ count: string }>(
+      "select count(*) from pg_prepared_statements where statement like $1",
+      ["%organizations%"],
+    );
+    expect(row?.count).toBe("2");
+  });
+});
+
+describe.skipIf(!server)("migrations", () => {
+  const options = { clock: systemClock, timeoutMs: 10_000 };
+
+  test("of starters that come together, one applies them", async () => {
+    const target = { url: await emptyDatabase() };
+    const migrations = readMigrations();
+    const applied = await Promise.all([1, 2, 3].map(() => migrate(target, migrations, options)));
+    expect(applied.sort()).toEqual([0, 0, migrations.length]);
+    expect(await migrate(target, migrations, options)).toBe(0);
+  });
+
+  test("one that fails leaves the schema as it was", async () => {
+    const target = { url: await emptyDatabase() };
+    const broken = [
+      { sql: ["create table first (id int)"], folderMillis: 1, hash: "a" },
+      { sql: ["create table second (id int)", "create table first (id int)"], folderMillis: 2, hash: "b" },
+    ];
+    await expect(migrate(target, broken, options)).rejects.toThrow(
+      new StartError('The schema can\'t be brought up to this release (relation "first" already exists)'),
+    );
+    const admin = postgres(target.url, { max: 1 });
+    onTestFinished(() => admin.end());
+    expect(await admin`select tablename from pg_tables where schemaname = 'public'`).toHaveLength(0);
+    expect(await migrate(target, broken.slice(0, 1), options)).toBe(1);
+    await expect(migrate(target, [], options)).rejects.toThrow("belongs to a newer release");
+  });
+});
+
+describe("a PostgreSQL that can't be used is one clear line without the password", () => {
+  const password = "s3cr3t-word";
+  const refusal = (address: string, more: Record<string, string> = {}) =>
+    open({ DATABASE_URL: address, ...more }).then(
+      () => "it opened",
+      (error: unknown) => {
+        expect(error).toBeInstanceOf(StartError);
+        expect(String(error)).not.toMatch(/s3cr3t|\n/);
+        return (error as StartError).message;
+      },
+    );
+
+  test("it does not run", async () => {
+    expect(await refusal(`postgres://ada:${password}@127.0.0.1:9/app`)).toBe(
+      "PostgreSQL at 127.0.0.1:9 (DATABASE_URL) can't be reached (ECONNREFUSED): check that it runs and that the address is right",
+    );
+  });
+
+  test("its name is unknown", async () => {
+    expect(await refusal(`postgres://ada:${password}@no-such-host.invalid/app`)).toMatch(/can't be reached \(E\w+\)/);
+  });
+
+  test("something else answers, or nobody", async () => {
+    const answers: ((write: (text: string) => void, end: () => void) => void)[] = [
+      (write) => write("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      (_write, end) => end(),
+      () => {},
+    ];
+    const ask = async (answer: (typeof answers)[number]) => {
+      const port = await listen((socket) =>
+        answer(
+          (text) => socket.end(text),
+          () => socket.end(),
+        ),
+      );
+      const line = await refusal(`postgres://ada:${password}@127.0.0.1:${port}/app`, { DATABASE_TIMEOUT_SECONDS: "1" });
+      expect(line).toMatch(/^PostgreSQL at 127.0.0.1:\d+ \(DATABASE_URL\) (does not answer|can't be reached)/);
+    };
+    await Promise.all(answers.map(ask));
+  });
+
+  test("the address can't be read", async () => {
+    expect(await refusal(`postgres://ada:${password}%zz@localhost/app`)).toMatch(/^DATABASE_URL can't be read/);
+    expect(await refusal(`postgres://ada:${password}@local host:port/app`)).toMatch(/^DATABASE_URL can't be read/);
+  });
+
+  test.skipIf(!server)("the database, the role or the password is wrong", async () => {
+    const { host } = new URL(url);
+    expect(await refusal(`postgres://postgres:${password}@${host}/missing`)).toBe(
+      `PostgreSQL at ${host} (DATABASE_URL) has no database missing: make it with createdb missing`,
+    );
+    expect(await refusal(`postgres://nobody:${password}@${host}/postgres`)).toMatch(/does not let user nobody in/);
+  });
+
+  test.skipIf(!server)("it refuses a setting of the address", async () => {
+    expect(await refusal(`${url}?schema=other`)).toMatch(
+      /refuses a setting \(.*"schema"\): take it out of DATABASE_URL/,
+    );
+  });
+
+  test.skipIf(!server)("the role may not make tables", async () => {
+    const address = new URL(await emptyDatabase());
+    await asAdmin((admin) => admin.unsafe("create role guest login"));
+    address.username = "guest";
+    expect(await refusal(address.href)).toMatch(/permission denied.*: connect as the owner of the database$/);
+  });
+
+  test.skipIf(!server)("its encoding is not UTF-8", async () => {
+    await asAdmin((admin) => admin.unsafe("create database old encoding 'LATIN1' locale 'C' template template0"));
+    expect(await refusal(withDatabase(url, "old"))).toMatch(/^The database is encoded in LATIN1/);
+  });
+});
+
+test.skipIf(!server)("what other drivers read from an address is no obstacle", async () => {
+  const address = await emptyDatabase();
+  const { database, close } = await open({ DATABASE_URL: `${address}?channel_binding=prefer&application_name=mine` });
+  onTestFinished(close);
+  expect(await database.query("show application_name", [])).toEqual([{ application_name: "mine" }]);
+});
