@@ -14,7 +14,7 @@ import {
   startFakeProvider,
 } from "../fake-provider.ts";
 import { gate } from "../scripted-model.ts";
-import { readStep } from "./read-step.ts";
+import { inWords, readStep } from "./read-step.ts";
 
 async function modelOf({ url }: Pick<FakeProvider, "url">) {
   return createModels().resolve({ provider: "openai-compatible", model: "m", baseUrl: url, apiKey: "sk-secret-key" });
@@ -80,13 +80,6 @@ test.each(cases)("%s is an error, never an empty reply", async (_what, reply, fa
   expect(inWords(error)).toContain(logged);
   expect(inWords(error)).not.toContain("sk-secret-key");
 });
-
-/** All that an error says, as deep as it goes. */
-function inWords(error: unknown): string {
-  if (!(error instanceof Error)) return JSON.stringify(error);
-  const { responseBody, statusCode } = error as { responseBody?: string; statusCode?: number };
-  return [error.message, statusCode, responseBody, error.cause === undefined ? "" : inWords(error.cause)].join(" ");
-}
 
 test("a redirect is not followed: the key stays here", async () => {
   const elsewhere = await startFakeProvider({ stream: [say("mine"), done()] });

@@ -35,3 +35,10 @@ export async function readStep(
     return { step, events, error };
   }
 }
+
+/** All that an error says, as deep as it goes. */
+export function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return JSON.stringify(error);
+  const { responseBody, statusCode } = error as { responseBody?: string; statusCode?: number };
+  return [error.message, statusCode, responseBody, error.cause === undefined ? "" : inWords(error.cause)].join(" ");
+}

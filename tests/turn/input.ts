@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Clock } from "../../src/core/ports.ts";
 import { scrubber } from "../../src/core/scrub.ts";
 import { run } from "../../src/turn/run.ts";
 import type { JsonValue, Tool, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
@@ -38,7 +39,7 @@ interface Ran {
 /** Runs a turn to its end. */
 export async function runTurn(
   input: TurnInput,
-  { clock = new TestClock(), signal = new AbortController().signal, onEvent = (_event: TurnEvent) => {} } = {},
+  { clock = new TestClock() as Clock, signal = new AbortController().signal, onEvent = (_event: TurnEvent) => {} } = {},
 ): Promise<Ran> {
   const events: TurnEvent[] = [];
   const turn = run(input, signal, clock);

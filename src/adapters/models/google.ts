@@ -1,6 +1,6 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { APICallError, type LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelSpec } from "../../core/ports.ts";
-import { changing, withProviderOptions } from "./adapt.ts";
+import { calling, withProviderOptions } from "./adapt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
@@ -9,10 +9,34 @@ export async function google(spec: ModelSpec, fetch: Fetch): Promise<LanguageMod
   const apiKey = requireKey(spec);
   const baseURL = withVersion(checkAddress(spec, "https://generativelanguage.googleapis.com"), "v1beta");
   const { createGoogle } = await import("@ai-sdk/google");
-  return changing(createGoogle({ apiKey, baseURL, fetch })(spec.model), (options) =>
-    // The package asks for thinking, but not to see it.
-    options.reasoning === undefined
-      ? options
-      : withProviderOptions(options, "google", { thinkingConfig: { includeThoughts: true } }),
-  );
+  return calling(createGoogle({ apiKey, baseURL, fetch })(spec.model), async (options, call) => {
+    try {
+      // The package asks for thinking, but not to see it.
+      const changed = withProviderOptions(options, "google", { thinkingConfig: { includeThoughts: true } });
+      return await call(options.reasoning === undefined ? options : changed);
+    } catch (error) {
+      throw withRetryAfter(error);
+    }
+  });
+}
+
+/** Google says in the body how long to wait, as `"retryDelay": "34s"`, and not in a header. */
+function withRetryAfter(error: unknown): unknown {
+  if (!APICallError.isInstance(error) || error.statusCode !== 429) return error;
+  const { responseBody = "" } = error;
+  const seconds = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(responseBody)?.[1];
+  if (seconds === undefined) return error;
+  const { message, url, statusCode, isRetryable, data, cause } = error;
+  const responseHeaders = { "retry-after": seconds, ...error.responseHeaders };
+  return new APICallError({
+    message,
+    url,
+    requestBodyValues: undefined,
+    statusCode,
+    responseHeaders,
+    responseBody,
+    isRetryable,
+    data,
+    cause,
+  });
 }

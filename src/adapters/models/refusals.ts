@@ -4,12 +4,18 @@ import { calling } from "./adapt.ts";
 type Options = LanguageModelV4CallOptions;
 type Setting = "reasoning" | "temperature" | "maxOutputTokens";
 
-/** What a provider calls a setting when it refuses it. */
-const words: Readonly<Record<Setting, RegExp>> = {
-  reasoning: /reasoning|thinking/i,
+/**
+ * How providers speak of a setting that they refuse. Thinking needs the word of refusal too: other errors are about the
+ * blocks of thinking in a conversation. The first that fits counts, and a temperature may be refused for the thinking.
+ */
+const refusals: Readonly<Record<Setting, RegExp>> = {
   temperature: /temperature/i,
   maxOutputTokens: /max_?(?:new_?|output_?|completion_?)?tokens/i,
+  reasoning: /(?:reasoning|thinking)[^.]*\b(?:not|only|un\w+)\b|\b(?:not|un\w+|verified)\b[^.]*(?:reasoning|thinking)/i,
 };
+
+/** Refusals are short; an echo of the conversation after them is none. */
+const heard = 2_000;
 
 /**
  * A model that is asked again without a setting of the agent that it refuses: thinking where it can't, a temperature
@@ -38,11 +44,11 @@ export function withoutRefused(model: LanguageModelV4): LanguageModelV4 {
 
 function refusedSetting(error: unknown, options: Options): Setting | undefined {
   if (!APICallError.isInstance(error) || (error.statusCode !== 400 && error.statusCode !== 422)) return undefined;
-  const said = `${error.message} ${error.responseBody ?? ""}`;
+  const said = `${error.message} ${error.responseBody ?? ""}`.slice(0, heard);
   // Too long a conversation is about tokens too, and no setting mends it.
   const about = (setting: Setting) =>
-    words[setting].test(said) && !(setting === "maxOutputTokens" && /context/i.test(said));
-  return (Object.keys(words) as Setting[]).find((setting) => options[setting] !== undefined && about(setting));
+    refusals[setting].test(said) && !(setting === "maxOutputTokens" && /context/i.test(said));
+  return (Object.keys(refusals) as Setting[]).find((setting) => options[setting] !== undefined && about(setting));
 }
 
 function leaveOut(options: Options, settings: ReadonlySet<Setting>): Options {

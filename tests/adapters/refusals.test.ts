@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { createModels } from "../../src/adapters/models/index.ts";
+import { done, type Reply, refusal, say, startFakeProvider } from "../fake-provider.ts";
+import { readStep } from "./read-step.ts";
+import { type RemoteProvider, recorded, specs } from "./recorded.ts";
+import { wires } from "./wires.ts";
+
+const ok: Reply = { stream: [say("ok"), done()] };
+
+async function start(...replies: Reply[]) {
+  const provider = await startFakeProvider(...replies);
+  const model = await createModels().resolve({ ...specs["openai-compatible"], baseUrl: provider.url });
+  return { provider, model };
+}
+
+const settings = { reasoning: "medium", temperature: 0.3, maxOutputTokens: 900_000 } as const;
+
+/** The names of the settings on the wire. */
+const sent = ({ body }: { body: Record<string, unknown> }) =>
+  ["reasoning_effort", "temperature", "max_tokens"].filter((name) => name in body);
+
+test.each([
+  ['registry.ollama.ai/library/llama3:8b "llama3" does not support thinking', "reasoning_effort"],
+  ["Unsupported parameter: 'reasoning_effort' is not supported with this model.", "reasoning_effort"],
+  ["Your organization must be verified to generate reasoning summaries.", "reasoning_effort"],
+  ["`temperature` may only be set to 1 when thinking is enabled", "temperature"],
+  ["Unsupported value: 'temperature' does not support 0.3 with this model.", "temperature"],
+  ["max_tokens is too large: 900000. This model supports at most 16384 completion tokens", "max_tokens"],
+])("what a model refuses (%s) is left out, and the call goes well", async (message, name) => {
+  const { provider, model } = await start(refusal(400, message), ok);
+  const { step, error } = await readStep(model, "Hi", settings);
+  expect(error).toBeUndefined();
+  expect(step.text).toBe("ok");
+  expect(provider.exchanges.map(sent)).toEqual([
+    ["reasoning_effort", "temperature", "max_tokens"],
+    ["reasoning_effort", "temperature", "max_tokens"].filter((other) => other !== name),
+  ]);
+});
+
+test("a model that refuses more than one setting gets none of them, and is not asked for them again", async () => {
+  const { provider, model } = await start(
+    refusal(422, "temperature is deprecated for this model"),
+    refusal(400, "thinking is not enabled for this model"),
+    ok,
+  );
+  expect((await readStep(model, "Hi", settings)).step.text).toBe("ok");
+  expect((await readStep(model, "Hi", settings)).step.text).toBe("ok");
+  expect(provider.exchanges.map(sent)).toEqual([
+    ["reasoning_effort", "temperature", "max_tokens"],
+    ["reasoning_effort", "max_tokens"],
+    ["max_tokens"],
+    ["max_tokens"],
+  ]);
+});
+
+test.each([
+  ["a refusal of something else", refusal(400, "no such tool"), settings, 1],
+  ["a setting that was not made", refusal(400, "bad temperature"), { maxOutputTokens: 5 }, 1],
+  [
+    "a conversation that is too long",
+    refusal(400, "max_tokens and the context exceed 8192"),
+    { maxOutputTokens: 5 },
+    1,
+  ],
+  [
+    "blocks of thinking",
+    refusal(400, "messages.1: `thinking` blocks cannot be modified"),
+    { reasoning: "medium" as const },
+    1,
+  ],
+  ["another status", refusal(403, "thinking is not for you"), settings, 1],
+  ["a refusal that stays", refusal(400, "no temperature, no max_tokens, not thinking"), settings, 4],
+])("%s is the provider's error", async (_what, reply, made, asked) => {
+  const { provider, model } = await start(reply);
+  expect((await readStep(model, "Hi", made)).error).toBeDefined();
+  expect(provider.exchanges).toHaveLength(asked);
+});
+
+test("a setting is given up only once a call without it went well", async () => {
+  const { provider, model } = await start(
+    refusal(400, "bad temperature"),
+    refusal(500, "broken"),
+    refusal(400, "bad temperature"),
+    ok,
+  );
+  expect((await readStep(model, "Hi", { temperature: 1 })).error).toMatchObject({ statusCode: 500 });
+  expect((await readStep(model, "Hi", { temperature: 1 })).step.text).toBe("ok");
+  expect(provider.exchanges.map(sent)).toEqual([["temperature"], [], ["temperature"], []]);
+});
+
+const temperatures: Record<RemoteProvider, [model: string, sent: unknown, thinking: unknown]> = {
+  openai: ["gpt-5-mini", undefined, undefined],
+  anthropic: ["claude-haiku-4-5", 1, undefined],
+  google: ["gemini-2.5-flash", 1.7, 1.7],
+  mistral: ["mistral-small-latest", 1.7, 1.7],
+  ollama: ["qwen3:8b", 1.7, 1.7],
+  "openai-compatible": ["m", 1.7, 1.7],
+};
+
+test.each(Object.keys(wires) as RemoteProvider[])("%s: a temperature goes out as its model takes it", async (name) => {
+  const [model, plain, thinking] = temperatures[name];
+  for (const [reasoning, expected] of [
+    [undefined, plain],
+    ["medium", thinking],
+  ] as const) {
+    const { fetch, requests } = await recorded(`${name}/answer.sse`);
+    const resolved = await createModels({ fetch }).resolve({ ...specs[name], model });
+    await readStep(resolved, "Hi", { temperature: 1.7, ...(reasoning ? { reasoning } : {}) });
+    const body = requests[0]?.body as { temperature?: number; generationConfig?: { temperature?: number } };
+    expect(body.temperature ?? body.generationConfig?.temperature).toBe(expected);
+  }
+});
+
+test.each([
+  // Adaptive thinking is part of the limit, a budget comes on top of it; both stay within what the model can write.
+  ["claude-sonnet-5-5", undefined, { max_tokens: 128_000, thinking: { type: "adaptive" } }],
+  ["claude-sonnet-5-5", 2_000, { max_tokens: 2_000, thinking: { type: "adaptive" } }],
+  ["claude-haiku-4-5", undefined, { max_tokens: 64_000, thinking: { type: "enabled", budget_tokens: 19_200 } }],
+  ["claude-haiku-4-5", 500, { max_tokens: 19_700, thinking: { type: "enabled", budget_tokens: 19_200 } }],
+  ["claude-haiku-4-5", 1_000_000, { max_tokens: 64_000, thinking: { type: "enabled", budget_tokens: 19_200 } }],
+])("%s with a limit of %s tokens thinks within it", async (model, maxOutputTokens, body) => {
+  const { fetch, requests } = await recorded("anthropic/answer.sse");
+  const resolved = await createModels({ fetch }).resolve({ ...specs.anthropic, model });
+  await readStep(resolved, "Hi", { reasoning: "medium", ...(maxOutputTokens ? { maxOutputTokens } : {}) });
+  expect(requests[0]?.body).toMatchObject(body);
+});

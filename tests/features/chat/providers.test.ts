@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import type { RemoteProvider } from "../../adapters/recorded.ts";
+import { cutAnswer, wires } from "../../adapters/wires.ts";
+import { drop, type Reply, startFakeProvider } from "../../fake-provider.ts";
+import { chatHarness, dataLines } from "./chat.ts";
+
+const names = ["openai", "anthropic", "google", "mistral", "ollama", "openai-compatible"] as const;
+
+/** OpenAI at another address speaks chat completions. */
+const spoken = (name: (typeof names)[number]): RemoteProvider => (name === "openai" ? "openai-compatible" : name);
+
+const stem = (name: string) => name.replaceAll("-", "_");
+
+/** An agent of a provider that the environment offers. */
+async function start(name: (typeof names)[number], reply: Reply) {
+  const provider = await startFakeProvider(reply);
+  const environmentKeys = {
+    [`${stem(name)}_base_url`]: provider.url,
+    [`${stem(name)}_api_key`]: "sk-environment-0123456789",
+  };
+  const h = await chatHarness(undefined, { provider: name, model: "m" }, { environmentKeys });
+  return { h, provider };
+}
+
+test.each(
+  names,
+)("%s: a failure is one clear error to the caller, streamed or not; its words are in the log", async (name) => {
+  const words = "You did not provide the key sk-environment-0123456789 for org-7";
+  const refused = { status: 401, body: JSON.stringify(wires[spoken(name)].refusal(401, words)) };
+  const { h, provider } = await start(name, refused);
+  const failures = () => h.logs.splice(0).filter((line) => line.includes("A turn failed"));
+
+  for (const stream of [false, true]) {
+    const response = await h.complete("Hi", { stream });
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ statusCode: 502, message: "Model provider error" });
+  }
+  const native = await (await h.native("Hi")).text();
+  expect(native).toContain("Model provider error");
+  expect(native).not.toContain("org-7");
+  const logged = failures();
+  expect(logged).toHaveLength(3);
+  for (const line of logged) expect(line).toContain("for org-7");
+  expect(logged.join()).not.toContain("sk-environment");
+
+  // A stream that breaks after its first words is no finished reply.
+  const { half } = await cutAnswer(spoken(name));
+  for (const tail of [[], [drop] as const, [wires[spoken(name)].overloaded]]) {
+    provider.answer({ stream: [half, ...tail] });
+    const streamed = dataLines(await (await h.complete("Hi", { stream: true })).text());
+    expect(streamed.join()).toContain("In Zürich it is");
+    expect(streamed.join()).not.toContain('"finish_reason":"stop"');
+    expect(JSON.parse(streamed.at(-2) ?? "")).toMatchObject({ error: { message: "Model provider error" } });
+    const whole = await h.complete("Hi");
+    expect(whole.status).toBe(502);
+    expect(await whole.text()).not.toContain("overloaded now");
+    expect(failures()).toHaveLength(2);
+  }
+});
+
+test("an agent's own key and address come before the environment's, and the environment's key never goes to an agent's address", async () => {
+  const refused: Reply = { status: 400, body: "{}" };
+  const { h, provider } = await start("anthropic", refused);
+  const own = await startFakeProvider(refused);
+  const save = (key: string, value: string) =>
+    h.request(`/api/instances/${h.agent.slug}/secrets`, {
+      method: "PUT",
+      headers: h.agent.headers,
+      json: { secrets: [{ key, value }] },
+    });
+  const sent = () => [...provider.exchanges, ...own.exchanges].map(({ headers }) => headers["x-api-key"]);
+
+  await h.complete("Hi");
+  expect(sent()).toEqual(["sk-environment-0123456789"]);
+  expect((await save("anthropic_base_url", own.url)).status).toBe(200);
+  expect((await h.complete("Hi")).status).toBe(502);
+  expect(own.exchanges).toHaveLength(0);
+  expect(h.logs.join()).toContain("anthropic_api_key");
+  await save("anthropic_api_key", "sk-agent-0123456789");
+  await h.complete("Hi");
+  expect(sent()).toEqual(["sk-environment-0123456789", "sk-agent-0123456789"]);
+});
+
+test("an agent without a model gets that of the first provider with a key", async () => {
+  const provider = await startFakeProvider({ status: 400, body: "{}" });
+  const environmentKeys = { mistral_api_key: "sk-m", mistral_base_url: provider.url, ollama_base_url: "http://x" };
+  const h = await chatHarness(undefined, { provider: null, model: null }, { environmentKeys });
+  expect((await h.complete("Hi")).status).toBe(502);
+  expect(provider.exchanges.map(({ body }) => body.model)).toEqual(["mistral-medium-latest"]);
+});
