@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { isDirectoryInUse } from "../adapters/node/directory-lock.ts";
+import { hasEmbedded } from "../adapters/node/unchanged.ts";
 import { StartError } from "../core/errors.ts";
 import { type OpenEngine, openEngine, type Setup } from "../main.ts";
 
@@ -11,7 +10,7 @@ import { type OpenEngine, openEngine, type Setup } from "../main.ts";
 export async function openAlone(setup: Setup): Promise<OpenEngine> {
   const { DATABASE_URL, DATA_DIR } = setup.settings;
   // Opening would make an empty one, in which nothing that is looked for can be found.
-  if (DATABASE_URL === undefined && !existsSync(join(DATA_DIR, "pgdata", "PG_VERSION"))) {
+  if (DATABASE_URL === undefined && !hasEmbedded(setup.settings)) {
     throw new StartError(
       `There is no database in ${DATA_DIR}: run this with the DATA_DIR or DATABASE_URL of the server`,
     );

@@ -1,6 +1,8 @@
 import type { Environment } from "../core/config.ts";
 import { openEngine, prepare, type RunningServer, type Setup, startServer, version } from "../main.ts";
 import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } from "./arguments.ts";
+import { chat } from "./chat.ts";
+import { doctor } from "./doctor.ts";
 import { describeApi } from "./openapi.ts";
 import { print } from "./print.ts";
 import { type QuickstartOptions, quickstart, readQuickstart } from "./quickstart.ts";
@@ -24,6 +26,22 @@ const verbs = {
       },
       "new-key": { type: "boolean", description: "Give the agent a new key even if it has one." },
     },
+  },
+  chat: {
+    summary: "Chat with an agent in the terminal; standard input that is no terminal is one message.",
+    argument: { name: "slug", description: "Slug of the agent." },
+    flags: {
+      url: { type: "string", description: "Address of the server (BASE_URL, else this machine at PORT)." },
+      key: { type: "string", description: "Key of the agent; better in AGENT_API_KEY, where no history keeps it." },
+      new: { type: "boolean", description: "Begin another chat instead of going on with the last one." },
+      json: { type: "boolean", description: "Print the events as they come, one JSON object a line." },
+    },
+    notes: `Ctrl+C interrupts a reply, and leaves when there is none; Ctrl+D leaves. Without a key in AGENT_API_KEY it is asked for
+when the agent wants one. Exit codes: 0 replied, 1 refused or failed, 2 wrong usage, 130 interrupted.`,
+  },
+  doctor: {
+    summary: "Check settings, database, encryption key, providers and address; exit code 1 when something fails.",
+    flags: { json },
   },
   migrate: { summary: "Bring the database up to this release and end.", flags: {} },
   openapi: { summary: "Print the OpenAPI document.", flags: {} },
@@ -55,6 +73,15 @@ interface Command {
 
 async function run({ name, flags, argument }: Command, environment: Environment): Promise<void> {
   if (name === "openapi") return print(`${JSON.stringify(await describeApi(), null, 2)}\n`);
+  if (name === "doctor") {
+    process.exitCode = await doctor(environment, flags);
+    return;
+  }
+  if (name === "chat") {
+    const { stdin: input, stdout: output, stderr: notes } = process;
+    process.exitCode = await chat(argument, flags, environment, { input, output, notes });
+    return;
+  }
   const options: QuickstartOptions | undefined = name === "quickstart" ? readQuickstart(flags, environment) : undefined;
   const setup = prepare(environment, { terminal: process.stderr.isTTY === true });
   if (name === "migrate") return migrate(setup);

@@ -7,8 +7,10 @@ import {
   UsageError,
   type Verb,
 } from "../../src/cli/arguments.ts";
+import { nearest } from "../../src/cli/nearest.ts";
 
 const verbs = {
+  chat: { summary: "Chat.", argument: { name: "slug", description: "An agent." }, flags: {} },
   serve: { summary: "Serve.", flags: {} },
   quickstart: {
     summary: "Quick.",
@@ -41,8 +43,13 @@ describe("a command line", () => {
   });
 
   test.each([
-    [["serv"], 'Unknown command "serv"; there are: serve, quickstart'],
-    [["constructor"], 'Unknown command "constructor"; there are: serve, quickstart'],
+    [["serv"], 'Unknown command "serv"; did you mean agent-engine serve?'],
+    [["QuickStrat"], 'Unknown command "QuickStrat"; did you mean agent-engine quickstart?'],
+    [["constructor"], 'Unknown command "constructor"; there are: chat, serve, quickstart'],
+    [["chat"], "agent-engine chat needs <slug>; see agent-engine chat --help"],
+    [["chat", ""], "agent-engine chat needs <slug>; see agent-engine chat --help"],
+    [["chat", "tea", "cup"], "Unexpected argument 'cup'; see agent-engine chat --help"],
+    [["quickstart", "--emial=a@b.c"], "Unknown option '--emial'; did you mean --email? see agent-engine"],
     [["--port", "1"], "Unknown option '--port'; see agent-engine serve --help"],
     [["quickstart", "--email"], "Option '--email <value>' argument missing; see agent-engine quickstart --help"],
     [["quickstart", "--new-key=1"], "Option '--new-key' does not take an argument; see agent-engine quickstart --help"],
@@ -52,13 +59,31 @@ describe("a command line", () => {
     expect(refusal(...line)).not.toContain("\n");
   });
 
+  test("takes the argument of its verb, before or behind the flags", () => {
+    expect(parseCommand(["chat", "tea"], verbs)).toMatchObject({ name: "chat", argument: "tea" });
+    expect(parseCommand(["chat", "--help"], verbs)).toMatchObject({ flags: { help: true }, argument: undefined });
+    expect(parseCommand(["quickstart", "--new-key"], verbs).argument).toBeUndefined();
+  });
+
   test("an empty text is refused", () => {
     expect(() => textFlag({ email: "" }, "email")).toThrow("--email must not be empty");
     expect(textFlag({}, "email")).toBeUndefined();
   });
 });
 
-test("help names every command and every flag", () => {
+test.each([
+  ["doctr", "doctor"],
+  ["rotate", "rotate-key"],
+  ["reset", "reset-password"],
+  ["caht", "chat"],
+  ["up", undefined],
+  ["", undefined],
+])("the word nearest to %j is %j", (word, name) => {
+  expect(nearest(word, ["serve", "chat", "doctor", "rotate-key", "reset-password"])).toBe(name);
+});
+
+test("help names every command, every flag and the argument", () => {
+  expect(describeVerb("chat", verbs.chat)).toMatch(/agent-engine chat <slug> \[options\][\s\S]*<slug> +An agent\./);
   expect(describeCommand(verbs)).toMatch(/serve +Serve\.\n +quickstart +Quick\./);
   expect(describeVerb("quickstart", verbs.quickstart)).toMatch(/--email <email> +E-mail\.\n +--new-key +New key\./);
 });

@@ -25,7 +25,7 @@ test("help and version, for the whole and for one command", async () => {
 });
 
 test.each([
-  [["serv"], 'agent-engine: Unknown command "serv"; there are: serve, quickstart, migrate, openapi, rotate-key\n'],
+  [["serv"], 'agent-engine: Unknown command "serv"; did you mean agent-engine serve?\n'],
   [["--port=1"], "agent-engine: Unknown option '--port'; see agent-engine serve --help\n"],
   [["quickstart", "--email=me"], "agent-engine: --email must be an e-mail address\n"],
   [["quickstart", "--password=short"], "agent-engine: --password must have at least 8 characters\n"],

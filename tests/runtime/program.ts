@@ -26,18 +26,19 @@ export function dataDirectory(): string {
   return directory;
 }
 
-/** Starts the built program with nothing in its environment but what is given. It ends with the test. */
-export function start(args: string[], environment: Environment = {}): Program {
+/** Starts the built program with nothing in its environment and on its input but what is given. It ends with the test. */
+export function start(args: string[], environment: Environment = {}, input?: string): Program {
   const { PATH = "", TMPDIR = tmpdir() } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
     cwd: environment.DATA_DIR ?? tmpdir(),
     env: { PATH, TMPDIR, PORT: "0", ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  child.stdin?.end(input);
   const output = { stdout: "", stderr: "" };
   const waiting = new Set<() => void>();
   for (const name of ["stdout", "stderr"] as const) {
-    child[name].setEncoding("utf8").on("data", (text: string) => {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
       output[name] += text;
       for (const look of waiting) look();
     });
@@ -63,8 +64,8 @@ export function start(args: string[], environment: Environment = {}): Program {
 }
 
 /** Runs one command to its end. */
-export async function run(args: string[], environment: Environment = {}) {
-  const { ended, stdout, stderr } = start(args, environment);
+export async function run(args: string[], environment: Environment = {}, input?: string) {
+  const { ended, stdout, stderr } = start(args, environment, input);
   const code = await ended;
   return { code, stdout: stdout(), stderr: stderr() };
 }

@@ -60,13 +60,13 @@ export function explainFailure(error: unknown, { url }: Address): Refusal {
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") {
     return new Refusal(`${url} does not answer: check --url, and that no firewall is in between`);
   }
-  return new Refusal(`${url} can't be reached (${code ?? "unknown reason"}): check --url`);
+  return new Refusal(`${url} can't be reached (${code}): check --url`);
 }
 
-/** The code of the first failure that has one: `fetch` wraps it, and of several addresses each has its own. */
-function failureCode(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
+/** The code of the first failure that has one, else what it says: `fetch` wraps it, and each of several addresses has its own. */
+function failureCode(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown reason";
   if ("code" in error && typeof error.code === "string") return error.code;
   if (error instanceof AggregateError) return failureCode(error.errors[0]);
-  return failureCode(error.cause);
+  return error.cause === undefined ? error.message : failureCode(error.cause);
 }

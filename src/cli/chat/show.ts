@@ -25,14 +25,18 @@ const shown = 400;
 /** Shows a turn as it happens: the text plain, reasoning and tools dimmed. */
 export function showReply({ output, notes, colours }: Outputs): Show {
   const tools = new Map<unknown, string>();
+  const endsLine = { text: true, reasoning: true };
   let open: "text" | "reasoning" | null = null;
-  let lineEnded = true;
   const dim = (text: string) => (colours ? `\u001b[2m${text}\u001b[22m` : text);
 
+  const endText = () => {
+    if (!endsLine.text) output.write("\n");
+    endsLine.text = true;
+  };
   const close = () => {
+    if (open === "reasoning" && !endsLine.reasoning) notes.write("\n");
     // What reads the text from a pipe gets it as it is, whatever was shown in between.
-    if (open === "text" && output.isTTY && !lineEnded) output.write("\n");
-    if (open === "reasoning" && !lineEnded) notes.write("\n");
+    if (open === "text" && output.isTTY) endText();
     open = null;
   };
   const note = (line: string) => {
@@ -43,18 +47,16 @@ export function showReply({ output, notes, colours }: Outputs): Show {
     if (text === "") return;
     if (open !== kind) close();
     open = kind;
-    lineEnded = text.endsWith("\n");
+    endsLine[kind] = text.endsWith("\n");
     if (kind === "reasoning") notes.write(dim(printable(text)));
     else output.write(output.isTTY ? printable(text) : text);
   };
 
-  let ended = true;
   const event = ({ event: type, data }: ChatEvent) => {
     switch (type) {
       case "reasoning-delta":
         return stream("reasoning", String(data.text));
       case "text-delta":
-        ended = String(data.text).endsWith("\n");
         return stream("text", String(data.text));
       case "tool-call":
         tools.set(data.id, String(data.name));
@@ -68,10 +70,8 @@ export function showReply({ output, notes, colours }: Outputs): Show {
     }
   };
   const end = () => {
-    const unfinished = !output.isTTY && !ended;
     close();
-    if (unfinished) output.write("\n");
-    ended = true;
+    endText();
   };
   return { event, end };
 }

@@ -1,0 +1,96 @@
+import { text as readAll } from "node:stream/consumers";
+import type { Environment } from "../core/config.ts";
+import { type Flags, UsageError } from "./arguments.ts";
+import { converse } from "./chat/conversation.ts";
+import { openLines } from "./chat/lines.ts";
+import { chatsFile, newChatId, recallChat, rememberChat } from "./chat/memory.ts";
+import { type ChatOptions, readChatOptions } from "./chat/options.ts";
+import { sendMessage } from "./chat/send.ts";
+import { type Screen, type Show, showJson, showReply } from "./chat/show.ts";
+
+/** What a shell says of a command that Ctrl+C ended. */
+const interruptedCode = 130;
+
+/** Where a chat takes place: the process's own streams, or a test's. */
+export interface Desk {
+  input: NodeJS.ReadableStream & { isTTY?: boolean };
+  output: NodeJS.WritableStream & Screen;
+  notes: NodeJS.WritableStream & Screen;
+}
+
+/**
+ * Chats with an agent: with a person at a terminal message by message, else with standard input as the one message.
+ * Answers the exit code; rejects with a `Refusal` or a `UsageError`.
+ */
+export async function chat(slug: string, flags: Flags, environment: Environment, desk: Desk): Promise<number> {
+  const options = readChatOptions(slug, flags, environment);
+  const { output, notes } = desk;
+  const colours = notes.isTTY === true && !environment.NO_COLOR;
+  const show = options.json ? showJson(output) : showReply({ output, notes, colours });
+  const say = speaker(options, show, { environment, notes });
+  return desk.input.isTTY ? talk(options, show, say, desk) : sayOnce(options, say, desk);
+}
+
+type Say = (text: string, key: string | undefined, signal: AbortSignal) => Promise<void>;
+
+interface Surroundings {
+  environment: Environment;
+  notes: Screen;
+}
+
+/** Sends messages of one chat, and remembers the chat once the server has taken one. */
+function speaker(options: ChatOptions, show: Show, { environment, notes }: Surroundings): Say {
+  const file = chatsFile(environment);
+  const recalled = options.fresh ? null : recallChat(file, options);
+  const chatId = recalled ?? newChatId();
+  let remembered = recalled !== null;
+  const remember = () => {
+    if (remembered) return;
+    remembered = true;
+    try {
+      rememberChat(file, options, chatId);
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+      notes.write(`This chat can't be remembered (${code}): ${file}\n`);
+    }
+  };
+  return async (text, key, signal) => {
+    for await (const event of sendMessage({ ...options, key, chatId, text }, signal)) {
+      remember();
+      show.event(event);
+    }
+    show.end();
+  };
+}
+
+async function talk({ slug, url, key, json }: ChatOptions, show: Show, say: Say, desk: Desk): Promise<number> {
+  const { input, notes } = desk;
+  // What is piped on gets replies only.
+  const output = desk.output.isTTY && !json ? desk.output : notes;
+  notes.write(`${slug} at ${url}. Ctrl+C interrupts a reply, Ctrl+D leaves.\n`);
+  const lines = openLines({ input, output }, "> ");
+  try {
+    await converse(lines, { say, key, slug, show, notes });
+    return lines.interrupted() ? interruptedCode : 0;
+  } finally {
+    lines.close();
+  }
+}
+
+async function sayOnce({ key }: ChatOptions, say: Say, { input, notes }: Desk): Promise<number> {
+  const text = (await readAll(input)).replace(/\r?\n$/, "");
+  if (text.trim() === "") throw new UsageError("Standard input is empty: write a message into it");
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  process.once("SIGINT", onSignal);
+  try {
+    await say(text, key, stop.signal);
+    return 0;
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    notes.write("\nInterrupted.\n");
+    return interruptedCode;
+  } finally {
+    process.off("SIGINT", onSignal);
+  }
+}

@@ -1,0 +1,56 @@
+import type { Lines } from "./lines.ts";
+import { checkKey } from "./options.ts";
+import { Refusal } from "./refusal.ts";
+import type { Show } from "./show.ts";
+
+export interface Talk {
+  /** Sends one message and shows its reply as it comes. */
+  say(text: string, key: string | undefined, signal: AbortSignal): Promise<void>;
+  key: string | undefined;
+  slug: string;
+  show: Show;
+  notes: { write(text: string): unknown };
+}
+
+/** How often a wrong key may be corrected. */
+const keyTries = 3;
+
+/** Message and reply in turns until the person leaves. Throws the `Refusal` that no further message could mend. */
+export async function converse(lines: Lines, talk: Talk): Promise<void> {
+  let key = talk.key;
+  let tries = 0;
+  for (let text = await lines.message(); text !== null; text = await lines.message()) {
+    while (text !== null && text.trim() !== "") {
+      const refusal = await sayOnce(lines, talk, text, key);
+      if (!refusal) break;
+      if (refusal.status === 404) throw refusal;
+      talk.notes.write(`${refusal.message}\n`);
+      if (refusal.status !== 401) break;
+      tries += 1;
+      if (tries > keyTries) throw refusal;
+      const given = await lines.secret(`Key of ${talk.slug} (not shown): `);
+      if (given === null) return;
+      key = given.trim() || undefined;
+      if (key !== undefined) checkKey(key);
+    }
+  }
+}
+
+/** Answers what refused the message, null when it was replied to or interrupted. */
+async function sayOnce(lines: Lines, { say, show, notes }: Talk, text: string, key: string | undefined) {
+  const stop = new AbortController();
+  lines.onInterrupt(() => stop.abort());
+  try {
+    await say(text, key, stop.signal);
+    return null;
+  } catch (error) {
+    // Before any word on it.
+    show.end();
+    if (error instanceof Refusal) return error;
+    if (!stop.signal.aborted) throw error;
+    notes.write("Interrupted.\n");
+    return null;
+  } finally {
+    lines.onInterrupt(null);
+  }
+}

@@ -1,0 +1,121 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+
+/** Lines that come together, as from a paste, are one message. */
+const pasteMs = 20;
+
+interface Streams {
+  input: NodeJS.ReadableStream;
+  output: NodeJS.WritableStream & { columns?: number };
+}
+
+/** What a person types. Nothing that is typed shows while nothing is asked for; it waits for the next question. */
+export interface Lines {
+  /** The next message; null when the person leaves. */
+  message(): Promise<string | null>;
+  /** A line that is neither shown nor kept in the history; null when the person leaves. */
+  secret(question: string): Promise<string | null>;
+  /** What the next Ctrl+C does; null, and every one after it: it leaves. */
+  onInterrupt(interrupt: (() => void) | null): void;
+  /** Whether Ctrl+C ended it. */
+  interrupted(): boolean;
+  close(): void;
+}
+
+/** Takes over a terminal until it is closed. */
+export function openLines({ input, output }: Streams, prompt: string): Lines {
+  let shown = false;
+  let secret = false;
+  let left = false;
+  let interrupted = false;
+  let interrupt: (() => void) | null = null;
+  let waiting: ((line: string | null) => void) | null = null;
+  let gathering: NodeJS.Timeout | undefined;
+  const typed: string[] = [];
+
+  const screen = Object.defineProperty(
+    new Writable({
+      write(text, _encoding, done) {
+        if (shown) output.write(text);
+        done();
+      },
+    }),
+    "columns",
+    { get: () => output.columns },
+  );
+  const terminal = createInterface({ input, output: screen, terminal: true, prompt });
+
+  const answer = (line: string | null) => {
+    shown = false;
+    secret = false;
+    const resolve = waiting;
+    waiting = null;
+    resolve?.(line);
+  };
+  const deliver = () => {
+    gathering = undefined;
+    if (waiting && !secret && typed.length > 0) answer(typed.splice(0).join("\n"));
+  };
+  const gather = () => {
+    gathering ??= setTimeout(deliver, pasteMs);
+  };
+  const onSignal = () => {
+    const act = interrupt;
+    interrupt = null;
+    if (act) return act();
+    interrupted = true;
+    terminal.close();
+  };
+
+  terminal.on("line", (line) => {
+    if (secret) {
+      output.write("\n");
+      return answer(line);
+    }
+    typed.push(line);
+    gather();
+  });
+  terminal.on("history", (history) => {
+    if (secret) history.shift();
+  });
+  terminal.on("SIGINT", onSignal);
+  terminal.on("close", () => {
+    left = true;
+    if (waiting) output.write("\n");
+    answer(null);
+  });
+  process.on("SIGINT", onSignal);
+
+  const ask = (): Promise<string | null> => {
+    if (left) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      waiting = resolve;
+    });
+  };
+  return {
+    message() {
+      const asked = ask();
+      if (left) return asked;
+      shown = true;
+      terminal.prompt(true);
+      if (typed.length > 0) gather();
+      return asked;
+    },
+    secret(question) {
+      const asked = ask();
+      if (left) return asked;
+      secret = true;
+      output.write(question);
+      return asked;
+    },
+    onInterrupt(next) {
+      interrupt = next;
+    },
+    interrupted: () => interrupted,
+    close() {
+      clearTimeout(gathering);
+      process.off("SIGINT", onSignal);
+      terminal.close();
+    },
+  };
+}

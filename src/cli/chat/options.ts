@@ -1,0 +1,51 @@
+import { type Environment, settings } from "../../core/config.ts";
+import { localAddress } from "../../main.ts";
+import { type Flags, textFlag, UsageError } from "../arguments.ts";
+import type { Address } from "./refusal.ts";
+
+export interface ChatOptions extends Address {
+  key: string | undefined;
+  /** Begin another chat instead of going on with the last one. */
+  fresh: boolean;
+  /** Print the events instead of the reply. */
+  json: boolean;
+}
+
+/** The flags, with the environment and defaults for what they leave out. Throws `UsageError`. */
+export function readChatOptions(slug: string, flags: Flags, environment: Environment): ChatOptions {
+  if (!/^[a-z0-9_.-]{1,128}$/.test(slug) || /^\.{1,2}$/.test(slug)) {
+    throw new UsageError(`"${slug}" is no agent slug: those are 1 to 128 of a-z, 0-9, _, . and -`);
+  }
+  const key = (textFlag(flags, "key") ?? environment.AGENT_API_KEY)?.trim() || undefined;
+  if (key !== undefined) checkKey(key);
+  return {
+    slug,
+    url: readUrl(flags, environment),
+    key,
+    fresh: flags.new === true,
+    json: flags.json === true,
+  };
+}
+
+/** Throws a `UsageError` for what no header could carry, without repeating it. */
+export function checkKey(key: string): void {
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError("The key holds characters that no key has");
+}
+
+function readUrl(flags: Flags, environment: Environment): string {
+  const { BASE_URL, HOST, PORT } = settings.shape;
+  const flag = textFlag(flags, "url");
+  if (flag !== undefined) return checked("--url", BASE_URL.safeParse(flag)) ?? "";
+  const base = checked("BASE_URL", BASE_URL.safeParse(environment.BASE_URL || undefined));
+  if (base !== undefined) return base;
+  const port = checked("PORT", PORT.safeParse(environment.PORT || undefined));
+  if (port === 0) throw new UsageError("PORT is 0, which is any port: name the server with --url");
+  return localAddress(checked("HOST", HOST.safeParse(environment.HOST || undefined)), port);
+}
+
+type Parsed<T> = { success: true; data: T } | { success: false; error: { issues: { message: string }[] } };
+
+function checked<T>(name: string, parsed: Parsed<T>): T {
+  if (!parsed.success) throw new UsageError(`${name} ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
+}

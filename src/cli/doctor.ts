@@ -1,0 +1,55 @@
+import { bootSecrets } from "../adapters/node/log.ts";
+import { ConfigError, type Environment, parseSettings, retiredSettings, type Settings } from "../core/config.ts";
+import { scrubber } from "../core/scrub.ts";
+import { localAddress } from "../main.ts";
+import type { Flags } from "./arguments.ts";
+import { checkPublicAddress, checkServer } from "./doctor/address.ts";
+import { type Check, fail, ok, warn } from "./doctor/check.ts";
+import { checkDirectory } from "./doctor/directory.ts";
+import { probe } from "./doctor/probe.ts";
+import { checkProviders } from "./doctor/providers.ts";
+import { checkStorage } from "./doctor/storage.ts";
+import { print, printJson } from "./print.ts";
+
+/** Examines an installation under the settings of `serve`, changes nothing, and answers the exit code. */
+export async function doctor(environment: Environment, { json }: Flags): Promise<number> {
+  const scrub = scrubber(bootSecrets(environment));
+  const checks = (await examine(environment)).map((check) => ({ ...check, message: scrub(check.message) }));
+  const healthy = checks.every(({ status }) => status !== "fail");
+  if (json) {
+    await printJson({ ok: healthy, checks });
+  } else {
+    const width = Math.max(...checks.map(({ name }) => name.length));
+    const lines = checks.map(({ name, status, message }) => `${status.padEnd(4)}  ${name.padEnd(width)}  ${message}\n`);
+    await print(lines.join(""));
+  }
+  return healthy ? 0 : 1;
+}
+
+async function examine(environment: Environment): Promise<Check[]> {
+  let settings: Settings;
+  try {
+    settings = parseSettings(environment);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map((problem) => fail("settings", problem));
+  }
+  const retired = retiredSettings(environment).map((warning) => warn("settings", warning));
+  const { BASE_URL, HOST, PORT } = settings;
+  const address = PORT === 0 ? null : localAddress(HOST, PORT);
+  const [local, open] = await Promise.all([
+    address === null ? null : probe(address),
+    BASE_URL === undefined ? null : probe(BASE_URL),
+  ]);
+  const running = local?.kind === "engine" ? address : null;
+  return [
+    ...(retired.length > 0 ? retired : [ok("settings", "All are valid")]),
+    checkDirectory(settings),
+    ...(await checkStorage(settings, running)),
+    checkProviders(environment),
+    address === null || local === null
+      ? warn("server", "PORT is 0, which is any port: a running server can't be found")
+      : checkServer(address, local),
+    checkPublicAddress(settings, open, running !== null),
+  ];
+}

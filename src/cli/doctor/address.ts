@@ -1,0 +1,63 @@
+import type { Settings } from "../../core/config.ts";
+import { localAddress, version } from "../../main.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
+import type { Probe } from "./probe.ts";
+
+/** What runs on this machine at the settings' HOST and PORT. */
+export function checkServer(address: string, found: Probe): Check {
+  const name = "server";
+  if (found.kind === "nothing") return ok(name, `None runs at ${address}`);
+  if (found.kind === "other") {
+    return fail(name, `Something else answers at ${address}: stop it, or choose another PORT`);
+  }
+  if (found.stopping) return warn(name, `The one at ${address} is stopping`);
+  if (found.version !== version) {
+    return warn(name, `Version ${found.version} runs at ${address}, this is ${version}: restart it to update`);
+  }
+  return ok(name, `Version ${found.version} runs at ${address}`);
+}
+
+/** Whether clients reach the installation at BASE_URL. `running`: a server answers on this machine. */
+export function checkPublicAddress(settings: Settings, found: Probe | null, running: boolean): Check {
+  const name = "public address";
+  const { BASE_URL, HOST, PORT, TRUST_PROXY } = settings;
+  if (BASE_URL === undefined || found === null) {
+    if (isLocal(HOST)) return ok(name, `BASE_URL is not set: ${localAddress(HOST, PORT)}, for this machine only`);
+    return warn(name, `BASE_URL is not set while HOST is ${HOST}: set it to the address that clients use`);
+  }
+  if (found.kind === "nothing") return unreachable(BASE_URL, found.code, running);
+  if (found.kind === "other") {
+    return fail(
+      name,
+      `${BASE_URL} is answered by something else (status ${found.status}): check the proxy and BASE_URL`,
+    );
+  }
+  const { protocol, hostname } = new URL(BASE_URL);
+  if (protocol === "https:" && TRUST_PROXY === 0) {
+    return warn(
+      name,
+      `${BASE_URL} answers, but TRUST_PROXY is 0: all clients count as one; set it to the number of proxies`,
+    );
+  }
+  if (protocol === "http:" && !isLocal(hostname)) {
+    return warn(name, `${BASE_URL} answers, but unencrypted: put a proxy with TLS in front and use https`);
+  }
+  return ok(name, `${BASE_URL} answers`);
+}
+
+function unreachable(url: string, code: string, running: boolean): Check {
+  const name = "public address";
+  if (!running) return warn(name, `${url} does not answer (${code}): start the server, then run this again`);
+  // From behind some routers an address of one's own can't be reached, though others can reach it.
+  if (code === "TIMEOUT") {
+    return warn(name, `${url} does not answer from this machine: try ${url}/health from another one`);
+  }
+  return fail(
+    name,
+    `${url} does not answer (${code}) though a server runs here: check DNS, the proxy and its certificate`,
+  );
+}
+
+function isLocal(host: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(host);
+}

@@ -1,0 +1,15 @@
+/** One line of the report. */
+export interface Check {
+  name: string;
+  status: "ok" | "warn" | "fail";
+  /** What was found and, unless it is well, what to do. */
+  message: string;
+}
+
+const of =
+  (status: Check["status"]) =>
+  (name: string, message: string): Check => ({ name, status, message });
+
+export const ok = of("ok");
+export const warn = of("warn");
+export const fail = of("fail");

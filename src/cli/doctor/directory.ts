@@ -1,0 +1,44 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Settings } from "../../core/config.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
+
+const name = "data directory";
+
+/** Whether DATA_DIR can be used, and whether others on this machine can read what is in it. */
+export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
+  if (DATABASE_URL !== undefined) return ok(name, "not used: everything is in PostgreSQL");
+  const directory = resolve(DATA_DIR);
+  if (!existsSync(directory)) return checkParent(directory);
+  if (!statSync(directory).isDirectory()) {
+    return fail(name, `${directory} is a file: set DATA_DIR to a directory`);
+  }
+  if (!isUsable(directory)) {
+    return fail(name, `${directory} may not be written to by this user: change its owner, or set another DATA_DIR`);
+  }
+  const open = [directory, join(directory, "encryption.key")].filter(isOpenToOthers);
+  if (open.length === 0) return ok(name, `${directory}, for its owner only`);
+  return warn(name, `Others on this machine can read ${open.join(" and ")}: run chmod go= ${open.join(" ")}`);
+}
+
+/** The first start makes the directory, and those above it. */
+function checkParent(directory: string): Check {
+  let parent = dirname(directory);
+  while (!existsSync(parent)) parent = dirname(parent);
+  if (isUsable(parent)) return ok(name, `${directory} is made at the first start`);
+  return fail(name, `${directory} can't be made in ${parent}: set DATA_DIR to a directory that can be written to`);
+}
+
+function isUsable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Windows keeps no such bits. */
+function isOpenToOthers(path: string): boolean {
+  return process.platform !== "win32" && existsSync(path) && (statSync(path).mode & 0o077) !== 0;
+}

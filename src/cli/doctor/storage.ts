@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createModels } from "../../adapters/models/index.ts";
+import { systemClock } from "../../adapters/node/clock.ts";
+import { isDirectoryInUse } from "../../adapters/node/directory-lock.ts";
+import { createLog } from "../../adapters/node/log.ts";
+import { loadEncryptionKeys } from "../../adapters/node/storage.ts";
+import { hasEmbedded, openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
+import { createCipher } from "../../core/cipher.ts";
+import type { Settings } from "../../core/config.ts";
+import { createEngine, type Inspection } from "../../engine.ts";
+import { version } from "../../main.ts";
+import { explain } from "../explain.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
+
+/** Database, migrations, encryption key and owner. `running`: the address of the server on this machine, if one answers. */
+export async function checkStorage(settings: Settings, running: string | null): Promise<Check[]> {
+  if (settings.DATABASE_URL === undefined && !hasEmbedded(settings)) {
+    return [ok("database", "Embedded; the first start makes it, and its encryption key")];
+  }
+  try {
+    const storage = await openUnchanged(settings, { clock: systemClock, log: silent() });
+    try {
+      return [checkDatabase(settings, storage), ...(await checkContent(settings, storage))];
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    if (isDirectoryInUse(error)) return held(settings, running);
+    return [fail("database", explain(error).join(" "))];
+  }
+}
+
+/** What would be logged is in the checks. */
+const silent = () => createLog({ level: "silent", pretty: false, secrets: [] });
+
+/** The server that holds the embedded database has checked it when it started. */
+function held({ DATA_DIR }: Settings, running: string | null): Check[] {
+  if (running === null) {
+    const advice = "if it listens elsewhere, run this with its PORT; if it hangs, end it";
+    return [fail("database", `A process holds the embedded one in ${DATA_DIR}, but no server answers: ${advice}`)];
+  }
+  return [
+    ok("database", `Embedded, held by the server at ${running}`),
+    ok("migrations", "Applied by that server when it started"),
+    ok("encryption key", "Checked by that server when it started"),
+  ];
+}
+
+function checkDatabase({ DATABASE_URL }: Settings, storage: UnchangedStorage): Check {
+  const server = `PostgreSQL ${Math.floor(storage.version / 10_000)}.${storage.version % 10_000}`;
+  if (DATABASE_URL === undefined) return ok("database", `Embedded, ${server}`);
+  return ok("database", `${server} at ${URL.parse(DATABASE_URL)?.host || "DATABASE_URL"}`);
+}
+
+async function checkContent(settings: Settings, storage: UnchangedStorage): Promise<Check[]> {
+  const { pending } = storage;
+  if (pending > 0) {
+    const count = `${pending} ${pending === 1 ? "migration is" : "migrations are"}`;
+    return [warn("migrations", `${count} not applied: start the server, or run agent-engine migrate`)];
+  }
+  return [ok("migrations", "All applied"), ...(await checkSecrets(settings, storage))];
+}
+
+async function checkSecrets(settings: Settings, { database }: UnchangedStorage): Promise<Check[]> {
+  const { ENCRYPTION_KEY, DATA_DIR } = settings;
+  const file = join(DATA_DIR, "encryption.key");
+  // Reading the keys would make one, in vain.
+  if (ENCRYPTION_KEY === undefined && !existsSync(file)) {
+    return [fail("encryption key", `${file} is missing: restore it, or set ENCRYPTION_KEY to what it held`)];
+  }
+  try {
+    const engine = createEngine({
+      database,
+      cipher: await createCipher(await loadEncryptionKeys(settings)),
+      clock: systemClock,
+      log: silent(),
+      models: createModels(),
+      options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map() },
+    });
+    const { secrets, owned } = await engine.inspect();
+    const owner = owned
+      ? ok("owner", "There is one")
+      : warn("owner", "Nobody owns this installation yet: start the server and open the link that it prints");
+    return [checkKey(secrets), owner];
+  } catch (error) {
+    return [fail("encryption key", explain(error).join(" "))];
+  }
+}
+
+function checkKey({ key, sealed, older }: Inspection["secrets"]): Check {
+  const name = "encryption key";
+  if (key === "wrong") {
+    const advice = "set that one, or name it in ENCRYPTION_KEY_PREVIOUS";
+    return fail(name, `Not the key that this database's secrets were sealed with: ${advice}`);
+  }
+  if (key === "unused") return ok(name, "Nothing is sealed yet");
+  if (older > 0)
+    return warn(name, `${older} of ${sealed} values are sealed with an earlier key: run agent-engine rotate-key`);
+  return ok(name, `Opens what is stored; ${sealed} ${sealed === 1 ? "value is" : "values are"} sealed with it`);
+}

@@ -1,0 +1,92 @@
+import { refusalOf } from "./errors.ts";
+import { readEvents } from "./events.ts";
+import type { ChatEvent } from "./generated/types.ts";
+import type { CallOptions, ClientOptions, Operation, Token } from "./options.ts";
+
+/** What a method gets: parameters under their names, and the body. */
+export type Input = Record<string, unknown>;
+
+const accepted: Record<Operation["answer"], string> = {
+  json: "application/json",
+  none: "*/*",
+  blob: "*/*",
+  events: "text/event-stream",
+};
+
+/** Calls an operation and reads its answer; rejects with an `AgentEngineError` when it is refused. */
+export async function send(client: ClientOptions, operation: Operation, input: Input, options: CallOptions) {
+  const response = await request(client, operation, input, options);
+  if (operation.answer === "none") return void (await response.body?.cancel());
+  return operation.answer === "json" ? ((await response.json()) as unknown) : response.blob();
+}
+
+/** Calls an operation and yields the events of its answer. The call begins with the first event that is asked for. */
+export async function* stream(
+  client: ClientOptions,
+  operation: Operation,
+  input: Input,
+  options: CallOptions,
+): AsyncGenerator<ChatEvent, void, undefined> {
+  const { body } = await request(client, operation, input, options);
+  if (body) yield* readEvents(body, options.signal);
+}
+
+async function request(
+  client: ClientOptions,
+  operation: Operation,
+  input: Input,
+  { signal, token = client.token, headers }: CallOptions,
+): Promise<Response> {
+  const { type, bytes } = bodyOf(input.body);
+  const all = new Headers({ Accept: accepted[operation.answer], ...client.headers, ...headers });
+  if (type && !all.has("Content-Type")) all.set("Content-Type", type);
+  if (token) all.set("Authorization", `Bearer ${await read(token)}`);
+  for (const [name, header] of Object.entries(operation.headers ?? {})) {
+    if (input[name] !== undefined) all.set(header, String(input[name]));
+  }
+  // A method of its own would lose the `this` that browsers insist on.
+  const call = client.fetch ?? globalThis.fetch;
+  const response = await call(addressOf(client.baseUrl, operation, input), {
+    method: operation.method,
+    headers: all,
+    ...(bytes === undefined ? {} : { body: bytes }),
+    ...(signal ? { signal } : {}),
+  });
+  if (!response.ok || !isPromised(response, operation)) throw await refusalOf(response);
+  return response;
+}
+
+function addressOf(baseUrl: string | URL, { path, query = {} }: Operation, input: Input): string {
+  const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = input[name];
+    if (value === undefined || value === "") throw new TypeError(`${name} is missing: ${path} needs it`);
+    return encodeURIComponent(String(value));
+  });
+  const search = new URLSearchParams();
+  for (const [name, key] of Object.entries(query)) {
+    const value = input[name];
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined && one !== null) search.append(key, String(one));
+    }
+  }
+  const text = search.toString();
+  return `${String(baseUrl).replace(/\/+$/, "")}${place}${text && `?${text}`}`;
+}
+
+function bodyOf(body: unknown): { type?: string; bytes?: BodyInit } {
+  if (body === undefined) return {};
+  if (body instanceof Blob) return { type: body.type || "application/octet-stream", bytes: body };
+  if (body instanceof ArrayBuffer || body instanceof Uint8Array) {
+    return { type: "application/octet-stream", bytes: body as Uint8Array<ArrayBuffer> | ArrayBuffer };
+  }
+  return { type: "application/json", bytes: JSON.stringify(body) };
+}
+
+const read = (token: Token) => (typeof token === "function" ? token() : token);
+
+/** Whether the answer has the form that the operation gives: another address may answer 200 to anything. */
+function isPromised({ headers }: Response, { answer }: Operation): boolean {
+  const type = headers.get("Content-Type") ?? "";
+  if (answer === "json") return /^application\/json\b/.test(type);
+  return answer !== "events" || type.startsWith("text/event-stream");
+}

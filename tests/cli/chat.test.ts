@@ -1,0 +1,148 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
+import { chat } from "../../src/cli/chat.ts";
+import { harness } from "../harness.ts";
+import { finish, gate, reasoning, reply, scriptedModel, text, textDelta } from "../scripted-model.ts";
+
+const ctrlC = "\u0003";
+const ctrlD = "\u0004";
+
+function configuration(): { XDG_CONFIG_HOME: string } {
+  const directory = mkdtempSync(join(tmpdir(), "chat-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return { XDG_CONFIG_HOME: directory };
+}
+
+type Environment = Record<string, string>;
+
+/** A chat at a terminal that is a test: `typed` is what the keyboard sends, `sees` waits for the screen. */
+function sit(slug: string, environment: Environment, flags: Record<string, boolean> = {}) {
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const screen = Object.assign(new PassThrough(), { isTTY: true });
+  let shown = "";
+  let looked = 0;
+  screen.on("data", (bytes: Buffer) => {
+    shown += bytes;
+  });
+  const ended = chat(slug, flags, { NO_COLOR: "1", ...environment }, { input, output: screen, notes: screen });
+  ended.catch(() => {});
+  return {
+    ended,
+    shown: () => shown,
+    typed: (keys: string) => void input.write(keys),
+    /** Waits for a text behind all that was seen before. */
+    async sees(wanted: string) {
+      await expect.poll(() => shown.indexOf(wanted, looked), { interval: 5, timeout: 5000 }).toBeGreaterThan(-1);
+      looked = shown.indexOf(wanted, looked) + wanted.length;
+    },
+  };
+}
+
+async function pipe(slug: string, environment: Environment, message: string, flags: Record<string, boolean> = {}) {
+  const output = new PassThrough();
+  const notes = new PassThrough();
+  const input = new PassThrough();
+  input.end(message);
+  const code = await chat(slug, flags, environment, { input, output, notes });
+  return { code, output: String(output.read() ?? ""), notes: String(notes.read() ?? "") };
+}
+
+const userTexts = (prompt: { role: string; content: unknown }[]) =>
+  prompt.filter(({ role }) => role === "user").map(({ content }) => (content as { text: string }[])[0]?.text);
+
+test("asks for a key that it needs, shows reasoning and text, goes on, and leaves by Ctrl+D", async () => {
+  const model = scriptedModel([{ parts: [reasoning("Hm."), text("Hello", "!"), finish()] }, reply("Again.")]);
+  const h = await harness({ model });
+  const { slug, key } = await h.agent();
+  const desk = sit(slug, { BASE_URL: await h.listen(), ...configuration() });
+  await desk.sees("> ");
+  desk.typed("Hi\r");
+  await desk.sees("(not shown): ");
+  desk.typed(`${key}\r`);
+  await desk.sees("Hm.\nHello!\n");
+  await desk.sees("> ");
+  desk.typed("two\rlines\r");
+  await desk.sees("Again.\n");
+  await desk.sees("> ");
+  desk.typed("\u001b[A\u001b[A\u001b[A");
+  await desk.sees("Hi");
+  desk.typed(`\u0015${ctrlD}`);
+  expect(await desk.ended).toBe(0);
+  expect(desk.shown()).not.toContain(key);
+  expect(userTexts(model.calls[1]?.prompt ?? [])).toEqual(["Hi", "two\nlines"]);
+});
+
+test("Ctrl+C ends a reply and not the chat; what was typed meanwhile stays; at the prompt it leaves", async () => {
+  const halfway = gate();
+  const model = scriptedModel([
+    { parts: [{ type: "text-start", id: "text" }, textDelta("Hel"), halfway.promise] },
+    reply("Fine."),
+  ]);
+  const h = await harness({ model });
+  const { slug, key } = await h.agent();
+  const desk = sit(slug, { BASE_URL: await h.listen(), AGENT_API_KEY: key, ...configuration() });
+  desk.typed("Hi\r");
+  await desk.sees("Hel");
+  desk.typed(`typed ahead${ctrlC}`);
+  await desk.sees("\nInterrupted.\n");
+  await desk.sees("typed ahead");
+  expect(desk.shown().match(/typed ahead/g)).toHaveLength(1);
+  desk.typed(ctrlC);
+  expect(await desk.ended).toBe(130);
+  halfway.open();
+});
+
+test("a wrong agent ends it; a wrong key is asked for again, but not for ever", async () => {
+  const h = await harness();
+  const { slug } = await h.agent();
+  const BASE_URL = await h.listen();
+  const lost = sit("nobody", { BASE_URL, ...configuration() });
+  lost.typed("Hi\r");
+  await expect(lost.ended).rejects.toThrow("There is no agent nobody");
+
+  const guessing = sit(slug, { BASE_URL, ...configuration() });
+  guessing.typed("Hi\r");
+  for (const guess of ["one", "two", "three"]) {
+    await guessing.sees("(not shown): ");
+    guessing.typed(`${guess}\r`);
+  }
+  await expect(guessing.ended).rejects.toThrow("refuses the key (Invalid API key)");
+});
+
+test("standard input is one message, and the next run goes on with the chat unless told otherwise", async () => {
+  const model = scriptedModel((_call, index) => reply(`Reply ${index}.`));
+  const h = await harness({ model });
+  const { slug, key } = await h.agent();
+  const environment = { BASE_URL: await h.listen(), AGENT_API_KEY: key, ...configuration() };
+  expect(await pipe(slug, environment, "One\n")).toEqual({ code: 0, output: "Reply 0.\n", notes: "" });
+  await pipe(slug, environment, "Two");
+  await pipe(slug, environment, "Three", { new: true });
+  await pipe(slug, environment, "Four");
+  expect(model.calls.map(({ prompt }) => userTexts(prompt))).toEqual([
+    ["One"],
+    ["One", "Two"],
+    ["Three"],
+    ["Three", "Four"],
+  ]);
+  const file = readFileSync(join(environment.XDG_CONFIG_HOME, "agent-engine", "chats.json"), "utf8");
+  expect(file).not.toContain(key);
+});
+
+test("as JSON the events come whole, one a line; a failed reply is refused with its message", async () => {
+  const h = await harness({ model: scriptedModel([reply("Yes."), { fail: new Error("broken inside") }]) });
+  const { slug, key } = await h.agent();
+  const environment = { BASE_URL: await h.listen(), AGENT_API_KEY: key, ...configuration() };
+  const { output } = await pipe(slug, environment, "Well?", { json: true });
+  const events = output
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(events.map(({ event }) => event)).toEqual(["step-start", "text-delta", "step-finish", "done"]);
+  expect(events[1]).toMatchObject({ id: expect.stringMatching(/:2$/), data: { text: "Yes." } });
+
+  await expect(pipe(slug, environment, "And now?")).rejects.toThrow("Model provider error");
+  await expect(pipe(slug, environment, " \n")).rejects.toThrow("Standard input is empty");
+});
