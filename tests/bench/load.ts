@@ -40,7 +40,7 @@ function turn({ url, key }: Target, shape: ReplyShape): Promise<void> {
         response.once("end", () => {
           const tokens = text.split("token ").length - 1;
           if (response.statusCode === 200 && tokens === replyShapes[shape].tokens && text.includes("[DONE]")) resolve();
-          else reject(new Error(`Status ${response.statusCode}, ${tokens} tokens: ${text.slice(0, 300)}`));
+          else reject(new Error(`Status ${response.statusCode}, ${tokens} tokens: ${text.slice(-400)}`));
         });
       },
     );

@@ -2,6 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { errorAnswers, json, jsonBody, router } from "../../http/route.ts";
 import { completeChat } from "./completions.ts";
 import { type Chat, preflight } from "./door.ts";
+import { ChatEvent } from "./events.ts";
 import { listModels } from "./models.ts";
 import { streamChat } from "./native.ts";
 import { ChatCompletion, ChatRequest, CompletionRequest, ModelList } from "./schema.ts";
@@ -66,11 +67,10 @@ const native = createRoute({
   },
   responses: {
     200: {
-      description: "The stream.",
+      description: 'The stream: `ChatEvent`s such as `event: text-delta` with `data: {"text":"Hello"}`.',
       content: {
-        "text/event-stream": {
-          schema: z.string().openapi({ example: 'event: text-delta\ndata: {"text":"Hello"}\n\n' }),
-        },
+        // OpenAPI 3.1 cannot say "one of these after the other": the schema is that of a single event.
+        "text/event-stream": { schema: ChatEvent },
       },
     },
     ...errorAnswers(400, 401, 404, 413, 415, 429, 503),

@@ -1,0 +1,94 @@
+// JSON Schema, as far as the document uses it, in the words of TypeScript.
+import type { Schema } from "./document.ts";
+
+/** Names that would hide something a program needs. */
+const renamed: Record<string, string> = { Error: "ErrorBody" };
+
+export const typeName = (schema: string) => renamed[schema] ?? schema;
+
+const known = new Set([
+  ...["$ref", "type", "enum", "const", "properties", "required", "additionalProperties", "items"],
+  ...["anyOf", "oneOf", "allOf", "format", "discriminator"],
+  // What a type cannot say.
+  ...["description", "example", "examples", "default", "title", "deprecated", "pattern", "minLength", "maxLength"],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"],
+  ...["uniqueItems", "maxProperties", "minProperties", "propertyNames", "contentEncoding", "contentMediaType"],
+]);
+
+/** The type of a schema; throws when the schema says something that this does not understand. */
+export function typeOf(schema: Schema): string {
+  const strange = Object.keys(schema).filter((key) => !known.has(key));
+  if (strange.length > 0) throw new Error(`The client's types cannot say ${strange.join(", ")}`);
+  if (schema.$ref) return typeName(schema.$ref.replace("#/components/schemas/", ""));
+  if (schema.enum) return union(schema.enum.map((value) => JSON.stringify(value)));
+  if ("const" in schema) return JSON.stringify(schema.const);
+  const options = schema.anyOf ?? schema.oneOf;
+  if (options) return union(options.map(typeOf));
+  if (schema.allOf) return schema.allOf.map((part) => `(${typeOf(part)})`).join(" & ");
+  if (Array.isArray(schema.type)) return union(schema.type.map((type) => typeOf({ ...schema, type })));
+  return plainType(schema);
+}
+
+function plainType(schema: Schema): string {
+  switch (schema.type) {
+    case undefined:
+      return "unknown";
+    case "string":
+      return schema.format === "binary" ? "Blob" : "string";
+    case "integer":
+    case "number":
+      return "number";
+    case "boolean":
+    case "null":
+      return schema.type;
+    case "array":
+      return `Array<${typeOf(schema.items ?? {})}>`;
+    case "object":
+      return objectType(schema);
+    default:
+      throw new Error(`The client's types know no ${String(schema.type)}`);
+  }
+}
+
+function objectType({ properties = {}, required = [], additionalProperties }: Schema): string {
+  const rest = additionalProperties === true ? {} : additionalProperties || undefined;
+  const names = Object.keys(properties);
+  if (names.length === 0) return `Record<string, ${typeOf(rest ?? {})}>`;
+  const fields = names.map((name) =>
+    field({ name, schema: properties[name] ?? {}, required: required.includes(name) }),
+  );
+  // The type of the rest must hold the named fields too.
+  if (rest) fields.push("[key: string]: unknown;");
+  return `{\n${fields.join("\n")}\n}`;
+}
+
+interface Field {
+  name: string;
+  schema: Schema;
+  required: boolean;
+  /** In place of the schema's. */
+  description?: string | undefined;
+}
+
+export function field({ name, schema, required, description = schema.description }: Field): string {
+  return `${comment(description)}${JSON.stringify(name)}${required ? "" : "?"}: ${typeOf(schema)};`;
+}
+
+/** A doc comment, or nothing for no text. */
+export function comment(text: string | undefined): string {
+  if (!text) return "";
+  const lines = text.replaceAll("*/", "*\\/").split("\n");
+  if (lines.length === 1) return `/** ${lines[0]} */\n`;
+  return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join("\n")}\n */\n`;
+}
+
+/** A named type: an interface where it can be one. */
+export function declaration(name: string, schema: Schema): string {
+  const type = typeOf(schema);
+  const head = comment(schema.description);
+  return type.startsWith("{") && type.endsWith("}")
+    ? `${head}export interface ${typeName(name)} ${type}`
+    : `${head}export type ${typeName(name)} = ${type};`;
+}
+
+const union = (types: string[]) => [...new Set(types)].join(" | ");
