@@ -16,6 +16,9 @@ export default defineConfig({
           include: ["tests/**/*.test.ts"],
           exclude: ["tests/runtime/**", ...(process.env.TEST_DIALECT === "postgres" ? withoutDatabase : [])],
           globalSetup: ["tests/setup.ts"],
+          // Nothing here is slow; a machine that is shared may be.
+          testTimeout: 20_000,
+          hookTimeout: 20_000,
         },
       },
       {

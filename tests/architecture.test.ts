@@ -16,6 +16,7 @@ const rooms = {
   adapters: ["core", "db", "turn"],
   app: ["core", "context", "http"],
   engine: ["core", "context", "jobs", "http", "features", "app"],
+  client: [],
   main: ["engine", "adapters", "core"],
   cli: ["main", "engine", "adapters", "core"],
 } as const satisfies Record<string, readonly string[]>;

@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { serve } from "@hono/node-server";
 import { onTestFinished } from "vitest";
 import { createModels } from "../src/adapters/models/index.ts";
+import { shippedAssets } from "../src/adapters/node/assets.ts";
 import type { Services } from "../src/context.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
@@ -63,6 +64,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     clock,
     log: collect(logs),
     cipher: await createCipher(options.keys ?? [new Uint8Array(32).fill(7)]),
+    assets: shippedAssets,
     models: options.models ?? (model ? { resolve: async () => model } : real),
     options: {
       version: "0.1.0",

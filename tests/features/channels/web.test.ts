@@ -146,16 +146,16 @@ describe("the channel web", () => {
 
   it("shows no part of the key, anywhere", async () => {
     const { h, headers } = await withAgent();
-    const key = "visible-nowhere-4711";
+    const key = "visible-nowhere-wxyz";
     const answer = await put(h, headers, { enabled: true, config: { apiKey: key, contextMapping: { a: "b" } } });
-    await put(h, headers, { config: { apiKey: "••••4711" } });
+    await put(h, headers, { config: { apiKey: "••••wxyz" } });
     expect(await web(h, headers)).toMatchObject({ config: { apiKeyConfigured: true } });
     const stored = [...(await h.services.database.db.select().from(secrets)).map((row) => row.ciphertext)];
     const sealed = [...stored, ...(await h.services.database.db.select().from(channels)).map((row) => row.config)];
     const audit = JSON.stringify(await h.services.database.db.select().from(auditLogs));
     const texts = [JSON.stringify(answer), JSON.stringify(await web(h, headers)), audit, ...h.logs];
     for (const text of [...texts, ...sealed.map((bytes) => String.fromCharCode(...bytes))]) {
-      expect(text).not.toContain("4711");
+      expect(text).not.toContain("wxyz");
       expect(text).not.toContain("visible-nowhere");
     }
     expect(audit).toContain('"keyReplaced":true');
