@@ -70,10 +70,10 @@ const row = (label: string, text: string) => `  ${label.padEnd(9)} ${text}`;
 function firstCall({ slug, key }: Quickstart, address: string): string[] {
   const body = JSON.stringify({ model: slug, messages: [{ role: "user", content: "Hello" }] });
   const curl =
-    `curl ${address}/v1/chat/completions -H "Authorization: Bearer ${key ?? "$AGENT_KEY"}"` +
+    `curl ${address}/v1/chat/completions -H "Authorization: Bearer ${key ?? "$AGENT_API_KEY"}"` +
     ` -H "Content-Type: application/json" -d '${body}'`;
   const intro =
-    key === null ? "  With the key in AGENT_KEY, in another terminal:" : "  Say hello, in another terminal:";
+    key === null ? "  With the key in AGENT_API_KEY, in another terminal:" : "  Say hello, in another terminal:";
   return [intro, "", `  ${curl}`];
 }
 
