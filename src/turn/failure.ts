@@ -11,6 +11,9 @@ const longestRetrySeconds = 86_400;
 
 /** What the error of a turn means to the caller. Its own words stay in `cause`, for the log. */
 export function classifyFailure(error: unknown): Failure {
+  if (error instanceof EngineError && error.code === "unavailable") {
+    return { code: "unavailable", message: error.message, cause: error };
+  }
   if (isOurs(error)) return { code: "internal", message: "Internal server error", cause: error };
   const status = statusOf(error);
   if (status === 429 && !isOutOfQuota(error)) {

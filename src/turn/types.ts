@@ -107,7 +107,7 @@ export interface Step {
 export type AbortReason = "disconnect" | "stop" | "shutdown" | "lease-lost";
 
 /** Why a model call ended badly, without a word of the provider's. */
-export type FailureCode = "provider-failed" | "provider-timeout" | "rate-limited" | "internal";
+export type FailureCode = "provider-failed" | "provider-timeout" | "rate-limited" | "unavailable" | "internal";
 
 export interface Failure {
   code: FailureCode;

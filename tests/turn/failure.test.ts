@@ -40,7 +40,7 @@ test.each([
   [new Error("what it is nobody knows"), "provider-failed", false],
   ["a string", "provider-failed", false],
   [undefined, "provider-failed", false],
-  [new EngineError("unavailable", "The database is unreachable"), "internal", false],
+  [new EngineError("unavailable", "The database is unreachable"), "unavailable", false],
   [new Error("Failed query", { cause: Object.assign(new Error("x"), { name: "PostgresError" }) }), "internal", false],
 ])("%o is %s, retryable: %s", (error, code, retryable) => {
   const failure = classifyFailure(error);
