@@ -46,7 +46,8 @@ async function* blocks(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGe
 function parseEvent(block: string): ChatEvent | null {
   const fields = { id: "", event: "message", data: "" };
   for (const line of block.split(/\r?\n/)) {
-    const [, name = "", value = ""] = /^(id|event|data): ?(.*)$/.exec(line) ?? [];
+    // JSON may hold U+2028, which only the flag `s` lets a dot match.
+    const [, name = "", value = ""] = /^(id|event|data): ?(.*)$/s.exec(line) ?? [];
     if (name === "data") fields.data += fields.data === "" ? value : `\n${value}`;
     else if (name === "id" || name === "event") fields[name] = value;
   }

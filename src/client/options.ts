@@ -5,7 +5,7 @@ export interface ClientOptions {
    * Goes with every call as `Authorization: Bearer …`: the token of a sign-in, a management key, or an agent's own key.
    * A function is asked anew for each call. Without one a browser sends the session cookie, on the server's own pages.
    */
-  token?: Token;
+  token?: Token | undefined;
   /** Sent with every call. */
   headers?: Record<string, string>;
   /** In place of the runtime's own. */

@@ -44,7 +44,7 @@ async function request(
   for (const [name, header] of Object.entries(operation.headers ?? {})) {
     if (input[name] !== undefined) all.set(header, String(input[name]));
   }
-  // A method of its own would lose the `this` that browsers insist on.
+  // Called bare: browsers refuse `fetch` with another `this`.
   const call = client.fetch ?? globalThis.fetch;
   const response = await call(addressOf(client.baseUrl, operation, input), {
     method: operation.method,
@@ -60,6 +60,8 @@ function addressOf(baseUrl: string | URL, { path, query = {} }: Operation, input
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = input[name];
     if (value === undefined || value === "") throw new TypeError(`${name} is missing: ${path} needs it`);
+    // Addresses resolve dots, however they are encoded, and so would name another operation.
+    if (value === "." || value === "..") throw new TypeError(`${name} cannot be ${value}`);
     return encodeURIComponent(String(value));
   });
   const search = new URLSearchParams();

@@ -35,6 +35,11 @@ export function start(args: string[], environment: Environment = {}, input?: str
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   child.stdin?.end(input);
+  return follow(child);
+}
+
+/** Reads along with a program that was started with pipes, and ends it with the test. */
+export function follow(child: ChildProcess): Program {
   const output = { stdout: "", stderr: "" };
   const waiting = new Set<() => void>();
   for (const name of ["stdout", "stderr"] as const) {

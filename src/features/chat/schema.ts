@@ -40,13 +40,14 @@ export const CompletionRequest = z
       .optional()
       .openapi({ description: "Projected onto the conversation's state before the turn." }),
   })
-  .openapi("CompletionRequest");
+  .openapi("CompletionRequest", { example: { model: "assistant", messages: [{ role: "user", content: "Hello" }] } });
 
 export type CompletionRequest = z.infer<typeof CompletionRequest>;
 
 /** Natively the slug of the path stands for the model, and the answer always streams. */
 export const ChatRequest = CompletionRequest.omit({ model: true, stream: true, stream_options: true }).openapi(
   "ChatRequest",
+  { example: { messages: [{ role: "user", content: "Hello" }], chat_id: "user-42" } },
 );
 
 export type ChatRequest = z.infer<typeof ChatRequest>;
