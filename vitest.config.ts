@@ -14,7 +14,10 @@ export default defineConfig({
         test: {
           name: "engine",
           include: ["tests/**/*.test.ts"],
-          exclude: ["tests/runtime/**", ...(process.env.TEST_DIALECT === "postgres" ? withoutDatabase : [])],
+          exclude: [
+            "tests/{runtime,browser,package}/**",
+            ...(process.env.TEST_DIALECT === "postgres" ? withoutDatabase : []),
+          ],
           globalSetup: ["tests/setup.ts"],
           // Nothing here is slow; a machine that is shared may be.
           testTimeout: 20_000,
@@ -25,7 +28,7 @@ export default defineConfig({
         // Tests of the built program, as its users start it.
         test: {
           name: "runtime",
-          include: ["tests/runtime/**/*.test.ts"],
+          include: ["tests/{runtime,browser,package}/**/*.test.ts"],
           globalSetup: ["tests/runtime/build.ts"],
           testTimeout: 30_000,
           hookTimeout: 30_000,

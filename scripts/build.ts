@@ -3,12 +3,15 @@ import { chmodSync, copyFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import manifest from "../package.json" with { type: "json" };
+import { buildClient } from "./build-client.ts";
+import { copyDocs } from "./copy-docs.ts";
 import { template } from "./make-template.ts";
+import { writeLicenses } from "./write-licenses.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
 // Loading the libraries one by one, as they lie in node_modules, takes ten times as long.
-await build({
+const { metafile } = await build({
   absWorkingDir: path("."),
   entryPoints: { cli: "src/cli.ts", "embedded-worker": "src/adapters/node/embedded-worker.ts" },
   outdir: "dist",
@@ -22,7 +25,11 @@ await build({
   banner: {
     js: 'import { createRequire as requireOfBundle } from "node:module";\nconst require = requireOfBundle(import.meta.url);',
   },
+  metafile: true,
   logLevel: "warning",
 });
 chmodSync(path("dist/cli.js"), 0o755);
 copyFileSync(await template(), path("dist/template.tar.gz"));
+await buildClient();
+copyDocs();
+writeLicenses(metafile, ["swagger-ui-dist"]);

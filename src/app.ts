@@ -2,6 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "./context.ts";
 import { EngineError } from "./core/errors.ts";
 import { boundBody } from "./http/body.ts";
+import { docsRoutes } from "./http/docs.ts";
 import type { AppEnv } from "./http/environment.ts";
 import { onError } from "./http/errors.ts";
 import { allowedMethods } from "./http/methods.ts";
@@ -19,6 +20,7 @@ export function createApp(services: Services, groups: readonly App[]): App {
   }
   for (const group of groups) app.route("/", group);
 
+  app.route("/", docsRoutes(services));
   app.get("/openapi.json", (c) => c.json(describe(app)));
   app.onError(onError);
   const methods = allowedMethods(app);

@@ -3,7 +3,7 @@ import type { Cipher } from "./core/cipher.ts";
 import { EngineError } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
 import { type Permission, type RoleKey, reachesAllWorkspaces } from "./core/permissions.ts";
-import type { Clock, Log, Models } from "./core/ports.ts";
+import type { Assets, Clock, Log, Models } from "./core/ports.ts";
 import type { Database, Db } from "./db/client.ts";
 import { auditLogs } from "./db/schema.ts";
 
@@ -30,6 +30,7 @@ export interface Services {
   clock: Clock;
   log: Log;
   models: Models;
+  assets: Assets;
   options: EngineOptions;
 }
 

@@ -1,5 +1,6 @@
 import manifest from "../package.json" with { type: "json" };
 import { createModels } from "./adapters/models/index.ts";
+import { shippedAssets } from "./adapters/node/assets.ts";
 import { systemClock } from "./adapters/node/clock.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";
@@ -44,6 +45,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       clock: systemClock,
       log,
       models: createModels(),
+      assets: shippedAssets,
       options: { version, trustProxy: settings.TRUST_PROXY, baseUrl, environmentKeys: environmentKeys(environment) },
     });
     return { engine, close: () => storage.close() };

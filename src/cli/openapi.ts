@@ -24,6 +24,7 @@ export async function describeApi(): Promise<object> {
     clock: systemClock,
     log: createLog({ level: "silent", pretty: false, secrets: [] }),
     models: createModels(),
+    assets: { read: unused },
     options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map() },
   });
   return engine.document();

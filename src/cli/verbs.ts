@@ -99,6 +99,7 @@ async function serve(setup: Setup, options: QuickstartOptions | undefined): Prom
     stop: async () => (await starting).stop(),
     graceMs: SHUTDOWN_GRACE_SECONDS * 1000,
     log: setup.log,
+    byNpm: setup.environment.npm_command !== undefined,
   });
   const server = await starting;
   if (!options) return print(invitation(server, setup));

@@ -28,6 +28,12 @@ export interface ModelSpec {
   apiKey: string | undefined;
 }
 
+/** Files that pages load, shipped beside the program. */
+export interface Assets {
+  /** The bytes of a file, or null when there is none of this name. */
+  read(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
+}
+
 export interface Models {
   /** The model of a spec; rejects with an `Error` for the log when the provider lacks its key or is not in this build. */
   resolve(spec: ModelSpec): Promise<LanguageModelV4>;

@@ -15,7 +15,7 @@ export interface Connection {
   run(text: string, parameters: readonly Parameter[], shape: Shape): Promise<Rows>;
   /** Lets running statements finish, for at most 5 seconds. */
   close(): Promise<void>;
-  /** Ends it at once; its statements fail. */
+  /** Ends it at once; statements that the driver holds back may never settle. */
   destroy(): void;
 }
 
@@ -23,7 +23,7 @@ export interface ConnectionOptions {
   prepare: boolean;
   /** Also the server's own deadline for a statement, where it has one. */
   statementTimeoutMs?: number;
-  /** Called once, before any statement that was running learns of it. */
+  /** Called when it is closed, before any statement that was running learns of it. */
   onClose?: () => void;
 }
 
@@ -63,7 +63,10 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
     idle_timeout: 0,
     max_lifetime: null,
     onnotice: () => {},
-    onclose: onClose,
+    onclose: () => {
+      neverAgain();
+      onClose();
+    },
   };
   const sql =
     "url" in target
@@ -86,12 +89,24 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
           database: "postgres",
         });
 
+  /** The driver asks for its socket at each try, so it finds this one when it would reconnect. */
+  const neverAgain = () => {
+    Object.assign(sql.options, { socket: refuse });
+  };
+
   return {
     run(text, parameters, shape) {
       const query = sql.unsafe(text, parameters as postgres.ParameterOrJSON<never>[], { prepare });
       return (shape === "arrays" ? query.values() : query) as unknown as Promise<Rows>;
     },
     close: () => sql.end({ timeout: 5 }),
-    destroy: () => void sql.end({ timeout: 0 }),
+    destroy() {
+      neverAgain();
+      void sql.end({ timeout: 0 });
+    },
   };
+}
+
+function refuse(): never {
+  throw Object.assign(new Error("The connection is closed"), { code: "CONNECTION_CLOSED" });
 }

@@ -27,8 +27,8 @@ const slowMs = 50;
 
 interface Slot {
   connection: Connection;
-  /** Statements on their way. */
-  load: number;
+  /** How to fail the statements that are on their way. */
+  running: Set<(error: unknown) => void>;
   /** Since when the first of them has the server to itself. */
   busySince: number;
   /** It answered once: until then it gets no second statement, which the driver would keep if it can't connect. */
@@ -36,6 +36,8 @@ interface Slot {
   reserved: boolean;
   gone: boolean;
 }
+
+const lost = () => new EngineError("unavailable", "The connection to the database was lost");
 
 interface Waiter {
   reserve: boolean;
@@ -62,8 +64,8 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
   const open = (): Slot => {
     const statementTimeoutMs = Math.ceil(deadlineMs * 0.9);
     const slot: Slot = {
-      connection: openConnection(target, { prepare, statementTimeoutMs, onClose: () => drop(slot) }),
-      load: 0,
+      connection: openConnection(target, { prepare, statementTimeoutMs, onClose: () => drop(slot, lost()) }),
+      running: new Set(),
       busySince: 0,
       ready: false,
       reserved: false,
@@ -73,11 +75,13 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     return slot;
   };
 
-  const drop = (slot: Slot) => {
+  /** Gives the connection up, and with it all that it was doing. */
+  const drop = (slot: Slot, error: unknown) => {
     if (slot.gone) return;
     slot.gone = true;
     slots.splice(slots.indexOf(slot), 1);
     slot.connection.destroy();
+    for (const fail of [...slot.running]) fail(error);
     serve();
   };
 
@@ -87,10 +91,10 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     let best: Slot | null = null;
     for (const slot of slots) {
       if (slot.reserved || !slot.ready) continue;
-      if (slot.load === 0) return slot;
+      if (slot.running.size === 0) return slot;
       // Behind a statement that waits for a lock, others would share its fate.
       if (now - slot.busySince > slowMs) continue;
-      if (!best || slot.load < best.load) best = slot;
+      if (!best || slot.running.size < best.running.size) best = slot;
     }
     return slots.length < max ? open() : best;
   };
@@ -136,36 +140,36 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
 
   const execute = (slot: Slot, text: string, parameters: readonly Parameter[], shape: Shape): Promise<Rows> =>
     new Promise((resolve, reject) => {
-      if (slot.load === 0) slot.busySince = clock.now();
-      slot.load += 1;
-      const cancel = clock.after(deadlineMs, () => {
-        drop(slot);
-        reject(tooLate());
-      });
       const settle = () => {
         cancel();
-        slot.load -= 1;
+        slot.running.delete(fail);
         slot.busySince = clock.now();
         slot.ready = true;
         if (waiting.length > 0) serve();
       };
+      const fail = (error: unknown) => {
+        settle();
+        reject(error);
+      };
+      const cancel = clock.after(deadlineMs, () => drop(slot, tooLate()));
+      if (slot.running.size === 0) slot.busySince = clock.now();
+      slot.running.add(fail);
       slot.connection.run(text, parameters, shape).then(
         (rows) => {
           settle();
           resolve(rows);
         },
         (error: unknown) => {
-          // Before the caller can send the next statement into it.
-          if (isBroken(error)) drop(slot);
-          settle();
-          reject(toCallersError(error));
+          // Before the caller, or one who waits, can send the next statement into it.
+          if (isBroken(error)) drop(slot, toCallersError(error));
+          else fail(toCallersError(error));
         },
       );
     });
 
   const reserved = (slot: Slot): Reserved => ({
     async run(text, parameters, shape) {
-      if (slot.gone) throw new EngineError("unavailable", "The connection to the database was lost");
+      if (slot.gone) throw lost();
       return execute(slot, text, parameters, shape);
     },
     release() {

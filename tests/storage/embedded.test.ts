@@ -223,9 +223,13 @@ describe("a client that follows another one", () => {
     const database = connect();
     const late = database.transaction(async (tx) => {
       await tx.execute(sql.raw(insert.replace("$1", "'undone'")));
-      const slow = tx.execute(sql`select count(*) from generate_series(1, 300000)`);
+      const slow = tx.execute(sql`select count(*) from generate_series(1, 300000)`).then(
+        () => "done",
+        (error: unknown) => error,
+      );
+      await new Promise((resolve) => setImmediate(resolve));
       await clock.advance(1000);
-      await slow;
+      throw await slow;
     });
     await expect(late).rejects.toMatchObject({ code: "unavailable" });
     expect(await database.query(slugs, [])).toEqual([]);

@@ -10,7 +10,7 @@ export function readMigrations(): Migration[] {
 }
 
 /** The bundle and the sources lie at different depths. */
-function packageRoot(): string {
+export function packageRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(directory, "drizzle", "meta", "_journal.json"))) {
     const parent = dirname(directory);

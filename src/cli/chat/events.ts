@@ -25,7 +25,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
 function parseBlock(block: string): ChatEvent | null {
   const fields = new Map<string, string>();
   for (const line of block.split(/\r?\n/)) {
-    const [, name, value = ""] = /^([^:]+):? ?(.*)$/.exec(line) ?? [];
+    const [, name, value = ""] = /^([^:]+):? ?(.*)$/s.exec(line) ?? [];
     if (name === undefined) continue;
     const before = name === "data" ? fields.get(name) : undefined;
     fields.set(name, before === undefined ? value : `${before}\n${value}`);

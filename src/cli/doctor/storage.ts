@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createModels } from "../../adapters/models/index.ts";
+import { shippedAssets } from "../../adapters/node/assets.ts";
 import { systemClock } from "../../adapters/node/clock.ts";
 import { isDirectoryInUse } from "../../adapters/node/directory-lock.ts";
 import { createLog } from "../../adapters/node/log.ts";
@@ -76,6 +77,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       clock: systemClock,
       log: silent(),
       models: createModels(),
+      assets: shippedAssets,
       options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map() },
     });
     const { secrets, owned } = await engine.inspect();

@@ -1,0 +1,94 @@
+import type { Services } from "../context.ts";
+import { digest, toBase64 } from "../core/ids.ts";
+import { router } from "./route.ts";
+
+/** What the page loads; the names are those of Swagger UI's own package. */
+const files = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+} as const;
+
+/**
+ * `/docs`: the document as pages that people read and try out. All of it comes from this server, and the policy holds
+ * the browser to that. It needs the files that are shipped beside the program; without them there is no such route.
+ */
+export function docsRoutes({ assets }: Services) {
+  const routes = router();
+  routes.get("/docs", async (c) => {
+    const missing = (await Promise.all(Object.keys(files).map((name) => assets.read(name)))).includes(null);
+    if (missing) return c.notFound();
+    c.header("Content-Security-Policy", await contentSecurityPolicy());
+    c.header("Cache-Control", "no-cache");
+    return c.html(page);
+  });
+  for (const [name, type] of Object.entries(files)) {
+    routes.get(`/docs/${name}`, async (c) => {
+      const bytes = await assets.read(name);
+      if (!bytes) return c.notFound();
+      return c.body(bytes, 200, { "Content-Type": type, "Cache-Control": "public, max-age=3600" });
+    });
+  }
+  return routes;
+}
+
+async function contentSecurityPolicy(): Promise<string> {
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${await hash(script)}`,
+    `style-src 'self' ${await hash(style)}`,
+    // Its icons are addresses of the style sheet's own.
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+const hash = async (source: string) => `'sha256-${toBase64(await digest(source))}'`;
+
+// Nothing here may name another host: the validator that is on by default would be told of every page view.
+const script = `
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+paint();
+dark.addEventListener("change", paint);
+SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#docs",
+  validatorUrl: null,
+  deepLinking: true,
+  filter: true,
+  persistAuthorization: false,
+  defaultModelsExpandDepth: 0,
+});
+`;
+
+const style = `
+html { background: #fff; }
+html.dark-mode { background: #1c2022; }
+body { margin: 0; }
+noscript p { margin: 2rem auto; max-width: 40rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+`;
+
+// Relative addresses, so that a proxy may serve it all under a path of its own.
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>Agent Engine API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<style>${style}</style>
+</head>
+<body>
+<main id="docs"></main>
+<noscript><p>This page needs JavaScript. The same description, for programs: <a href="openapi.json">openapi.json</a>.</p></noscript>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script>${script}</script>
+</body>
+</html>
+`;

@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** The machine's own browser: none is downloaded. `CHROMIUM` names one elsewhere. */
+const executable = [process.env.CHROMIUM ?? "", ...places].find((path) => path !== "" && existsSync(path));
+
+export const hasBrowser = executable !== undefined;
+
+if (!hasBrowser)
+  console.warn("SKIPPED: no Chromium on this machine; install it, or set CHROMIUM to run the browser tests");
+
+/** A browser that speaks to nobody on its own, closed with the test. */
+export async function openBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: executable ?? "",
+    args: [
+      ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+      ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    ],
+  });
+  onTestFinished(() => browser.close());
+  return browser;
+}
+
+/** What a page does that nobody should see: errors, violations of its policy, and requests to other hosts. */
+export function watch(page: Page, origin: string): string[] {
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => complaints.push(`thrown: ${error.message}`));
+  page.on("request", (request) => {
+    const { protocol, origin: host } = new URL(request.url());
+    if (protocol !== "data:" && host !== origin) complaints.push(`request: ${request.url()}`);
+  });
+  return complaints;
+}

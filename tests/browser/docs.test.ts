@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { expect, test, vi } from "vitest";
+import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { hasBrowser, openBrowser, watch } from "./browser.ts";
+
+const views = [
+  { width: 1440, colorScheme: "light" },
+  { width: 1440, colorScheme: "dark" },
+  { width: 390, colorScheme: "light" },
+  { width: 390, colorScheme: "dark" },
+] as const;
+
+/** A browser wants more of a busy machine than anything else here. */
+vi.setConfig({ testTimeout: 90_000 });
+const browserTest = test.skipIf(!hasBrowser);
+
+/** Where to put pictures of the pages, for somebody to look at. */
+const pictures = process.env.SCREENSHOTS;
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (pictures) await page.screenshot({ path: `${pictures}/${name}.png` });
+}
+
+browserTest("/docs reads well on any screen, and touches no other host", async () => {
+  const server = await quickstart({ DATA_DIR: dataDirectory() });
+  const browser = await openBrowser();
+  for (const { width, colorScheme } of views) {
+    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+    const complaints = watch(page, server.url);
+    const response = await page.goto(`${server.url}/docs`);
+    expect(response?.headers()["content-security-policy"]).not.toContain("unsafe");
+
+    const streamChat = page.locator("#operations-Chat-streamChat");
+    await streamChat.waitFor();
+    await picture(page, `docs-${width}-${colorScheme}`);
+    await streamChat.locator(".opblock-summary-control").click();
+    await streamChat.locator(".responses-table").first().waitFor();
+    await picture(page, `docs-${width}-${colorScheme}-operation`);
+
+    const { wide, background, links } = await page.evaluate(() => ({
+      wide: document.documentElement.scrollWidth - innerWidth,
+      background: getComputedStyle(document.documentElement).backgroundColor,
+      links: [...document.querySelectorAll("a")].map(({ href }) => href).filter((href) => href !== ""),
+    }));
+    expect(wide, `${width} px`).toBeLessThanOrEqual(0);
+    expect(background === "rgb(255, 255, 255)").toBe(colorScheme === "light");
+    expect(links.filter((href) => !href.startsWith(server.url))).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.close();
+  }
+});
+
+browserTest("/docs shows every operation, and tries one out", async () => {
+  const server = await quickstart({ DATA_DIR: dataDirectory() });
+  const page = await (await openBrowser()).newPage();
+  const complaints = watch(page, server.url);
+  const description = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { operationId: string; tags: string[] }>>;
+  };
+  const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods));
+  await page.goto(`${server.url}/docs`);
+  await page.locator("#operations-Service-getHealth").waitFor();
+  const names = operations.map(({ tags, operationId }) => `operations-${tags[0]}-${operationId}`).sort();
+  expect(await page.evaluate(() => [...document.querySelectorAll(".opblock")].map(({ id }) => id).sort())).toEqual(
+    names,
+  );
+
+  const health = page.locator("#operations-Service-getHealth");
+  await health.locator(".opblock-summary-control").click();
+  await health.getByRole("button", { name: "Try it out" }).click();
+  await health.getByRole("button", { name: "Execute" }).click();
+  await health.locator(".live-responses-table").getByText("agent-engine").first().waitFor();
+  expect(complaints).toEqual([]);
+});
+
+/** Runs in the page; written as text, since what transforms this file would not leave its `import` alone. */
+const streamInPage = `async ({ source, key }) => {
+  const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  const { createAgentEngine } = await import(address);
+  const engine = createAgentEngine({ baseUrl: location.origin, token: key });
+  const body = { messages: [{ role: "user", content: "think Hello" }] };
+  const seen = [];
+  for await (const { event } of engine.streamChat({ slug: "assistant", body })) {
+    if (seen.at(-1) !== event) seen.push(event);
+  }
+  return seen;
+}`;
+
+browserTest("the client streams a reply inside a page", async () => {
+  const server = await quickstart({ DATA_DIR: dataDirectory() });
+  const page = await (await openBrowser()).newPage();
+  await page.goto(`${server.url}/health`);
+  const source = readFileSync(new URL("../../dist/client/index.js", import.meta.url), "utf8");
+  const seen = await page.evaluate(`(${streamInPage})(${JSON.stringify({ source, key: server.key })})`);
+  expect(seen).toEqual(["step-start", "reasoning-delta", "text-delta", "step-finish", "done"]);
+});

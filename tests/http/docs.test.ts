@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import type { Services } from "../../src/context.ts";
+import { docsRoutes } from "../../src/http/docs.ts";
+
+/** The routes over these files; the page asks for nothing else of the engine. */
+function docs(files: Record<string, string>) {
+  const read = async (name: string) => {
+    const text = files[name];
+    return text === undefined ? null : new TextEncoder().encode(text);
+  };
+  return docsRoutes({ assets: { read } } as Partial<Services> as Services);
+}
+
+const shipped = { "swagger-ui.css": "css", "swagger-ui-bundle.js": "js" };
+
+test("the page's policy allows its own inline parts by hash, this server's files, and nothing else", async () => {
+  const response = await docs(shipped).request("/docs");
+  expect(response.status).toBe(200);
+  const html = await response.text();
+  const policy = response.headers.get("Content-Security-Policy") ?? "";
+  const inline = [...html.matchAll(/<(?:script|style)>(.*?)<\/(?:script|style)>/gs)].map(([, source = ""]) => source);
+  expect(inline).toHaveLength(2);
+  for (const source of inline) {
+    expect(policy).toContain(`'sha256-${createHash("sha256").update(source).digest("base64")}'`);
+  }
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("connect-src 'self'");
+  expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  expect(html).not.toMatch(/https?:|\/\//);
+});
+
+test("the page names only files that are served, by addresses that work under any path", async () => {
+  const app = docs(shipped);
+  const html = await (await app.request("/docs")).text();
+  const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = ""]) => address);
+  expect(addresses).toEqual(["data:,", "docs/swagger-ui.css", "openapi.json", "docs/swagger-ui-bundle.js"]);
+  const script = await app.request("/docs/swagger-ui-bundle.js");
+  expect(script.headers.get("Content-Type")).toBe("text/javascript; charset=utf-8");
+  expect(await script.text()).toBe("js");
+  expect((await app.request("/docs/swagger-ui.css")).headers.get("Content-Type")).toBe("text/css; charset=utf-8");
+  expect((await app.request("/docs/NOTICE")).status).toBe(404);
+});
+
+test("without the shipped files there is no such page", async () => {
+  for (const files of [{}, { "swagger-ui.css": "css" }]) {
+    expect((await docs(files).request("/docs")).status).toBe(404);
+  }
+  expect((await docs({}).request("/docs/swagger-ui-bundle.js")).status).toBe(404);
+});

@@ -1,0 +1,154 @@
+import { spawnSync } from "node:child_process";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chat, dataDirectory } from "../runtime/program.ts";
+import { type Packed, pack, readManifest, root, runIn, startIn } from "./npm.ts";
+
+const megabyte = 1_000_000;
+const { version } = readManifest(root);
+
+let packed: Packed;
+beforeAll(() => {
+  packed = pack();
+});
+afterAll(() => packed?.remove());
+
+/** The address and the key that a quickstart shows. */
+async function shownBy(server: ReturnType<typeof startIn>): Promise<{ url: string; key: string }> {
+  await server.printed(/Ctrl\+C/);
+  const shown = (label: string) => server.stdout().match(new RegExp(`^ +${label} +(\\S+)`, "m"))?.[1] ?? "";
+  return { url: shown("Address"), key: shown("Key") };
+}
+
+test("the tarball has what runs, and nothing of the workshop", () => {
+  const allowed = [
+    /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/agent-engine\.js)$/,
+    /^dist\/(cli\.js|embedded-worker\.js|template\.tar\.gz|THIRD-PARTY-LICENSES)$/,
+    /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts))$/,
+    /^docs\/[^/]+\.md$/,
+    /^drizzle\/(\d+_\w+\.sql|meta\/_journal\.json)$/,
+  ];
+  expect(packed.files.filter((file) => !allowed.some((pattern) => pattern.test(file)))).toEqual([]);
+  expect(packed.files).toEqual(
+    expect.arrayContaining(["bin/agent-engine.js", "dist/cli.js", "drizzle/meta/_journal.json"]),
+  );
+});
+
+test("nothing runs at install, and one library comes along", () => {
+  const { scripts, dependencies, optionalDependencies, peerDependencies } = readManifest(root);
+  const hooks = ["preinstall", "install", "postinstall", "prepare"];
+  expect(Object.keys(scripts as object).filter((name) => hooks.includes(name))).toEqual([]);
+  expect(Object.keys(dependencies as object)).toEqual(["@electric-sql/pglite"]);
+  expect([optionalDependencies, peerDependencies]).toEqual([undefined, undefined]);
+});
+
+test("npx runs it in an empty folder: version, quickstart, a first reply, and SIGTERM", async () => {
+  const folder = dataDirectory();
+  const npx = (...args: string[]) => ["exec", "--yes", `--package=${packed.file}`, "--", "agent-engine", ...args];
+  expect(runIn(folder, "npm", ...npx("--version"))).toBe(`${version}\n`);
+
+  const server = startIn(folder, "npm", npx("quickstart"));
+  const { url, key } = await shownBy(server);
+  const reply = await chat({ url, key, text: "Hello" });
+  expect(await reply.json()).toMatchObject({ choices: [{ message: { content: expect.stringContaining("Hello") } }] });
+  expect(readdirSync(folder).filter((name) => name !== "cache")).toEqual([".agent-engine"]);
+
+  // Only to npm, as a supervisor does it.
+  server.child.kill("SIGTERM");
+  await server.ended;
+  expect(server.stderr()).toContain('"Stopped"');
+  await expect(fetch(`${url}/health`)).rejects.toThrow("fetch failed");
+});
+
+describe("installed", () => {
+  let folder: string;
+  let module: string;
+  beforeAll(() => {
+    folder = join(packed.file, "..", "installed");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+    runIn(folder, "npm", "install", "--silent", packed.file);
+    rmSync(join(folder, "cache"), { recursive: true, force: true });
+    module = join(folder, "node_modules", "agent-engine");
+  });
+
+  test("it takes at most 60 MB", () => {
+    expect(sizeOf(join(folder, "node_modules"))).toBeLessThan(60 * megabyte);
+  });
+
+  test("it names every library that it contains, with its licence", () => {
+    const licenses = readFileSync(join(module, "dist", "THIRD-PARTY-LICENSES"), "utf8");
+    const bundle = readFileSync(join(module, "dist", "cli.js"), "utf8");
+    const contained = [...bundle.matchAll(/^\/\/ node_modules\/(?:.*node_modules\/)?((?:@[^/\s]+\/)?[^/\s]+)\//gm)];
+    const names = new Set(contained.map(([, name]) => name));
+    expect(names.size).toBeGreaterThan(20);
+    const lines = licenses.split("\n");
+    for (const name of names)
+      expect(
+        lines.filter((line) => line.startsWith(`${name} `)),
+        name,
+      ).not.toEqual([]);
+  });
+
+  test("the program takes SIGTERM itself and keeps its data", async () => {
+    const program = join(folder, "node_modules", ".bin", "agent-engine");
+    const environment = { DATA_DIR: join(folder, "data") };
+    const first = startIn(folder, program, ["quickstart"], environment);
+    const { url, key } = await shownBy(first);
+    expect((await chat({ url, key, text: "Hello", chatId: "c1" })).status).toBe(200);
+    first.child.kill("SIGTERM");
+    expect(await first.ended).toBe(0);
+
+    const second = startIn(folder, program, ["serve"], environment);
+    const [, address = ""] = await second.printed(/"address":"(http:[^"]+)"/);
+    expect((await chat({ url: address, key, text: "Again", chatId: "c1" })).status).toBe(200);
+  });
+
+  test("the client can be imported, with types for TypeScript's strictest reading", () => {
+    const script = 'import { createAgentEngine } from "agent-engine/client"; console.log(typeof createAgentEngine);';
+    expect(runIn(folder, process.execPath, "--input-type=module", "--eval", script)).toBe("function\n");
+    writeFileSync(
+      join(folder, "use.ts"),
+      'import { createAgentEngine } from "agent-engine/client";\nexport const client = createAgentEngine({ baseUrl: "http://localhost:4000" });\n',
+    );
+    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--lib", "es2023,dom"];
+    runIn(folder, process.execPath, join(root, "node_modules/typescript/bin/tsc"), ...options, "use.ts");
+  });
+});
+
+describe("an older Node", () => {
+  const program = join(root, "bin", "agent-engine.js");
+  const refusal = (node: string) => `agent-engine: Node 22.13 or newer is needed; this is Node ${node}\n`;
+
+  test.each(["18.20.8", "20.20.2", "22.12.0"])("%s: one line and exit code 1", (node) => {
+    const pretend = `data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"${node}"}})`;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", pretend, program], {
+      encoding: "utf8",
+    });
+    expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: "", stderr: refusal(node) });
+  });
+
+  const older = olderNode();
+  test.skipIf(!older)(`a real one, ${older?.version ?? "of which this machine has none"}`, () => {
+    const { status, stdout, stderr } = spawnSync(older?.path ?? "", [program, "--version"], { encoding: "utf8" });
+    expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: "", stderr: refusal(older?.version ?? "") });
+  });
+});
+
+/** A Node on this machine's PATH that is too old for us. */
+function olderNode(): { path: string; version: string } | undefined {
+  for (const place of (process.env.PATH ?? "").split(delimiter)) {
+    const path = join(place, "node");
+    const version = spawnSync(path, ["--version"], { encoding: "utf8" }).stdout?.trim().slice(1) ?? "";
+    if (/^(1\d|20)\./.test(version)) return { path, version };
+  }
+  return undefined;
+}
+
+/** Bytes of all files, as an installation counts them. */
+function sizeOf(path: string): number {
+  const entry = lstatSync(path);
+  if (!entry.isDirectory()) return entry.size;
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+}
