@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { settings } from "../../src/core/config.ts";
+import { providerVariables } from "../../src/core/providers.ts";
+import { root } from "./npm.ts";
+
+const read = (name: string) => readFileSync(join(root, name), "utf8");
+const known = new Set([...Object.keys(settings.shape), ...Object.keys(providerVariables)]);
+
+test("compose.yaml and Dockerfile set variables that the server reads", () => {
+  const engine = read("compose.yaml").split("\n  database:\n")[0] ?? "";
+  const passed = [...engine.matchAll(/^ {6}([A-Z_]+):/gm)].map(([, name = ""]) => name);
+  expect(passed).toEqual(expect.arrayContaining(["DATABASE_URL", "ENCRYPTION_KEY", "OPENAI_API_KEY"]));
+  expect(passed.filter((name) => !known.has(name))).toEqual([]);
+  const [, environment = ""] = /^ENV (.*)$/m.exec(read("Dockerfile")) ?? [];
+  const set = [...environment.matchAll(/([A-Z_]+)=/g)].map(([, name = ""]) => name);
+  expect(set.filter((name) => !known.has(name))).toEqual(["NODE_ENV"]);
+});
+
+test("no password and no key has a default in compose.yaml", () => {
+  const secrets = [...read("compose.yaml").matchAll(/\$\{(\w*(?:PASSWORD|KEY)\w*)(:[-?])([^}]*)\}/g)];
+  expect(secrets.length).toBeGreaterThan(4);
+  const weak = secrets.filter(([, , operator, text]) => operator === ":-" && text !== "").map(([whole]) => whole);
+  expect(weak).toEqual([]);
+  for (const name of ["POSTGRES_PASSWORD", "ENCRYPTION_KEY"]) {
+    expect(secrets.filter(([, variable]) => variable === name).map(([, , operator]) => operator)).not.toContain(":-");
+  }
+});
+
+test("the texts that docs/operations.md explains are those that the program says", () => {
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => read(join("src", name)));
+  const program = [...sources, read("bin/agent-engine.js")].join("\n");
+  const [log = "", trouble = ""] = read("docs/operations.md").split("## Trouble");
+  const events = [...(log.split("## Health")[0] ?? "").matchAll(/^\| (`[A-Z].*?) \|/gm)];
+  const texts = [...trouble.matchAll(/^\| (`[^|]*`.*?) \|/gm)];
+  expect([events.length, texts.length]).toEqual([expect.toSatisfy((n) => n > 5), expect.toSatisfy((n) => n > 10)]);
+  const fragments = [...events, ...texts]
+    .flatMap(([, cell = ""]) => [...cell.matchAll(/`([^`]+)`/g)])
+    .flatMap(([, text = ""]) => text.split("…"))
+    .map((text) => text.trim());
+  expect(fragments.filter((text) => !program.includes(text))).toEqual([]);
+});
