@@ -11,13 +11,21 @@ import { securitySchemes } from "./http/route.ts";
 
 export type App = OpenAPIHono<AppEnv>;
 
-/** Mounts the groups of routes under one error handler and one description of the request. */
-export function createApp(services: Services, groups: readonly App[]): App {
+interface Mounted {
+  /** Read and bound their bodies themselves: something of theirs comes before the body. */
+  doors: readonly App[];
+  groups: readonly App[];
+}
+
+/** Mounts the routes under one error handler and one description of the request. */
+export function createApp(services: Services, { doors, groups }: Mounted): App {
   const app = new OpenAPIHono<AppEnv>({ strict: true });
-  app.use(describeRequest(services), boundBody);
+  app.use(describeRequest(services));
   for (const [name, scheme] of Object.entries(securitySchemes)) {
     app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
   }
+  for (const door of doors) app.route("/", door);
+  app.use(boundBody);
   for (const group of groups) app.route("/", group);
 
   app.route("/", docsRoutes(services));

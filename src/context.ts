@@ -4,7 +4,7 @@ import { EngineError } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
 import { type Permission, type RoleKey, reachesAllWorkspaces } from "./core/permissions.ts";
 import type { Assets, Clock, Log, Models } from "./core/ports.ts";
-import type { Database, Db } from "./db/client.ts";
+import { type Database, type Db, sqlState } from "./db/client.ts";
 import { auditLogs } from "./db/schema.ts";
 
 /** Who acts. A management key stands for its organization, `system` for the engine itself. */
@@ -68,6 +68,21 @@ interface Change {
  * readers compare are one transaction. Inside `fn` only `tx` may be used.
  */
 export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
+  return unlessDeadlocked(() => writeOnce(ctx, change, fn));
+}
+
+/** Who loses a deadlock (40P01) did nothing yet: the same again may go well. */
+async function unlessDeadlocked<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (sqlState(error) !== "40P01" || attempt === 5) throw error;
+    }
+  }
+}
+
+async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
   const { actor, membership, request } = ctx;
   return ctx.database.transaction(async (tx) => {
     const result = await fn(tx);

@@ -68,7 +68,12 @@ export interface Engine {
   resetPassword(email: string): Promise<PasswordReset>;
   /** What `doctor` asks of a database whose schema is of this release. Changes nothing. */
   inspect(): Promise<Inspection>;
-  /** Upkeep: renews the leases of running turns and closes what dead processes left. Call it every 10 seconds. */
+  /**
+   * Renews the leases of running turns, which last 30 seconds. Call it every 5, apart from all other upkeep: even when
+   * one call hangs until its deadline, the next one is in time.
+   */
+  renewLeases(): Promise<void>;
+  /** Upkeep: closes what dead processes left, forgets what is over. Call it every 10 seconds. */
   tick(): Promise<void>;
   /** Takes no new turns, lets running ones finish for `graceMs`, then aborts them. */
   stop(graceMs: number): Promise<void>;
@@ -80,14 +85,10 @@ export interface Engine {
 export function createEngine(services: Services): Engine {
   const health = createHealth(services);
   const chat = createChat(services);
-  const app = createApp(services, [
-    health.routes,
-    accountRoutes,
-    agentRoutes,
-    secretRoutes,
-    channelRoutes,
-    chat.routes,
-  ]);
+  const app = createApp(services, {
+    doors: [chat.routes],
+    groups: [health.routes, accountRoutes, agentRoutes, secretRoutes, channelRoutes],
+  });
 
   return {
     app,
@@ -118,6 +119,7 @@ export function createEngine(services: Services): Engine {
     },
     resetPassword: (email) => resetPassword(services, email),
     inspect: async () => ({ secrets: await inspectSecrets(services), owned: await ownerExists(services) }),
+    renewLeases: () => chat.renewLeases(),
     async tick() {
       await chat.tick();
       await tidyAccounts(services);

@@ -12,7 +12,7 @@ import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
 
 export const version: string = manifest.version;
 
-/** How often leases are renewed and dead turns closed. */
+const renewalMs = 5_000;
 const upkeepMs = 10_000;
 
 /** What a start knows before it opens anything. */
@@ -76,7 +76,12 @@ export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<R
     const { engine } = opened;
     const { setupToken } = await engine.boot(owner ? { owner } : {});
     listener.serve(engine.app);
-    const stopUpkeep = repeat(upkeepMs, () => engine.tick(), log);
+    const stopRenewals = repeat(renewalMs, () => engine.renewLeases(), log);
+    const stopTicks = repeat(upkeepMs, () => engine.tick(), log);
+    const stopUpkeep = () => {
+      stopRenewals();
+      stopTicks();
+    };
     log.info({ version, address, database: settings.DATABASE_URL ? "postgresql" : "embedded" }, "Listening");
     return { engine, address, setupToken, stop: stopOnce(setup, { listener, opened, stopUpkeep }) };
   } catch (error) {

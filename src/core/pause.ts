@@ -1,17 +1,17 @@
 import type { Clock } from "./ports.ts";
 
 /** Resolves after `ms`; rejects with the signal's reason when that is aborted first. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       cancel();
-      reject(signal.reason);
+      reject(signal?.reason);
     };
     const cancel = clock.after(ms, () => {
-      signal.removeEventListener("abort", onAbort);
+      signal?.removeEventListener("abort", onAbort);
       resolve();
     });
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener("abort", onAbort, { once: true });
   });
 }

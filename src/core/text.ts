@@ -26,6 +26,12 @@ export function storableJson(value: unknown): string {
   });
 }
 
+/** Whether objects and lists are nested in each other more than `levels` times. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== "object") return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
+}
+
 const storableMessage = "must not contain NUL or unpaired surrogates";
 
 /** A string of at most `max` UTF-16 units that the database can hold. */

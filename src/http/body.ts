@@ -8,7 +8,7 @@ const maxBodyBytes = 1024 * 1024;
 
 /** Refuses longer bodies with the 413. Stands behind `describeRequest`, whose log line names the refusal. */
 export const boundBody = createMiddleware<AppEnv>(async (c, next) => {
-  await limitBody(c, maxBodyBytes);
+  await limitBody(c);
   await next();
 });
 
@@ -16,7 +16,7 @@ export const boundBody = createMiddleware<AppEnv>(async (c, next) => {
  * Throws the 413 for a longer body. A declared length is believed, since servers hold the client to it; a body without
  * one is read here, up to the limit, and put back.
  */
-async function limitBody(c: Context<AppEnv>, limit: number): Promise<void> {
+export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes): Promise<void> {
   if (c.req.method === "GET" || c.req.method === "HEAD") return;
   const declared = c.req.header("Content-Length");
   if (declared !== undefined && c.req.header("Transfer-Encoding") === undefined) {

@@ -18,7 +18,7 @@ interface Options {
   /** Aborted when the client is gone; the runtime's request has it. */
   signal: AbortSignal;
   /** Called at most once, and never after `close`. */
-  onLeave(): void;
+  onLeave?(): void;
 }
 
 const utf8 = new TextEncoder();
@@ -36,7 +36,7 @@ export function eventStream({ clock, headers, signal, onLeave }: Options): { res
   const leave = () => {
     if (!controller) return;
     end();
-    onLeave();
+    onLeave?.();
   };
   const write = (text: string) => {
     if (!controller) return;
@@ -63,7 +63,8 @@ export function eventStream({ clock, headers, signal, onLeave }: Options): { res
     new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
   );
   ping();
-  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave, { once: true });
 
   const response = new Response(body, {
     headers: {

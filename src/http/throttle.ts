@@ -72,17 +72,23 @@ export async function forgetCalls({ database }: Services, key: string): Promise<
 }
 
 /** Throws the 429 of decisions §3 unless the call was allowed. `X-RateLimit-Reset` is in seconds, as `Retry-After` is. */
-export function requireAllowed({ allowed, limit, remaining, resetSeconds }: Verdict, what = "requests"): void {
-  if (allowed) return;
+export function requireAllowed(verdict: Verdict, what = "requests"): void {
+  if (verdict.allowed) return;
+  const { resetSeconds } = verdict;
   const when = `try again in ${resetSeconds} second${resetSeconds === 1 ? "" : "s"}`;
   throw new EngineError("rate-limited", `Too many ${what}: ${when}`, {
-    headers: {
-      "Retry-After": String(resetSeconds),
-      "X-RateLimit-Limit": String(limit),
-      "X-RateLimit-Remaining": String(remaining),
-      "X-RateLimit-Reset": String(resetSeconds),
-    },
+    headers: refusalHeaders(verdict),
   });
+}
+
+/** The headers of every 429 that a limit of ours causes. */
+export function refusalHeaders({ limit, remaining, resetSeconds }: Omit<Verdict, "allowed">): Record<string, string> {
+  return {
+    "Retry-After": String(resetSeconds),
+    "X-RateLimit-Limit": String(limit),
+    "X-RateLimit-Remaining": String(remaining),
+    "X-RateLimit-Reset": String(resetSeconds),
+  };
 }
 
 /** Deletes the windows that are over: a bounded batch, to be called again and again. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/ports.ts";
-import { StepFold, type ToolCall } from "./step.ts";
+import { StepFold, type ToolCall, tokenCount } from "./step.ts";
 import { type ToolResult, wireResult } from "./tools.ts";
 import type { JsonValue, ModelMessage, Step, StepType, Usage } from "./types.ts";
 
@@ -62,8 +62,8 @@ export class TurnFold {
 
   #close(step: StepFold, finishReason: string): void {
     this.#step = null;
-    this.#usage.promptTokens += step.usage.promptTokens;
-    this.#usage.completionTokens += step.usage.completionTokens;
+    this.#usage.promptTokens = tokenCount(this.#usage.promptTokens + step.usage.promptTokens);
+    this.#usage.completionTokens = tokenCount(this.#usage.completionTokens + step.usage.completionTokens);
     const answered = step.calls.filter((call) => this.#results.has(call));
     const message = step.message((call) => answered.includes(call));
     if (message) this.messages.push(message);

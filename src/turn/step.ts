@@ -1,4 +1,5 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import { isDeeperThan } from "../core/text.ts";
 import type { JsonValue, ModelMessage, StepType, TurnEvent, Usage } from "./types.ts";
 
 interface Block {
@@ -132,7 +133,10 @@ export class StepFold {
       reason: finishReason.unified,
       stated: finishReason.raw !== undefined || !["other", "interrupted"].includes(finishReason.unified),
     };
-    this.usage = { promptTokens: tokens(usage.inputTokens.total), completionTokens: tokens(usage.outputTokens.total) };
+    this.usage = {
+      promptTokens: tokenCount(usage.inputTokens.total),
+      completionTokens: tokenCount(usage.outputTokens.total),
+    };
   }
 
   #join(type: Block["type"]): string {
@@ -161,13 +165,15 @@ function replayed({ id, name, args, malformed, providerOptions }: ToolCall): Ass
 function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {
   if (input.trim() === "") return { args: {} };
   try {
-    return { args: JSON.parse(input) as JsonValue };
+    const args = JSON.parse(input) as JsonValue;
+    // Deeper values break whoever writes them down again.
+    return isDeeperThan(args, 200) ? { args: "", malformed: "The arguments are nested too deeply" } : { args };
   } catch {
     return { args: input, malformed: "The arguments are not valid JSON" };
   }
 }
 
 /** A count that fits the database, whatever a provider reports. */
-function tokens(count: number | undefined): number {
+export function tokenCount(count: number | undefined): number {
   return count !== undefined && count > 0 ? Math.min(Math.round(count), 1_000_000_000) : 0;
 }

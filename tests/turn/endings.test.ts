@@ -218,3 +218,26 @@ test("a tool that returns nothing gives null", async () => {
   const { events } = await runTurn(turnInput(model, { tools: new Map([["quiet", quiet]]) }));
   expect(events).toContainEqual({ type: "tool-result", id: "c", result: null });
 });
+
+test("the sum of the steps fits the database too", async () => {
+  const huge = finish("tool-calls", { input: 1e9, output: 1e9 });
+  const script = [1, 2, 3].map((n) => ({ parts: [...toolCall(`c${n}`, "echo", {}), huge] }));
+  const model = scriptedModel([...script, reply("ok")]);
+  const tools = new Map([["echo", tool("echo", answering("x"))]]);
+  const { outcome } = await runTurn(turnInput(model, { tools }));
+  expect(outcome).toMatchObject({ status: "done", usage: { promptTokens: 1e9, completionTokens: 1e9 } });
+});
+
+test("arguments nested beyond all sense are refused, and stay out of the transcript", async () => {
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  const model = scriptedModel([{ parts: [...toolCall("c", "echo", deep), finish("tool-calls")] }, reply("ok")]);
+  const tools = new Map([["echo", tool("echo", answering("x"))]]);
+  const { outcome, events } = await runTurn(turnInput(model, { tools }));
+  expect(outcome).toMatchObject({ status: "done", text: "ok" });
+  expect(events).toContainEqual({
+    type: "tool-result",
+    id: "c",
+    result: { error: "The arguments are nested too deeply" },
+  });
+  expect(JSON.stringify(outcome).length).toBeLessThan(2_000);
+});

@@ -10,7 +10,7 @@ export interface Listener {
   port: number;
   /** From here on `app` answers. Requests that came earlier have waited for it. */
   serve(app: Served): void;
-  /** Ends every connection, the busy ones too. */
+  /** Takes no more connections, lets answers that are under way out, and cuts off what outlasts two seconds. */
   close(): Promise<void>;
 }
 
@@ -47,8 +47,13 @@ export async function listen(host: string, port: number): Promise<Listener> {
     },
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
+        const sweep = setInterval(() => server.closeIdleConnections(), 20);
+        const cut = setTimeout(() => server.closeAllConnections(), 2_000);
+        server.close(() => {
+          clearInterval(sweep);
+          clearTimeout(cut);
+          resolve();
+        });
       }),
   };
 }

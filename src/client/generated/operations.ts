@@ -5,6 +5,9 @@ import type { Operation } from "../options.ts";
 import type { AgentEngine } from "./types.ts";
 
 export const operations: Record<keyof AgentEngine, Operation> = {
+  createChatCompletion: { method: "POST", path: "/v1/chat/completions", answer: "json" },
+  streamChat: { method: "POST", path: "/api/instances/{slug}/chat/stream", answer: "events" },
+  listModels: { method: "GET", path: "/v1/models", answer: "json" },
   getHealth: { method: "GET", path: "/health", answer: "json" },
   setUp: { method: "POST", path: "/api/setup", answer: "json" },
   signIn: { method: "POST", path: "/api/auth/sign-in/email", answer: "json" },
@@ -28,7 +31,4 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   listAgentChannels: { method: "GET", path: "/api/instances/{slug}/channels", answer: "json" },
   putAgentChannel: { method: "PUT", path: "/api/instances/{slug}/channels/{type}", answer: "json" },
   deleteAgentChannel: { method: "DELETE", path: "/api/instances/{slug}/channels/{type}", answer: "json" },
-  createChatCompletion: { method: "POST", path: "/v1/chat/completions", answer: "json" },
-  streamChat: { method: "POST", path: "/api/instances/{slug}/chat/stream", answer: "events" },
-  listModels: { method: "GET", path: "/v1/models", answer: "json" },
 };

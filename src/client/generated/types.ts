@@ -2,6 +2,196 @@
 
 import type { CallOptions } from "../options.ts";
 
+export interface ChatCompletion {
+  id: string;
+  object: "chat.completion";
+  created: number;
+  model: string;
+  choices: Array<{
+    index: 0;
+    message: {
+      role: "assistant";
+      content: string;
+    };
+    finish_reason: "stop";
+  }>;
+  usage: Usage;
+}
+
+export interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+}
+
+export interface ErrorBody {
+  statusCode: number;
+  message: string;
+  /** Reason phrase of the status. */
+  error: string;
+  issues?: Array<{
+    path: string;
+    message: string;
+  }>;
+  /** On a 500: what to look for in the log. */
+  requestId?: string;
+}
+
+export interface CompletionRequest {
+  /** Slug of the agent. */
+  model: string;
+  messages: Array<ChatMessage>;
+  /** Answer as server-sent events. */
+  stream?: boolean | null;
+  /** Honoured only when the agent's `streamUsageEnabled` is on. */
+  stream_options?: {
+    include_usage?: boolean | null;
+    [key: string]: unknown;
+  } | null;
+  /** The same `chat_id` continues the same conversation. */
+  chat_id?: string | null;
+  /** The end user, whose memories and budget the turn touches. */
+  user?: string | null;
+  /** Projected onto the conversation's state before the turn. */
+  context?: unknown;
+}
+
+/** System, developer and tool messages are accepted and dropped. */
+export interface ChatMessage {
+  role: string;
+  /** Text, or a list of `{type:"text"}` parts. */
+  content?:
+    | string
+    | Array<{
+        type: string;
+        [key: string]: unknown;
+      }>
+    | null;
+  [key: string]: unknown;
+}
+
+/** A server-sent event as an object of its fields, with `data` parsed. */
+export type ChatEvent =
+  | StepStartEvent
+  | ReasoningDeltaEvent
+  | ToolCallEvent
+  | ToolResultEvent
+  | TextDeltaEvent
+  | StepFinishEvent
+  | DoneEvent
+  | ErrorEvent;
+
+export interface StepStartEvent {
+  /** `<messageId>:<n>`: what a stream is resumed by. */
+  id: string;
+  event: "step-start";
+  data: {
+    /** Of the step, from 0. */
+    index: number;
+    stepType: "initial" | "tool-result" | "continue";
+  };
+}
+
+export interface ReasoningDeltaEvent {
+  /** `<messageId>:<n>`: what a stream is resumed by. */
+  id: string;
+  event: "reasoning-delta";
+  data: {
+    text: string;
+  };
+}
+
+export interface ToolCallEvent {
+  /** `<messageId>:<n>`: what a stream is resumed by. */
+  id: string;
+  event: "tool-call";
+  data: {
+    /** The same for a call and its result. */
+    id: string;
+    /** Canonical name of the tool. */
+    name: string;
+    /** What the model calls it with. */
+    args?: unknown;
+  };
+}
+
+export interface ToolResultEvent {
+  /** `<messageId>:<n>`: what a stream is resumed by. */
+  id: string;
+  event: "tool-result";
+  data: {
+    /** The same for a call and its result. */
+    id: string;
+    /** What the tool answered; `{ error }` when it failed. */
+    result?: unknown;
+  };
+}
+
+export interface TextDeltaEvent {
+  /** `<messageId>:<n>`: what a stream is resumed by. */
+  id: string;
+  event: "text-delta";
+  data: {
+    text: string;
+  };
+}
+
+export interface StepFinishEvent {
+  /** `<messageId>:<n>`: what a stream is resumed by. */
+  id: string;
+  event: "step-finish";
+  data: {
+    /** Of the step, from 0. */
+    index: number;
+    /** The model's reason to end the step. */
+    finishReason: string;
+  };
+}
+
+export interface DoneEvent {
+  /** `<messageId>:<n>`: what a stream is resumed by. */
+  id: string;
+  event: "done";
+  data: {
+    /** Null after a refusal. */
+    conversationId: string | null;
+    /** The stored reply; null when nothing was stored. */
+    messageId: string | null;
+  };
+}
+
+export interface ErrorEvent {
+  /** `<messageId>:<n>`: what a stream is resumed by. */
+  id: string;
+  event: "error";
+  data: {
+    /** For the caller; `done` follows. */
+    message: string;
+  };
+}
+
+export interface ChatRequest {
+  messages: Array<ChatMessage>;
+  /** The same `chat_id` continues the same conversation. */
+  chat_id?: string | null;
+  /** The end user, whose memories and budget the turn touches. */
+  user?: string | null;
+  /** Projected onto the conversation's state before the turn. */
+  context?: unknown;
+}
+
+export interface ModelList {
+  object: "list";
+  data: Array<{
+    /** Slug of the agent. */
+    id: string;
+    object: "model";
+    created: number;
+    /** Slug of the organization. */
+    owned_by: string;
+  }>;
+}
+
 export interface Health {
   status: "ok" | "stopping";
   timestamp: string;
@@ -20,19 +210,6 @@ export interface Account {
   id: string;
   email: string;
   name: string;
-}
-
-export interface ErrorBody {
-  statusCode: number;
-  message: string;
-  /** Reason phrase of the status. */
-  error: string;
-  issues?: Array<{
-    path: string;
-    message: string;
-  }>;
-  /** On a 500: what to look for in the log. */
-  requestId?: string;
 }
 
 export interface SetUp {
@@ -417,181 +594,13 @@ export interface WebConfigChanges {
   allowedOrigins?: Array<string>;
 }
 
-export interface ChatCompletion {
-  id: string;
-  object: "chat.completion";
-  created: number;
-  model: string;
-  choices: Array<{
-    index: 0;
-    message: {
-      role: "assistant";
-      content: string;
-    };
-    finish_reason: "stop";
-  }>;
-  usage: Usage;
+export interface CreateChatCompletionInput {
+  body: CompletionRequest & { stream?: false | null };
 }
 
-export interface Usage {
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-}
-
-export interface CompletionRequest {
-  /** Slug of the agent. */
-  model: string;
-  messages: Array<ChatMessage>;
-  /** Answer as server-sent events. */
-  stream?: boolean | null;
-  /** Honoured only when the agent's `streamUsageEnabled` is on. */
-  stream_options?: {
-    include_usage?: boolean | null;
-    [key: string]: unknown;
-  } | null;
-  /** The same `chat_id` continues the same conversation. */
-  chat_id?: string | null;
-  /** The end user, whose memories and budget the turn touches. */
-  user?: string | null;
-  /** Projected onto the conversation's state before the turn. */
-  context?: unknown;
-}
-
-/** System, developer and tool messages are accepted and dropped. */
-export interface ChatMessage {
-  role: string;
-  /** Text, or a list of `{type:"text"}` parts. */
-  content?:
-    | string
-    | Array<{
-        type: string;
-        [key: string]: unknown;
-      }>
-    | null;
-  [key: string]: unknown;
-}
-
-/** A server-sent event as an object of its fields, with `data` parsed. */
-export type ChatEvent =
-  | StepStartEvent
-  | ReasoningDeltaEvent
-  | ToolCallEvent
-  | ToolResultEvent
-  | TextDeltaEvent
-  | StepFinishEvent
-  | DoneEvent
-  | ErrorEvent;
-
-export interface StepStartEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
-  id: string;
-  event: "step-start";
-  data: {
-    /** Of the step, from 0. */
-    index: number;
-    stepType: "initial" | "tool-result" | "continue";
-  };
-}
-
-export interface ReasoningDeltaEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
-  id: string;
-  event: "reasoning-delta";
-  data: {
-    text: string;
-  };
-}
-
-export interface ToolCallEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
-  id: string;
-  event: "tool-call";
-  data: {
-    /** The same for a call and its result. */
-    id: string;
-    /** Canonical name of the tool. */
-    name: string;
-    /** What the model calls it with. */
-    args?: unknown;
-  };
-}
-
-export interface ToolResultEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
-  id: string;
-  event: "tool-result";
-  data: {
-    /** The same for a call and its result. */
-    id: string;
-    /** What the tool answered; `{ error }` when it failed. */
-    result?: unknown;
-  };
-}
-
-export interface TextDeltaEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
-  id: string;
-  event: "text-delta";
-  data: {
-    text: string;
-  };
-}
-
-export interface StepFinishEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
-  id: string;
-  event: "step-finish";
-  data: {
-    /** Of the step, from 0. */
-    index: number;
-    /** The model's reason to end the step. */
-    finishReason: string;
-  };
-}
-
-export interface DoneEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
-  id: string;
-  event: "done";
-  data: {
-    /** Null after a refusal. */
-    conversationId: string | null;
-    /** The stored reply; null when nothing was stored. */
-    messageId: string | null;
-  };
-}
-
-export interface ErrorEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
-  id: string;
-  event: "error";
-  data: {
-    /** For the caller; `done` follows. */
-    message: string;
-  };
-}
-
-export interface ChatRequest {
-  messages: Array<ChatMessage>;
-  /** The same `chat_id` continues the same conversation. */
-  chat_id?: string | null;
-  /** The end user, whose memories and budget the turn touches. */
-  user?: string | null;
-  /** Projected onto the conversation's state before the turn. */
-  context?: unknown;
-}
-
-export interface ModelList {
-  object: "list";
-  data: Array<{
-    /** Slug of the agent. */
-    id: string;
-    object: "model";
-    created: number;
-    /** Slug of the organization. */
-    owned_by: string;
-  }>;
+export interface StreamChatInput {
+  slug: string;
+  body: ChatRequest;
 }
 
 export interface SetUpInput {
@@ -697,17 +706,35 @@ export interface DeleteAgentChannelInput {
   type: string;
 }
 
-export interface CreateChatCompletionInput {
-  body: CompletionRequest & { stream?: false | null };
-}
-
-export interface StreamChatInput {
-  slug: string;
-  body: ChatRequest;
-}
-
 /** All operations of a server, by their `operationId`. */
 export interface AgentEngine {
+  /**
+   * Chat with an agent, as chat-completions clients do.
+   *
+   * `model` is the agent's slug. With `chat_id` the server keeps the conversation; without it the messages are all there is.
+   *
+   * Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.
+   *
+   * At most 20 requests a minute for each client address. With `X-Error-Format: openai` errors come in the vendor's shape.
+   */
+  createChatCompletion(input: CreateChatCompletionInput, options?: CallOptions): Promise<ChatCompletion>;
+
+  /**
+   * Chat with an agent and see everything that happens.
+   *
+   * Typed server-sent events: `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId }, `error` { message }.
+   *
+   * Each event has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.
+   */
+  streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
+
+  /**
+   * The agents that can be named as model.
+   *
+   * With an agent's key: that agent, while its Web channel is on. With a session: the active agents within reach. A management key is refused.
+   */
+  listModels(input?: Record<string, never>, options?: CallOptions): Promise<ModelList>;
+
   /**
    * Whether the server takes requests.
    *
@@ -868,31 +895,4 @@ export interface AgentEngine {
    * Web keeps its key and its context mapping. Turning off what is off is fine.
    */
   deleteAgentChannel(input: DeleteAgentChannelInput, options?: CallOptions): Promise<Deleted>;
-
-  /**
-   * Chat with an agent, as chat-completions clients do.
-   *
-   * `model` is the agent's slug. With `chat_id` the server keeps the conversation; without it the messages are all there is.
-   *
-   * Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.
-   *
-   * At most 20 requests a minute for each client address. With `X-Error-Format: openai` errors come in the vendor's shape.
-   */
-  createChatCompletion(input: CreateChatCompletionInput, options?: CallOptions): Promise<ChatCompletion>;
-
-  /**
-   * Chat with an agent and see everything that happens.
-   *
-   * Typed server-sent events: `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId }, `error` { message }.
-   *
-   * Each event has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.
-   */
-  streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
-
-  /**
-   * The agents that can be named as model.
-   *
-   * With an agent's key: that agent, while its Web channel is on. With a session: the active agents within reach. A management key is refused.
-   */
-  listModels(input?: Record<string, never>, options?: CallOptions): Promise<ModelList>;
 }

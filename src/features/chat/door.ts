@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { limitBody } from "../../http/body.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 import type { Agents, Grant } from "./admit.ts";
@@ -78,12 +79,13 @@ export function preflight(c: Context<AppEnv>, origin: string | null): Response {
   });
 }
 
-/** Reads a body as JSON. Throws the 400 and 415 of decisions §3. */
+/** Reads a body as JSON. Throws the 400, 413 and 415 of decisions §3. */
 export async function readJson(c: Context<AppEnv>): Promise<unknown> {
   const type = c.req.header("Content-Type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "application/json" && !type.endsWith("+json")) {
     throw new EngineError("unsupported-media-type", "Content-Type must be application/json");
   }
+  await limitBody(c);
   const text = await c.req.text();
   try {
     return JSON.parse(text);

@@ -7,5 +7,6 @@ import { createTurns } from "./turns.ts";
 export function createChat(services: Services) {
   const agents = createAgents(services);
   const turns = createTurns(services, agents.readmit);
-  return { routes: chatRoutes({ services, agents, turns }), tick: turns.tick, stop: turns.stop };
+  const { renewLeases, tick, stop } = turns;
+  return { routes: chatRoutes({ services, agents, turns }), renewLeases, tick, stop };
 }

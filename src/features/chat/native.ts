@@ -7,6 +7,7 @@ import type { TurnEvent, TurnOutcome } from "../../turn/types.ts";
 import { allowOrigin, type Chat, endingError, readJson, webTurn } from "./door.ts";
 import { readInput } from "./input.ts";
 import { ChatRequest } from "./schema.ts";
+import { LineFull } from "./turns.ts";
 
 /**
  * `POST /api/instances/{slug}/chat/stream`: everything that happens in the turn, as typed events. The stream opens as
@@ -23,21 +24,21 @@ export async function streamChat(
   if (!parsed.success) throw invalid(parsed.error.issues);
   const input = readInput(parsed.data, { get: (name) => c.req.header(name) });
   const asked = webTurn(c, grant, input);
-  const turn = await turns.takeTurn(grant, { ...asked, door: "native", throttle: null });
-
-  const { response, sink } = eventStream({
-    clock: services.clock,
-    headers: cors,
-    signal: c.req.raw.signal,
-    onLeave: () => turn.leave(),
+  const streaming = { clock: services.clock, headers: cors, signal: c.req.raw.signal };
+  const turn = await turns.takeTurn(grant, { ...asked, door: "native", throttle: null }).catch((refusal: unknown) => {
+    if (refusal instanceof LineFull) return refusal;
+    throw refusal;
   });
+  if (turn instanceof LineFull) return refusedStream(streaming, turn);
+
+  const { response, sink } = eventStream({ ...streaming, onLeave: () => turn.leave() });
+  // Something has to go out for every runtime to send the headers.
+  sink.write(": ping\n\n");
   const encode = eventEncoder(turn.id);
   turn.listen((event) => {
     const wire = wireEvent(event);
     if (wire) sink.write(encode(event.type, wire));
   });
-  // Something has to go out for every runtime to send the headers.
-  sink.write(": ping\n\n");
   turn.ended
     .then((outcome) => {
       const error = endingError(outcome);
@@ -49,6 +50,15 @@ export async function streamChat(
       sink.write(encode("error", { message }) + encode("done", { conversationId: asked.ref, messageId: null }));
     })
     .finally(sink.close);
+  return response;
+}
+
+/** A refusal after everything that has an HTTP status: `error`, and `done` without ids (spec "Errors", rule 2). */
+function refusedStream(streaming: Parameters<typeof eventStream>[0], { message }: LineFull): Response {
+  const { response, sink } = eventStream(streaming);
+  const event = (type: string, data: object) => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  sink.write(event("error", { message }) + event("done", { conversationId: null, messageId: null }));
+  sink.close();
   return response;
 }
 

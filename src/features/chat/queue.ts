@@ -23,11 +23,12 @@ const promoteStatement = `
     update conversations c set open_turns = c.open_turns - (select count(*)::int from dead) from mine
     where c.id = mine.conversation_id and exists (select 1 from dead)
   ), promoted as (
+    -- Judged by who was really closed: a lease that is renewed at this moment looks expired in this snapshot.
     update turns t set status = 'running', lease_until = now() + interval '${leaseSeconds} seconds' from mine
     where t.id = mine.id and t.status = 'queued' and not exists (
       select 1 from turns earlier
       where earlier.conversation_id = mine.conversation_id and earlier.ticket < mine.ticket
-        and earlier.status in ('queued', 'running') and earlier.lease_until >= now()
+        and earlier.status in ('queued', 'running') and earlier.id not in (select id from dead)
     )
     returning t.id
   )

@@ -37,7 +37,8 @@ const recordStatement = `
     from conversation c, jsonb_to_recordset($10::jsonb) as m(id uuid, position int, role text, content text,
       reasoning text, steps jsonb, model_messages jsonb, metadata jsonb, prompt_tokens int, completion_tokens int)
   )
-  select count(*)::int as recorded from turn`;
+  select exists (select 1 from turn) as recorded,
+    exists (select 1 from turns where id = $1 and owner = $2 and status = $3) as settled`;
 
 /** Who records, and of which turn. */
 export interface Recording {
@@ -50,7 +51,8 @@ export interface Recording {
 
 /**
  * The one statement after the model: closes the turn, frees the conversation and stores the messages. Answers false
- * when the turn was no longer this process's: then nothing was written.
+ * when the turn was no longer this process's: then nothing was written. Calling it again after an answer that was
+ * lost does no harm.
  */
 export async function record(
   database: Database,
@@ -58,7 +60,7 @@ export async function record(
 ): Promise<boolean> {
   const rows = stored && isKept(outcome) ? messageRows(turnId, fresh, outcome) : [];
   const { usage } = outcome;
-  const [result] = await database.query<{ recorded: number }>(recordStatement, [
+  const [result] = await database.query<{ recorded: boolean; settled: boolean }>(recordStatement, [
     turnId,
     owner,
     outcome.status,
@@ -70,7 +72,7 @@ export async function record(
     rows.length,
     storableJson(rows),
   ]);
-  return result?.recorded === 1;
+  return result !== undefined && (result.recorded || result.settled);
 }
 
 /** A turn that ends badly before its first output stores nothing (decisions §5). */

@@ -73,7 +73,7 @@ const native = createRoute({
         "text/event-stream": { schema: ChatEvent },
       },
     },
-    ...errorAnswers(400, 401, 404, 413, 415, 429, 503),
+    ...errorAnswers(400, 401, 404, 413, 415, 503),
   },
 });
 

@@ -2,20 +2,26 @@ import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { pause } from "../../core/pause.ts";
+import { type Database, sqlState } from "../../db/client.ts";
+import { refusalHeaders } from "../../http/throttle.ts";
 import { type DisconnectRule, type Relay, relay } from "../../turn/relay.ts";
 import { run } from "../../turn/run.ts";
 import type { Origin, TurnInput, TurnOutcome } from "../../turn/types.ts";
 import type { Grant } from "./admit.ts";
+import { describeCause } from "./cause.ts";
 import type { ChatInput } from "./input.ts";
 import { WaitingLine } from "./line.ts";
 import { modelSpec } from "./model.ts";
-import { type Opened, type Opening, open, readHistory } from "./open.ts";
+import { type Opened, type Opening, open, readHistory, waitingLimit } from "./open.ts";
 import { prepare, replay } from "./prepare.ts";
 import { closeLost, promote, renew } from "./queue.ts";
-import { record } from "./record.ts";
+import { type Recording, record } from "./record.ts";
 
 /** How often a waiting turn asks, in case the one before it runs on another replica. */
 const pollMs = 250;
+
+/** With the pauses between them, what is tried for less than a lease. */
+const recordAttempts = 5;
 
 export interface TurnRequest {
   door: string;
@@ -43,6 +49,8 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
   const owner = newId();
   const running = new Map<string, Relay>();
   const line = new WaitingLine();
+  /** Turns that ask for their place: not running yet, but a stop has to wait for them too. */
+  const opening = new Set<Promise<Turn>>();
   let stopping = false;
 
   const waitForPlace = async (turnId: string, { id, ticket }: StoredPlace, signal: AbortSignal) => {
@@ -63,7 +71,7 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const { row, fingerprint } = current.agent;
       const spec = modelSpec(services, current.agent);
-      const opened = await open(database, {
+      const opened = await openAgain(database, {
         turnId,
         owner,
         door,
@@ -83,7 +91,7 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
       if (opened.kind === "head" || opened.kind === "queued") return { grant: current, place: opened, spec };
       if (opened.kind === "changed") current = await reload(current);
       // A crowd of dead turns must not keep the living out.
-      else if ((await closeLost(database)) === 0) throw tooManyWait();
+      else if ((await closeLost(database)) === 0) throw new LineFull();
     }
     throw new EngineError("unavailable", "The agent is being changed; try again", { headers: { "Retry-After": "1" } });
   };
@@ -119,6 +127,18 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     return readHistory(database, place.conversation.id, limit);
   };
 
+  /** Tries again while the trouble may pass: the caller has the text already. The lease is renewed meanwhile. */
+  const recordPatiently = async (recording: Recording): Promise<boolean> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await record(database, recording);
+      } catch (error) {
+        if (attempt === recordAttempts || !mayPass(error)) throw error;
+        await pause(clock, 250 * 2 ** attempt);
+      }
+    }
+  };
+
   const finish = async (
     turnId: string,
     place: Place,
@@ -126,16 +146,18 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     scrub: (text: string) => string,
     outcome: TurnOutcome,
   ) => {
-    if (outcome.status === "failed") {
-      const { code, cause } = outcome.failure;
-      log.warn({ turnId, code, requestId: request.requestId, cause: scrub(describeCause(cause)) }, "A turn failed");
-    }
+    const { requestId } = request;
     try {
+      if (outcome.status === "failed") {
+        const { code, cause } = outcome.failure;
+        log.warn({ turnId, code, requestId, cause: scrub(describeCause(cause)) }, "A turn failed");
+      }
       const { fresh } = request.input;
-      const recorded = await record(database, { turnId, owner, fresh, stored: place.conversation !== null, outcome });
-      if (!recorded) throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
+      const recording = { turnId, owner, fresh, stored: place.conversation !== null, outcome };
+      if (!(await recordPatiently(recording)))
+        throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
     } catch (err) {
-      log.error({ turnId, requestId: request.requestId, err }, "A turn could not be recorded");
+      log.error({ turnId, requestId, err }, "A turn could not be recorded");
       throw err;
     } finally {
       running.delete(turnId);
@@ -143,8 +165,7 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     }
   };
 
-  /** What every door calls. Throws the refusals that come before a turn; everything later is in the relay. */
-  const takeTurn = async (grant: Grant, request: TurnRequest): Promise<Turn> => {
+  const startTurn = async (grant: Grant, request: TurnRequest): Promise<Turn> => {
     if (stopping) throw stoppingError();
     const turnId = newId();
     const taken = await takePlace(turnId, grant, request);
@@ -159,8 +180,15 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     return { ...turn, id: turnId };
   };
 
+  /** What every door calls. Throws the refusals that come before a turn; everything later is in the relay. */
+  const takeTurn = (grant: Grant, request: TurnRequest): Promise<Turn> => {
+    const starting = startTurn(grant, request);
+    opening.add(starting);
+    return starting.finally(() => opening.delete(starting));
+  };
+
   /** Renews the leases; a turn whose lease is gone is no longer ours to run. */
-  const tick = async () => {
+  const renewLeases = async () => {
     // Turns may begin and end meanwhile: only those that were asked about can have lost their lease.
     const asked = [...running];
     const held = await renew(
@@ -173,6 +201,10 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
       if (!lease) turn.abort("lease-lost");
       else if (lease.stopRequested) turn.abort("stop");
     }
+  };
+
+  /** Frees the conversations of dead processes. */
+  const tick = async () => {
     const lost = await closeLost(database);
     if (lost > 0) log.warn({ lost }, "Closed turns whose process is gone");
   };
@@ -185,27 +217,40 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     await Promise.race([ended(), graceMs === 0 ? undefined : grace.promise]);
     cancel();
     for (const turn of running.values()) turn.abort("shutdown");
+    await Promise.allSettled([...opening]);
     await ended();
   };
 
-  return { takeTurn, tick, stop };
+  return { takeTurn, renewLeases, tick, stop };
 }
 
-function tooManyWait(): EngineError {
-  return new EngineError("rate-limited", "Too many turns wait in this conversation", {
-    headers: { "Retry-After": "5" },
-  });
+/** The 429 of a full line; natively it is an event, since it comes after everything else that can be refused. */
+export class LineFull extends EngineError {
+  constructor() {
+    super("rate-limited", "Too many turns wait in this conversation", {
+      headers: refusalHeaders({ limit: waitingLimit, remaining: 0, resetSeconds: 5 }),
+    });
+  }
+}
+
+/** OPEN again after a deadlock; an agent that is deleted meanwhile has changed. */
+async function openAgain(database: Database, opening: Opening): Promise<Opened> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await open(database, opening);
+    } catch (error) {
+      const state = sqlState(error);
+      if (state === "23503") return { kind: "changed" };
+      if (state !== "40P01" || attempt === 3) throw error;
+    }
+  }
+}
+
+/** A database that is away, or a deadlock: the same statement may go well a moment later. */
+function mayPass(error: unknown): boolean {
+  return (error instanceof EngineError && error.code === "unavailable") || sqlState(error) === "40P01";
 }
 
 function stoppingError(): EngineError {
   return new EngineError("unavailable", "The server is stopping", { headers: { "Retry-After": "5" } });
-}
-
-/** The cause of a failure in words, for the log: with the status and the body of a provider's answer. */
-function describeCause(cause: unknown): string {
-  if (!(cause instanceof Error)) return typeof cause === "string" ? cause : (JSON.stringify(cause) ?? String(cause));
-  const answer = "responseBody" in cause && cause.responseBody ? ` ${String(cause.responseBody).slice(0, 2_000)}` : "";
-  const status = "statusCode" in cause && cause.statusCode ? ` (status ${cause.statusCode})` : "";
-  const inner = cause.cause === undefined ? "" : `; caused by ${describeCause(cause.cause)}`;
-  return `${cause.name}: ${cause.message}${status}${answer}${inner}`;
 }

@@ -1,5 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
+import { EngineError } from "../../../src/core/errors.ts";
 import { reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness, dataLines, eventually } from "./chat.ts";
 
@@ -102,4 +103,75 @@ test("a turn that cannot be recorded is not reported as done", async () => {
   database.query = query;
   expect(h.logs.join("\n")).toContain("disk full");
   await eventually(async () => (await h.stored()).turns.length > 0);
+});
+
+test("a database that blinks when a turn is recorded loses nothing", async () => {
+  const h = await chatHarness(scriptedModel(() => reply("ok")));
+  const { database } = h.services;
+  const { query } = database;
+  let failures = 0;
+  database.query = async (sql, parameters) => {
+    if (!sql.includes("update turns set status")) return query(sql, parameters);
+    failures += 1;
+    if (failures === 1) throw new EngineError("unavailable", "The database is unreachable");
+    const rows = await query(sql, parameters);
+    // Written, but the answer is lost: the next attempt must not take it for a failure.
+    if (failures === 2) throw new EngineError("unavailable", "The connection to the database was lost");
+    return rows as never;
+  };
+  const asked = h.complete("Hi", { chat_id: "c" });
+  let answer: Response | null = null;
+  void asked.then((response) => {
+    answer = response;
+  });
+  await eventually(async () => {
+    await h.clock.advance(500);
+    return answer;
+  });
+  expect((await asked).status).toBe(200);
+  const { messages, turns } = await h.stored();
+  expect(messages.map(({ content }) => content)).toEqual(["Hi", "ok"]);
+  expect(turns).toMatchObject([{ status: "done" }]);
+});
+
+test("an error that cannot be written down fails its turn and no more", async () => {
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  const h = await chatHarness(
+    scriptedModel((_call, index) => (index === 0 ? { parts: [{ type: "error", error: circular }] } : reply("ok"))),
+  );
+  expect((await h.complete("Hi", { chat_id: "c" })).status).toBe(502);
+  expect((await h.complete("Hi", { chat_id: "c" })).status).toBe(200);
+});
+
+test("a stop waits for a turn that is just asking for its place", async () => {
+  const h = await chatHarness(scriptedModel(() => reply("ok")));
+  const { database } = h.services;
+  const { query } = database;
+  const opening = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  database.query = async (sql, parameters) => {
+    const rows = await query(sql, parameters);
+    if (sql.includes("insert into turns")) {
+      reached.resolve();
+      await opening.promise;
+    }
+    return rows as never;
+  };
+  const asked = h.complete("Hi");
+  await reached.promise;
+  const stopped = h.engine.stop(0);
+  opening.resolve();
+  await stopped;
+  expect((await h.stored()).turns.map(({ status }) => status)).not.toContain("running");
+  expect((await asked).status).toBe(503);
+});
+
+test("too large a body counts for the throttle", async () => {
+  const h = await chatHarness(scriptedModel(() => reply("ok")));
+  const headers = { "Content-Type": "application/json", "X-Forwarded-For": "203.0.113.20" };
+  const body = JSON.stringify({ model: "x".repeat(2_000_000) });
+  const ask = () => h.request("/v1/chat/completions", { method: "POST", headers, body });
+  for (let call = 0; call < 20; call += 1) expect((await ask()).status).toBe(413);
+  expect((await ask()).status).toBe(429);
 });

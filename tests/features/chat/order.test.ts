@@ -88,11 +88,17 @@ test("sixteen wait; the next one is a 429, on both doors", async () => {
   for (let n = 0; n < 16; n += 1) asked.push(h.complete("q", { chat_id: "c" }));
   await queued(h, 16);
 
-  for (const response of [await h.complete("q", { chat_id: "c" }), await h.native("q", { chat_id: "c" })]) {
-    expect(response.status).toBe(429);
-    expect(response.headers.get("Retry-After")).toBeTruthy();
-    expect((await response.json()).message).toBe("Too many turns wait in this conversation");
+  const message = "Too many turns wait in this conversation";
+  const refused = await h.complete("q", { chat_id: "c" });
+  expect(await refused.json()).toMatchObject({ statusCode: 429, message });
+  for (const header of ["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Reset"]) {
+    expect(Number(refused.headers.get(header))).toBeGreaterThan(0);
   }
+  const native = await readEvents(await h.native("q", { chat_id: "c" }));
+  expect(native.map(({ event, data }) => [event, data])).toEqual([
+    ["error", { message }],
+    ["done", { conversationId: null, messageId: null }],
+  ]);
   held.open();
   expect((await Promise.all(asked)).every(({ status }) => status === 200)).toBe(true);
   expect((await h.stored()).conversations[0]).toMatchObject({ openTurns: 0, messageCount: 34 });
@@ -175,6 +181,7 @@ test("upkeep renews the leases of living turns and closes dead ones", async () =
   await model.called(1);
   await h.services.database.db.update(turns).set({ leaseUntil: sql`now() + interval '1 second'` as never });
   const dead = await leaveOpen(h, "-1 second");
+  await h.engine.renewLeases();
   await h.engine.tick();
 
   const { turns: rows } = await h.stored();
@@ -197,11 +204,11 @@ test("a turn that begins while the leases are renewed keeps its own", async () =
     if (sql.includes("set lease_until")) await renewing.promise;
     return rows as never;
   };
-  const tick = h.engine.tick();
+  const renewal = h.engine.renewLeases();
   const asked = h.complete("q", { chat_id: "c" });
   await model.called(1);
   renewing.open();
-  await tick;
+  await renewal;
   held.open();
   expect(await (await asked).json()).toMatchObject({ choices: [{ message: { content: "some more" } }] });
 });
@@ -214,7 +221,7 @@ test("a turn whose lease was lost stops and writes nothing", async () => {
   const { db } = h.services.database;
   await db.update(turns).set({ status: "lost" });
   await db.update(conversations).set({ openTurns: 0 });
-  await h.engine.tick();
+  await h.engine.renewLeases();
   const body = await response.text();
 
   expect(body).toContain('"error"');
@@ -235,7 +242,7 @@ test("a stop that another replica asked for ends the turn and keeps what was sai
   await eventually(async () => (await h.stored()).turns.length === 1);
   await new Promise((resolve) => setImmediate(resolve));
   await h.services.database.db.update(turns).set({ stopRequested: true });
-  await h.engine.tick();
+  await h.engine.renewLeases();
   const events = await readEvents(response);
   expect(events.at(-1)).toMatchObject({ event: "done", data: { messageId: expect.any(String) } });
   expect((await h.stored()).messages[1]).toMatchObject({ content: "some", metadata: { stopped: "stop" } });
