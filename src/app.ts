@@ -29,7 +29,12 @@ export function createApp(services: Services, { doors, groups }: Mounted): App {
   for (const group of groups) app.route("/", group);
 
   app.route("/", docsRoutes(services));
-  app.get("/openapi.json", (c) => c.json(describe(app)));
+  // The routes stand once the app does: the document is written when somebody first asks for it.
+  let document: string | undefined;
+  app.get("/openapi.json", (c) => {
+    document ??= JSON.stringify(describe(app));
+    return c.body(document, 200, { "Content-Type": "application/json" });
+  });
   app.onError(onError);
   const methods = allowedMethods(app);
   app.notFound((c) => {

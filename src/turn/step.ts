@@ -28,6 +28,9 @@ interface Finish {
 
 type Part<Type extends LanguageModelV4StreamPart["type"]> = Extract<LanguageModelV4StreamPart, { type: Type }>;
 
+/** What one model call may say: far more than any model does, far less than a process can hold for many turns. */
+const longestStep = 4_000_000;
+
 /** Folds the parts of one model call, and says which event each one means. */
 export class StepFold {
   readonly index: number;
@@ -38,6 +41,7 @@ export class StepFold {
   finish: Finish | null = null;
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
+  #length = 0;
   readonly #open = new Map<string, Block>();
 
   constructor(index: number, stepType: StepType) {
@@ -106,6 +110,9 @@ export class StepFold {
     const block = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
     if (part.providerMetadata) merge(block, part.providerMetadata);
     if (part.delta === "") return null;
+    this.#length += part.delta.length;
+    if (this.#length > longestStep)
+      throw new Error(`The provider said more than ${longestStep} characters in one step`);
     block.text += part.delta;
     this.produced = true;
     return { type: part.type, text: part.delta };

@@ -92,6 +92,13 @@ test.each([
   expect(model.calls).toHaveLength(1);
 });
 
+test("a provider that floods is cut off", async () => {
+  const flood = text(...Array<string>(20).fill("x".repeat(500_000)));
+  const { outcome } = await runTurn(turnInput(scriptedModel([{ parts: [...flood, finish()] }])));
+  expect(outcome).toMatchObject({ status: "failed", produced: true, failure: { code: "provider-failed" } });
+  expect(outcome.text.length).toBeLessThanOrEqual(4_000_000);
+});
+
 test("a stream that just ends is a failure, not an empty reply", async () => {
   const { outcome } = await runTurn(turnInput(scriptedModel(() => ({ parts: [] }))));
   expect(outcome).toMatchObject({ status: "failed", produced: false, failure: { code: "provider-failed" } });

@@ -74,7 +74,7 @@ function welcome(client: MessagePort, database: PGlite): void {
   waiting.push(client);
   client.on("close", () => {
     if (client === serving) {
-      database.execProtocolRawSync(freshSession);
+      exchange(database, freshSession);
       serving = undefined;
       serveNext(database);
     } else {
@@ -89,9 +89,19 @@ function serveNext(database: PGlite): void {
   const client = waiting.shift();
   serving = client;
   client?.on("message", (bytes: Uint8Array) => {
-    const answer = new Uint8Array(database.execProtocolRawSync(bytes));
+    const answer = exchange(database, bytes);
     if (answer.length > 0) client.postMessage(answer, [answer.buffer]);
   });
+}
+
+/**
+ * Sends messages and collects the answer, which is complete when the call returns. The shorter `execProtocolRawSync`
+ * also parses every answer and keeps it for ever.
+ */
+function exchange(database: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const chunks: Uint8Array[] = [];
+  void database.execProtocolRawStream(bytes, { syncToFs: false, onRawData: (data) => chunks.push(data.slice()) });
+  return new Uint8Array(Buffer.concat(chunks));
 }
 
 function simpleQuery(text: string): Buffer {

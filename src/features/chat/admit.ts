@@ -56,7 +56,11 @@ export function createAgents(services: Services) {
     },
     /** The same for an agent that changed since it was granted. */
     readmit: ({ agent, authorization }: Grant) => readmit({ slug: agent.row.slug, authorization }),
-    find: async (slug: string) => cache.get(slug)?.value ?? reload(slug),
+    /** Of an agent that can be talked to: a hidden one must look like a missing one. */
+    async allowedOrigins(slug: string): Promise<readonly string[]> {
+      const agent = cache.get(slug)?.value ?? (await reload(slug));
+      return agent?.row.active && agent.web.enabled ? agent.web.allowedOrigins : [];
+    },
   };
 }
 

@@ -56,7 +56,7 @@ const abortMessages = {
  */
 export async function allowOrigin(c: Context<AppEnv>, agents: Agents, slug: string): Promise<Record<string, string>> {
   const origin = c.req.header("Origin");
-  const allowed = origin === undefined ? [] : ((await agents.find(slug))?.web.allowedOrigins ?? []);
+  const allowed = origin === undefined ? [] : await agents.allowedOrigins(slug);
   if (origin === undefined || !(allowed.includes(origin) || allowed.includes("*"))) return {};
   const headers = {
     "Access-Control-Allow-Origin": origin,

@@ -98,8 +98,7 @@ export function chatRoutes(chat: Chat) {
   routes.options("/v1/*", (c) => preflight(c, c.req.header("Origin") ?? null));
   routes.options("/api/instances/:slug/chat/stream", async (c) => {
     const origin = c.req.header("Origin") ?? null;
-    const agent = await chat.agents.find(c.req.param("slug"));
-    const allowed = agent?.web.allowedOrigins ?? [];
+    const allowed = await chat.agents.allowedOrigins(c.req.param("slug"));
     return preflight(c, origin && (allowed.includes(origin) || allowed.includes("*")) ? origin : null);
   });
   return routes;

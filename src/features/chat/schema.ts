@@ -4,7 +4,7 @@ import { zText } from "../../core/text.ts";
 export const slugPattern = /^[a-z0-9_.-]{1,128}$/;
 
 const Content = z
-  .union([z.string(), z.array(z.looseObject({ type: z.string() })), z.null()])
+  .union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1000, "must hold at most 1000 parts"), z.null()])
   .openapi({ description: 'Text, or a list of `{type:"text"}` parts.' });
 
 const Message = z

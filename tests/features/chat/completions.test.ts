@@ -247,6 +247,15 @@ test("CORS answers the agent's own origins and no other", async () => {
     expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("https://app.example");
   }
 
+  await h.request(`/api/instances/${h.agent.slug}`, {
+    method: "PATCH",
+    headers: h.agent.headers,
+    json: { active: false },
+  });
+  // The first call after the change still goes by the copy, and learns of it.
+  await from("https://app.example");
+  expect(await from("https://app.example")).toBeNull();
+
   const asks = { Origin: "https://evil.example", "Access-Control-Request-Method": "POST" };
   const native = await h.request(`/api/instances/${h.agent.slug}/chat/stream`, { method: "OPTIONS", headers: asks });
   expect([native.status, native.headers.get("Access-Control-Allow-Origin")]).toEqual([204, null]);
