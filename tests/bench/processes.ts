@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
+import { createServer } from "node:net";
 
 export interface ServerProcess {
   url: string;
@@ -58,3 +59,22 @@ export function cpuMs(pid: number): number {
 
 /** What Linux counts CPU time in, on every platform that Node runs on. */
 const ticksPerSecond = 100;
+
+/** Resident memory of a process. */
+export function memoryKiB(pid: number): number {
+  if (process.platform === "linux") {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  }
+  return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" }));
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}

@@ -1,102 +1,87 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
-import { startPostgres } from "../real-postgres.ts";
-import { createAgents, startEngine } from "./engine.ts";
-import { load, type Target } from "./load.ts";
-import { cpuMs, type ServerProcess, startScript } from "./processes.ts";
-import { type ReplyShape, replyShapes } from "./shapes.ts";
+import { cpus, loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { startPostgres, withDatabase } from "../real-postgres.ts";
+import { withContestants } from "./contestants.ts";
+import { cpuHead, measureCpu } from "./cpu.ts";
+import { table } from "./figures.ts";
+import { measureMemory, memoryHead } from "./memory.ts";
+import { startScript } from "./processes.ts";
+import { measureProfile, profileHead } from "./profile.ts";
+import { measureStart, startHead } from "./start.ts";
+import { measureStatements, statementsHead } from "./statements.ts";
+import { measureTtft, ttftHead } from "./ttft.ts";
 
-// What a turn and a token cost in CPU time of the server's process, beside a bare relay that does the least possible.
-// Both run at once, take turns under load, and sit idle while the other works. See docs/benchmarks.md.
+// What the engine costs beside two floors that do the least possible. See docs/benchmarks.md.
 
-const rounds = 3;
-const loads = {
-  short: { turns: 500, concurrency: 16, unit: "CPU-ms a turn (12 tokens, 16 at a time)" },
-  long: { turns: 50, concurrency: 50, unit: "CPU-ms a 1000 tokens (50 streams)" },
-} as const satisfies Record<ReplyShape, object>;
-
-interface Contestant {
-  process: ServerProcess;
-  target: Target;
+const usual = ["cpu", "ttft", "memory", "start", "statements"];
+const { values } = parseArgs({ options: { only: { type: "string" }, "no-build": { type: "boolean" } } });
+const parts = new Set(values.only?.split(",") ?? usual);
+const unknown = [...parts].find((part) => part !== "profile" && !usual.includes(part));
+if (unknown !== undefined) {
+  console.error(`There is no part "${unknown}": choose from ${[...usual, "profile"].join(", ")}`);
+  process.exit(2);
 }
 
-type Costs = Record<ReplyShape, number[]>;
-
-/** CPU milliseconds per turn (short) or per 1000 tokens (long), of one round. */
-async function measure({ process, target }: Contestant, shape: ReplyShape): Promise<number> {
-  const { turns, concurrency } = loads[shape];
-  const before = cpuMs(process.pid);
-  await load(target, shape, turns, concurrency);
-  const used = cpuMs(process.pid) - before;
-  return shape === "short" ? used / turns : (used * 1000) / (turns * replyShapes[shape].tokens);
+if (!values["no-build"]) {
+  execFileSync(process.execPath, [new URL("../../scripts/build.ts", import.meta.url).pathname], { stdio: "inherit" });
 }
-
-async function compare(relay: Contestant, engine: Contestant): Promise<{ relay: Costs; engine: Costs }> {
-  const costs = { relay: { short: [], long: [] } as Costs, engine: { short: [], long: [] } as Costs };
-  const contestants = [
-    ["relay", relay],
-    ["engine", engine],
-  ] as const;
-  // Until the compiler has seen the hot paths.
-  for (const [, { target }] of contestants) await load(target, "short", 400, 16);
-  for (let round = 0; round < rounds; round += 1) {
-    for (const shape of ["short", "long"] as const) {
-      for (const [name, contestant] of contestants) costs[name][shape].push(await measure(contestant, shape));
-    }
-  }
-  return costs;
-}
-
-const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-const shown = (values: readonly number[]) => {
-  const digits = median(values) < 10 ? 2 : 0;
-  return `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)})`;
-};
-
-async function onDatabase(name: string, modelUrl: string, databaseUrl: string | null): Promise<string[]> {
-  const directory = await mkdtemp(join(tmpdir(), "agent-engine-bench-"));
-  const storage = (who: string): Record<string, string> =>
-    databaseUrl === null
-      ? { DATA_DIR: join(directory, who) }
-      : { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: randomBytes(32).toString("hex") };
-  const started: ServerProcess[] = [];
-  try {
-    const relay = await startScript("relay.ts", { ...storage("relay"), MODEL_URL: modelUrl });
-    started.push(relay);
-    const engine = await startEngine({ ...storage("engine"), OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1` });
-    started.push(engine);
-    const costs = await compare(
-      { process: relay, target: { url: relay.url, key: () => "none" } },
-      { process: engine, target: await createAgents(engine) },
-    );
-    return (["short", "long"] as const).map((shape) => {
-      const ratio = median(costs.engine[shape]) / median(costs.relay[shape]);
-      return `| ${name} | ${loads[shape].unit} | ${shown(costs.relay[shape])} | ${shown(costs.engine[shape])} | ${ratio.toFixed(1)}× |`;
-    });
-  } finally {
-    for (const server of started) await server.stop();
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
-execFileSync(process.execPath, [new URL("../../scripts/build.ts", import.meta.url).pathname], { stdio: "inherit" });
 const model = await startScript("model-server.ts");
 const postgres = await startPostgres();
-const rows: string[] = [];
+if (!postgres) console.error("No PostgreSQL for this platform: set TEST_DATABASE_URL to measure with one.");
+
+/** Of this run's own, without a schema: the engine makes it. */
+async function emptyDatabase(url: string): Promise<string> {
+  const name = `bench_${randomBytes(6).toString("hex")}`;
+  const { default: connect } = await import("postgres");
+  const sql = connect(url, { max: 1 });
+  await sql.unsafe(`create database ${name}`);
+  await sql.end();
+  return withDatabase(url, name);
+}
+
+const results = { cpu: [], ttft: [] } as Record<"cpu" | "ttft", string[][]>;
+
+async function underLoad(database: string, databaseUrl: string | null): Promise<void> {
+  if (!parts.has("cpu") && !parts.has("ttft")) return;
+  // Until the compiler has seen the hot paths.
+  await withContestants({ modelUrl: model.url, databaseUrl, warmUp: 400 }, async (contestants) => {
+    if (parts.has("ttft")) results.ttft.push(...(await measureTtft(database, model.url, contestants)));
+    if (parts.has("cpu")) results.cpu.push(...(await measureCpu(database, contestants)));
+  });
+}
+
+function print(title: string, head: string[], rows: string[][]): void {
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
+  if (rows.length > 0)
+    console.log(`\n${title} (after ${seconds} s, load ${loadavg()[0]?.toFixed(1)})\n\n${table(head, rows)}`);
+}
+
+const startedAt = performance.now();
+console.log(
+  `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model}`,
+);
 try {
-  if (postgres) rows.push(...(await onDatabase("PostgreSQL", model.url, postgres.url)));
-  else console.error("No PostgreSQL for this platform: set TEST_DATABASE_URL to measure with one.");
-  rows.push(...(await onDatabase("embedded", model.url, null)));
+  const fresh = postgres && (() => emptyDatabase(postgres.url));
+  if (parts.has("start")) print("Start", startHead, await measureStart(model.url, fresh));
+  if (parts.has("statements") && fresh) {
+    print("Statements", statementsHead, await measureStatements(model.url, await fresh()));
+  }
+  if (parts.has("memory") && fresh) {
+    // Processes of their own: what a load leaves behind would take up the streams and hide them.
+    const kind = { modelUrl: model.url, databaseUrl: await fresh(), warmUp: 32 };
+    print("Memory", memoryHead, await withContestants(kind, measureMemory));
+  }
+  if (fresh) await underLoad("PostgreSQL", await fresh());
+  await underLoad("embedded", null);
+  print("Time to the first token, ms, p10 / p50 / p99", ttftHead, results.ttft);
+  print("CPU, median (least–most)", cpuHead, results.cpu);
+  if (parts.has("profile") && fresh) {
+    const env = async () => ({ DATABASE_URL: await fresh(), ENCRYPTION_KEY: randomBytes(32).toString("hex") });
+    print("Profile", profileHead, await measureProfile(model.url, env));
+  }
 } finally {
   await postgres?.stop();
   await model.stop();
 }
-console.log(
-  `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model}`,
-);
-console.log(`Median (least–most) of ${rounds} rounds.\n`);
-console.log("| Database | Cost | Bare relay | Engine | Ratio |\n|---|---|---|---|---|");
-console.log(rows.join("\n"));

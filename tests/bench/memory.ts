@@ -1,0 +1,72 @@
+import { readFileSync, rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Contestants, names } from "./contestants.ts";
+import { turn } from "./load.ts";
+import { memoryKiB } from "./processes.ts";
+
+const streams = 200;
+const settleMs = 2_000;
+
+export const memoryHead = [
+  "Process",
+  "Idle, MiB",
+  `With ${streams} streams, MiB`,
+  "KiB a stream, resident",
+  "KiB a stream, in use",
+];
+
+/** What many open streams of 4 tokens a second take, beside none: resident, and in use after a collection. */
+export async function measureMemory(contestants: Contestants): Promise<string[][]> {
+  await sleep(settleMs);
+  const before = await sample(contestants);
+
+  const opened: Promise<void>[] = [];
+  const ended: Promise<number>[] = [];
+  for (const name of names) {
+    for (let count = 0; count < streams; count += 1) {
+      const first = Promise.withResolvers<void>();
+      opened.push(first.promise);
+      ended.push(turn(contestants[name].target, "held", { onFirst: first.resolve }));
+    }
+  }
+  const whole = Promise.all(ended);
+  await Promise.race([Promise.all(opened), whole]);
+  await sleep(settleMs);
+  const during = await sample(contestants);
+  await whole;
+
+  return names.map((name) => {
+    const [idle, open] = [before[name], during[name]];
+    const each = (kind: keyof Memory) => ((open[kind] - idle[kind]) / streams).toFixed(0);
+    const mib = ({ resident }: Memory) => (resident / 1024).toFixed(0);
+    return [name, mib(idle), mib(open), each("resident"), each("used")];
+  });
+}
+
+/** In KiB. */
+interface Memory {
+  resident: number;
+  used: number;
+}
+
+async function sample(contestants: Contestants): Promise<Record<(typeof names)[number], Memory>> {
+  const measured = names.map(async (name) => {
+    const { process: server, memoryPath } = contestants[name];
+    const resident = memoryKiB(server.pid);
+    rmSync(memoryPath, { force: true });
+    process.kill(server.pid, "SIGUSR2");
+    return [name, { resident, used: await written(memoryPath) }] as const;
+  });
+  return Object.fromEntries(await Promise.all(measured)) as Record<(typeof names)[number], Memory>;
+}
+
+async function written(path: string): Promise<number> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    try {
+      return Number(readFileSync(path, "utf8"));
+    } catch {
+      await sleep(50);
+    }
+  }
+  throw new Error("A server did not say how much memory it uses");
+}

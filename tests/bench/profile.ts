@@ -1,0 +1,101 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAgents, startEngine } from "./engine.ts";
+import { load } from "./load.ts";
+
+/** What V8 writes; only the fields that are read here. */
+interface Profile {
+  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  samples: number[];
+  timeDeltas: number[];
+}
+
+const loads = {
+  short: { turns: 3_000, concurrency: 16 },
+  long: { turns: 100, concurrency: 50 },
+} as const;
+
+export const profileHead = ["Load", "Share", "Module", "Its dearest functions"];
+
+/** Where the engine's own thread spends its time, by the modules that the bundle is made of. */
+export async function measureProfile(modelUrl: string, databaseEnv: () => Promise<Record<string, string>>) {
+  const rows: string[][] = [];
+  for (const shape of ["short", "long"] as const) {
+    const directory = await mkdtemp(join(tmpdir(), "agent-engine-profile-"));
+    try {
+      const engine = await startEngine({
+        ...(await databaseEnv()),
+        OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
+        NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${directory}`,
+      });
+      try {
+        await load(await createAgents(engine.url), shape, loads[shape]);
+      } finally {
+        await engine.stop();
+      }
+      const [file] = await readdir(directory);
+      if (!file) throw new Error("The engine ended without a profile");
+      const profile = JSON.parse(await readFile(join(directory, file), "utf8")) as Profile;
+      rows.push(...(await dearest(profile)).map((cells) => [shape, ...cells]));
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+  return rows;
+}
+
+async function dearest({ nodes, samples, timeDeltas }: Profile): Promise<string[][]> {
+  const moduleOf = await bundleModules();
+  const names = new Map(
+    nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
+      const name = functionName || "(anonymous)";
+      return [id, { module: url.endsWith("/dist/cli.js") ? moduleOf(lineNumber) : ofRuntime(url, name), name }];
+    }),
+  );
+  const modules = new Map<string, Map<string, number>>();
+  let busy = 0;
+  for (const [index, sample] of samples.entries()) {
+    const { module, name } = names.get(sample) ?? { module: "?", name: "?" };
+    if (name === "(idle)" || name === "(root)") continue;
+    const time = timeDeltas[index] ?? 0;
+    busy += time;
+    const functions = modules.get(module) ?? new Map<string, number>();
+    functions.set(name, (functions.get(name) ?? 0) + time);
+    modules.set(module, functions);
+  }
+  const percent = (time: number) => `${((time / busy) * 100).toFixed(1)} %`;
+  const total = (functions: Map<string, number>) => [...functions.values()].reduce((sum, time) => sum + time, 0);
+  return [...modules]
+    .sort((a, b) => total(b[1]) - total(a[1]))
+    .slice(0, 8)
+    .map(([module, functions]) => {
+      const most = [...functions].sort((a, b) => b[1] - a[1]).slice(0, 4);
+      return [percent(total(functions)), module, most.map(([name, time]) => `${name} ${percent(time)}`).join(", ")];
+    });
+}
+
+const families = [
+  [/^node:internal\/deps\/undici/, "fetch"],
+  [/^node:internal\/(webstreams|encoding)/, "web streams"],
+  [/^node:(internal\/(streams|stream_base|process|timers|event|async)|net|events|stream)/, "Node's streams and events"],
+  [/^node:_http/, "Node's HTTP"],
+  [/^wasm:/, "Node's HTTP"],
+] as const;
+
+function ofRuntime(url: string, name: string): string {
+  if (/^write(v|Buffer|\w*String)$/.test(name) && url === "") return "writing to sockets";
+  return families.find(([pattern]) => pattern.test(url))?.[1] ?? (url || "V8 and native code");
+}
+
+/** The bundle says above each module which one it is. */
+async function bundleModules(): Promise<(line: number) => string> {
+  const lines = (await readFile(new URL("../../dist/cli.js", import.meta.url), "utf8")).split("\n");
+  let module = "dist/cli.js";
+  const modules = lines.map((line) => {
+    const path = /^(?:\/\/|\s+"?)\s?((?:src|node_modules|[.][.])\/\S+\.[cm]?[jt]s)"?/.exec(line)?.[1];
+    if (path) module = path.replace(/^.*node_modules\/((?:@[^/]+\/)?[^/]+)\/.*$/, "$1");
+    return module;
+  });
+  return (line) => modules[line] ?? "dist/cli.js";
+}
