@@ -65,7 +65,10 @@ export function describe(app: App) {
       { name: "Agents", description: "Create and configure agents." },
       { name: "Secrets", description: "Credentials of an agent; never readable." },
       { name: "Channels", description: "Where an agent is reached." },
-      { name: "Account", description: "Sign-in, the current user and management keys." },
+      { name: "Account", description: "Sign-in and the current user." },
+      { name: "Organizations", description: "Organizations, their members, workspaces and management keys." },
+      { name: "Installation", description: "What holds for the whole installation." },
+      { name: "Audit log", description: "Who did what, when, and from where." },
       { name: "Service", description: "Health and description." },
     ],
   });

@@ -3,7 +3,8 @@ import type { Cipher } from "./core/cipher.ts";
 import { EngineError } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
 import { type Permission, type RoleKey, reachesAllWorkspaces } from "./core/permissions.ts";
-import type { Assets, Clock, Log, Models } from "./core/ports.ts";
+import type { CurrentPolicies } from "./core/policies.ts";
+import type { Assets, Clock, Log, Models, Passwords } from "./core/ports.ts";
 import { type Database, type Db, sqlState } from "./db/client.ts";
 import { auditLogs } from "./db/schema.ts";
 
@@ -17,6 +18,8 @@ export type Actor =
 export interface Membership {
   organizationId: string;
   organizationSlug: string;
+  /** Whether it is the first organization, whose Owners keep the installation. */
+  first: boolean;
   role: RoleKey;
   permissions: ReadonlySet<Permission>;
   /** Null: all of the organization's. */
@@ -31,6 +34,8 @@ export interface Services {
   log: Log;
   models: Models;
   assets: Assets;
+  passwords: Passwords;
+  policies: CurrentPolicies;
   options: EngineOptions;
 }
 
@@ -39,7 +44,7 @@ export interface EngineOptions {
   version: string;
   /** Trusted proxies in front (decisions §1, "Proxy"). */
   trustProxy: number;
-  /** The public address, without a slash at its end. */
+  /** The public address until the policy `publicAddress` names another, without a slash at its end. */
   baseUrl: string;
   /** Provider keys and addresses of the environment, by the name of the agent secret they stand in for. */
   environmentKeys: ReadonlyMap<string, string>;
@@ -89,21 +94,41 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
     if (change.agentId) {
       await tx.execute(sql`update agents set revision = revision + 1, updated_at = now() where id = ${change.agentId}`);
     }
-    await tx.insert(auditLogs).values({
-      id: newId(),
-      organizationId: membership.organizationId,
-      actorType: actor.type,
-      actorId: actor.id,
-      actorName: actor.name,
-      action: change.action,
-      target: change.target,
-      agentId: change.agentId ?? null,
-      summary: change.summary ?? {},
-      ip: request.ip,
-      requestId: request.id,
-    });
+    await audit(tx, { ...change, actor, request, organizationId: membership.organizationId });
     return result;
   });
+}
+
+interface Event extends Change {
+  /** Null: of the installation, or by somebody without an account. */
+  organizationId: string | null;
+  actor: { type: Actor["type"]; id: string | null; name: string | null };
+  success?: boolean;
+  request: { id: string; ip: string };
+}
+
+/** An entry of the audit log. By itself only for what is no change of configuration, such as signing in. */
+export async function audit(db: Db, { actor, request, ...event }: Event): Promise<void> {
+  const { organizationId, action, target, agentId = null, success = true, summary = {} } = event;
+  await db.insert(auditLogs).values({
+    id: newId(),
+    organizationId,
+    actorType: actor.type,
+    actorId: actor.id,
+    actorName: actor.name,
+    action,
+    target,
+    agentId,
+    success,
+    summary,
+    ip: request.ip,
+    requestId: request.id,
+  });
+}
+
+/** Where clients reach the installation, without a slash at its end. */
+export function publicAddress({ policies, options }: Services): string {
+  return policies.values.publicAddress ?? options.baseUrl;
 }
 
 /** The workspaces that limit a query, or null when the actor reaches all of the organization's. */
@@ -113,5 +138,13 @@ export function workspaceScope(membership: Membership): readonly string[] | null
 
 /** Throws the 403 of decisions §2 unless the caller holds the permission. */
 export function requirePermission(membership: Membership, permission: Permission): void {
-  if (!membership.permissions.has(permission)) throw new EngineError("forbidden", `Missing permission: ${permission}`);
+  if (!membership.permissions.has(permission)) throw lacking(permission);
 }
+
+/** The same for what concerns the whole installation: it takes the permission in the first organization. */
+export function requireInstallationPermission(membership: Membership, permission: Permission): void {
+  if (!membership.first) throw lacking(permission);
+  requirePermission(membership, permission);
+}
+
+const lacking = (permission: Permission) => new EngineError("forbidden", `Missing permission: ${permission}`);

@@ -14,6 +14,7 @@ import {
 import { agentRoutes } from "./features/agents/index.ts";
 import { channelRoutes, createQuickstartAgent } from "./features/channels/index.ts";
 import { createChat } from "./features/chat/index.ts";
+import { organizationRoutes } from "./features/organizations/index.ts";
 import {
   inspectSecrets,
   rotateSecrets,
@@ -87,7 +88,7 @@ export function createEngine(services: Services): Engine {
   const chat = createChat(services);
   const app = createApp(services, {
     doors: [chat.routes],
-    groups: [health.routes, accountRoutes, agentRoutes, secretRoutes, channelRoutes],
+    groups: [health.routes, accountRoutes, organizationRoutes, agentRoutes, secretRoutes, channelRoutes],
   });
 
   return {
@@ -105,7 +106,14 @@ export function createEngine(services: Services): Engine {
         ...services,
         db: services.database.db,
         actor,
-        membership: { organizationId, organizationSlug, role: "owner", permissions: roles.owner, workspaceIds: null },
+        membership: {
+          organizationId,
+          organizationSlug,
+          first: true,
+          role: "owner",
+          permissions: roles.owner,
+          workspaceIds: null,
+        },
         request: { id: newId(), ip: "" },
       };
       const agent = await createQuickstartAgent(ctx, { slug, newKey, ...(model === undefined ? {} : { model }) });

@@ -7,6 +7,8 @@ import { type Listener, listen } from "./adapters/node/server.ts";
 import { loadEncryptionKeys, openStorage } from "./adapters/node/storage.ts";
 import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
+import { passwords } from "./core/password.ts";
+import { CurrentPolicies } from "./core/policies.ts";
 import type { Log } from "./core/ports.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
 
@@ -46,6 +48,8 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       log,
       models: createModels(),
       assets: shippedAssets,
+      passwords,
+      policies: new CurrentPolicies(),
       options: { version, trustProxy: settings.TRUST_PROXY, baseUrl, environmentKeys: environmentKeys(environment) },
     });
     return { engine, close: () => storage.close() };

@@ -25,7 +25,7 @@ type Room = keyof typeof rooms;
 
 /** A feature imports only features that stand before it, through their door `index.ts`. */
 const featureOrder = [
-  ...["agents", "skills", "secrets", "conversations", "memories", "account"],
+  ...["agents", "skills", "secrets", "conversations", "memories", "account", "organizations", "installation", "audit"],
   ...["tools", "channels", "activity"],
   ...["chat", "inbox", "room"],
 ];

@@ -6,7 +6,9 @@ import { shippedAssets } from "../src/adapters/node/assets.ts";
 import type { Services } from "../src/context.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
+import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
+import { CurrentPolicies } from "../src/core/policies.ts";
 import type { Log, Models } from "../src/core/ports.ts";
 import { members, organizations, users, workspaceMembers, workspaces } from "../src/db/schema.ts";
 import { createEngine, type Engine } from "../src/engine.ts";
@@ -65,6 +67,8 @@ export async function harness(options: Options = {}): Promise<Harness> {
     log: collect(logs),
     cipher: await createCipher(options.keys ?? [new Uint8Array(32).fill(7)]),
     assets: shippedAssets,
+    passwords,
+    policies: new CurrentPolicies(),
     models: options.models ?? (model ? { resolve: async () => model } : real),
     options: {
       version: "0.1.0",

@@ -2,6 +2,8 @@ import { createModels } from "../adapters/models/index.ts";
 import { systemClock } from "../adapters/node/clock.ts";
 import { createLog } from "../adapters/node/log.ts";
 import { createCipher } from "../core/cipher.ts";
+import { passwords } from "../core/password.ts";
+import { CurrentPolicies } from "../core/policies.ts";
 import { createEngine } from "../engine.ts";
 import { version } from "../main.ts";
 
@@ -25,6 +27,8 @@ export async function describeApi(): Promise<object> {
     log: createLog({ level: "silent", pretty: false, secrets: [] }),
     models: createModels(),
     assets: { read: unused },
+    passwords,
+    policies: new CurrentPolicies(),
     options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map() },
   });
   return engine.document();

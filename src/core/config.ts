@@ -20,8 +20,10 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
 
-const httpUrl = z
+/** An http or https address, without the slashes at its end. */
+export const httpAddress = z
   .string()
+  .max(2048, "must be at most 2048 characters")
   .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""), "must be an http or https address")
   .transform((value) => value.replace(/\/+$/, ""));
 
@@ -51,7 +53,7 @@ const encryptionKeys = z
 export const settings = z.object({
   PORT: wholeNumber(0, 65_535).default(4000).describe("Port to listen on; 0 takes a free one."),
   HOST: z.string().default("127.0.0.1").describe("Address to listen on; 0.0.0.0 for all."),
-  BASE_URL: httpUrl.optional().describe("Public address of the installation; http://HOST:PORT when absent."),
+  BASE_URL: httpAddress.optional().describe("Public address of the installation; http://HOST:PORT when absent."),
   TRUST_PROXY: wholeNumber(0, 32).default(0).describe("How many proxies in front set X-Forwarded-For."),
   DATA_DIR: z.string().default("./.agent-engine").describe("Where the embedded database and its key live."),
   DATABASE_URL: z

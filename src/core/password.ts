@@ -1,4 +1,5 @@
-import { argon2id, argon2Verify } from "hash-wasm";
+import { argon2id, argon2Verify, bcryptVerify } from "hash-wasm";
+import type { Passwords } from "./ports.ts";
 
 /** OWASP's second choice for argon2id: 19 MiB, two passes, one lane. */
 const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 } as const;
@@ -9,14 +10,15 @@ const nobody = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAA
 /** Two keyboards may spell one character differently; both must open the same account. */
 const normalize = (password: string) => password.normalize("NFKC");
 
-/** The PHC string to store of a password. */
-export function hashPassword(password: string): Promise<string> {
-  const salt = crypto.getRandomValues(new Uint8Array(16));
-  return argon2id({ ...cost, salt, password: normalize(password), outputType: "encoded" });
-}
-
-/** Whether the password is the one behind `hash`; with null it takes as long and says no. */
-export async function verifyPassword(hash: string | null, password: string): Promise<boolean> {
-  const matches = await argon2Verify({ hash: hash ?? nobody, password: normalize(password) });
-  return matches && hash !== null;
-}
+/** Hashes on the caller's own thread. */
+export const passwords: Passwords = {
+  hash: (password) => {
+    const salt = crypto.getRandomValues(new Uint8Array(16));
+    return argon2id({ ...cost, salt, password: normalize(password), outputType: "encoded" });
+  },
+  verify: async (hash, password) => {
+    const matches = await argon2Verify({ hash: hash ?? nobody, password: normalize(password) });
+    return matches && hash !== null;
+  },
+  verifyBcrypt: (hash, text) => bcryptVerify({ hash, password: text }),
+};

@@ -38,3 +38,13 @@ export interface Models {
   /** The model of a spec; rejects with an `Error` for the log when the provider lacks its key or is not in this build. */
   resolve(spec: ModelSpec): Promise<LanguageModelV4>;
 }
+
+/** Password hashing, which takes tens of milliseconds of a core: where threads exist, it runs beside the event loop. */
+export interface Passwords {
+  /** The PHC string to store of a password. */
+  hash(password: string): Promise<string>;
+  /** Whether the password is the one behind `hash`; with null it takes as long and says no. */
+  verify(hash: string | null, password: string): Promise<boolean>;
+  /** The same for a bcrypt hash, the older form of a management key. */
+  verifyBcrypt(hash: string, text: string): Promise<boolean>;
+}

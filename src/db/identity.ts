@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import {
   boolean,
+  check,
   index,
   integer,
   jsonb,
@@ -100,7 +101,10 @@ export const accessTokens = pgTable(
   {
     id: id(),
     kind: text("kind").$type<"session" | "management">().notNull(),
-    digest: bytea("digest").notNull().unique(),
+    /** Null only for a management key in the older form, until its first use. */
+    digest: bytea("digest").unique(),
+    /** Bcrypt, the older form of a management key (spec "Management API key"). */
+    legacyHash: text("legacy_hash"),
     /** Whose session. */
     userId: uuid("user_id").references(() => users.id, { onDelete: "cascade" }),
     /** Whose key. */
@@ -117,6 +121,8 @@ export const accessTokens = pgTable(
   },
   (table) => [
     oneOf("access_tokens_kind", table.kind, ["session", "management"]),
+    check("access_tokens_verifiable", sql`${table.digest} is not null or ${table.legacyHash} is not null`),
+    index("access_tokens_legacy").on(table.prefix).where(sql`${table.legacyHash} is not null`),
     index("access_tokens_user").on(table.userId),
     index("access_tokens_organization").on(table.organizationId),
   ],

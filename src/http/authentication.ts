@@ -4,9 +4,19 @@ import { EngineError, notFound } from "../core/errors.ts";
 import { digest } from "../core/ids.ts";
 import { isRoleKey, reachesAllWorkspaces, roles } from "../core/permissions.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../core/tokens.ts";
+import { clientKey } from "./address.ts";
 import { readSessionCookie, setSessionCookie } from "./cookie.ts";
 import type { AppEnv } from "./environment.ts";
 import { requireOwnOrigin } from "./origin.ts";
+import {
+  judge,
+  type Limit,
+  requireAllowed,
+  standingHeaders,
+  type ThrottleRow,
+  throttleParameters,
+  throttleUpsert,
+} from "./throttle.ts";
 
 /** A use is written down at most this often, so that a guarded request reads and does not write. */
 const refreshMs = 60 * 60 * 1000;
@@ -18,6 +28,7 @@ interface Credential {
   ambient: boolean;
 }
 
+/** Of a known token. */
 interface Row {
   id: string;
   kind: TokenKind;
@@ -28,20 +39,33 @@ interface Row {
   email: string | null;
   organization_id: string | null;
   organization_slug: string | null;
+  organization_first: boolean | null;
   role_key: string | null;
   workspace_ids: string | null;
 }
 
 /**
- * Token, user, addressed organization, role and workspaces in one round trip. $1 digest, $2 slug of the addressed
- * organization or null, $3 now.
+ * Token, user, addressed organization, role and workspaces, and the count of the caller's requests, in one round trip.
+ * $1 digest, $2 slug of the addressed organization or null, $3 now, $4 the end of a window that begins now, $5 whom an
+ * unknown token counts for, $6 whether an unaddressed request means the first organization.
  */
 const lookup = `
+with token as (
+  select t.id, t.kind, t.name, t.user_id, t.organization_id, t.active_organization_id, t.last_used_at,
+    u.name as user_name, u.email
+  from access_tokens t
+  left join users u on u.id = t.user_id
+  where t.digest = $1 and (t.expires_at is null or t.expires_at > $3::timestamptz)
+), calls as (${throttleUpsert("coalesce((select 'api:' || coalesce(user_id, id) from token), $5)", "$3", "$4")}
+), first as (
+  select id from organizations order by created_at, id limit 1
+)
 select t.id, t.kind, t.name, (extract(epoch from t.last_used_at) * 1000)::float8 as used_at,
-  u.id as user_id, u.name as user_name, u.email,
-  o.id as organization_id, o.slug as organization_slug, o.role_key, w.ids as workspace_ids
-from access_tokens t
-left join users u on u.id = t.user_id
+  t.user_id, t.user_name, t.email,
+  o.id as organization_id, o.slug as organization_slug, o.id = (select id from first) as organization_first,
+  o.role_key, w.ids as workspace_ids, calls.count, calls.resets_at_ms
+from calls
+left join token t on true
 left join lateral (
   select o.id, o.slug, m.role_key
   from (
@@ -50,7 +74,8 @@ left join lateral (
     select t.organization_id, 'owner', null where t.kind = 'management'
   ) m
   join organizations o on o.id = m.organization_id
-  where $2::text is null or o.slug = $2
+  where case when $2::text is not null then o.slug = $2
+    when $6::boolean then o.id = (select id from first) else true end
   order by (o.id = t.active_organization_id) desc nulls last, m.created_at, o.id
   limit 1
 ) o on true
@@ -59,24 +84,30 @@ left join lateral (
   from workspace_members wm
   join workspaces w on w.id = wm.workspace_id
   where wm.user_id = t.user_id and w.organization_id = o.id
-) w on true
-where t.digest = $1 and (t.expires_at is null or t.expires_at > $3)`;
+) w on true`;
 
 /** Someone signed in who belongs to no organization: no permission, and an id that no row has. */
 const nowhere: Membership = {
   organizationId: "00000000-0000-0000-0000-000000000000",
   organizationSlug: "",
+  first: false,
   role: "viewer",
   permissions: new Set(),
   workspaceIds: [],
 };
 
+interface Addressing {
+  /** A request that names no organization means the first one, not the caller's active one. */
+  installation?: boolean;
+}
+
 /**
- * Finds out who calls and which organization is addressed, in one query. Throws the 401s, the 403 of a cookie that
- * comes from a foreign page, and the 404 of an organization out of reach.
+ * Finds out who calls and which organization is addressed, and counts the call, in one query. Throws the 401s, the 429
+ * of the policy `rateLimit`, the 403 of a cookie that comes from a foreign page, and the 404 of an organization out of
+ * reach.
  */
-export async function authenticate(c: Context<AppEnv>): Promise<Ctx> {
-  return identify(c, readCredential(c));
+export async function authenticate(c: Context<AppEnv>, addressing: Addressing = {}): Promise<Ctx> {
+  return identify(c, readCredential(c), addressing);
 }
 
 /** The same for routes where a management key is no credential: it is the 401 of any unknown token. */
@@ -117,13 +148,17 @@ function readCredential(c: Context<AppEnv>): Credential {
   return { token, kind, ambient };
 }
 
-async function identify(c: Context<AppEnv>, { token, ambient }: Credential): Promise<Ctx> {
+async function identify(
+  c: Context<AppEnv>,
+  { token, ambient }: Credential,
+  { installation = false }: Addressing = {},
+): Promise<Ctx> {
   if (ambient && !readOnlyMethods.has(c.req.method)) requireOwnOrigin(c);
   const { services, log, requestId, ip } = c.var;
   const { database, clock } = services;
   const address = addressedOrganization(c);
   const now = clock.now();
-  const [row] = await database.query<Row>(lookup, [await digest(token), address, new Date(now).toISOString()]);
+  const row = await countAndFind(c, [await digest(token), address, installation], now);
   const actor = row && toActor(row);
   if (!actor) throw invalid();
   if (row.used_at === null || now - row.used_at >= refreshMs) {
@@ -140,6 +175,33 @@ async function identify(c: Context<AppEnv>, { token, ambient }: Credential): Pro
     membership: membership ?? nowhere,
     request: { id: requestId, ip },
   };
+}
+
+/** The row of a known token. What is left of the caller's limit goes into the answer, whatever that will be. */
+async function countAndFind(
+  c: Context<AppEnv>,
+  [tokenDigest, address, installation]: [Uint8Array, string | null, boolean],
+  now: number,
+): Promise<Row | null> {
+  const { database, policies } = c.var.services;
+  const { limit, windowSeconds } = policies.values.rateLimit;
+  const window: Limit = { calls: limit, windowMs: windowSeconds * 1000 };
+  const [, nowText, resetsAt] = throttleParameters("", window, now);
+  const stranger = `api:${clientKey(c.var.ip)}`;
+  const found = await database.query<ThrottleRow & (Row | { id: null })>(lookup, [
+    tokenDigest,
+    address,
+    nowText,
+    resetsAt,
+    stranger,
+    installation,
+  ]);
+  const [row] = found;
+  if (!row) throw new Error("The credential query returned no row");
+  const verdict = judge(row, window, now);
+  for (const [name, value] of Object.entries(standingHeaders(verdict))) c.header(name, value);
+  requireAllowed(verdict);
+  return row.id === null ? null : row;
 }
 
 const readOnlyMethods = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -162,7 +224,8 @@ function toActor({ id, kind, name, user_id, user_name, email }: Row): Actor | nu
   return { type: "user", id: user_id, name: user_name ?? "", email: email ?? "", sessionId: id };
 }
 
-function toMembership({ organization_id, organization_slug, role_key, workspace_ids }: Row): Membership | null {
+function toMembership(row: Row): Membership | null {
+  const { organization_id, organization_slug, role_key, workspace_ids } = row;
   if (organization_id === null || organization_slug === null) return null;
   // A role that this release does not know may do nothing rather than too much.
   const known = role_key !== null && isRoleKey(role_key) ? role_key : null;
@@ -170,6 +233,7 @@ function toMembership({ organization_id, organization_slug, role_key, workspace_
   return {
     organizationId: organization_id,
     organizationSlug: organization_slug,
+    first: row.organization_first ?? false,
     role,
     permissions: known ? roles[known] : new Set(),
     workspaceIds: reachesAllWorkspaces(role) ? null : (workspace_ids?.split(",") ?? []),

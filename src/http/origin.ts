@@ -1,14 +1,15 @@
 import type { Context } from "hono";
+import { publicAddress } from "../context.ts";
 import { EngineError } from "../core/errors.ts";
 import type { AppEnv } from "./environment.ts";
 
 /** Whether the browser speaks https with us, itself or through proxies in front. */
 export function isSecure(c: Context<AppEnv>): boolean {
-  const { trustProxy, baseUrl } = c.var.services.options;
+  const { services } = c.var;
   const url = new URL(c.req.url);
   if (url.protocol === "https:") return true;
-  if (trustProxy > 0 && lastValue(c.req.header("X-Forwarded-Proto")) === "https") return true;
-  const own = new URL(baseUrl);
+  if (services.options.trustProxy > 0 && lastValue(c.req.header("X-Forwarded-Proto")) === "https") return true;
+  const own = new URL(publicAddress(services));
   return own.protocol === "https:" && own.host === url.host;
 }
 
@@ -23,7 +24,7 @@ export function requireOwnOrigin(c: Context<AppEnv>): void {
   // Pages never set this header themselves, so it is as good as the Origin where a browser leaves that out.
   if (origin === undefined && site === "same-origin") return;
   const host = URL.parse(origin ?? "")?.host;
-  const own = [new URL(c.req.url).host, new URL(c.var.services.options.baseUrl).host];
+  const own = [new URL(c.req.url).host, new URL(publicAddress(c.var.services)).host];
   if (!host || !own.includes(host)) throw foreign();
 }
 

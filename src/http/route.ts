@@ -1,6 +1,6 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import { createMiddleware } from "hono/factory";
-import { requirePermission } from "../context.ts";
+import { requireInstallationPermission, requirePermission } from "../context.ts";
 import { EngineError } from "../core/errors.ts";
 import type { Permission } from "../core/permissions.ts";
 import { authenticate, requireSession } from "./authentication.ts";
@@ -64,6 +64,8 @@ type Declared = RouteConfig & { operationId: string; tags: string[]; summary: st
 interface GuardOptions {
   /** Management keys are refused with 403: only a signed-in person may do this. */
   sessionOnly?: boolean;
+  /** It concerns the whole installation: the permission has to be held in the first organization. */
+  installation?: boolean;
 }
 
 /**
@@ -73,12 +75,13 @@ interface GuardOptions {
 export function guarded<const Route extends Declared>(
   permission: Permission | null,
   route: Route,
-  { sessionOnly = permission === null }: GuardOptions = {},
+  { sessionOnly = permission === null, installation = false }: GuardOptions = {},
 ) {
+  const require = installation ? requireInstallationPermission : requirePermission;
   const guard = createMiddleware<AppEnv>(async (c, next) => {
-    const ctx = await authenticate(c);
+    const ctx = await authenticate(c, { installation });
     if (sessionOnly) requireSession(ctx.actor);
-    if (permission) requirePermission(ctx.membership, permission);
+    if (permission) require(ctx.membership, permission);
     c.set("ctx", ctx);
     // No proxy may keep what one caller was shown; a handler may say otherwise.
     c.header("Cache-Control", "no-store");
@@ -110,12 +113,25 @@ function wantsJson({ request }: Declared): boolean {
   return request?.body?.required === true && Object.keys(request.body.content).join() === "application/json";
 }
 
-/** Without this the validator takes a body of another type, or without one, for an empty object. */
+/** JSON and what is written as it, such as `application/ld+json`, with any parameters. */
+const jsonType = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
+const usualType = /^application\/json(; ?charset=utf-8)?$/i;
+
+/**
+ * Without this the validator takes a body of another type, or without one, for an empty object. It refuses legal
+ * spellings too (RFC 9110 §8.3.1), a space before the `;` for one: it gets to see the plain one.
+ */
 function checkContentType(route: Declared) {
   const wanted = wantsJson(route);
   return createMiddleware<AppEnv>(async (c, next) => {
-    if (wanted && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
-      throw new EngineError("unsupported-media-type", "Content-Type must be application/json");
+    const type = c.req.header("Content-Type") ?? "";
+    if (wanted && !usualType.test(type)) {
+      if (!jsonType.test(type)) {
+        throw new EngineError("unsupported-media-type", "Content-Type must be application/json");
+      }
+      const headers = new Headers(c.req.raw.headers);
+      headers.set("Content-Type", "application/json");
+      c.req.raw = new Request(c.req.raw, { headers });
     }
     await next();
   });

@@ -81,10 +81,16 @@ export function requireAllowed(verdict: Verdict, what = "requests"): void {
   });
 }
 
+type Standing = Omit<Verdict, "allowed">;
+
 /** The headers of every 429 that a limit of ours causes. */
-export function refusalHeaders({ limit, remaining, resetSeconds }: Omit<Verdict, "allowed">): Record<string, string> {
+export function refusalHeaders(standing: Standing): Record<string, string> {
+  return { "Retry-After": String(standing.resetSeconds), ...standingHeaders(standing) };
+}
+
+/** How much of a limit is left, on answers of any status. */
+export function standingHeaders({ limit, remaining, resetSeconds }: Standing): Record<string, string> {
   return {
-    "Retry-After": String(resetSeconds),
     "X-RateLimit-Limit": String(limit),
     "X-RateLimit-Remaining": String(remaining),
     "X-RateLimit-Reset": String(resetSeconds),

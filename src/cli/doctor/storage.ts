@@ -9,6 +9,8 @@ import { loadEncryptionKeys } from "../../adapters/node/storage.ts";
 import { hasEmbedded, openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
 import { createCipher } from "../../core/cipher.ts";
 import type { Settings } from "../../core/config.ts";
+import { passwords } from "../../core/password.ts";
+import { CurrentPolicies } from "../../core/policies.ts";
 import { createEngine, type Inspection } from "../../engine.ts";
 import { version } from "../../main.ts";
 import { explain } from "../explain.ts";
@@ -78,6 +80,8 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       log: silent(),
       models: createModels(),
       assets: shippedAssets,
+      passwords,
+      policies: new CurrentPolicies(),
       options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map() },
     });
     const { secrets, owned } = await engine.inspect();

@@ -1,6 +1,5 @@
-import { newId } from "../../core/ids.ts";
+import { audit } from "../../context.ts";
 import type { Db } from "../../db/client.ts";
-import { auditLogs } from "../../db/schema.ts";
 
 interface Event {
   action: string;
@@ -13,18 +12,7 @@ interface Event {
 }
 
 /** An audit entry of what happens outside any configuration: signing in and out, setting up. */
-export async function recordEvent(db: Db, event: Event): Promise<void> {
-  const { action, actor, target, request, organizationId = null, success = true } = event;
-  await db.insert(auditLogs).values({
-    id: newId(),
-    organizationId,
-    actorType: actor ? "user" : "system",
-    actorId: actor?.id ?? null,
-    actorName: actor?.name ?? null,
-    action,
-    target,
-    success,
-    ip: request.ip,
-    requestId: request.id,
-  });
+export function recordEvent(db: Db, { actor, organizationId = null, ...event }: Event): Promise<void> {
+  const who = actor ? ({ type: "user", ...actor } as const) : ({ type: "system", id: null, name: null } as const);
+  return audit(db, { ...event, organizationId, actor: who });
 }

@@ -1,7 +1,5 @@
-/** Signs in and out, the current user, management keys, and the page that sets an installation up. */
+/** Signs in and out, the current user, and the page that sets an installation up. */
 
-/** Issues a management key of the addressed organization. */
-export { createManagementKey } from "./keys.ts";
 /** Makes the first owner, his organization and his workspace, unless there is an owner. */
 export { bootstrapOwner, issueSetupToken, type NewOwner, type Owner, ownerExists } from "./owner.ts";
 /** Gives a user a new password from the command line. */

@@ -2,7 +2,6 @@ import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { digest, newId, randomToken } from "../../core/ids.ts";
-import { hashPassword } from "../../core/password.ts";
 import type { Db } from "../../db/client.ts";
 import { installation, members, oneTimeTokens, organizations, users, workspaces } from "../../db/schema.ts";
 import { recordEvent } from "./audit.ts";
@@ -42,7 +41,7 @@ export async function bootstrapOwner(services: Services, owner: NewOwner): Promi
     if (existing.email !== email) services.log.warn({}, "An owner exists already: the given one was not made");
     return found(existing);
   }
-  const passwordHash = await hashPassword(owner.password);
+  const passwordHash = await services.passwords.hash(owner.password);
   return services.database.transaction(async (tx) => {
     await lockInstallation(tx);
     const earlier = await firstOwner(tx, email);
@@ -93,7 +92,7 @@ export async function setUp(
   const state = await readSetupToken(services, token);
   if (state === "installed") throw installed();
   if (state === "invalid") throw invalidLink();
-  const passwordHash = await hashPassword(owner.password);
+  const passwordHash = await services.passwords.hash(owner.password);
   const tokenDigest = await digest(token);
   return services.database.transaction(async (tx) => {
     await lockInstallation(tx);

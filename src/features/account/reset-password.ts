@@ -2,7 +2,6 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
-import { hashPassword } from "../../core/password.ts";
 import type { Db } from "../../db/client.ts";
 import { accessTokens, members, throttles, users } from "../../db/schema.ts";
 import { recordEvent } from "./audit.ts";
@@ -18,10 +17,10 @@ export interface PasswordReset {
  * the failed sign-ins (decisions §1, "Rescue"). Throws the 404 of an unknown e-mail, which names the owners: whoever
  * may call this holds the machine.
  */
-export async function resetPassword({ database }: Services, given: string): Promise<PasswordReset> {
+export async function resetPassword({ database, passwords }: Services, given: string): Promise<PasswordReset> {
   const email = given.trim().toLowerCase();
   const password = randomToken(12);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await passwords.hash(password);
   return database.transaction(async (tx) => {
     const [user] = await tx
       .update(users)

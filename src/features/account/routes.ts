@@ -1,25 +1,12 @@
-import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { clearSessionCookie, setSessionCookie } from "../../http/cookie.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { refuseForeignOrigin } from "../../http/origin.ts";
 import { errorAnswers, guarded, json, jsonBody, router, unguarded } from "../../http/route.ts";
 import { type SetupState, setupPage } from "../../panel/setup-page.ts";
-import { createManagementKey, deleteManagementKey, listManagementKeys } from "./keys.ts";
 import { readMe } from "./me.ts";
 import { readSetupToken, setUp } from "./owner.ts";
-import {
-  CreatedManagementKey,
-  Deleted,
-  Installed,
-  ManagementKeys,
-  Me,
-  NewManagementKey,
-  SetUp,
-  SignedIn,
-  SignIn,
-  Success,
-} from "./schema.ts";
+import { Installed, Me, SetUp, SignedIn, SignIn, Success } from "./schema.ts";
 import { signOut } from "./sessions.ts";
 import { signIn } from "./sign-in.ts";
 
@@ -69,57 +56,6 @@ const getMeRoute = guarded(null, {
   responses: { 200: json(Me, "The user.") },
 });
 
-const organizationPath = z.object({
-  orgSlug: z.string().openapi({ description: "Slug of the organization.", example: "default" }),
-});
-const keyPath = organizationPath.extend({ id: z.string().openapi({ description: "The key's id." }) });
-
-const listKeysRoute = guarded(
-  "org.key:manage",
-  {
-    method: "get",
-    path: "/api/organizations/{orgSlug}/management-keys",
-    operationId: "listManagementKeys",
-    tags,
-    summary: "List management keys",
-    description: "The organization's keys, without the keys themselves. Needs a signed-in session.",
-    request: { params: organizationPath },
-    responses: { 200: json(ManagementKeys, "The keys, oldest first."), ...errorAnswers(404) },
-  },
-  { sessionOnly: true },
-);
-
-const createKeyRoute = guarded(
-  "org.key:manage",
-  {
-    method: "post",
-    path: "/api/organizations/{orgSlug}/management-keys",
-    operationId: "createManagementKey",
-    tags,
-    summary: "Issue a management key",
-    description:
-      "The key holds the Owner's permissions in this organization, outlives its issuer's role, and is shown only here. Needs a signed-in session.",
-    request: { params: organizationPath, body: jsonBody(NewManagementKey) },
-    responses: { 201: json(CreatedManagementKey, "The key."), ...errorAnswers(404) },
-  },
-  { sessionOnly: true },
-);
-
-const deleteKeyRoute = guarded(
-  "org.key:manage",
-  {
-    method: "delete",
-    path: "/api/organizations/{orgSlug}/management-keys/{id}",
-    operationId: "deleteManagementKey",
-    tags,
-    summary: "Revoke a management key",
-    description: "The key stops working at once. Needs a signed-in session.",
-    request: { params: keyPath },
-    responses: { 200: json(Deleted, "It is revoked."), ...errorAnswers(404) },
-  },
-  { sessionOnly: true },
-);
-
 const requestOf = (c: Context<AppEnv>) => ({
   id: c.var.requestId,
   ip: c.var.ip,
@@ -146,13 +82,7 @@ export const accountRoutes = router()
     clearSessionCookie(c);
     return c.json({ success: true as const }, 200);
   })
-  .openapi(getMeRoute, async (c) => c.json(await readMe(c.var.ctx), 200))
-  .openapi(listKeysRoute, async (c) => c.json({ managementKeys: await listManagementKeys(c.var.ctx) }, 200))
-  .openapi(createKeyRoute, async (c) => c.json(await createManagementKey(c.var.ctx, c.req.valid("json")), 201))
-  .openapi(deleteKeyRoute, async (c) => {
-    await deleteManagementKey(c.var.ctx, c.req.valid("param").id);
-    return c.json({ deleted: true as const }, 200);
-  });
+  .openapi(getMeRoute, async (c) => c.json(await readMe(c.var.ctx), 200));
 
 // A page for people, so it is not in the document of the API.
 accountRoutes.get("/setup", async (c) => {

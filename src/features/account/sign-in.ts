@@ -1,7 +1,6 @@
 import { asc, eq } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
-import { verifyPassword } from "../../core/password.ts";
 import { members, users } from "../../db/schema.ts";
 import { clientKey } from "../../http/address.ts";
 import { countCall, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/throttle.ts";
@@ -43,7 +42,7 @@ export async function signIn(
   requireAllowed(await countCall(services, address, perAddress), attempts);
 
   const account = await findAccount(services, email);
-  const right = await verifyPassword(account?.passwordHash ?? null, password);
+  const right = await services.passwords.verify(account?.passwordHash ?? null, password);
   if (!account || !right) {
     await recordEvent(database.db, {
       action: "session.create",

@@ -1,8 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { dataUrlBytes } from "../../core/image.ts";
 import { errorAnswers, guarded, json, router } from "../../http/route.ts";
+import { Deleted } from "../../http/shapes.ts";
 import { deleteIcon, getIcon, putIcon } from "./icon.ts";
-import { Deleted, IconAnswer, IconBody, slugParam } from "./schema.ts";
+import { IconAnswer, IconBody, slugParam } from "./schema.ts";
 
 const tags = ["Agents"];
 const path = "/api/instances/{slug}/icon";

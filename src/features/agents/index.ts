@@ -10,6 +10,6 @@ export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
 /** The slug rule of decisions §2, for doors that meet slugs outside these routes. */
 export { isSlug } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
-export { Deleted, type Instance, NewAgent, slugParam } from "./schema.ts";
+export { type Instance, NewAgent, slugParam } from "./schema.ts";
 /** Creating and reading agents, for what sets them up as a whole. */
 export { createAgent, getAgent } from "./service.ts";

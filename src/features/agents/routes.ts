@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
+import { Deleted } from "../../http/shapes.ts";
 import { modelCatalogue } from "./models.ts";
-import { AgentChanges, Deleted, InstanceAnswer, InstanceList, ModelCatalogue, NewAgent, slugParam } from "./schema.ts";
+import { AgentChanges, InstanceAnswer, InstanceList, ModelCatalogue, NewAgent, slugParam } from "./schema.ts";
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from "./service.ts";
 
 const tags = ["Agents"];

@@ -125,8 +125,6 @@ export type Instance = z.infer<typeof Instance>;
 export const InstanceAnswer = z.object({ instance: Instance }).openapi("InstanceAnswer");
 export const InstanceList = z.object({ instances: z.array(Instance) }).openapi("InstanceList");
 
-export const Deleted = z.object({ deleted: z.literal(true) }).openapi("Deleted");
-
 /** The slug in a path. What can't be a slug is not found, like what is none. */
 export const slugParam = z.object({
   slug: z.string().openapi({ description: "The agent's slug.", example: "support" }),

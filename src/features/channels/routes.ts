@@ -1,5 +1,6 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
-import { Deleted, slugParam } from "../agents/index.ts";
+import { Deleted } from "../../http/shapes.ts";
+import { slugParam } from "../agents/index.ts";
 import { channelType } from "./rules.ts";
 import { ChannelAnswer, ChannelChanges, ChannelList, channelParams } from "./schema.ts";
 import { getWeb, saveWeb, turnOffWeb } from "./web.ts";

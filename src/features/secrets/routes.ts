@@ -1,5 +1,6 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
-import { Deleted, slugParam } from "../agents/index.ts";
+import { Deleted } from "../../http/shapes.ts";
+import { slugParam } from "../agents/index.ts";
 import { SecretList, SecretsBody, secretParams } from "./schema.ts";
 import { deleteSecret, listSecrets, putSecrets } from "./service.ts";
 

@@ -1,7 +1,7 @@
 import { argon2Verify } from "hash-wasm";
 import { expect, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { hashPassword } from "../../../src/core/password.ts";
+import { passwords } from "../../../src/core/password.ts";
 import { users } from "../../../src/db/schema.ts";
 import { harness } from "../../harness.ts";
 
@@ -16,7 +16,7 @@ const costs = () => vi.mocked(argon2Verify).mock.calls.map(([{ hash }]) => Strin
 test("an unknown account costs the same work as a wrong password", async () => {
   const h = await harness();
   const email = "ada@example.com";
-  const passwordHash = await hashPassword("right-password");
+  const passwordHash = await passwords.hash("right-password");
   await h.services.database.db.insert(users).values({ id: newId(), email, name: "Ada", passwordHash });
   const attempt = async (who: string) => {
     vi.mocked(argon2Verify).mockClear();

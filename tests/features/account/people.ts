@@ -1,5 +1,5 @@
 import { newId } from "../../../src/core/ids.ts";
-import { hashPassword } from "../../../src/core/password.ts";
+import { passwords } from "../../../src/core/password.ts";
 import type { RoleKey } from "../../../src/core/permissions.ts";
 import { members, users } from "../../../src/db/schema.ts";
 import type { Harness } from "../../harness.ts";
@@ -10,7 +10,7 @@ export const password = "correct horse battery";
 export async function createUser({ services, organization }: Harness, email: string, roleKey: RoleKey = "owner") {
   const id = newId();
   const { db } = services.database;
-  await db.insert(users).values({ id, email, name: "Ada", passwordHash: await hashPassword(password) });
+  await db.insert(users).values({ id, email, name: "Ada", passwordHash: await passwords.hash(password) });
   await db.insert(members).values({ organizationId: organization.id, userId: id, roleKey });
   return { id, email };
 }

@@ -13,6 +13,7 @@ function system(h: Harness, organization = h.organization): Ctx {
     membership: {
       organizationId: organization.id,
       organizationSlug: organization.slug,
+      first: true,
       role: "owner",
       permissions: roles.owner,
       workspaceIds: null,

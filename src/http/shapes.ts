@@ -1,0 +1,30 @@
+import { z } from "@hono/zod-openapi";
+import { zText } from "../core/text.ts";
+
+// Shapes that several features share.
+
+/** The answer of most deletions (decisions §3). */
+export const Deleted = z.object({ deleted: z.literal(true) }).openapi("Deleted");
+
+/** An ISO 8601 time in UTC. */
+export const Timestamp = z.iso.datetime().openapi({ example: "2026-11-21T08:00:00.000Z" });
+
+export const Email = zText(254)
+  .trim()
+  .toLowerCase()
+  .pipe(z.email("must be an e-mail address"))
+  .openapi({ description: "Upper case counts as lower case.", example: "owner@example.com" });
+
+/** A password that somebody chooses; at sign-in any text will do. */
+export const ChosenPassword = zText(256)
+  .min(8, "must be at least 8 characters")
+  .openapi({ description: "8 to 256 characters.", format: "password", example: "correct horse battery" });
+
+/** What people and things are called. */
+export const Name = zText(128).trim().min(1, "must not be empty");
+
+/** What addresses an organization in paths and in `X-Organization`. */
+export const OrganizationSlug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1 to 63 lower-case letters, digits or dashes, and not begin with a dash")
+  .openapi({ example: "default" });
