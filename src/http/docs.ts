@@ -1,5 +1,8 @@
 import type { Services } from "../context.ts";
 import { digest, toBase64 } from "../core/ids.ts";
+import { contentVersion } from "../core/image.ts";
+import type { Assets } from "../core/ports.ts";
+import { matchesEtag } from "./etag.ts";
 import { router } from "./route.ts";
 
 /** What the page loads; the names are those of Swagger UI's own package. */
@@ -14,8 +17,9 @@ const files = {
  */
 export function docsRoutes({ assets }: Services) {
   const routes = router();
+  const load = keeping(assets);
   routes.get("/docs", async (c) => {
-    const missing = (await Promise.all(Object.keys(files).map((name) => assets.read(name)))).includes(null);
+    const missing = (await Promise.all(Object.keys(files).map(load))).includes(null);
     if (missing) return c.notFound();
     c.header("Content-Security-Policy", await contentSecurityPolicy());
     c.header("Cache-Control", "no-cache");
@@ -23,12 +27,33 @@ export function docsRoutes({ assets }: Services) {
   });
   for (const [name, type] of Object.entries(files)) {
     routes.get(`/docs/${name}`, async (c) => {
-      const bytes = await assets.read(name);
-      if (!bytes) return c.notFound();
-      return c.body(bytes, 200, { "Content-Type": type, "Cache-Control": "public, max-age=3600" });
+      const asset = await load(name);
+      if (!asset) return c.notFound();
+      const headers = { ETag: asset.etag, "Cache-Control": "public, max-age=3600" };
+      if (matchesEtag(c.req.header("If-None-Match"), asset.etag)) return c.body(null, 304, headers);
+      return c.body(asset.bytes, 200, { ...headers, "Content-Type": type });
     });
   }
   return routes;
+}
+
+interface Asset {
+  bytes: Uint8Array<ArrayBuffer>;
+  etag: string;
+}
+
+/** Reads each file once, when it is first asked for: it changes only with the program. */
+function keeping(assets: Assets): (name: string) => Promise<Asset | null> {
+  const kept = new Map<string, Asset>();
+  return async (name) => {
+    const known = kept.get(name);
+    if (known) return known;
+    const bytes = await assets.read(name);
+    if (!bytes) return null;
+    const asset = { bytes, etag: `"${await contentVersion(bytes)}"` };
+    kept.set(name, asset);
+    return asset;
+  };
 }
 
 async function contentSecurityPolicy(): Promise<string> {

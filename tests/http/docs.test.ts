@@ -42,6 +42,36 @@ test("the page names only files that are served, by addresses that work under an
   expect((await app.request("/docs/NOTICE")).status).toBe(404);
 });
 
+test("a file is read once, and a browser that has it is told so", async () => {
+  const files: Record<string, string> = {};
+  const read: string[] = [];
+  const assets = {
+    read: async (name: string) => {
+      read.push(name);
+      return files[name] === undefined ? null : new TextEncoder().encode(files[name]);
+    },
+  };
+  const app = docsRoutes({ assets } as Partial<Services> as Services);
+  const path = "/docs/swagger-ui.css";
+  expect(read).toEqual([]);
+  // What is missing may come.
+  expect((await app.request(path)).status).toBe(404);
+  Object.assign(files, shipped);
+  read.length = 0;
+
+  const first = await app.request(path);
+  const etag = first.headers.get("ETag") ?? "";
+  expect(etag).toMatch(/^"[0-9a-f]{16}"$/);
+  expect((await app.request("/docs/swagger-ui-bundle.js")).headers.get("ETag")).not.toBe(etag);
+  const again = await app.request(path, { headers: { "If-None-Match": `W/${etag}` } });
+  expect([again.status, await again.text(), again.headers.get("ETag")]).toEqual([304, "", etag]);
+  expect(again.headers.get("Cache-Control")).toBe("public, max-age=3600");
+  const other = await app.request(path, { headers: { "If-None-Match": '"x"' } });
+  expect([other.status, await other.text()]).toEqual([200, "css"]);
+  await app.request("/docs");
+  expect(read).toEqual(["swagger-ui.css", "swagger-ui-bundle.js"]);
+});
+
 test("without the shipped files there is no such page", async () => {
   for (const files of [{}, { "swagger-ui.css": "css" }]) {
     expect((await docs(files).request("/docs")).status).toBe(404);

@@ -60,6 +60,45 @@ describe("every answer", () => {
   });
 });
 
+describe("the content type", () => {
+  const body = JSON.stringify({ email: "a@example.com", password: "p" });
+  const legal = [
+    "application/json ; charset=utf-8",
+    "application/json\t;\tcharset=utf-8",
+    "Application/JSON;Charset=UTF-8",
+    'application/json; charset="utf-8"',
+    'application/json; note="a;b"',
+    "application/json; my_note=a",
+    "application/json;",
+    "application/json; ;charset=utf-8",
+    "application/vnd.api2+json",
+  ];
+
+  test("of JSON may have every legal spelling", async () => {
+    const h = await harness();
+    for (const type of ["application/json", ...legal]) {
+      const response = await h.request(signIn, { method: "POST", headers: { "Content-Type": type }, body });
+      expect([type, response.status]).toEqual([type, 401]);
+    }
+    for (const type of ["application/jsonp", "application/json-seq", "text/json", "application/ json", "json", ";"]) {
+      const response = await h.request(signIn, { method: "POST", headers: { "Content-Type": type }, body });
+      expect([type, response.status]).toEqual([type, 415]);
+    }
+  });
+
+  test("of JSON may have every legal spelling on a socket, and the body arrives whole", async () => {
+    const h = await harness();
+    const address = await h.listen();
+    const whole = JSON.stringify({ email: "a@example.com", password: "p", pad: "ü".repeat(200_000) });
+    for (const type of legal.slice(0, 4)) {
+      const init = { method: "POST", headers: { "Content-Type": type } };
+      expect((await fetch(`${address}${signIn}`, { ...init, body: whole })).status).toBe(401);
+      const broken = await fetch(`${address}${signIn}`, { ...init, body: whole.slice(0, -1) });
+      expect([type, broken.status]).toEqual([type, 400]);
+    }
+  });
+});
+
 describe("a body", () => {
   const big = "x".repeat(10 * 1024 * 1024);
 

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { dataUrlBytes } from "../../core/image.ts";
+import { matchesEtag } from "../../http/etag.ts";
 import { errorAnswers, guarded, json, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
 import { deleteIcon, getIcon, putIcon } from "./icon.ts";
@@ -58,18 +59,19 @@ const remove = guarded("agent:write", {
 
 export const iconRoutes = router()
   .openapi(get, async (c) => {
-    const icon = await getIcon(c.var.ctx, c.req.valid("param").slug);
-    const etag = `"${icon.version}"`;
+    const ifNoneMatch = c.req.header("If-None-Match");
+    const isKnown = (version: string) => matchesEtag(ifNoneMatch, etagOf(version));
+    const icon = await getIcon(c.var.ctx, c.req.valid("param").slug, isKnown);
     const lasting = c.req.valid("query").v === icon.version;
     const headers = {
-      ETag: etag,
+      ETag: etagOf(icon.version),
       "Cache-Control": lasting ? "private, max-age=31536000, immutable" : "private, no-cache",
       // One browser's cache may serve several sign-ins.
       Vary: "Authorization, Cookie, X-Organization",
       "X-Content-Type-Options": "nosniff",
       "Content-Security-Policy": "default-src 'none'; sandbox",
     };
-    if (matches(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
+    if (icon.bytes === null) return c.body(null, 304, headers);
     return c.body(icon.bytes, 200, { ...headers, "Content-Type": icon.mime });
   })
   .openapi(put, async (c) => {
@@ -85,7 +87,4 @@ export const iconRoutes = router()
     return c.json({ deleted: true as const }, 200);
   });
 
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === etag);
-}
+const etagOf = (version: string) => `"${version}"`;

@@ -9,16 +9,23 @@ const limit = 512 * 1024;
 
 export interface Icon {
   mime: string;
-  bytes: Uint8Array<ArrayBuffer>;
   version: string;
+  /** Null when the caller has this version already. */
+  bytes: Uint8Array<ArrayBuffer> | null;
 }
 
-/** Throws the 404 of the agent, or of the icon. */
-export async function getIcon(ctx: Ctx, slug: string): Promise<Icon> {
+/** The icon; its bytes are read only for a caller who does not know its version. Throws the 404 of the agent, or of the icon. */
+export async function getIcon(ctx: Ctx, slug: string, isKnown: (version: string) => boolean): Promise<Icon> {
   const { id } = await findAgent(ctx, slug);
-  const [icon] = await ctx.db.select().from(agentIcons).where(eq(agentIcons.agentId, id));
+  const ofAgent = eq(agentIcons.agentId, id);
+  const { mime, version } = agentIcons;
+  const [current] = await ctx.db.select({ mime, version }).from(agentIcons).where(ofAgent);
+  if (!current) throw notFound("Icon");
+  if (isKnown(current.version)) return { ...current, bytes: null };
+  // It may be another one by now: mime and version have to be of these bytes.
+  const [icon] = await ctx.db.select().from(agentIcons).where(ofAgent);
   if (!icon) throw notFound("Icon");
-  return { mime: icon.mime, bytes: new Uint8Array(icon.bytes), version: icon.version };
+  return { mime: icon.mime, version: icon.version, bytes: new Uint8Array(icon.bytes) };
 }
 
 /** Stores the picture and answers its address. Throws 400 for what is no PNG, JPEG or WebP, 413 over 512 KiB. */

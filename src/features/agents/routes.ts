@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { usableKeys } from "../../core/policies.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
 import { modelCatalogue } from "./models.ts";
@@ -37,7 +38,7 @@ const models = guarded("agent:read", {
   tags,
   summary: "Providers and models to choose from",
   description:
-    "A choice, not a limit: an agent may name any model its provider knows. `configured` speaks of the environment; an agent's own secrets count as well.",
+    "A choice, not a limit: an agent may name any model its provider knows. `configured` speaks of the environment, as far as the policy `environmentKeys` lets this organization use it; an agent's own secrets count as well.",
   responses: { 200: json(ModelCatalogue, "The catalogue.") },
 });
 
@@ -90,7 +91,10 @@ export const agentRoutes = router()
     return c.json({ instance }, 201, etag(instance));
   })
   // Before the agents: `models` is no slug.
-  .openapi(models, (c) => c.json(modelCatalogue(c.var.ctx.options.environmentKeys), 200))
+  .openapi(models, (c) => {
+    const { policies, options, membership } = c.var.ctx;
+    return c.json(modelCatalogue(usableKeys(policies.values, options.environmentKeys, membership.first)), 200);
+  })
   .openapi(get, async (c) => {
     const instance = await getAgent(c.var.ctx, c.req.valid("param").slug);
     return c.json({ instance }, 200, etag(instance));

@@ -4,8 +4,8 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { agents, agentTools, workspaces } from "../../db/schema.ts";
-import { findAgent, selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
-import { expectedRevision, modelColumns } from "./rules.ts";
+import { selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
+import { expectedRevision, isSlug, modelColumns } from "./rules.ts";
 import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
 
 /** All agents within reach, by name. */
@@ -18,8 +18,8 @@ export async function listAgents(ctx: Ctx): Promise<Instance[]> {
 
 /** Throws the 404. */
 export async function getAgent(ctx: Ctx, slug: string): Promise<Instance> {
-  const { id } = await findAgent(ctx, slug);
-  const [row] = await selectInstances(ctx.db).where(eq(agents.id, id));
+  if (!isSlug(slug)) throw notFound("Agent");
+  const [row] = await selectInstances(ctx.db).where(and(eq(agents.slug, slug), withinReach(ctx)));
   if (!row) throw notFound("Agent");
   return toInstance(row);
 }

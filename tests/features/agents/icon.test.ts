@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { PostgresJsPreparedQuery } from "drizzle-orm/postgres-js";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { toBase64 } from "../../../src/core/ids.ts";
 import { type Harness, harness } from "../../harness.ts";
 
@@ -12,6 +13,11 @@ async function withAgent() {
   const headers = await h.as("owner");
   await h.request("/api/instances", { method: "POST", headers, json: { slug: "face" } });
   return { h, headers };
+}
+
+/** What sees each statement of the query builder. */
+interface Statements {
+  queryWithCache(text: string): Promise<unknown>;
 }
 
 const url = "/api/instances/face/icon";
@@ -55,6 +61,22 @@ describe("the icon", () => {
       expect([tag, again.status, await again.text()]).toEqual([tag, 304, ""]);
     }
     expect((await h.request(url, { headers: { ...headers, "If-None-Match": '"x"' } })).status).toBe(200);
+  });
+
+  it("is not read from the database for a 304", async () => {
+    const { h, headers } = await withAgent();
+    await put(h, headers, dataUrl("image/png", png));
+    const etag = (await h.request(url, { headers })).headers.get("ETag") ?? "";
+    const spy = vi.spyOn(PostgresJsPreparedQuery.prototype as unknown as Statements, "queryWithCache");
+    onTestFinished(() => spy.mockRestore());
+    const bytesRead = async (tag: string) => {
+      spy.mockClear();
+      await h.request(url, { headers: { ...headers, "If-None-Match": tag } });
+      return spy.mock.calls.some(([text]) => text.includes('"bytes"'));
+    };
+    expect(await bytesRead('"x"')).toBe(true);
+    expect(await bytesRead(etag)).toBe(false);
+    expect(await bytesRead("*")).toBe(false);
   });
 
   it("is what its content says, whatever it is called", async () => {
