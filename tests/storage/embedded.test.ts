@@ -82,6 +82,14 @@ test("the data survives a restart", async () => {
   expect(await database.query(slugs, [])).toEqual([{ slug: "first" }]);
 });
 
+test("a directory that others can read is closed to them when it is opened", async () => {
+  const directory = copyOfMade();
+  chmodSync(directory, 0o755);
+  const { close } = await open({ DATA_DIR: directory });
+  onTestFinished(close);
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+});
+
 test("every acknowledged row survives kill -9", async () => {
   const directory = copyOfMade();
   const writer = await startWriter(directory);

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StartError } from "../../core/errors.ts";
+import type { Log } from "../../core/ports.ts";
 
 /** Makes the directory, for its owner only, unless it is there. Throws a `StartError` when it can't be used. */
 export function prepareDirectory(directory: string): void {
@@ -14,6 +15,51 @@ export function prepareDirectory(directory: string): void {
   } catch (cause) {
     throw unusableDirectory(directory, cause);
   }
+}
+
+/**
+ * Closes a prepared directory and the key in it to others, which one that was made by hand or restored from a backup
+ * may be open to. Warns of what it changes and of what it can't change. Windows has no such modes.
+ */
+export function closeToOthers(directory: string, log: Log): void {
+  if (process.platform === "win32") return;
+  for (const path of [directory, join(directory, "encryption.key")]) {
+    if (!isOpenToOthers(path)) continue;
+    const mode = modeOf(path);
+    if (isOurs(path) && tryToClose(path)) {
+      log.warn({}, `Others on this machine could read ${path}: its mode was ${mode} and is now ${modeOf(path)}`);
+    } else {
+      log.warn(
+        {},
+        `Others on this machine can read ${path}, whose mode is ${mode}: run chmod go= ${path} as its owner`,
+      );
+    }
+  }
+}
+
+/** Whether anybody but the owner may do anything with it; Windows keeps no such bits. */
+export function isOpenToOthers(path: string): boolean {
+  return process.platform !== "win32" && existsSync(path) && (statSync(path).mode & 0o077) !== 0;
+}
+
+/** Sticky ones, such as /tmp, are for everybody whoever owns them. */
+function isOurs(path: string): boolean {
+  const { uid, mode } = statSync(path);
+  return uid === process.getuid?.() && (mode & 0o1000) === 0;
+}
+
+/** Some file systems refuse the change, others accept and forget it. */
+function tryToClose(path: string): boolean {
+  try {
+    chmodSync(path, statSync(path).mode & 0o700);
+  } catch {
+    return false;
+  }
+  return !isOpenToOthers(path);
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o7777).toString(8).padStart(4, "0");
 }
 
 /** What is wrong with the directory, or with a file in it, and what to do. */

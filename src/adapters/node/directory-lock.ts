@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../core/errors.ts";
@@ -40,9 +41,22 @@ function isBusy(cause: unknown): boolean {
 async function openSqlite(file: string): Promise<DatabaseSync> {
   const { DatabaseSync } = await withoutWarning(() => import("node:sqlite"));
   try {
+    makePrivate(file);
     return new DatabaseSync(file);
   } catch (cause) {
     throw new StartError(`DATA_DIR can't be locked: ${file} can't be opened as a file`, { cause });
+  }
+}
+
+/**
+ * SQLite would make it readable to others, who could then hold its lock. One that is there must not be opened: closing
+ * it would free the locks that this process has on it.
+ */
+function makePrivate(file: string): void {
+  try {
+    writeFileSync(file, "", { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
 }
 

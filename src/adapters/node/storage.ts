@@ -3,7 +3,7 @@ import type { Settings } from "../../core/config.ts";
 import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase } from "../../db/client.ts";
 import { migrate } from "../../db/migrate.ts";
-import { prepareDirectory } from "./data-directory.ts";
+import { closeToOthers, prepareDirectory } from "./data-directory.ts";
 import { openEmbedded } from "./embedded.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
@@ -51,6 +51,7 @@ async function openPostgres(settings: Settings, url: string, { clock, log }: Por
 async function openLocal(settings: Settings, { clock, log, template }: Ports): Promise<Storage> {
   const directory = resolve(settings.DATA_DIR);
   prepareDirectory(directory);
+  closeToOthers(directory, log);
   const embedded = await openEmbedded(directory, log, template);
   try {
     const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;

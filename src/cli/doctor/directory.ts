@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { isOpenToOthers } from "../../adapters/node/data-directory.ts";
 import type { Settings } from "../../core/config.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
@@ -36,9 +37,4 @@ function isUsable(directory: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Windows keeps no such bits. */
-function isOpenToOthers(path: string): boolean {
-  return process.platform !== "win32" && existsSync(path) && (statSync(path).mode & 0o077) !== 0;
 }
