@@ -9,10 +9,16 @@ const longestWaitMs = 10_000;
 const defaultRetrySeconds = 5;
 const longestRetrySeconds = 86_400;
 
+/** The provider's filter let nothing of a reply through. Its message is for the log. */
+export class Blocked extends Error {}
+
 /** What the error of a turn means to the caller. Its own words stay in `cause`, for the log. */
 export function classifyFailure(error: unknown): Failure {
   if (error instanceof EngineError && error.code === "unavailable") {
     return { code: "unavailable", message: error.message, cause: error };
+  }
+  if (error instanceof Blocked) {
+    return { code: "provider-failed", message: "The model provider blocked this prompt or its reply", cause: error };
   }
   if (isOurs(error)) return { code: "internal", message: "Internal server error", cause: error };
   const status = statusOf(error);
@@ -92,10 +98,11 @@ function fieldsOf(error: unknown): Record<string, unknown> | null {
   return error as Record<string, unknown>;
 }
 
-/** OpenAI's 429 for an account without money, which no waiting mends. */
+/** OpenAI's 429 for an account without money, which no waiting mends: a body, an `error` event or a `response.failed`. */
 function isOutOfQuota(error: unknown): boolean {
-  const data = APICallError.isInstance(error) ? fieldsOf(fieldsOf(error.data)?.error) : fieldsOf(error);
-  return data?.code === "insufficient_quota" || data?.type === "insufficient_quota";
+  const data = fieldsOf(APICallError.isInstance(error) ? error.data : error);
+  const places = [data, fieldsOf(data?.error), fieldsOf(fieldsOf(data?.response)?.error)];
+  return places.some((place) => place?.code === "insufficient_quota" || place?.type === "insufficient_quota");
 }
 
 /** `Retry-After` (RFC 9110, in seconds or as a date) or `retry-after-ms`, in milliseconds. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/ports.ts";
+import type { Scrub } from "../core/scrub.ts";
 import { StepFold, type ToolCall, tokenCount } from "./step.ts";
 import { type ToolResult, wireResult } from "./tools.ts";
 import type { JsonValue, ModelMessage, Step, StepType, Usage } from "./types.ts";
@@ -10,19 +11,21 @@ export class TurnFold {
   readonly #usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #results = new Map<ToolCall, ToolResult>();
   readonly #clock: Clock;
+  readonly #scrub: Scrub;
   readonly #startedAt: number;
   #step: StepFold | null = null;
   #stepStartedAt = 0;
   #firstOutputMs: number | null = null;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, scrub: Scrub) {
     this.#clock = clock;
+    this.#scrub = scrub;
     this.#startedAt = clock.now();
   }
 
   /** Begins a step, or begins it anew when nothing came of the first attempt. */
   begin(index: number, stepType: StepType): StepFold {
-    this.#step = new StepFold(index, stepType);
+    this.#step = new StepFold(index, stepType, this.#scrub);
     this.#stepStartedAt = this.#clock.now();
     return this.#step;
   }
@@ -73,7 +76,7 @@ export class TurnFold {
       index: step.index,
       stepType: step.stepType,
       text: step.text,
-      toolCalls: step.calls.map(({ id, name, args }) => ({ toolCallId: id, toolName: name, args })),
+      toolCalls: step.calls.map(({ id, name, shown }) => ({ toolCallId: id, toolName: name, args: shown })),
       toolResults: answered.map((call) => ({ toolCallId: call.id, result: this.#wireResult(call) })),
       reasoning: step.reasoning,
       finishReason,

@@ -1,6 +1,6 @@
 import { pause } from "../core/pause.ts";
 import type { Clock } from "../core/ports.ts";
-import { classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
+import { Blocked, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
 import { TurnFold } from "./fold.ts";
 import { ModelCall, ProviderTimeout } from "./model-call.ts";
 import { callOptions } from "./prompt.ts";
@@ -20,7 +20,7 @@ export async function* run(
   signal: AbortSignal,
   clock: Clock,
 ): AsyncGenerator<TurnEvent, TurnOutcome> {
-  const turn = new TurnFold(clock);
+  const turn = new TurnFold(clock, input.scrub);
   const controller = new AbortController();
   const forward = () => controller.abort(signal.reason);
   if (signal.aborted) forward();
@@ -109,10 +109,13 @@ async function* callTools(
   }
 }
 
-/** A stream that ends without a finish reason was cut off; an empty one is no reply. */
+/** A stream that ends without a finish reason was cut off; an empty one is no reply, and nor is what a filter emptied. */
 function requireFinish(step: StepFold): void {
   if (!step.finish?.stated) throw new Error("The provider's stream ended without a finish reason");
   if (step.finish.reason === "error") throw new Error("The provider's stream finished with an error");
+  if (step.finish.reason === "content-filter" && step.text === "" && step.calls.length === 0) {
+    throw new Blocked(`The provider's filter let nothing through (${step.finish.raw ?? "no reason given"})`);
+  }
 }
 
 function isAbortReason(value: unknown): value is AbortReason {

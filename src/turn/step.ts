@@ -1,4 +1,5 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import { type Scrub, type ScrubStream, scrubJson } from "../core/scrub.ts";
 import { isDeeperThan } from "../core/text.ts";
 import type { JsonValue, ModelMessage, StepType, TurnEvent, Usage } from "./types.ts";
 
@@ -13,15 +14,25 @@ export interface ToolCall {
   /** As the model spelled it. */
   name: string;
   args: JsonValue;
+  /** The same for everyone but the tool: without what is secret. */
+  shown: JsonValue;
   /** Set when the arguments are no JSON: what to tell the model. */
   malformed?: string;
   providerOptions?: SharedV4ProviderMetadata;
+}
+
+interface OpenBlock {
+  block: Block;
+  /** A secret may lie across two deltas. */
+  clean: ScrubStream;
 }
 
 type AssistantPart = Extract<ModelMessage, { role: "assistant" }>["content"][number];
 
 interface Finish {
   reason: string;
+  /** In the provider's own words. */
+  raw: string | undefined;
   /** False: the stream ended without the provider ever saying why. */
   stated: boolean;
 }
@@ -42,11 +53,13 @@ export class StepFold {
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
-  readonly #open = new Map<string, Block>();
+  readonly #open = new Map<string, OpenBlock>();
+  readonly #scrub: Scrub;
 
-  constructor(index: number, stepType: StepType) {
+  constructor(index: number, stepType: StepType, scrub: Scrub) {
     this.index = index;
     this.stepType = stepType;
+    this.#scrub = scrub;
   }
 
   get text(): string {
@@ -69,16 +82,14 @@ export class StepFold {
         return null;
       case "text-end":
       case "reasoning-end":
-        this.#close(part);
-        return null;
+        return this.#close(part);
       case "tool-input-start":
         this.produced = true;
         return { type: "produced" };
       case "tool-call":
         return this.#call(part);
       case "finish":
-        this.#finish(part);
-        return null;
+        return this.#finish(part);
       case "error":
         throw part.error;
       default:
@@ -98,52 +109,68 @@ export class StepFold {
   #start(
     type: Block["type"],
     { id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
-  ): Block {
+  ): OpenBlock {
     const block: Block = { type, text: "", ...(providerMetadata ? { providerOptions: providerMetadata } : {}) };
+    const open = { block, clean: this.#scrub.stream() };
     this.#said.push(block);
-    this.#open.set(`${type}:${id}`, block);
-    return block;
+    this.#open.set(`${type}:${id}`, open);
+    return open;
   }
 
   #delta(part: Part<"text-delta" | "reasoning-delta">): TurnEvent | null {
     const type = part.type === "text-delta" ? "text" : "reasoning";
-    const block = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
+    const { block, clean } = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
     if (part.providerMetadata) merge(block, part.providerMetadata);
     if (part.delta === "") return null;
     this.#length += part.delta.length;
     if (this.#length > longestStep)
       throw new Error(`The provider said more than ${longestStep} characters in one step`);
-    block.text += part.delta;
     this.produced = true;
-    return { type: part.type, text: part.delta };
+    const text = clean.push(part.delta);
+    if (text === "") return { type: "produced" };
+    block.text += text;
+    return { type: part.type, text };
   }
 
-  #close(part: Part<"text-end" | "reasoning-end">): void {
-    const key = `${part.type === "text-end" ? "text" : "reasoning"}:${part.id}`;
-    const block = this.#open.get(key);
+  #close(part: Part<"text-end" | "reasoning-end">): TurnEvent | null {
+    const type = part.type === "text-end" ? "text" : "reasoning";
+    const open = this.#open.get(`${type}:${part.id}`);
+    if (!open) return null;
     // Signatures of reasoning come with its end.
-    if (block && part.providerMetadata) merge(block, part.providerMetadata);
-    this.#open.delete(key);
+    if (part.providerMetadata) merge(open.block, part.providerMetadata);
+    this.#open.delete(`${type}:${part.id}`);
+    const text = sayRest(open);
+    return text === "" ? null : { type: `${type}-delta`, text };
   }
 
   #call({ toolCallId, toolName, input, providerMetadata }: Part<"tool-call">): TurnEvent {
     this.produced = true;
-    const call: ToolCall = { id: toolCallId, name: toolName, ...parseArguments(input) };
+    const { args, ...problem } = parseArguments(input);
+    const call: ToolCall = { id: toolCallId, name: toolName, args, shown: scrubJson(args, this.#scrub), ...problem };
     if (providerMetadata) call.providerOptions = providerMetadata;
     this.calls.push(call);
     this.#said.push(call);
-    return { type: "tool-call", id: call.id, name: call.name, args: call.args };
+    return { type: "tool-call", id: call.id, name: call.name, args: call.shown };
   }
 
-  #finish({ finishReason, usage }: Part<"finish">): void {
+  /** A provider may end without ending its blocks. */
+  #finish({ finishReason, usage }: Part<"finish">): TurnEvent | null {
     this.finish = {
       reason: finishReason.unified,
+      raw: finishReason.raw,
       stated: finishReason.raw !== undefined || !["other", "interrupted"].includes(finishReason.unified),
     };
     this.usage = {
       promptTokens: tokenCount(usage.inputTokens.total),
       completionTokens: tokenCount(usage.outputTokens.total),
     };
+    let text = "";
+    for (const open of this.#open.values()) {
+      const rest = sayRest(open);
+      if (open.block.type === "text") text += rest;
+    }
+    this.#open.clear();
+    return text === "" ? null : { type: "text-delta", text };
   }
 
   #join(type: Block["type"]): string {
@@ -153,18 +180,25 @@ export class StepFold {
   }
 }
 
+/** What was held back of a block that is over. */
+function sayRest({ block, clean }: OpenBlock): string {
+  const text = clean.end();
+  block.text += text;
+  return text;
+}
+
 function merge(block: Block, metadata: SharedV4ProviderMetadata): void {
   const merged: SharedV4ProviderMetadata = { ...block.providerOptions };
   for (const [provider, values] of Object.entries(metadata)) merged[provider] = { ...merged[provider], ...values };
   block.providerOptions = merged;
 }
 
-function replayed({ id, name, args, malformed, providerOptions }: ToolCall): AssistantPart {
+function replayed({ id, name, shown, malformed, providerOptions }: ToolCall): AssistantPart {
   return {
     type: "tool-call",
     toolCallId: id,
     toolName: name,
-    input: malformed === undefined ? args : {},
+    input: malformed === undefined ? shown : {},
     ...(providerOptions ? { providerOptions } : {}),
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/ports.ts";
+import { scrubJson } from "../core/scrub.ts";
 import type { ToolCall } from "./step.ts";
 import type { JsonValue, TurnInput } from "./types.ts";
 
@@ -32,7 +33,7 @@ export async function callTool(
       signal: controller.signal,
       state: input.state,
     });
-    return { ok: true, value: scrubbed(input, await Promise.race([work, limit.passed])) };
+    return { ok: true, value: scrubJson((await Promise.race([work, limit.passed])) ?? null, input.scrub) };
   } catch (error) {
     return { ok: false, error: input.scrub(error instanceof Error ? error.message : String(error)) };
   } finally {
@@ -59,10 +60,4 @@ function cutOff(controller: AbortController, signal: AbortSignal, clock: Clock, 
   // Whoever loses the race must not become an unhandled rejection.
   passed.catch(() => {});
   return { passed, release: () => release() };
-}
-
-function scrubbed(input: TurnInput, value: JsonValue): JsonValue {
-  const text = JSON.stringify(value ?? null);
-  const clean = input.scrub(text);
-  return clean === text ? (value ?? null) : (JSON.parse(clean) as JsonValue);
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
-import { readStep } from "./read-step.ts";
+import { TestClock } from "../clock.ts";
+import { runTurn, streamedText, turnInput } from "../turn/input.ts";
+import { inWords, readStep } from "./read-step.ts";
 import { recorded, specs } from "./recorded.ts";
 
 const compatible = specs["openai-compatible"];
@@ -61,7 +63,12 @@ test.each([
   const { step, error } = await readStep(model, "Hi");
 
   expect(error).toBeUndefined();
-  const { text, reasoning, calls, finish, usage } = step;
+  const { text, reasoning, finish, usage } = step;
+  // Nothing here is secret, so that callers are shown what the tool gets.
+  const calls = step.calls.map(({ shown, ...call }) => {
+    expect(shown).toEqual(call.args);
+    return call;
+  });
   expect({ text, reasoning, calls, reason: finish?.reason }).toEqual(expected);
   expect(usage).toEqual({ promptTokens, completionTokens });
 });
@@ -76,4 +83,38 @@ test("the responses API keeps its encrypted reasoning for the next step", async 
   const model = await createModels(await recorded("openai/text.sse")).resolve(responses);
   const { step } = await readStep(model, "Hi");
   expect(JSON.stringify(step.message(() => true))).toContain("gAAAAB");
+});
+
+test.each([
+  "openai/out-of-quota.sse",
+  "openai/out-of-quota-event.sse",
+])("%s is a failure that no waiting mends, and no throttle", async (file) => {
+  const { fetch, requests } = await recorded(file);
+  const model = await createModels({ fetch }).resolve(responses);
+  const { outcome } = await runTurn(turnInput(model), { clock: new TestClock() });
+
+  expect(outcome).toMatchObject({
+    status: "failed",
+    failure: { code: "provider-failed", message: "Model provider error" },
+  });
+  if (outcome.status === "failed") expect(inWords(outcome.failure.cause)).toContain("current quota");
+  expect(requests).toHaveLength(1);
+});
+
+test.each([
+  ["google/blocked-prompt.sse", "PROHIBITED_CONTENT"],
+  ["google/blocked-reply.sse", "SAFETY"],
+])("%s is a clear failure, and no empty reply", async (file, reason) => {
+  const { fetch, requests } = await recorded(file);
+  const model = await createModels({ fetch }).resolve(specs.google);
+  const { events, outcome } = await runTurn(turnInput(model), { clock: new TestClock() });
+
+  expect(outcome).toMatchObject({
+    status: "failed",
+    produced: false,
+    failure: { code: "provider-failed", message: "The model provider blocked this prompt or its reply" },
+  });
+  if (outcome.status === "failed") expect(inWords(outcome.failure.cause)).toContain(reason);
+  expect(streamedText(events)).toBe("");
+  expect(requests).toHaveLength(1);
 });

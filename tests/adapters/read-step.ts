@@ -1,4 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { scrubber } from "../../src/core/scrub.ts";
 import { StepFold } from "../../src/turn/step.ts";
 import type { TurnEvent } from "../../src/turn/types.ts";
 
@@ -17,7 +18,7 @@ export async function readStep(
   prompt: string | LanguageModelV4CallOptions["prompt"],
   { onEvent, ...options }: Options = {},
 ): Promise<ReadStep> {
-  const step = new StepFold(0, "initial");
+  const step = new StepFold(0, "initial", scrubber([]));
   const events: TurnEvent[] = [];
   try {
     const { stream } = await model.doStream({

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
+import { scrubber } from "../../src/core/scrub.ts";
 import { StepFold } from "../../src/turn/step.ts";
 import { answering, runTurn, streamedText, tool, turnInput } from "../turn/input.ts";
 import { type RemoteProvider, recorded, specs } from "./recorded.ts";
@@ -188,7 +189,7 @@ test.each(names)("%s: the last step may not call, but still knows its tools", as
 });
 
 test("a step is replayed in the order in which it was said, without the calls that have no result", () => {
-  const step = new StepFold(0, "initial");
+  const step = new StepFold(0, "initial", scrubber([]));
   const signed = (thought: string) => ({ anthropic: { signature: thought } });
   for (const id of ["a", "b", "c"]) {
     step.take({ type: "reasoning-start", id, providerMetadata: signed(id) });

@@ -170,6 +170,32 @@ test("a tool's result and its error are scrubbed", async () => {
   expect(events).toContainEqual({ type: "tool-result", id: "a", result: { deep: ["a [secret] b"] } });
 });
 
+test("a secret that the model says is scrubbed, also over several deltas and in a tool's arguments", async () => {
+  const scrub = scrubber(["top-secret-value"]);
+  const given: unknown[] = [];
+  const tools = new Map([
+    [
+      "send",
+      tool("send", async (args) => {
+        given.push(args);
+        return "sent";
+      }),
+    ],
+  ]);
+  const deltas = ["The value is top", "-secret", "-val", "ue, and top-", "notch."];
+  const model = scriptedModel([
+    { parts: [...text(...deltas), ...toolCall("a", "send", { to: "top-secret-value" }), finish("tool-calls")] },
+    reply("It ends in top-secret"),
+  ]);
+  const { events, outcome } = await runTurn(turnInput(model, { tools, scrub }));
+
+  expect(JSON.stringify([events, outcome, model.calls[1]?.prompt])).not.toContain("top-secret-value");
+  expect(streamedText(events)).toBe("The value is [secret], and top-notch.It ends in top-secret");
+  expect(outcome.text).toBe(streamedText(events));
+  expect(events).toContainEqual({ type: "tool-call", id: "a", name: "send", args: { to: "[secret]" } });
+  expect(given).toEqual([{ to: "top-secret-value" }]);
+});
+
 test("the last step may not ask for tools, so that there is an answer", async () => {
   const model = scriptedModel((call) =>
     call.options.toolChoice?.type === "none"

@@ -1,4 +1,5 @@
 import { APICallError } from "@ai-sdk/provider";
+import { withBoundedEvents } from "./event-bound.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -10,8 +11,8 @@ const errorBytes = 64_000;
 
 /**
  * The `fetch` of all model providers. It follows no redirect, which would take the key along; says of every failed
- * connection that it is one, whatever the runtime calls it; and refuses a page or a JSON body where a stream was asked
- * for, which the parser of events would read as a reply without words.
+ * connection that it is one, whatever the runtime calls it; refuses a page or a JSON body where a stream was asked for,
+ * which the parser of events would read as a reply without words; and ends a stream whose event has no end.
  */
 export function providerFetch(fetch: Fetch): Fetch {
   return async (input, init) => {
@@ -37,7 +38,9 @@ export function providerFetch(fetch: Fetch): Fetch {
         responseBody: await excerpt(response),
       });
     }
-    return response.ok || !response.body ? response : withoutExcess(response, response.body);
+    if (!response.body) return response;
+    if (!response.ok) return withoutExcess(response, response.body);
+    return type === "application/json" ? response : withBoundedEvents(response, response.body);
   };
 }
 

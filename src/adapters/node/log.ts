@@ -60,7 +60,7 @@ const shapes: [RegExp, string][] = [
   [/([?&](?:token|key|secret)=)[^\s&"]+/gi, `$1${scrubbed}`],
 ];
 
-function scrubLine(known: Scrub): Scrub {
+function scrubLine(known: Scrub): (line: string) => string {
   return (line) => shapes.reduce((text, [shape, mark]) => text.replaceAll(shape, mark), known(line));
 }
 

@@ -1,7 +1,7 @@
 import { APICallError } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
-import { reply, scriptedModel, text } from "../../scripted-model.ts";
+import { finish, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness, dataLines, eventually } from "./chat.ts";
 
 function apiError(statusCode: number, responseHeaders: Record<string, string> = {}) {
@@ -26,6 +26,18 @@ test.each([
     expect(await response.json()).toMatchObject({ statusCode: status, message });
     expect(response.headers.get("Retry-After")).toBe(status === 429 ? "42" : null);
   }
+});
+
+test("what the provider's filter emptied is a 502 that says so; what it cut short is a reply", async () => {
+  const h = await chatHarness(scriptedModel(() => ({ parts: [finish("content-filter")] })));
+  const message = "The model provider blocked this prompt or its reply";
+  for (const stream of [false, true]) {
+    expect(await (await h.complete("Hi", { stream })).json()).toMatchObject({ statusCode: 502, message });
+  }
+  expect(h.logs.join("\n")).toContain("let nothing through (content-filter)");
+
+  const other = await chatHarness(scriptedModel(() => ({ parts: [...text("half"), finish("content-filter")] })));
+  expect(await (await other.complete("Hi")).json()).toMatchObject({ choices: [{ message: { content: "half" } }] });
 });
 
 test("a silent provider is a 504, streamed or not", async () => {

@@ -1,0 +1,62 @@
+/** What one event may have: far more than any does. The parser keeps an event whole until its end. */
+const maxEventBytes = 8 * 1024 * 1024;
+
+const lineFeed = 10;
+const carriageReturn = 13;
+
+/**
+ * The answer with its server-sent events as they are, until one has more than 8 MiB: then its body fails and the
+ * connection is let go of.
+ */
+export function withBoundedEvents(response: Response, body: ReadableStream<Uint8Array>): Response {
+  const { status, statusText, headers } = response;
+  const reader = body.getReader();
+  const count = eventCounter();
+  const bounded = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        if (count(value) > maxEventBytes) {
+          // Not awaited: a provider may never answer the cancel.
+          void reader.cancel().catch(() => {});
+          throw new Error(`The provider sent more than ${maxEventBytes} bytes in one event`);
+        }
+        controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    // Nothing is read ahead of who reads it.
+    { highWaterMark: 0 },
+  );
+  return new Response(bounded, { status, statusText, headers });
+}
+
+/** Takes the pieces of a stream, and answers after each how many bytes the event has that has no end yet. */
+function eventCounter(): (bytes: Uint8Array) => number {
+  let open = 0;
+  let afterLine = false;
+  return (bytes) => {
+    const end = lastBlankLine(bytes);
+    if (end >= 0) open = bytes.length - end;
+    else if (afterLine && isLineEnd(bytes[0])) open = bytes.length;
+    else open += bytes.length;
+    if (bytes.length > 0) afterLine = bytes[bytes.length - 1] === lineFeed;
+    return open;
+  };
+}
+
+/** Where the last line ends that a blank one follows, or -1. No provider ends its lines with a mere carriage return. */
+function lastBlankLine(bytes: Uint8Array): number {
+  let from = bytes.length - 2;
+  while (from >= 0) {
+    const at = bytes.lastIndexOf(lineFeed, from);
+    if (at < 0 || isLineEnd(bytes[at + 1])) return at;
+    from = at - 1;
+  }
+  return -1;
+}
+
+function isLineEnd(byte: number | undefined): boolean {
+  return byte === lineFeed || byte === carriageReturn;
+}

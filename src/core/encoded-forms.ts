@@ -1,0 +1,41 @@
+import { toBase64, toHex } from "./ids.ts";
+
+const utf8 = new TextEncoder();
+
+/** A value as it is, and as it looks in addresses, forms, JSON, HTML, hexadecimal and base64. */
+export function encodedForms(value: string): Set<string> {
+  const bytes = utf8.encode(value);
+  const percent = encodeURIComponent(value.toWellFormed());
+  const strict = percent.replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
+  const json = JSON.stringify(value).slice(1, -1);
+  const hex = toHex(bytes);
+  const forms = [percent, strict, strict.replaceAll("%20", "+")].flatMap((form) => [form, lowerHex(form)]);
+  return new Set([
+    value,
+    ...forms,
+    json,
+    json.replaceAll("/", "\\/"),
+    json.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    html(value),
+    hex,
+    hex.toUpperCase(),
+    ...base64Forms(bytes),
+  ]);
+}
+
+const lowerHex = (percent: string) => percent.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+
+const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const html = (value: string) => value.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char);
+
+/** Base64 writes a value in three ways, by where in the whole it begins; what its neighbours decide is left out. */
+function base64Forms(bytes: Uint8Array): string[] {
+  return [0, 1, 2].flatMap((offset) => {
+    const shifted = new Uint8Array(offset + bytes.length);
+    shifted.set(bytes, offset);
+    const first = Math.ceil((offset * 8) / 6);
+    const last = Math.floor((shifted.length * 8) / 6);
+    const form = toBase64(shifted).slice(first, last);
+    return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+}
