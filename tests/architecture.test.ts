@@ -25,9 +25,9 @@ type Room = keyof typeof rooms;
 
 /** A feature imports only features that stand before it, through their door `index.ts`. */
 const featureOrder = [
-  ...["agents", "skills", "secrets", "conversations", "memories", "account", "organizations", "installation", "audit"],
+  ...["agents", "secrets", "conversations", "memories", "account", "organizations", "installation", "audit"],
   ...["tools", "channels", "activity"],
-  ...["chat", "inbox", "room"],
+  ...["skills", "chat", "inbox", "room"],
 ];
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
