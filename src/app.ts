@@ -63,7 +63,9 @@ export function describe(app: App) {
     tags: [
       { name: "Chat", description: "Talk to an agent." },
       { name: "Agents", description: "Create and configure agents." },
+      { name: "Skills", description: "Instructions for agents: the catalogue, and what each agent has of it." },
       { name: "Secrets", description: "Credentials of an agent; never readable." },
+      { name: "Tools", description: "What agents can do beside talking." },
       { name: "Channels", description: "Where an agent is reached." },
       { name: "Account", description: "Sign-in and the current user." },
       { name: "Organizations", description: "Organizations, their members, workspaces and management keys." },

@@ -13,7 +13,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-import { authorship, bytea, createdAt, id, oneOf, updatedAt } from "./columns.ts";
+import { authorship, bytea, createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
 import { organizations, workspaces } from "./identity.ts";
 
 const organizationId = () =>
@@ -278,6 +278,12 @@ export const plugins = pgTable(
     enabled: boolean("enabled").notNull().default(true),
     keyId: text("key_id").notNull(),
     config: bytea("config").notNull(),
+    /** As the server listed them: name, description, inputSchema. */
+    tools: jsonb("tools").$type<unknown[]>().notNull().default([]),
+    status: text("status"),
+    lastError: text("last_error"),
+    /** When its tools were last listed. */
+    refreshedAt: moment("refreshed_at"),
     ...authorship(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),

@@ -72,7 +72,10 @@ export const turns = pgTable(
     leaseUntil: moment("lease_until").notNull(),
     stopRequested: boolean("stop_requested").notNull().default(false),
     restarts: integer("restarts").notNull().default(0),
+    /** The turn that waited for a person's decision and goes on in this one. */
     continues: uuid("continues"),
+    /** Of a turn that waits for a decision: the model's own messages of it, verbatim. */
+    suspended: jsonb("suspended").$type<unknown[]>(),
     door: text("door").notNull(),
     source: text("source").notNull().default("user"),
     provider: text("provider"),
@@ -97,6 +100,7 @@ export const turns = pgTable(
     uniqueIndex("turns_idempotency_key")
       .on(table.conversationId, table.idempotencyKey)
       .where(sql`${table.idempotencyKey} is not null`),
+    uniqueIndex("turns_continues").on(table.continues).where(sql`${table.continues} is not null`),
     index("turns_open").on(table.leaseUntil).where(sql`${table.status} in ('queued', 'running')`),
     index("turns_agent").on(table.agentId, table.createdAt),
   ],
@@ -128,5 +132,35 @@ export const messages = pgTable(
   (table) => [
     oneOf("messages_role", table.role, ["user", "assistant"]),
     uniqueIndex("messages_seq").on(table.conversationId, table.seq),
+  ],
+);
+
+/** The calls of tools, without what they gave back; those that wait for a person's decision with their arguments. */
+export const toolCalls = pgTable(
+  "tool_calls",
+  {
+    id: id(),
+    turnId: uuid("turn_id")
+      .notNull()
+      .references(() => turns.id, { onDelete: "cascade" }),
+    agentId: agentId(),
+    /** The model's own name for the call. */
+    toolCallId: text("tool_call_id").notNull(),
+    /** Canonical. */
+    name: text("name").notNull(),
+    /** Of a call that waits or waited for a decision. */
+    args: jsonb("args"),
+    status: text("status").notNull(),
+    decidedBy: uuid("decided_by"),
+    reason: text("reason"),
+    expiresAt: moment("expires_at"),
+    durationMs: integer("duration_ms"),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    oneOf("tool_calls_status", table.status, ["executed", "failed", "pending", "approved", "refused", "expired"]),
+    uniqueIndex("tool_calls_turn_call").on(table.turnId, table.toolCallId),
+    index("tool_calls_agent").on(table.agentId, table.createdAt),
+    index("tool_calls_pending").on(table.expiresAt).where(sql`${table.status} = 'pending'`),
   ],
 );

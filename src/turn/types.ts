@@ -47,6 +47,10 @@ export interface Tool {
   name: string;
   description: string;
   inputSchema: JsonObject;
+  /** `external`: something outside changes, so that nothing may be done twice. */
+  effect: "none" | "external";
+  /** A person decides about each call before it is made (decisions §7). */
+  needsApproval: boolean;
   /** The arguments as the tool wants them; throws an `Error` whose message tells the model what is wrong. */
   validate(args: unknown): unknown;
   execute(args: unknown, context: ToolContext): Promise<JsonValue>;

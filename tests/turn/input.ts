@@ -26,7 +26,15 @@ export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> 
 }
 
 export function tool(name: string, execute: Tool["execute"]): Tool {
-  return { name, description: name, inputSchema: { type: "object" }, validate: (args) => args, execute };
+  return {
+    name,
+    description: name,
+    inputSchema: { type: "object" },
+    effect: "none",
+    needsApproval: false,
+    validate: (args) => args,
+    execute,
+  };
 }
 
 export const answering = (value: JsonValue) => async () => value;

@@ -1,4 +1,16 @@
 /** What agents can do beside talking: the tools, who contributes them, and which an agent has. */
 
+export { type ToolSetting, toolSettings } from "./agent-tools.ts";
+/** What the tools of skills are called and take; skills give them something to do. */
+export { readSkill, runSkillScript } from "./builtin.ts";
+/** The tools of the engine that need nothing of other features. */
+export { currentTimeTool } from "./current-time.ts";
+export { httpRequestTool } from "./http-request.ts";
+/** The names that models see. */
+export { modelNames } from "./names.ts";
+/** Values that no model may see, filled in where a tool needs them. */
+export { type Placeholder, Placeholders } from "./placeholders.ts";
+/** `/api/tools` and `/api/instances/{slug}/tools`. */
+export { toolRoutes } from "./routes.ts";
 /** Which names of these an organization can't use. */
 export { unusableTools } from "./usable.ts";

@@ -1,7 +1,7 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { agents, plugins } from "../../db/schema.ts";
-import { builtinNames } from "./builtin-names.ts";
+import { builtinNames } from "./builtin.ts";
 
 /** What tools were called before they became plugins; a migration renamed them, and no one may use them again. */
 const prePlugin = /^(ghIssue|ghPR|gitCloneRepo|renderService|markdownToPdf|fileUpload|hubspot[A-Z]\w*)$/;

@@ -1,0 +1,60 @@
+import { z } from "@hono/zod-openapi";
+import { builtin } from "./definition.ts";
+
+const skillName = z.string().describe("The skill's name, as it is listed.");
+
+export const readSkill = builtin({
+  name: "readSkill",
+  description:
+    "Reads the instructions of a skill. Do this before you act on anything that a listed skill is about. Placeholders such as {{skill_env.name.KEY}} stand for values that you can't see: pass them on as they are.",
+  category: "Skills",
+  input: z.object({ skill: skillName }),
+  effect: "none",
+});
+
+export const runSkillScript = builtin({
+  name: "runSkillScript",
+  description:
+    "Runs a script of a skill and gives back its result and what it logged. Scripts compute: they reach neither files nor the network.",
+  category: "Skills",
+  input: z.object({
+    skill: skillName,
+    file: z.string().describe("The script's file, as the skill names it."),
+    args: z.unknown().optional().describe("Handed to the script as its global `args`."),
+  }),
+  effect: "none",
+});
+
+export const currentTime = builtin({
+  name: "currentTime",
+  description: "Tells the date and the time now.",
+  category: "General",
+  input: z.object({
+    timezone: z.string().optional().describe("An IANA name such as Europe/Zurich; the assistant's own when absent."),
+  }),
+  effect: "none",
+});
+
+export const httpRequest = builtin({
+  name: "httpRequest",
+  description: "Sends a request to a public web address and gives back status, headers and body.",
+  category: "Web",
+  input: z.object({
+    url: z.string().describe("An http or https address."),
+    method: z
+      .enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+      .optional()
+      .describe("GET when absent."),
+    headers: z.record(z.string(), z.string()).optional(),
+    body: z
+      .union([z.string(), z.record(z.string(), z.unknown()), z.array(z.unknown())])
+      .optional()
+      .describe("Text, or a value that is sent as JSON."),
+  }),
+  effect: "external",
+});
+
+/** Every tool of the engine, as the catalogue lists them. */
+export const builtins = [readSkill, runSkillScript, currentTime, httpRequest] as const;
+
+export const builtinNames: ReadonlySet<string> = new Set(builtins.map(({ name }) => name));

@@ -1,0 +1,41 @@
+import { and, asc, eq } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import type { Db } from "../../db/client.ts";
+import { plugins } from "../../db/schema.ts";
+import { builtins } from "./builtin.ts";
+import type { ToolDefinition } from "./definition.ts";
+
+/** A tool as an MCP server lists it. */
+export interface ListedTool {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+}
+
+/** Every tool that the agents of an organization can have, the engine's own first. */
+export async function listTools(db: Db, organizationId: string): Promise<ToolDefinition[]> {
+  const rows = await db
+    .select({ namespace: plugins.namespace, tools: plugins.tools })
+    .from(plugins)
+    .where(and(eq(plugins.organizationId, organizationId), eq(plugins.enabled, true)))
+    .orderBy(asc(plugins.namespace));
+  const fromPlugins = rows.flatMap(({ namespace, tools }) =>
+    (tools as ListedTool[]).map(
+      ({ name, description }): ToolDefinition => ({
+        name: `${namespace}:${name}`,
+        description,
+        category: namespace,
+        origin: "mcp",
+        requiredSecrets: [],
+      }),
+    ),
+  );
+  return [...builtins.map(shown), ...fromPlugins];
+}
+
+/** The catalogue of the addressed organization. */
+export const toolCatalogue = ({ db, membership }: Ctx) => listTools(db, membership.organizationId);
+
+function shown({ name, description, category, origin, requiredSecrets }: ToolDefinition): ToolDefinition {
+  return { name, description, category, origin, requiredSecrets };
+}

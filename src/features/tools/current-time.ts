@@ -1,0 +1,19 @@
+import type { Clock } from "../../core/ports.ts";
+import type { Tool } from "../../turn/types.ts";
+import { currentTime } from "./builtin.ts";
+
+/** The tool `currentTime` of an agent that lives in this time zone. */
+export function currentTimeTool(clock: Clock, home: string): Tool {
+  return currentTime.implement(async ({ timezone = home }) => {
+    const now = new Date(clock.now());
+    return { utc: now.toISOString(), local: localTime(now, timezone), timezone };
+  });
+}
+
+function localTime(now: Date, timeZone: string): string {
+  try {
+    return new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long", timeZone }).format(now);
+  } catch {
+    throw new Error(`There is no time zone ${timeZone}: give an IANA name such as Europe/Zurich`);
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from "@hono/zod-openapi";
+import type { JsonObject, JsonValue, Tool, ToolContext } from "../../turn/types.ts";
+
+export type ToolOrigin = "builtin" | "plugin" | "mcp" | "agent";
+
+/** A value that a tool can't work without, kept among the agent's secrets (decisions §4). */
+export interface RequiredSecret {
+  key: string;
+  type: "text" | "select";
+  label?: string;
+  description?: string;
+  choices?: readonly string[];
+  optional?: boolean;
+  sensitive: boolean;
+}
+
+/** A tool as catalogues show it. */
+export interface ToolDefinition {
+  /** Canonical, such as `httpRequest`, `<namespace>:<tool>` or `agent:<slug>`. */
+  name: string;
+  description: string;
+  category: string;
+  origin: ToolOrigin;
+  requiredSecrets: readonly RequiredSecret[];
+}
+
+/** A tool of the engine: what it is, and how a feature gives it something to do. */
+export interface BuiltinTool<Input> extends ToolDefinition {
+  implement(execute: (input: Input, context: ToolContext) => Promise<JsonValue>): Tool;
+}
+
+interface Description<Schema extends z.ZodType> {
+  name: string;
+  description: string;
+  category: string;
+  input: Schema;
+  effect: Tool["effect"];
+}
+
+/** Describes a tool of the engine once: for catalogues, for models, and for checking what a model sends. */
+export function builtin<Schema extends z.ZodType>({
+  input,
+  effect,
+  ...shown
+}: Description<Schema>): BuiltinTool<z.output<Schema>> {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
+  const validate = (args: unknown) => {
+    const parsed = input.safeParse(args);
+    if (parsed.success) return parsed.data;
+    const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(" "));
+    throw new Error(`The arguments are not valid: ${problems.join("; ")}`);
+  };
+  return {
+    ...shown,
+    origin: "builtin",
+    requiredSecrets: [],
+    implement: (execute) => ({
+      name: shown.name,
+      description: shown.description,
+      inputSchema,
+      effect,
+      needsApproval: false,
+      validate,
+      execute: (args, context) => execute(args as z.output<Schema>, context),
+    }),
+  };
+}

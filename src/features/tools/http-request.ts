@@ -1,0 +1,58 @@
+import type { Services } from "../../context.ts";
+import type { JsonValue, Tool } from "../../turn/types.ts";
+import { httpRequest } from "./builtin.ts";
+import type { Placeholders } from "./placeholders.ts";
+
+/** Decisions §7: 1 MiB, 15 s. */
+const maxBytes = 1024 * 1024;
+
+/** The tool `httpRequest` of an agent with these placeholders. */
+export function httpRequestTool({ egress, policies }: Services, placeholders: Placeholders): Tool {
+  return httpRequest.implement(async ({ url, method = "GET", headers = {}, body }, { signal }) => {
+    const asked = { url, headers: withType(headers, body), body: body as JsonValue | undefined };
+    const filled = fillIn(asked, placeholders);
+    const {
+      status,
+      headers: answered,
+      body: text,
+    } = await egress.request({
+      ...filled,
+      body: filled.body === undefined || typeof filled.body === "string" ? filled.body : JSON.stringify(filled.body),
+      method,
+      allowedHosts: policies.values.httpAllowedHosts,
+      sensitive: JSON.stringify(filled) !== JSON.stringify(asked),
+      maxBytes,
+      signal,
+    });
+    return { status, headers: answered, body: text } satisfies JsonValue;
+  });
+}
+
+interface Asked {
+  url: string;
+  headers: Record<string, string>;
+  body: JsonValue | undefined;
+}
+
+/** A value that is bound to hosts must not choose where it goes: the host is settled before it is filled in. */
+function fillIn({ url, headers, body }: Asked, placeholders: Placeholders): Asked {
+  const open = placeholders.fill(url, null);
+  const host = hostOf(open);
+  const fill = (text: string) => placeholders.fill(text, host);
+  const whole = fill(url);
+  if (hostOf(whole) !== host) throw new Error("A placeholder that is bound to hosts can't stand in the host");
+  return {
+    url: whole,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
+    body: body === undefined ? undefined : placeholders.fillJson(body, host),
+  };
+}
+
+const hostOf = (url: string) => URL.parse(url)?.hostname ?? null;
+
+function withType(headers: Record<string, string>, body: unknown): Record<string, string> {
+  const named = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
+  if (body === undefined || named) return headers;
+  const type = typeof body === "string" ? "text/plain; charset=utf-8" : "application/json";
+  return { ...headers, "Content-Type": type };
+}

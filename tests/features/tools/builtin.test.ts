@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import type { Services } from "../../../src/context.ts";
+import { CurrentPolicies, defaultPolicies } from "../../../src/core/policies.ts";
+import type { EgressRequest } from "../../../src/core/ports.ts";
+import { builtins } from "../../../src/features/tools/builtin.ts";
+import { currentTimeTool } from "../../../src/features/tools/current-time.ts";
+import { httpRequestTool } from "../../../src/features/tools/http-request.ts";
+import { type Placeholder, Placeholders } from "../../../src/features/tools/placeholders.ts";
+import type { Tool } from "../../../src/turn/types.ts";
+import { TestClock } from "../../clock.ts";
+
+const context = { toolCallId: "c", idempotencyKey: "k", signal: new AbortController().signal, state: {} };
+const call = async (tool: Tool, args: unknown) => tool.execute(tool.validate(args), context);
+
+/** The tool before a network that notes what is asked of it. */
+function http(placeholders: Placeholder[] = []) {
+  const asked: EgressRequest[] = [];
+  const policies = new CurrentPolicies();
+  policies.set({ ...defaultPolicies, httpAllowedHosts: ["inside.example"] });
+  const egress = {
+    request: async (request: EgressRequest) => {
+      asked.push(request);
+      return { status: 201, headers: { etag: "x" }, body: "made", url: request.url };
+    },
+  };
+  return { asked, tool: httpRequestTool({ egress, policies } as unknown as Services, new Placeholders(placeholders)) };
+}
+
+const key: Placeholder = { text: "{{skill_env.shop.KEY}}", value: "sk-1", hosts: [] };
+const bound: Placeholder = { text: "{{skill_env.shop.BOUND}}", value: "sk-2", hosts: ["api.example"] };
+
+test("every tool says what it is, takes an object, and has a name of its own", () => {
+  expect(new Set(builtins.map(({ name }) => name)).size).toBe(builtins.length);
+  for (const definition of builtins) {
+    const tool = definition.implement(async () => null);
+    expect(tool.inputSchema).toMatchObject({ type: "object" });
+    expect(tool.inputSchema).not.toHaveProperty("$schema");
+    expect(definition.description).toMatch(/\.$/);
+  }
+});
+
+test("arguments that are not as declared are told apart by field", () => {
+  const { tool } = http();
+  expect(() => tool.validate({ url: 7, method: "BREW" })).toThrow(/^The arguments are not valid: url .*; method /);
+  expect(() => tool.validate("x")).toThrow(/not valid/);
+});
+
+test("a request goes out as asked, a value as JSON, under the installation's policy", async () => {
+  const { tool, asked } = http();
+  expect(await call(tool, { url: "https://a.example/x" })).toEqual({
+    status: 201,
+    headers: { etag: "x" },
+    body: "made",
+  });
+  await call(tool, { url: "https://a.example/", method: "POST", body: { a: [1] } });
+  await call(tool, { url: "https://a.example/", method: "PUT", headers: { "content-type": "text/csv" }, body: "a;b" });
+  expect(asked).toMatchObject([
+    { method: "GET", body: undefined, headers: {}, sensitive: false, allowedHosts: ["inside.example"] },
+    { method: "POST", body: '{"a":[1]}', headers: { "Content-Type": "application/json" } },
+    { method: "PUT", body: "a;b", headers: { "content-type": "text/csv" } },
+  ]);
+});
+
+test("placeholders are filled in where they stand, and mark the request", async () => {
+  const { tool, asked } = http([key]);
+  await call(tool, {
+    url: "https://a.example/?k={{skill_env.shop.KEY}}",
+    headers: { Authorization: "Bearer {{skill_env.shop.KEY}}" },
+    body: { deep: [{ key: "{{skill_env.shop.KEY}}" }], other: "{{skill_env.shop.OTHER}}" },
+  });
+  expect(asked).toMatchObject([
+    {
+      url: "https://a.example/?k=sk-1",
+      headers: { Authorization: "Bearer sk-1" },
+      body: '{"deep":[{"key":"sk-1"}],"other":"{{skill_env.shop.OTHER}}"}',
+      sensitive: true,
+    },
+  ]);
+});
+
+test("a value bound to hosts goes to them only, and can't choose the host itself", async () => {
+  const host: Placeholder = { text: "{{skill_env.shop.HOST}}", value: "evil.example/", hosts: ["api.example"] };
+  const { tool, asked } = http([bound, host]);
+  const headers = { "X-Key": bound.text };
+  await call(tool, { url: "https://api.example/", headers });
+  await call(tool, { url: "https://evil.example/?for=api.example", headers });
+  await call(tool, { url: "https://api.example@{{skill_env.shop.HOST}}/", headers });
+  expect(asked.map((request) => request.headers["X-Key"])).toEqual(["sk-2", bound.text, bound.text]);
+  const smuggled = call(tool, { url: "https://{{skill_env.shop.HOST}}@api.example/", headers });
+  await expect(smuggled).rejects.toThrow("A placeholder that is bound to hosts can't stand in the host");
+});
+
+test("what a value holds is not filled in itself", () => {
+  const nested: Placeholder = { text: "{{skill_env.a.X}}", value: "<{{skill_env.shop.KEY}}>", hosts: [] };
+  expect(new Placeholders([key, nested]).fill("{{skill_env.a.X}}", null)).toBe("<{{skill_env.shop.KEY}}>");
+});
+
+test("names of fields are no place for a value", () => {
+  expect(new Placeholders([key]).fillJson({ [key.text]: key.text }, null)).toEqual({ [key.text]: "sk-1" });
+});
+
+test("the time is told in the agent's zone, in another, and not in one that is none", async () => {
+  const clock = new TestClock();
+  const tool = currentTimeTool(clock, "Europe/Zurich");
+  const utc = new Date(clock.now()).toISOString();
+  expect(await call(tool, {})).toMatchObject({ utc, timezone: "Europe/Zurich" });
+  expect(await call(tool, { timezone: "Asia/Tokyo" })).toMatchObject({ utc, timezone: "Asia/Tokyo" });
+  await expect(call(tool, { timezone: "Mars/Base" })).rejects.toThrow("There is no time zone Mars/Base");
+});
