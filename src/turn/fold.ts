@@ -1,31 +1,36 @@
 import type { Clock } from "../core/ports.ts";
-import type { Scrub } from "../core/scrub.ts";
 import { StepFold, type ToolCall, tokenCount } from "./step.ts";
-import { type ToolResult, wireResult } from "./tools.ts";
-import type { JsonValue, ModelMessage, Step, StepType, Usage } from "./types.ts";
+import { type Answer, wireResult } from "./tools.ts";
+import type { JsonValue, ModelMessage, PendingCall, Step, StepType, TurnInput, Usage } from "./types.ts";
+
+type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 
 /** What became of a turn so far. */
 export class TurnFold {
+  /** What the turn adds to the transcript: each call in it has its result. */
   readonly messages: ModelMessage[] = [];
+  /** What the model has to see of this turn. */
+  readonly prompt: ModelMessage[];
   readonly #steps: Step[] = [];
   readonly #usage: Usage = { promptTokens: 0, completionTokens: 0 };
-  readonly #results = new Map<ToolCall, ToolResult>();
+  readonly #results = new Map<ToolCall, Answer>();
   readonly #clock: Clock;
-  readonly #scrub: Scrub;
+  readonly #input: TurnInput;
   readonly #startedAt: number;
   #step: StepFold | null = null;
   #stepStartedAt = 0;
   #firstOutputMs: number | null = null;
 
-  constructor(clock: Clock, scrub: Scrub) {
+  constructor(clock: Clock, input: TurnInput) {
     this.#clock = clock;
-    this.#scrub = scrub;
+    this.#input = input;
     this.#startedAt = clock.now();
+    this.prompt = [...(input.resumed?.messages ?? [])];
   }
 
   /** Begins a step, or begins it anew when nothing came of the first attempt. */
   begin(index: number, stepType: StepType): StepFold {
-    this.#step = new StepFold(index, stepType, this.#scrub);
+    this.#step = new StepFold(index, stepType, this.#input);
     this.#stepStartedAt = this.#clock.now();
     return this.#step;
   }
@@ -34,15 +39,34 @@ export class TurnFold {
     if (this.#firstOutputMs === null && step.produced) this.#firstOutputMs = this.#clock.now() - this.#startedAt;
   }
 
-  answer(call: ToolCall, result: ToolResult): void {
+  answer(call: ToolCall, result: Answer): void {
     this.#results.set(call, result);
   }
 
   /** Closes the step; answers its finish reason. */
   finish(step: StepFold): string {
     const finishReason = step.finish?.reason ?? "other";
-    this.#close(step, finishReason);
+    const { said, results } = this.#close(step, finishReason);
+    if (said) this.prompt.push(said);
+    if (results) this.prompt.push(results);
     return finishReason;
+  }
+
+  /** Closes a step of calls that were taken over: the model said them before, so that only their results are new to it. */
+  finishResumed(step: StepFold): void {
+    const { results } = this.#close(step, "tool-calls");
+    if (!results) return;
+    // All results of one message belong together.
+    const last = this.prompt.at(-1);
+    if (last?.role === "tool") this.prompt.splice(-1, 1, { ...last, content: [...last.content, ...results.content] });
+    else this.prompt.push(results);
+  }
+
+  /** Closes a step at calls that wait for a decision; answers what `Resumed.messages` will have to be. */
+  suspend(step: StepFold): ModelMessage[] {
+    const { results } = this.#close(step, "approval");
+    const said = step.message(() => true);
+    return [...this.prompt, ...(said ? [said] : []), ...(results ? [results] : [])];
   }
 
   /** Keeps what an unfinished step has produced. */
@@ -57,31 +81,39 @@ export class TurnFold {
       steps: this.#steps,
       messages: this.messages,
       usage: this.#usage,
+      calls: [...this.#results].map(([{ id, tool }, { ok, durationMs }]) => ({
+        toolCallId: id,
+        toolName: tool,
+        ok,
+        durationMs,
+      })),
       produced: this.#firstOutputMs !== null,
       firstOutputMs: this.#firstOutputMs,
       durationMs: this.#clock.now() - this.#startedAt,
     };
   }
 
-  #close(step: StepFold, finishReason: string): void {
+  #close(step: StepFold, finishReason: string): { said: ModelMessage | null; results: ToolMessage | null } {
     this.#step = null;
     this.#usage.promptTokens = tokenCount(this.#usage.promptTokens + step.usage.promptTokens);
     this.#usage.completionTokens = tokenCount(this.#usage.completionTokens + step.usage.completionTokens);
     const answered = step.calls.filter((call) => this.#results.has(call));
-    const message = step.message((call) => answered.includes(call));
-    if (message) this.messages.push(message);
-    if (answered.length > 0)
-      this.messages.push({ role: "tool", content: answered.map((call) => this.#toolResult(call)) });
+    const said = step.message((call) => answered.includes(call));
+    const results: ToolMessage | null =
+      answered.length === 0 ? null : { role: "tool", content: answered.map((call) => this.#toolResult(call)) };
+    if (said) this.messages.push(said);
+    if (results) this.messages.push(results);
     this.#steps.push({
       index: step.index,
       stepType: step.stepType,
       text: step.text,
-      toolCalls: step.calls.map(({ id, name, shown }) => ({ toolCallId: id, toolName: name, args: shown })),
+      toolCalls: step.calls.map(({ id, tool, shown }) => ({ toolCallId: id, toolName: tool, args: shown })),
       toolResults: answered.map((call) => ({ toolCallId: call.id, result: this.#wireResult(call) })),
       reasoning: step.reasoning,
       finishReason,
       durationMs: this.#clock.now() - this.#stepStartedAt,
     });
+    return { said, results };
   }
 
   #toolResult(call: ToolCall) {
@@ -96,4 +128,9 @@ export class TurnFold {
     const result = this.#results.get(call);
     return result ? wireResult(result) : null;
   }
+}
+
+/** What is kept of a call until a person has decided about it. */
+export function pendingCall({ id, name, tool, shown }: ToolCall): PendingCall {
+  return { toolCallId: id, modelName: name, toolName: tool, args: shown };
 }

@@ -81,6 +81,7 @@ function unstarted(signal: AbortSignal, error: unknown): TurnOutcome {
     reasoning: "",
     steps: [],
     messages: [],
+    calls: [],
     usage: { promptTokens: 0, completionTokens: 0 },
     produced: false,
     firstOutputMs: null,

@@ -1,12 +1,12 @@
 import { pause } from "../core/pause.ts";
 import type { Clock } from "../core/ports.ts";
 import { Blocked, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
-import { TurnFold } from "./fold.ts";
+import { pendingCall, TurnFold } from "./fold.ts";
 import { ModelCall, ProviderTimeout } from "./model-call.ts";
 import { callOptions } from "./prompt.ts";
 import type { StepFold, ToolCall } from "./step.ts";
-import { callTool, type ToolResult, wireResult } from "./tools.ts";
-import type { AbortReason, TurnEvent, TurnInput, TurnOutcome } from "./types.ts";
+import { type Answer, callTool, needsApproval, type ToolResult, wireResult } from "./tools.ts";
+import type { AbortReason, Resumed, TurnEvent, TurnInput, TurnOutcome } from "./types.ts";
 
 /** How often one model call is tried while nothing came out of it. */
 const attempts = 3;
@@ -20,7 +20,7 @@ export async function* run(
   signal: AbortSignal,
   clock: Clock,
 ): AsyncGenerator<TurnEvent, TurnOutcome> {
-  const turn = new TurnFold(clock, input.scrub);
+  const turn = new TurnFold(clock, input);
   const controller = new AbortController();
   const forward = () => controller.abort(signal.reason);
   if (signal.aborted) forward();
@@ -30,12 +30,14 @@ export async function* run(
   );
 
   try {
-    for (let index = 0; ; index += 1) {
-      const last = index + 1 >= input.limits.maxSteps;
+    if (input.resumed) yield* answerResumed(input, input.resumed, turn, controller.signal, clock);
+    const first = input.resumed ? 1 : 0;
+    for (let index = first; ; index += 1) {
+      const last = index + 1 >= input.limits.maxSteps + first;
       const stepType = index === 0 ? "initial" : "tool-result";
       yield { type: "step-start", index, stepType };
 
-      const options = callOptions(input, turn.messages, last);
+      const options = callOptions(input, turn.prompt, last);
       let step = turn.begin(index, stepType);
       for (let attempt = 1; ; attempt += 1) {
         controller.signal.throwIfAborted();
@@ -61,12 +63,20 @@ export async function* run(
         }
       }
 
+      const waiting = last || !input.conversation ? [] : step.calls.filter((call) => needsApproval(input, call));
       if (!last) {
-        for await (const [call, result] of callTools(input, step.calls, controller.signal, clock)) {
+        const free = step.calls.filter((call) => !waiting.includes(call));
+        const make = (call: ToolCall) => callTool(input, call, controller.signal, clock);
+        for await (const [call, result] of answers(free, make, clock)) {
           turn.answer(call, result);
           yield { type: "tool-result", id: call.id, result: wireResult(result) };
         }
         controller.signal.throwIfAborted();
+      }
+      if (waiting.length > 0) {
+        const suspended = turn.suspend(step);
+        yield { type: "step-finish", index, finishReason: "approval", usage: step.usage };
+        return { ...turn.outcome(), status: "approval", pending: waiting.map(pendingCall), suspended };
       }
       const finishReason = turn.finish(step);
       yield { type: "step-finish", index, finishReason, usage: step.usage };
@@ -89,19 +99,47 @@ export async function* run(
   }
 }
 
-/** Runs all calls of a step at once, and yields each with its result as it comes. */
-async function* callTools(
+/** Makes the calls that a person decided about while the turn had stopped, as a step of their own. */
+async function* answerResumed(
   input: TurnInput,
-  calls: readonly ToolCall[],
+  { decided }: Resumed,
+  turn: TurnFold,
   signal: AbortSignal,
   clock: Clock,
-): AsyncGenerator<[ToolCall, ToolResult]> {
-  const pending = new Map(
-    calls.map((call) => [
-      call,
-      callTool(input, call, signal, clock).then((result): [ToolCall, ToolResult] => [call, result]),
-    ]),
-  );
+): AsyncGenerator<TurnEvent> {
+  const step = turn.begin(0, "tool-result");
+  yield { type: "step-start", index: 0, stepType: "tool-result" };
+  step.resume(decided);
+  turn.note(step);
+  for (const { id, tool, shown } of step.calls) yield { type: "tool-call", id, name: tool, args: shown };
+  const decisions = new Map(decided.map((decision) => [decision.toolCallId, decision]));
+  const make = async (call: ToolCall): Promise<ToolResult> => {
+    const decision = decisions.get(call.id);
+    if (decision?.approved) return callTool(input, call, signal, clock, true);
+    const reason = decision?.reason ? `: ${decision.reason}` : "";
+    return { ok: false, error: `A person refused this call${reason}` };
+  };
+  for await (const [call, result] of answers(step.calls, make, clock)) {
+    turn.answer(call, result);
+    yield { type: "tool-result", id: call.id, result: wireResult(result) };
+  }
+  signal.throwIfAborted();
+  turn.finishResumed(step);
+  yield { type: "step-finish", index: 0, finishReason: "tool-calls", usage: step.usage };
+}
+
+/** Makes all calls at once, and yields each with its result as it comes. */
+async function* answers(
+  calls: readonly ToolCall[],
+  make: (call: ToolCall) => Promise<ToolResult>,
+  clock: Clock,
+): AsyncGenerator<[ToolCall, Answer]> {
+  const startedAt = clock.now();
+  const timed = async (call: ToolCall): Promise<[ToolCall, Answer]> => {
+    const result = await make(call);
+    return [call, { ...result, durationMs: clock.now() - startedAt }];
+  };
+  const pending = new Map(calls.map((call) => [call, timed(call)]));
   while (pending.size > 0) {
     const answered = await Promise.race(pending.values());
     pending.delete(answered[0]);

@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
-import { type Scrub, type ScrubStream, scrubJson } from "../core/scrub.ts";
+import { type ScrubStream, scrubJson } from "../core/scrub.ts";
 import { isDeeperThan } from "../core/text.ts";
-import type { JsonValue, ModelMessage, StepType, TurnEvent, Usage } from "./types.ts";
+import type { JsonValue, ModelMessage, PendingCall, StepType, TurnEvent, TurnInput, Usage } from "./types.ts";
 
 interface Block {
   type: "text" | "reasoning";
@@ -13,6 +13,8 @@ export interface ToolCall {
   id: string;
   /** As the model spelled it. */
   name: string;
+  /** Canonical, for everyone but the model. */
+  tool: string;
   args: JsonValue;
   /** The same for everyone but the tool: without what is secret. */
   shown: JsonValue;
@@ -42,6 +44,8 @@ type Part<Type extends LanguageModelV4StreamPart["type"]> = Extract<LanguageMode
 /** What one model call may say: far more than any model does, far less than a process can hold for many turns. */
 const longestStep = 4_000_000;
 
+type Input = Pick<TurnInput, "scrub" | "tools">;
+
 /** Folds the parts of one model call, and says which event each one means. */
 export class StepFold {
   readonly index: number;
@@ -54,12 +58,12 @@ export class StepFold {
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
   readonly #open = new Map<string, OpenBlock>();
-  readonly #scrub: Scrub;
+  readonly #input: Input;
 
-  constructor(index: number, stepType: StepType, scrub: Scrub) {
+  constructor(index: number, stepType: StepType, input: Input) {
     this.index = index;
     this.stepType = stepType;
-    this.#scrub = scrub;
+    this.#input = input;
   }
 
   get text(): string {
@@ -106,12 +110,22 @@ export class StepFold {
     return content.length === 0 ? null : { role: "assistant", content };
   }
 
+  /** Takes calls over from a turn that stopped at them, in place of a model call. */
+  resume(calls: readonly PendingCall[]): void {
+    this.produced = true;
+    for (const { toolCallId, modelName, toolName, args } of calls) {
+      const call = { id: toolCallId, name: modelName, tool: toolName, args, shown: args };
+      this.calls.push(call);
+      this.#said.push(call);
+    }
+  }
+
   #start(
     type: Block["type"],
     { id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
   ): OpenBlock {
     const block: Block = { type, text: "", ...(providerMetadata ? { providerOptions: providerMetadata } : {}) };
-    const open = { block, clean: this.#scrub.stream() };
+    const open = { block, clean: this.#input.scrub.stream() };
     this.#said.push(block);
     this.#open.set(`${type}:${id}`, open);
     return open;
@@ -146,11 +160,13 @@ export class StepFold {
   #call({ toolCallId, toolName, input, providerMetadata }: Part<"tool-call">): TurnEvent {
     this.produced = true;
     const { args, ...problem } = parseArguments(input);
-    const call: ToolCall = { id: toolCallId, name: toolName, args, shown: scrubJson(args, this.#scrub), ...problem };
+    const { scrub, tools } = this.#input;
+    const tool = tools.get(toolName)?.name ?? toolName;
+    const call: ToolCall = { id: toolCallId, name: toolName, tool, args, shown: scrubJson(args, scrub), ...problem };
     if (providerMetadata) call.providerOptions = providerMetadata;
     this.calls.push(call);
     this.#said.push(call);
-    return { type: "tool-call", id: call.id, name: call.name, args: call.shown };
+    return { type: "tool-call", id: call.id, name: call.tool, args: call.shown };
   }
 
   /** A provider may end without ending its blocks. */

@@ -6,9 +6,17 @@ import type { JsonValue, TurnInput } from "./types.ts";
 /** How a call ended: its result for the callers, or the text of what went wrong, for the model to read and go on. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: string };
 
+/** A result, and how long it took. */
+export type Answer = ToolResult & { durationMs: number };
+
 /** A result as it stands in events and transcripts. */
 export function wireResult(result: ToolResult): JsonValue {
   return result.ok ? result.value : { error: result.error };
+}
+
+/** Whether a person has to decide about a call before it is made. */
+export function needsApproval({ tools }: TurnInput, { name, malformed }: ToolCall): boolean {
+  return malformed === undefined && (tools.get(name)?.needsApproval ?? false);
 }
 
 /**
@@ -20,10 +28,13 @@ export async function callTool(
   call: ToolCall,
   signal: AbortSignal,
   clock: Clock,
+  approved = false,
 ): Promise<ToolResult> {
   const tool = input.tools.get(call.name);
   if (!tool) return { ok: false, error: `There is no tool named ${call.name}` };
   if (call.malformed !== undefined) return { ok: false, error: call.malformed };
+  if (tool.needsApproval && !approved)
+    return { ok: false, error: "A person has to approve this, which nobody can here" };
   const controller = new AbortController();
   const limit = cutOff(controller, signal, clock, input.limits.toolMs);
   try {

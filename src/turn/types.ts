@@ -56,6 +56,23 @@ export interface Tool {
   execute(args: unknown, context: ToolContext): Promise<JsonValue>;
 }
 
+/** A call that a person decides about before it is made. */
+export interface PendingCall {
+  toolCallId: string;
+  /** As the model spelled it. */
+  modelName: string;
+  /** Canonical. */
+  toolName: string;
+  args: JsonValue;
+}
+
+/** A turn that goes on after a person decided about its calls. */
+export interface Resumed {
+  /** The model's own messages of the turn that stopped, verbatim, with all its calls and the results there are. */
+  readonly messages: readonly ModelMessage[];
+  readonly decided: readonly (PendingCall & { approved: boolean; reason: string | null })[];
+}
+
 /** All that a turn needs, complete before it starts. Only `state` changes while it runs. */
 export interface TurnInput {
   /** Also the id of the assistant's message, and what a stream is resumed by. */
@@ -70,6 +87,8 @@ export interface TurnInput {
   readonly history: readonly ModelMessage[];
   /** The new messages of the user, in order. */
   readonly fresh: readonly string[];
+  /** Null: the turn begins with the model. */
+  readonly resumed: Resumed | null;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly limits: Limits;
   readonly state: JsonObject;
@@ -130,6 +149,8 @@ interface Outcome {
   /** The provider's own messages of this turn, verbatim; each tool call in them has its result. */
   messages: ModelMessage[];
   usage: Usage;
+  /** The calls that were made, and whether they went well. */
+  calls: { toolCallId: string; toolName: string; ok: boolean; durationMs: number }[];
   /** Whether anything came out: text, reasoning or the beginning of a tool call. */
   produced: boolean;
   /** Milliseconds from the start of the turn to its first output. */
@@ -138,4 +159,10 @@ interface Outcome {
 }
 
 export type TurnOutcome = Outcome &
-  ({ status: "done" } | { status: "failed"; failure: Failure } | { status: "aborted"; reason: AbortReason });
+  (
+    | { status: "done" }
+    /** Stopped at calls that a person decides about; `suspended` is what `Resumed.messages` has to be. */
+    | { status: "approval"; pending: PendingCall[]; suspended: ModelMessage[] }
+    | { status: "failed"; failure: Failure }
+    | { status: "aborted"; reason: AbortReason }
+  );

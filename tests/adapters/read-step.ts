@@ -18,7 +18,7 @@ export async function readStep(
   prompt: string | LanguageModelV4CallOptions["prompt"],
   { onEvent, ...options }: Options = {},
 ): Promise<ReadStep> {
-  const step = new StepFold(0, "initial", scrubber([]));
+  const step = new StepFold(0, "initial", { scrub: scrubber([]), tools: new Map() });
   const events: TurnEvent[] = [];
   try {
     const { stream } = await model.doStream({

@@ -189,7 +189,7 @@ test.each(names)("%s: the last step may not call, but still knows its tools", as
 });
 
 test("a step is replayed in the order in which it was said, without the calls that have no result", () => {
-  const step = new StepFold(0, "initial", scrubber([]));
+  const step = new StepFold(0, "initial", { scrub: scrubber([]), tools: new Map() });
   const signed = (thought: string) => ({ anthropic: { signature: thought } });
   for (const id of ["a", "b", "c"]) {
     step.take({ type: "reasoning-start", id, providerMetadata: signed(id) });

@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import type { JsonValue, Tool, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
+import { finish, reasoning, reply, scriptedModel, text, toolCall } from "../scripted-model.ts";
+import { runTurn, tool, turnInput } from "./input.ts";
+
+const conversation = { id: "c", ref: "assistant:web:api-c", ticket: 1 };
+
+function tools() {
+  const made: unknown[] = [];
+  const noting = (name: string, needsApproval: boolean): Tool => ({
+    ...tool(name, async (args) => {
+      made.push([name, args]);
+      return `${name} done`;
+    }),
+    needsApproval,
+  });
+  const map = new Map([
+    ["look", noting("look", false)],
+    ["shop__pay", { ...noting("shop:pay", true), name: "shop:pay" }],
+  ]);
+  return { made, tools: map };
+}
+
+const asking = () =>
+  scriptedModel([
+    {
+      parts: [
+        ...reasoning("I must pay."),
+        ...text("Let me see."),
+        ...toolCall("l", "look", {}),
+        ...toolCall("p", "shop__pay", { amount: 5 }),
+        finish("tool-calls", { input: 7, output: 3 }),
+      ],
+    },
+  ]);
+
+async function stopped(overrides: Partial<TurnInput> = {}) {
+  const { made, tools: map } = tools();
+  const { events, outcome } = await runTurn(turnInput(asking(), { conversation, tools: map, ...overrides }));
+  if (outcome.status !== "approval") throw new Error(`The turn ended as ${outcome.status}`);
+  return { made, map, events, outcome };
+}
+
+test("a turn stops at a call that a person decides about, when all its other calls are made", async () => {
+  const { made, events, outcome } = await stopped();
+
+  expect(made).toEqual([["look", {}]]);
+  expect(outcome).toMatchObject({
+    text: "Let me see.",
+    pending: [{ toolCallId: "p", modelName: "shop__pay", toolName: "shop:pay", args: { amount: 5 } }],
+    usage: { promptTokens: 7, completionTokens: 3 },
+    calls: [{ toolCallId: "l", toolName: "look", ok: true }],
+  });
+  expect(events.at(-1)).toMatchObject({ type: "step-finish", finishReason: "approval" });
+  expect(outcome.steps[0]).toMatchObject({
+    toolCalls: [{ toolName: "look" }, { toolName: "shop:pay" }],
+    toolResults: [{ toolCallId: "l", result: "look done" }],
+    finishReason: "approval",
+  });
+});
+
+test("what goes into the transcript has no call without a result", async () => {
+  const { outcome } = await stopped();
+  const calls = outcome.messages.flatMap(({ role, content }) =>
+    role === "assistant" ? content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])) : [],
+  );
+  expect(calls).toEqual(["l"]);
+});
+
+async function resume(
+  outcome: Extract<TurnOutcome, { status: "approval" }>,
+  map: TurnInput["tools"],
+  approved: boolean,
+) {
+  const model = scriptedModel([reply("Paid, or not.")]);
+  const decided = outcome.pending.map((call) => ({ ...call, approved, reason: approved ? null : "too dear" }));
+  const ran = await runTurn(
+    turnInput(model, { conversation, tools: map, resumed: { messages: outcome.suspended, decided } }),
+  );
+  return { ...ran, model };
+}
+
+test("approved, the call is made and the model goes on where it stopped", async () => {
+  const { made, map, outcome } = await stopped();
+  const { events, outcome: whole, model } = await resume(outcome, map, true);
+
+  expect(made).toEqual([
+    ["look", {}],
+    ["shop:pay", { amount: 5 }],
+  ]);
+  expect(events.slice(0, 5)).toMatchObject([
+    { type: "step-start", index: 0, stepType: "tool-result" },
+    { type: "tool-call", id: "p", name: "shop:pay", args: { amount: 5 } },
+    { type: "tool-result", id: "p", result: "shop:pay done" },
+    { type: "step-finish", index: 0 },
+    { type: "step-start", index: 1 },
+  ]);
+  expect(whole).toMatchObject({ status: "done", text: "Paid, or not." });
+  const seen = model.calls[0]?.prompt.slice(-2) as { role: string; content: JsonValue[] }[];
+  expect(seen).toMatchObject([
+    {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "I must pay." },
+        { type: "text", text: "Let me see." },
+        { type: "tool-call", toolCallId: "l" },
+        { type: "tool-call", toolCallId: "p", toolName: "shop__pay" },
+      ],
+    },
+    { role: "tool", content: [{ toolCallId: "l" }, { toolCallId: "p", output: { value: "shop:pay done" } }] },
+  ]);
+  // Behind the first turn's messages in the transcript, these make it whole.
+  expect(whole.messages).toMatchObject([
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: "p" }] },
+    { role: "tool", content: [{ toolCallId: "p" }] },
+    { role: "assistant", content: [{ type: "text" }] },
+  ]);
+});
+
+test("refused, the model hears it with the reason, and nothing is made", async () => {
+  const { made, map, outcome } = await stopped();
+  const { events, outcome: whole } = await resume(outcome, map, false);
+  expect(made).toEqual([["look", {}]]);
+  expect(events).toContainEqual({
+    type: "tool-result",
+    id: "p",
+    result: { error: "A person refused this call: too dear" },
+  });
+  expect(whole.status).toBe("done");
+});
+
+test("where nothing is stored, nobody can approve: the model hears that", async () => {
+  const { made, tools: map } = tools();
+  const model = scriptedModel([
+    { parts: [...toolCall("p", "shop__pay", {}), finish("tool-calls")] },
+    reply("I can't pay."),
+  ]);
+  const { outcome } = await runTurn(turnInput(model, { conversation: null, tools: map }));
+  expect(made).toEqual([]);
+  expect(outcome).toMatchObject({ status: "done", text: "I can't pay.", calls: [{ toolCallId: "p", ok: false }] });
+});
