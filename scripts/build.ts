@@ -1,4 +1,4 @@
-// Makes dist/: one file for the program, one for the database's thread, and the template of a fresh database.
+// Makes dist/: the program, its two threads (database, passwords), and the template of a fresh database.
 import { chmodSync, copyFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -13,7 +13,11 @@ const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.u
 // Loading the libraries one by one, as they lie in node_modules, takes ten times as long.
 const { metafile } = await build({
   absWorkingDir: path("."),
-  entryPoints: { cli: "src/cli.ts", "embedded-worker": "src/adapters/node/embedded-worker.ts" },
+  entryPoints: {
+    cli: "src/cli.ts",
+    "embedded-worker": "src/adapters/node/embedded-worker.ts",
+    "password-worker": "src/adapters/node/password-worker.ts",
+  },
   outdir: "dist",
   bundle: true,
   format: "esm",

@@ -4,7 +4,7 @@ import { EngineError } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
 import { type Permission, type RoleKey, reachesAllWorkspaces } from "./core/permissions.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
-import type { Assets, Clock, Log, Models, Passwords } from "./core/ports.ts";
+import type { Assets, Clock, Egress, Log, Models, Passwords } from "./core/ports.ts";
 import { type Database, type Db, sqlState } from "./db/client.ts";
 import { auditLogs } from "./db/schema.ts";
 
@@ -33,6 +33,7 @@ export interface Services {
   clock: Clock;
   log: Log;
   models: Models;
+  egress: Egress;
   assets: Assets;
   passwords: Passwords;
   policies: CurrentPolicies;
@@ -107,23 +108,26 @@ interface Event extends Change {
   request: { id: string; ip: string };
 }
 
-/** An entry of the audit log. By itself only for what is no change of configuration, such as signing in. */
-export async function audit(db: Db, { actor, request, ...event }: Event): Promise<void> {
-  const { organizationId, action, target, agentId = null, success = true, summary = {} } = event;
-  await db.insert(auditLogs).values({
-    id: newId(),
-    organizationId,
-    actorType: actor.type,
-    actorId: actor.id,
-    actorName: actor.name,
-    action,
-    target,
-    agentId,
-    success,
-    summary,
-    ip: request.ip,
-    requestId: request.id,
+/** Entries of the audit log, in one statement. By itself only for what is no change of configuration, such as signing in. */
+export async function audit(db: Db, ...events: [Event, ...Event[]]): Promise<void> {
+  const rows = events.map(({ actor, request, ...event }) => {
+    const { organizationId, action, target, agentId = null, success = true, summary = {} } = event;
+    return {
+      id: newId(),
+      organizationId,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorName: actor.name,
+      action,
+      target,
+      agentId,
+      success,
+      summary,
+      ip: request.ip,
+      requestId: request.id,
+    };
   });
+  await db.insert(auditLogs).values(rows);
 }
 
 /** Where clients reach the installation, without a slash at its end. */

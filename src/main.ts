@@ -2,12 +2,13 @@ import manifest from "../package.json" with { type: "json" };
 import { createModels } from "./adapters/models/index.ts";
 import { shippedAssets } from "./adapters/node/assets.ts";
 import { systemClock } from "./adapters/node/clock.ts";
+import { createEgress } from "./adapters/node/egress.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
+import { threadedPasswords } from "./adapters/node/passwords.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";
 import { loadEncryptionKeys, openStorage } from "./adapters/node/storage.ts";
 import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
-import { passwords } from "./core/password.ts";
 import { CurrentPolicies } from "./core/policies.ts";
 import type { Log } from "./core/ports.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
@@ -47,8 +48,9 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       clock: systemClock,
       log,
       models: createModels(),
+      egress: createEgress({ clock: systemClock }),
       assets: shippedAssets,
-      passwords,
+      passwords: threadedPasswords({ clock: systemClock, log }),
       policies: new CurrentPolicies(),
       options: { version, trustProxy: settings.TRUST_PROXY, baseUrl, environmentKeys: environmentKeys(environment) },
     });

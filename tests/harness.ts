@@ -5,11 +5,12 @@ import { createModels } from "../src/adapters/models/index.ts";
 import { shippedAssets } from "../src/adapters/node/assets.ts";
 import type { Services } from "../src/context.ts";
 import { createCipher } from "../src/core/cipher.ts";
+import { EgressError } from "../src/core/egress.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
 import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
 import { CurrentPolicies } from "../src/core/policies.ts";
-import type { Log, Models } from "../src/core/ports.ts";
+import type { Egress, Log, Models } from "../src/core/ports.ts";
 import { members, organizations, users, workspaceMembers, workspaces } from "../src/db/schema.ts";
 import { createEngine, type Engine } from "../src/engine.ts";
 import { createSession } from "../src/features/account/index.ts";
@@ -22,6 +23,8 @@ interface Options {
   /** Answers every turn, whatever provider the agent names. */
   model?: LanguageModelV4;
   models?: Models;
+  /** Without one, tools reach nothing. */
+  egress?: Egress;
   trustProxy?: number;
   environmentKeys?: Record<string, string>;
   /** Encryption keys, the current first. */
@@ -69,6 +72,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     assets: shippedAssets,
     passwords,
     policies: new CurrentPolicies(),
+    egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     models: options.models ?? (model ? { resolve: async () => model } : real),
     options: {
       version: "0.1.0",

@@ -26,6 +26,7 @@ export async function describeApi(): Promise<object> {
     clock: systemClock,
     log: createLog({ level: "silent", pretty: false, secrets: [] }),
     models: createModels(),
+    egress: { request: unused },
     assets: { read: unused },
     passwords,
     policies: new CurrentPolicies(),

@@ -10,6 +10,9 @@ const nobody = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAA
 /** Two keyboards may spell one character differently; both must open the same account. */
 const normalize = (password: string) => password.normalize("NFKC");
 
+/** Whether one opens what the other does. */
+export const isSamePassword = (a: string, b: string): boolean => normalize(a) === normalize(b);
+
 /** Hashes on the caller's own thread. */
 export const passwords: Passwords = {
   hash: (password) => {

@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { JsonValue } from "./json.ts";
 import type { ProviderName } from "./providers.ts";
 
 /** Time, owned by whoever composes the engine, so that a test can move it. */
@@ -47,4 +48,57 @@ export interface Passwords {
   verify(hash: string | null, password: string): Promise<boolean>;
   /** The same for a bcrypt hash, the older form of a management key. */
   verifyBcrypt(hash: string, text: string): Promise<boolean>;
+}
+
+/** A request to an address that somebody outside chose, such as a model. */
+export interface EgressRequest {
+  url: string;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | undefined;
+  /** `host` or `host:port`: may be reached although they are not public (policy `httpAllowedHosts`). */
+  allowedHosts: readonly string[];
+  /** Whether it carries secrets that were filled in: then no redirect to another origin is followed. */
+  sensitive: boolean;
+  /** How long the answer may be, decompressed. */
+  maxBytes: number;
+  /** For all of it, redirects included; 15 seconds unless said otherwise. */
+  timeoutMs?: number;
+  signal: AbortSignal;
+}
+
+export interface EgressAnswer {
+  status: number;
+  /** By name in lower case. */
+  headers: Record<string, string>;
+  /** As text; what is none is described in brackets. */
+  body: string;
+  /** Where the answer came from, after redirects. */
+  url: string;
+}
+
+/** The way out for tools: public addresses only (decisions §7, `httpRequest`). */
+export interface Egress {
+  /** Rejects with an `EgressError`, whose message a model may read. */
+  request(request: EgressRequest): Promise<EgressAnswer>;
+}
+
+/** One run of a skill's script. */
+export interface ScriptRun {
+  /** Its name among the skill's scripts, such as `total.js`; errors name it. */
+  file: string;
+  content: string;
+  args: JsonValue;
+  /** The skill's scripts by their files: what a script may import, as `./name.js`. */
+  modules?: Readonly<Record<string, string>>;
+  signal: AbortSignal;
+}
+
+/** What a script gave back, or why it did not, for a model to read; and what it logged either way, a text per call. */
+export type ScriptResult = ({ ok: true; result: JsonValue } | { ok: false; error: string }) & { logs: string[] };
+
+/** Runs scripts of people whom nobody has to trust (decisions §6, "Scripts"): they reach nothing but their arguments. */
+export interface Scripts {
+  /** Rejects with the signal's reason when that is aborted, and never otherwise. */
+  run(script: ScriptRun): Promise<ScriptResult>;
 }

@@ -7,6 +7,7 @@ import { sessionSeconds, type TokenKind, tokenKind } from "../core/tokens.ts";
 import { clientKey } from "./address.ts";
 import { readSessionCookie, setSessionCookie } from "./cookie.ts";
 import type { AppEnv } from "./environment.ts";
+import { rewriteLegacyKey } from "./legacy-key.ts";
 import { requireOwnOrigin } from "./origin.ts";
 import {
   judge,
@@ -150,15 +151,16 @@ function readCredential(c: Context<AppEnv>): Credential {
 
 async function identify(
   c: Context<AppEnv>,
-  { token, ambient }: Credential,
+  credential: Credential,
   { installation = false }: Addressing = {},
 ): Promise<Ctx> {
+  const { token, ambient } = credential;
   if (ambient && !readOnlyMethods.has(c.req.method)) requireOwnOrigin(c);
   const { services, log, requestId, ip } = c.var;
   const { database, clock } = services;
   const address = addressedOrganization(c);
   const now = clock.now();
-  const row = await countAndFind(c, [await digest(token), address, installation], now);
+  const row = await findCaller(c, credential, [address, installation], now);
   const actor = row && toActor(row);
   if (!actor) throw invalid();
   if (row.used_at === null || now - row.used_at >= refreshMs) {
@@ -175,6 +177,22 @@ async function identify(
     membership: membership ?? nowhere,
     request: { id: requestId, ip },
   };
+}
+
+/** The row of a known token, or of a management key that is met in its older form for the first time. */
+async function findCaller(
+  c: Context<AppEnv>,
+  { token, kind }: Credential,
+  addressing: [string | null, boolean],
+  now: number,
+): Promise<Row | null> {
+  const { services, log, ip } = c.var;
+  const tokenDigest = await digest(token);
+  const row = await countAndFind(c, [tokenDigest, ...addressing], now);
+  if (row || kind !== "management") return row;
+  const attempt = { key: token, digest: tokenDigest, client: clientKey(ip), now };
+  const rewritten = await rewriteLegacyKey({ ...services, log }, attempt);
+  return rewritten ? countAndFind(c, [tokenDigest, ...addressing], now) : null;
 }
 
 /** The row of a known token. What is left of the caller's limit goes into the answer, whatever that will be. */

@@ -4,6 +4,7 @@ import { createModels } from "../../adapters/models/index.ts";
 import { shippedAssets } from "../../adapters/node/assets.ts";
 import { systemClock } from "../../adapters/node/clock.ts";
 import { isDirectoryInUse } from "../../adapters/node/directory-lock.ts";
+import { createEgress } from "../../adapters/node/egress.ts";
 import { createLog } from "../../adapters/node/log.ts";
 import { loadEncryptionKeys } from "../../adapters/node/storage.ts";
 import { hasEmbedded, openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
@@ -15,8 +16,9 @@ import { createEngine, type Inspection } from "../../engine.ts";
 import { version } from "../../main.ts";
 import { explain } from "../explain.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
+import { checkPolicies } from "./policies.ts";
 
-/** Database, migrations, encryption key and owner. `running`: the address of the server on this machine, if one answers. */
+/** Database, migrations, encryption key, owner, and settings that are weak. `running`: the address of the server on this machine, if one answers. */
 export async function checkStorage(settings: Settings, running: string | null): Promise<Check[]> {
   if (settings.DATABASE_URL === undefined && !hasEmbedded(settings)) {
     return [ok("database", "Embedded; the first start makes it, and its encryption key")];
@@ -47,6 +49,7 @@ function held({ DATA_DIR }: Settings, running: string | null): Check[] {
     ok("database", `Embedded, held by the server at ${running}`),
     ok("migrations", "Applied by that server when it started"),
     ok("encryption key", "Checked by that server when it started"),
+    ok("policies", "Not examined, nor keys and agents: stop that server to have them examined"),
   ];
 }
 
@@ -79,16 +82,17 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       clock: systemClock,
       log: silent(),
       models: createModels(),
+      egress: createEgress({ clock: systemClock }),
       assets: shippedAssets,
       passwords,
       policies: new CurrentPolicies(),
       options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map() },
     });
-    const { secrets, owned } = await engine.inspect();
+    const { secrets, owned, settings: stored } = await engine.inspect();
     const owner = owned
       ? ok("owner", "There is one")
       : warn("owner", "Nobody owns this installation yet: start the server and open the link that it prints");
-    return [checkKey(secrets), owner];
+    return [checkKey(secrets), owner, ...checkPolicies(stored)];
   } catch (error) {
     return [fail("encryption key", explain(error).join(" "))];
   }

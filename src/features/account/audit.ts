@@ -1,18 +1,46 @@
+import { eq } from "drizzle-orm";
 import { audit } from "../../context.ts";
+import { clip, storable } from "../../core/text.ts";
 import type { Db } from "../../db/client.ts";
+import { members } from "../../db/schema.ts";
+
+/** Somebody with an account. */
+export interface Person {
+  id: string;
+  name: string;
+}
 
 interface Event {
   action: string;
-  /** Null: somebody without an account. */
-  actor: { id: string; name: string } | null;
   target: string;
-  request: { id: string; ip: string };
-  organizationId?: string | null;
+  /** Null: somebody without an account, or the installation itself. */
+  actor: Person | null;
+  request: { id: string; ip: string; userAgent?: string };
+  /** Whose logs show it. Without any it is an entry of the installation. */
+  organizationIds: readonly string[];
   success?: boolean;
+  summary?: Record<string, unknown>;
 }
 
-/** An audit entry of what happens outside any configuration: signing in and out, setting up. */
-export function recordEvent(db: Db, { actor, organizationId = null, ...event }: Event): Promise<void> {
-  const who = actor ? ({ type: "user", ...actor } as const) : ({ type: "system", id: null, name: null } as const);
-  return audit(db, { ...event, organizationId, actor: who });
+/** An audit entry, one in each log, of what happens outside any configuration: signing in and out, setting up. */
+export async function recordEvent(db: Db, { actor, organizationIds, request, ...event }: Event): Promise<void> {
+  const { userAgent = "", ...call } = request;
+  const client = userAgent === "" ? {} : { userAgent: clip(storable(userAgent), 512) };
+  const entry = {
+    ...event,
+    actor: actor
+      ? ({ type: "user", id: actor.id, name: actor.name } as const)
+      : ({ type: "system", id: null, name: null } as const),
+    request: call,
+    summary: { ...event.summary, ...client },
+  };
+  const [first = null, ...others] = organizationIds;
+  const inLog = (organizationId: string | null) => ({ ...entry, organizationId });
+  await audit(db, inLog(first), ...others.map(inLog));
+}
+
+/** The organizations that a user belongs to: their logs show what happens to the account. */
+export async function organizationsOf(db: Db, userId: string): Promise<string[]> {
+  const rows = await db.select({ id: members.organizationId }).from(members).where(eq(members.userId, userId));
+  return rows.map(({ id }) => id);
 }

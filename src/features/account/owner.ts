@@ -52,7 +52,7 @@ export async function bootstrapOwner(services: Services, owner: NewOwner): Promi
       actor: null,
       target: email,
       request: { id: "boot", ip: "" },
-      organizationId: made.organizationId,
+      organizationIds: [made.organizationId],
     });
     return { ...found(made), created: true };
   });
@@ -107,7 +107,7 @@ export async function setUp(
       actor: user,
       target: user.email,
       request,
-      organizationId: made.organizationId,
+      organizationIds: [made.organizationId],
     });
     return { user, organization: { slug: made.organizationSlug } };
   });

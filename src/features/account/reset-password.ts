@@ -1,10 +1,11 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, or, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { accessTokens, members, throttles, users } from "../../db/schema.ts";
-import { recordEvent } from "./audit.ts";
+import { organizationsOf, recordEvent } from "./audit.ts";
+import { passwordAttempts } from "./change-password.ts";
 
 export interface PasswordReset {
   email: string;
@@ -33,29 +34,17 @@ export async function resetPassword({ database, passwords }: Services, given: st
       .where(and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, user.id)))
       .returning({ id: accessTokens.id });
     const counted = `:${email}`;
-    await tx
-      .delete(throttles)
-      .where(sql`${throttles.key} like 'sign-in:%' and right(${throttles.key}, length(${counted}::text)) = ${counted}`);
+    const signIns = sql`${throttles.key} like 'sign-in:%' and right(${throttles.key}, length(${counted}::text)) = ${counted}`;
+    await tx.delete(throttles).where(or(signIns, eq(throttles.key, passwordAttempts(user.id))));
     await recordEvent(tx, {
       action: "password.reset",
       actor: null,
       target: email,
       request: { id: "command-line", ip: "" },
-      organizationId: await homeOf(tx, user.id),
+      organizationIds: await organizationsOf(tx, user.id),
     });
     return { email, password, sessionsEnded: ended.length };
   });
-}
-
-/** The organization whose audit log shows what happens to a user outside of any. */
-async function homeOf(tx: Db, userId: string): Promise<string | null> {
-  const [home] = await tx
-    .select({ organizationId: members.organizationId })
-    .from(members)
-    .where(eq(members.userId, userId))
-    .orderBy(asc(members.createdAt), asc(members.organizationId))
-    .limit(1);
-  return home?.organizationId ?? null;
 }
 
 async function unknownUser(tx: Db, email: string): Promise<EngineError> {

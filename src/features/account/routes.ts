@@ -4,9 +4,9 @@ import type { AppEnv } from "../../http/environment.ts";
 import { refuseForeignOrigin } from "../../http/origin.ts";
 import { errorAnswers, guarded, json, jsonBody, router, unguarded } from "../../http/route.ts";
 import { type SetupState, setupPage } from "../../panel/setup-page.ts";
-import { readMe } from "./me.ts";
+import { meRoutes } from "./me-routes.ts";
 import { readSetupToken, setUp } from "./owner.ts";
-import { Installed, Me, SetUp, SignedIn, SignIn, Success } from "./schema.ts";
+import { Installed, SetUp, SignedIn, SignIn, Success } from "./schema.ts";
 import { signOut } from "./sessions.ts";
 import { signIn } from "./sign-in.ts";
 
@@ -31,9 +31,9 @@ const signInRoute = unguarded({
   tags,
   summary: "Sign in with e-mail and password",
   description:
-    "Answers a session token and sets it as the cookie `agent_engine.session_token`. After 10 failures for an account, or 50 in all, an address waits for up to 15 minutes.",
+    "Answers a session token and sets it as the cookie `agent_engine.session_token`. Within 15 minutes an address has 10 failures for an account, 50 failures in all, and 100 sign-ins, the successful ones too; after that it gets 429 until they are over. With too many sign-ins waiting at once, 503 with `Retry-After`.",
   request: { body: jsonBody(SignIn) },
-  responses: { 200: json(SignedIn, "The session."), ...errorAnswers(400, 401, 403, 429) },
+  responses: { 200: json(SignedIn, "The session."), ...errorAnswers(400, 401, 403, 429, 503) },
 });
 
 const signOutRoute = guarded(null, {
@@ -44,16 +44,6 @@ const signOutRoute = guarded(null, {
   summary: "Sign out",
   description: "Ends the session of this call and clears its cookie. Other sessions of the user live on.",
   responses: { 200: json(Success, "The session has ended.") },
-});
-
-const getMeRoute = guarded(null, {
-  method: "get",
-  path: "/api/me",
-  operationId: "getMe",
-  tags,
-  summary: "Read the current user",
-  description: "The signed-in user with the organizations they belong to. A management key is nobody: 403.",
-  responses: { 200: json(Me, "The user.") },
 });
 
 const requestOf = (c: Context<AppEnv>) => ({
@@ -81,8 +71,9 @@ export const accountRoutes = router()
     await signOut(c.var.ctx);
     clearSessionCookie(c);
     return c.json({ success: true as const }, 200);
-  })
-  .openapi(getMeRoute, async (c) => c.json(await readMe(c.var.ctx), 200));
+  });
+
+accountRoutes.route("/", meRoutes);
 
 // A page for people, so it is not in the document of the API.
 accountRoutes.get("/setup", async (c) => {

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../core/text.ts";
-import { ChosenPassword, Email, Name, OrganizationSlug } from "../../http/shapes.ts";
+import { isStorable, zText } from "../../core/text.ts";
+import { ChosenPassword, Email, Name, OrganizationSlug, Timestamp } from "../../http/shapes.ts";
 
 /** A password as it is given at sign-in: any text, so that an old rule never locks anybody out. */
 const Password = zText(256)
@@ -44,19 +44,65 @@ export const SignedIn = z
 
 export const Success = z.object({ success: z.literal(true) }).openapi("Success");
 
+const OwnOrganization = z.object({
+  slug: z.string().openapi({ example: "default" }),
+  name: z.string().openapi({ example: "default" }),
+  roleKey: z.string().openapi({ description: "owner, admin, member or viewer.", example: "owner" }),
+});
+
 export const Me = z
   .object({
     user: z.object({
       ...account,
       onboarding: z.record(z.string(), z.unknown()).openapi({ description: "What the panel remembers.", example: {} }),
-      organizations: z.array(
-        z.object({
-          slug: z.string().openapi({ example: "default" }),
-          name: z.string().openapi({ example: "default" }),
-          roleKey: z.string().openapi({ description: "owner, admin, member or viewer.", example: "owner" }),
-        }),
-      ),
+      organizations: z.array(OwnOrganization),
     }),
   })
   .openapi("Me");
 export type Me = z.infer<typeof Me>;
+
+/** Of any length here: too much of it is one error, the 413 for all together. */
+const RememberedText = z.string().refine(isStorable, { message: "must not contain NUL or unpaired surrogates" });
+const Remembered = z.union([RememberedText, z.number(), z.boolean(), z.null()], {
+  error: "must be a string, a number, true, false or null",
+});
+
+export const OnboardingChange = z.record(RememberedText, Remembered).openapi("OnboardingChange", {
+  description: "What is given is set, null removes a key, and the rest stays.",
+  example: { tourSeen: true, step: 3, hint: null },
+});
+export type OnboardingChange = z.infer<typeof OnboardingChange>;
+
+export const PasswordChange = z
+  .object({ currentPassword: Password, newPassword: ChosenPassword })
+  .openapi("PasswordChange");
+export type PasswordChange = z.infer<typeof PasswordChange>;
+
+export const Session = z
+  .object({
+    id: z.uuid().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
+    current: z.boolean().openapi({ description: "Whether it is the session of this call." }),
+    ip: z.string().openapi({ description: "Where it was opened; empty when unknown.", example: "203.0.113.9" }),
+    userAgent: z.string().openapi({ description: "What it was opened with; empty when unknown.", example: "curl/8.9" }),
+    createdAt: Timestamp,
+    lastUsedAt: Timestamp.openapi({ description: "To the hour." }),
+    expiresAt: Timestamp,
+  })
+  .openapi("Session");
+export type Session = z.infer<typeof Session>;
+
+export const Sessions = z.object({ sessions: z.array(Session) }).openapi("Sessions");
+
+export const EndedSessions = z
+  .object({
+    deleted: z.literal(true),
+    count: z.int().openapi({ description: "How many sessions were ended.", example: 2 }),
+  })
+  .openapi("EndedSessions");
+
+export const OrganizationChoice = z
+  .object({ slug: zText(128).openapi({ description: "Slug of the organization.", example: "default" }) })
+  .openapi("OrganizationChoice");
+
+export const ChosenOrganization = z.object({ organization: OwnOrganization }).openapi("ChosenOrganization");
+export type ActiveOrganization = z.infer<typeof OwnOrganization>;

@@ -1,11 +1,18 @@
-import { eq } from "drizzle-orm";
+import { z } from "@hono/zod-openapi";
+import { and, desc, eq, gt, ne, type SQL, sql } from "drizzle-orm";
 import type { Ctx, Services } from "../../context.ts";
+import { notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text.ts";
 import { newToken, sessionSeconds } from "../../core/tokens.ts";
 import type { Db } from "../../db/client.ts";
 import { accessTokens } from "../../db/schema.ts";
-import { recordEvent } from "./audit.ts";
+import { organizationsOf, recordEvent } from "./audit.ts";
+import type { Session } from "./schema.ts";
+import { userOf } from "./user.ts";
+
+/** A list that somebody reads; a script that signs in for every call may have thousands. */
+const listed = 1000;
 
 /** Where a sign-in comes from, for the list of sessions. */
 export interface Client {
@@ -36,12 +43,81 @@ export async function createSession(
   return token;
 }
 
+/** The user's live sessions, the newest first; at most 1000 of them. */
+export async function listSessions(ctx: Ctx): Promise<Session[]> {
+  const { sessionId } = userOf(ctx);
+  const { id, ip, userAgent, createdAt, lastUsedAt } = accessTokens;
+  // Not null in a live session.
+  const expiresAt = sql<Date>`${accessTokens.expiresAt}`.mapWith(accessTokens.expiresAt);
+  const rows = await ctx.db
+    .select({ id, ip, userAgent, createdAt, lastUsedAt, expiresAt })
+    .from(accessTokens)
+    .where(liveSessions(ctx))
+    .orderBy(desc(createdAt), desc(id))
+    .limit(listed);
+  return rows.map((row) => ({
+    id: row.id,
+    current: row.id === sessionId,
+    ip: row.ip ?? "",
+    userAgent: row.userAgent ?? "",
+    createdAt: row.createdAt.toISOString(),
+    lastUsedAt: (row.lastUsedAt ?? row.createdAt).toISOString(),
+    expiresAt: row.expiresAt.toISOString(),
+  }));
+}
+
 /** Ends the session of this call; its token is worthless from here on. */
 export async function signOut(ctx: Ctx): Promise<void> {
-  const { actor } = ctx;
-  if (actor.type !== "user") return;
-  await ctx.database.transaction(async (tx) => {
-    await tx.delete(accessTokens).where(eq(accessTokens.id, actor.sessionId));
-    await recordEvent(tx, { action: "session.end", actor, target: actor.email, request: ctx.request });
+  await endSessions(ctx, eq(accessTokens.id, userOf(ctx).sessionId));
+}
+
+/** Ends one session of the user; answers whether it was that of this call. Throws the 404 for what is none. */
+export async function endSession(ctx: Ctx, id: string): Promise<{ current: boolean }> {
+  if (!z.uuid().safeParse(id).success) throw notFound("Session");
+  const ended = await endSessions(ctx, eq(accessTokens.id, id));
+  if (ended === 0) throw notFound("Session");
+  return { current: id.toLowerCase() === userOf(ctx).sessionId };
+}
+
+/** Ends all sessions of the user but that of this call; answers how many. */
+export function endOtherSessions(ctx: Ctx): Promise<number> {
+  return endSessions(ctx, others(ctx));
+}
+
+/** The same inside a transaction, without an entry in the audit log: for what writes one of its own. */
+export async function deleteOtherSessions(ctx: Ctx, tx: Db): Promise<number> {
+  return (await deleteSessions(ctx, tx, others(ctx))).length;
+}
+
+async function endSessions(ctx: Ctx, which: SQL): Promise<number> {
+  const actor = userOf(ctx);
+  return ctx.database.transaction(async (tx) => {
+    const ended = await deleteSessions(ctx, tx, which);
+    if (ended.length === 0) return 0;
+    await recordEvent(tx, {
+      action: "session.end",
+      actor,
+      target: actor.email,
+      request: ctx.request,
+      organizationIds: await organizationsOf(tx, actor.id),
+      summary: { ended: ended.length, current: ended.some(({ id }) => id === actor.sessionId) },
+    });
+    return ended.length;
   });
 }
+
+const deleteSessions = (ctx: Ctx, tx: Db, which: SQL) =>
+  tx
+    .delete(accessTokens)
+    .where(and(liveSessions(ctx), which))
+    .returning({ id: accessTokens.id });
+
+const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).sessionId);
+
+/** Of the user who calls. The others exist for nobody, and upkeep deletes them. */
+const liveSessions = (ctx: Ctx) =>
+  and(
+    eq(accessTokens.kind, "session"),
+    eq(accessTokens.userId, userOf(ctx).id),
+    gt(accessTokens.expiresAt, new Date(ctx.clock.now())),
+  );

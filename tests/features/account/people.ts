@@ -2,17 +2,43 @@ import { newId } from "../../../src/core/ids.ts";
 import { passwords } from "../../../src/core/password.ts";
 import type { RoleKey } from "../../../src/core/permissions.ts";
 import { members, users } from "../../../src/db/schema.ts";
+import { createSession } from "../../../src/features/account/index.ts";
 import type { Harness } from "../../harness.ts";
 
 export const password = "correct horse battery";
+
+let hashed: Promise<string> | undefined;
+/** Of `password`; it takes tens of milliseconds, so it is made once. */
+function passwordHash(): Promise<string> {
+  hashed ??= passwords.hash(password);
+  return hashed;
+}
 
 /** A user of the harness's organization who can sign in with `password`. */
 export async function createUser({ services, organization }: Harness, email: string, roleKey: RoleKey = "owner") {
   const id = newId();
   const { db } = services.database;
-  await db.insert(users).values({ id, email, name: "Ada", passwordHash: await passwords.hash(password) });
+  await db.insert(users).values({ id, email, name: "Ada", passwordHash: await passwordHash() });
   await db.insert(members).values({ organizationId: organization.id, userId: id, roleKey });
   return { id, email };
+}
+
+/** Makes the user a member of one more organization. */
+export async function join(h: Harness, userId: string, slug: string, roleKey: RoleKey = "member") {
+  const organization = await h.createOrganization(slug);
+  await h.services.database.db.insert(members).values({ organizationId: organization.id, userId, roleKey });
+  return organization;
+}
+
+/** Headers of one more session of the user, without the work of a sign-in. */
+export async function openSession(h: Harness, userId: string, userAgent = "test") {
+  const token = await createSession(h.services, userId, { ip: "192.0.2.1", userAgent });
+  return { Authorization: `Bearer ${token}` };
+}
+
+/** What a session's headers open now: 200, or 401 when it is over. */
+export async function statusOf(h: Harness, headers: Record<string, string>): Promise<number> {
+  return (await h.request("/api/me", { headers })).status;
 }
 
 /** `POST /api/auth/sign-in/email`. */

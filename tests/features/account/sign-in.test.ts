@@ -1,9 +1,10 @@
 import { eq } from "drizzle-orm";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { EngineError } from "../../../src/core/errors.ts";
 import { accessTokens, auditLogs, users } from "../../../src/db/schema.ts";
 import { countCall } from "../../../src/http/throttle.ts";
-import { harness } from "../../harness.ts";
-import { cookieOf, createUser, password, signIn } from "./people.ts";
+import { type Harness, harness } from "../../harness.ts";
+import { cookieOf, createUser, join, password, signIn } from "./people.ts";
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -157,6 +158,21 @@ describe("the throttle of failures", () => {
     expect(refused.headers.get("X-RateLimit-Limit")).toBe("50");
   });
 
+  test("does not count what could not be checked", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    const busy = new EngineError("unavailable", "Too many sign-ins at once; try again", {
+      headers: { "Retry-After": "1" },
+    });
+    const verify = vi.spyOn(h.services.passwords, "verify").mockRejectedValueOnce(busy);
+    const response = await signIn(h, { email, password });
+    verify.mockRestore();
+    expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "1"]);
+    expect((await response.json()).message).toBe("Too many sign-ins at once; try again");
+    const failures = await h.services.database.query("select count from throttles where key like $1", ["sign-in:%"]);
+    expect(failures).toEqual([{ count: 0 }, { count: 0 }]);
+  });
+
   test("begins afresh after a success", async () => {
     const h = await harness();
     await createUser(h, email);
@@ -167,6 +183,79 @@ describe("the throttle of failures", () => {
     expect((await signIn(h, { email, password: "wrong" })).status).toBe(401);
     expect((await signIn(h, { email, password })).status).toBe(200);
   });
+});
+
+describe("the limit of all sign-ins", () => {
+  /** As if this address had signed in so often. */
+  const signedIn = (h: Harness, times: number) =>
+    h.services.database.query("insert into throttles (key, count, resets_at) values ($1, $2, $3)", [
+      "sign-ins:192.0.2.1",
+      times,
+      new Date(h.clock.now() + 15 * minute).toISOString(),
+    ]);
+
+  test("refuses the 101st of an address, a right one too, until the window ends", async () => {
+    const h = await harness({ trustProxy: 1 });
+    await createUser(h, email);
+    await signedIn(h, 99);
+    const from = (ip: string) => signIn(h, { email, password }, { "X-Forwarded-For": ip });
+    expect((await from("192.0.2.1")).status).toBe(200);
+    const verify = vi.spyOn(h.services.passwords, "verify");
+    const refused = await from("192.0.2.1");
+    expect(verify).not.toHaveBeenCalled();
+    verify.mockRestore();
+    expect(refused.status).toBe(429);
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      "retry-after": "900",
+      "x-ratelimit-limit": "100",
+      "x-ratelimit-remaining": "0",
+    });
+    expect((await refused.json()).message).toBe("Too many sign-ins: try again in 900 seconds");
+    expect((await from("192.0.2.2")).status).toBe(200);
+    await h.clock.advance(15 * minute);
+    expect((await from("192.0.2.1")).status).toBe(200);
+  });
+
+  test("is one limit for all addresses of an IPv6 network", async () => {
+    const h = await harness({ trustProxy: 1 });
+    const from = (ip: string) => signIn(h, { email, password }, { "X-Forwarded-For": ip });
+    await from("2001:db8::1");
+    await from("2001:db8::ffff");
+    const counted = await h.services.database.query("select count from throttles where key = $1", [
+      "sign-ins:2001:db8:0:0::/64",
+    ]);
+    expect(counted).toEqual([{ count: 2 }]);
+  });
+});
+
+test("sign-ins are in the log of every organization of the user, and of the installation for nobody's account", async () => {
+  const h = await harness();
+  const { id } = await createUser(h, email);
+  const lab = await join(h, id, "lab");
+  await h.createOrganization("foreign");
+  await createUser(h, "alone@example.com");
+  await h.services.database.query("delete from members where user_id = (select id from users where email = $1)", [
+    "alone@example.com",
+  ]);
+  await signIn(h, { email, password }, { "User-Agent": "test/1" });
+  await signIn(h, { email, password: "wrong" }, { "User-Agent": `x${"y".repeat(600)}` });
+  await signIn(h, { email: "nobody@example.com", password });
+  await signIn(h, { email: "alone@example.com", password });
+
+  const entries = await h.services.database.db.select().from(auditLogs);
+  for (const organization of [h.organization, lab]) {
+    const own = entries.filter(({ organizationId }) => organizationId === organization.id);
+    expect(own).toMatchObject([
+      { actorId: id, target: email, success: true, ip: "192.0.2.1", summary: { userAgent: "test/1" } },
+      { actorId: id, target: email, success: false, summary: { userAgent: `x${"y".repeat(511)}` } },
+    ]);
+  }
+  const ofNone = entries.filter(({ organizationId }) => organizationId === null);
+  expect(ofNone).toMatchObject([
+    { actorType: "system", actorId: null, target: "nobody@example.com", success: false, summary: {} },
+    { actorType: "user", target: "alone@example.com", success: true },
+  ]);
+  expect(entries).toHaveLength(6);
 });
 
 describe("a session", () => {

@@ -1,0 +1,98 @@
+import { Worker } from "node:worker_threads";
+import { EngineError } from "../../core/errors.ts";
+import type { Clock, Log, Passwords } from "../../core/ports.ts";
+import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./password-worker.ts";
+
+/** How many calls may wait, the one at work among them: some seconds' worth. */
+const maxWaiting = 64;
+const idleMs = 60_000;
+
+/**
+ * Hashes in a thread of its own, one password after the other, so that the event loop stays free. The thread starts
+ * with the first call and ends when nobody asked anything for a minute; one that dies fails the calls that wait, and the
+ * next call starts another. Throws the 503 when too many wait.
+ */
+export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): Passwords {
+  let thread: Thread | undefined;
+  let stopWaiting = () => {};
+
+  const ask = async (call: PasswordCall): Promise<string | boolean> => {
+    if (thread && thread.waiting() >= maxWaiting) throw overloaded();
+    stopWaiting();
+    const asked =
+      thread ??
+      startThread(log, () => {
+        if (thread === asked) thread = undefined;
+      });
+    thread = asked;
+    try {
+      return await asked.ask(call);
+    } finally {
+      if (thread === asked && asked.waiting() === 0) stopWaiting = clock.after(idleMs, () => asked.end());
+    }
+  };
+
+  return {
+    hash: async (password) => String(await ask({ name: "hash", parameters: [password] })),
+    verify: async (hash, password) => (await ask({ name: "verify", parameters: [hash, password] })) === true,
+    verifyBcrypt: async (hash, text) => (await ask({ name: "verifyBcrypt", parameters: [hash, text] })) === true,
+  };
+}
+
+interface Thread {
+  ask(call: PasswordCall): Promise<string | boolean>;
+  waiting(): number;
+  end(): void;
+}
+
+function startThread(log: Log, onGone: () => void): Thread {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const worker = new Worker(new URL(`./password-worker.${extension}`, import.meta.url));
+  const waiting = new Map<number, PromiseWithResolvers<string | boolean>>();
+  let calls = 0;
+  // Only a call that waits keeps the process alive.
+  worker.unref();
+  const settled = (id: number) => {
+    waiting.delete(id);
+    if (waiting.size === 0) worker.unref();
+  };
+  const gone = (cause: unknown) => {
+    onGone();
+    for (const { reject } of waiting.values()) reject(interrupted(cause));
+    waiting.clear();
+  };
+  worker.on("message", (answer: PasswordAnswer) => {
+    const asked = waiting.get(answer.id);
+    settled(answer.id);
+    if ("result" in answer) asked?.resolve(answer.result);
+    else asked?.reject(new Error(answer.failure));
+  });
+  worker.on("error", (err) => {
+    log.error({ err }, "The thread that checks passwords failed");
+    gone(err);
+  });
+  worker.on("exit", (code) => gone(new Error(`The thread that checks passwords ended with code ${code}`)));
+
+  return {
+    ask(call) {
+      const asked = Promise.withResolvers<string | boolean>();
+      calls += 1;
+      waiting.set(calls, asked);
+      worker.ref();
+      worker.postMessage({ ...call, id: calls } satisfies PasswordOrder);
+      return asked.promise;
+    },
+    waiting: () => waiting.size,
+    end() {
+      onGone();
+      void worker.terminate();
+    },
+  };
+}
+
+const retrySoon = { "Retry-After": "1" };
+
+const overloaded = () => new EngineError("unavailable", "Too many sign-ins at once; try again", { headers: retrySoon });
+
+const interrupted = (cause: unknown) =>
+  new EngineError("unavailable", "The password could not be checked; try again", { headers: retrySoon, cause });

@@ -1,0 +1,81 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { isSamePassword } from "../../core/password.ts";
+import type { Db } from "../../db/client.ts";
+import { users } from "../../db/schema.ts";
+import { invalid } from "../../http/errors.ts";
+import { countCall, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/throttle.ts";
+import { organizationsOf, recordEvent } from "./audit.ts";
+import type { PasswordChange } from "./schema.ts";
+import { deleteOtherSessions } from "./sessions.ts";
+import { userOf } from "./user.ts";
+
+/** Wrong current passwords of one user: whoever stole a session must not find out the password with it. */
+const guesses: Limit = { calls: 10, windowMs: 15 * 60 * 1000 };
+
+/** What the wrong ones are counted under. */
+export const passwordAttempts = (userId: string) => `password:${userId}`;
+
+/**
+ * Gives the user a new password and ends the user's other sessions. Throws the 400 for a wrong current password, never
+ * a 401, which clients take for the end of the session; and the 429 after too many.
+ */
+export async function changePassword(ctx: Ctx, { currentPassword, newPassword }: PasswordChange): Promise<void> {
+  const { id } = userOf(ctx);
+  if (isSamePassword(currentPassword, newPassword)) throw refused("newPassword", "must differ from the current one");
+  const attempts = passwordAttempts(id);
+  // Counted before the check, so that attempts at the same time can't outrun the limit.
+  requireAllowed(await countCall(ctx, attempts, guesses), "wrong passwords");
+
+  const replaced = await checkAndReplace(ctx, { currentPassword, newPassword }).catch(async (error: unknown) => {
+    await uncountCall(ctx, attempts);
+    throw error;
+  });
+  if (!replaced) {
+    await recordPasswordChange(ctx, ctx.db, { success: false });
+    throw refused("currentPassword", "is not your current password");
+  }
+  await forgetCalls(ctx, attempts);
+}
+
+/** False: the current password is another one. */
+async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: PasswordChange): Promise<boolean> {
+  const ownRow = eq(users.id, userOf(ctx).id);
+  const [user] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(ownRow);
+  const hash = user?.hash ?? null;
+  const right = await ctx.passwords.verify(hash, currentPassword);
+  if (!right || hash === null) return false;
+  const passwordHash = await ctx.passwords.hash(newPassword);
+  return ctx.database.transaction(async (tx) => {
+    // Of two changes at the same time the later one was made with a password that is not current any more.
+    const changed = await tx
+      .update(users)
+      .set({ passwordHash, updatedAt: sql`now()` })
+      .where(and(ownRow, eq(users.passwordHash, hash)))
+      .returning({ id: users.id });
+    if (changed.length === 0) return false;
+    const sessionsEnded = await deleteOtherSessions(ctx, tx);
+    await recordPasswordChange(ctx, tx, { summary: { sessionsEnded } });
+    return true;
+  });
+}
+
+async function recordPasswordChange(
+  ctx: Ctx,
+  db: Db,
+  outcome: { success?: boolean; summary?: Record<string, unknown> },
+): Promise<void> {
+  const actor = userOf(ctx);
+  const organizationIds = await organizationsOf(db, actor.id);
+  const { request } = ctx;
+  await recordEvent(db, {
+    action: "password.change",
+    actor,
+    target: actor.email,
+    request,
+    organizationIds,
+    ...outcome,
+  });
+}
+
+const refused = (field: keyof PasswordChange, message: string) => invalid([{ path: [field], message }]);

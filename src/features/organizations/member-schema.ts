@@ -1,0 +1,55 @@
+import { z } from "@hono/zod-openapi";
+import type { RoleKey } from "../../core/permissions.ts";
+import { ChosenPassword, Email, Name } from "../../http/shapes.ts";
+import { organizationPath } from "./schema.ts";
+
+export const memberPath = organizationPath.extend({
+  userId: z.string().openapi({ description: "Id of a member of the organization." }),
+});
+
+const roleKeys = ["owner", "admin", "member", "viewer"] as const satisfies RoleKey[];
+
+const Role = z
+  .enum(roleKeys, { error: `must be one of ${roleKeys.join(", ")}` })
+  .openapi({ description: "Only an Owner may make, change or remove an Owner.", example: "member" });
+
+export const NewMember = z
+  .object({
+    email: Email,
+    name: Name.optional().openapi({
+      description: "For a new account; the part of the e-mail before `@` when absent.",
+      example: "Ada",
+    }),
+    roleKey: Role,
+    password: ChosenPassword.optional().openapi({ description: "For a new account; generated when absent." }),
+  })
+  .openapi("NewMember");
+export type NewMember = z.infer<typeof NewMember>;
+
+export const RoleAssignment = z.object({ roleKey: Role }).openapi("RoleAssignment");
+
+const member = {
+  userId: z.uuid().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
+  email: z.string().openapi({ example: "ada@example.com" }),
+  name: z.string().openapi({ example: "Ada" }),
+  roleKey: z.string().openapi({ description: "owner, admin, member or viewer.", example: "member" }),
+};
+
+export const Member = z.object(member).openapi("Member");
+export type Member = z.infer<typeof Member>;
+
+export const Members = z.object({ members: z.array(Member) }).openapi("Members");
+
+export const AddedMember = z
+  .object({
+    ...member,
+    password: z.string().optional().openapi({
+      description: "Only when it was generated for a new account. It is shown here and never again.",
+      example: "mB0q3s9Zt1XcWv7K",
+    }),
+  })
+  .openapi("AddedMember");
+export type AddedMember = z.infer<typeof AddedMember>;
+
+export const Assigned = z.object({ assigned: z.literal(true) }).openapi("Assigned");
+export const Removed = z.object({ removed: z.literal(true) }).openapi("Removed");

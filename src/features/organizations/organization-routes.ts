@@ -1,0 +1,65 @@
+import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
+import { NewOrganization, OrganizationAnswer, OrganizationChanges, Organizations } from "./organization-schema.ts";
+import { createOrganization, getOrganization, listOrganizations, updateOrganization } from "./organizations.ts";
+import { organizationPath } from "./schema.ts";
+
+const tags = ["Organizations"];
+
+const listRoute = guarded("org:read", {
+  method: "get",
+  path: "/api/organizations",
+  operationId: "listOrganizations",
+  tags,
+  summary: "List organizations",
+  description: "Those that the caller belongs to, each with the role held there. A management key belongs to one.",
+  responses: { 200: json(Organizations, "The organizations, by name.") },
+});
+
+const createRoute = guarded(
+  "policy:manage",
+  {
+    method: "post",
+    path: "/api/organizations",
+    operationId: "createOrganization",
+    tags,
+    summary: "Create an organization",
+    description:
+      "With a workspace `default` and one Owner: the account of `ownerEmail`, else the calling user. The permission has to be held in the first organization, in whose audit log this is recorded.",
+    request: { body: jsonBody(NewOrganization) },
+    responses: { 201: json(OrganizationAnswer, "The organization."), ...errorAnswers(409) },
+  },
+  { installation: true },
+);
+
+const getRoute = guarded("org:read", {
+  method: "get",
+  path: "/api/organizations/{orgSlug}",
+  operationId: "getOrganization",
+  tags,
+  summary: "Read an organization",
+  description: "One that the caller belongs to, with the role held there.",
+  request: { params: organizationPath },
+  responses: { 200: json(OrganizationAnswer, "The organization."), ...errorAnswers(404) },
+});
+
+const updateRoute = guarded("org:write", {
+  method: "patch",
+  path: "/api/organizations/{orgSlug}",
+  operationId: "updateOrganization",
+  tags,
+  summary: "Rename an organization",
+  description: "Changes what is given. Sessions and management keys go on under a new slug.",
+  request: { params: organizationPath, body: jsonBody(OrganizationChanges) },
+  responses: { 200: json(OrganizationAnswer, "The organization."), ...errorAnswers(404, 409) },
+});
+
+/** `/api/organizations` and each of them. */
+export const organizationRoutes = router()
+  .openapi(listRoute, async (c) => c.json({ organizations: await listOrganizations(c.var.ctx) }, 200))
+  .openapi(createRoute, async (c) =>
+    c.json({ organization: await createOrganization(c.var.ctx, c.req.valid("json")) }, 201),
+  )
+  .openapi(getRoute, async (c) => c.json({ organization: await getOrganization(c.var.ctx) }, 200))
+  .openapi(updateRoute, async (c) =>
+    c.json({ organization: await updateOrganization(c.var.ctx, c.req.valid("json")) }, 200),
+  );

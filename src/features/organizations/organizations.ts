@@ -1,0 +1,96 @@
+import { asc, eq, sql } from "drizzle-orm";
+import { type Ctx, write } from "../../context.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { sqlState } from "../../db/client.ts";
+import { members, organizations, users, workspaces } from "../../db/schema.ts";
+import type { NewOrganization, Organization, OrganizationChanges } from "./organization-schema.ts";
+
+type Row = typeof organizations.$inferSelect;
+
+/** The organizations that the caller belongs to, by name; a management key belongs to one. */
+export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
+  const { db, actor } = ctx;
+  if (actor.type !== "user") return [await getOrganization(ctx)];
+  const rows = await db
+    .select({ organization: organizations, roleKey: members.roleKey })
+    .from(members)
+    .innerJoin(organizations, eq(organizations.id, members.organizationId))
+    .where(eq(members.userId, actor.id))
+    .orderBy(sql`lower(${organizations.name})`, asc(organizations.slug));
+  return rows.map(({ organization, roleKey }) => toOrganization(organization, roleKey));
+}
+
+/** The addressed organization. Throws the 404. */
+export async function getOrganization({ db, membership }: Ctx): Promise<Organization> {
+  const [row] = await db.select().from(organizations).where(eq(organizations.id, membership.organizationId));
+  if (!row) throw notFound("Organization");
+  return toOrganization(row, membership.role);
+}
+
+/**
+ * Makes an organization with workspace `default`, owned by `ownerEmail` or else the caller. Throws 400 for an owner who
+ * is missing or has no account, 409 for a taken slug.
+ */
+export async function createOrganization(
+  ctx: Ctx,
+  { slug, name = slug, ownerEmail }: NewOrganization,
+): Promise<Organization> {
+  const ownerId = await findOwner(ctx, ownerEmail);
+  const organizationId = newId();
+  const change = { action: "organization.create", target: slug, summary: { organizationId, ownerId } };
+  const row = await unlessTaken(slug, () =>
+    write(ctx, change, async (tx) => {
+      const [made] = await tx.insert(organizations).values({ id: organizationId, slug, name }).returning();
+      if (!made) throw new Error("An insert returned no row");
+      await tx.insert(workspaces).values({ id: newId(), organizationId, name: "default" });
+      await tx.insert(members).values({ organizationId, userId: ownerId, roleKey: "owner" });
+      return made;
+    }),
+  );
+  return toOrganization(row, ownerId === ctx.actor.id ? "owner" : null);
+}
+
+/** Throws 409 for a taken slug. */
+export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationChanges): Promise<Organization> {
+  const { membership } = ctx;
+  const change = { action: "organization.update", target: membership.organizationSlug, summary: { name, slug } };
+  const row = await unlessTaken(slug ?? "", () =>
+    write(ctx, change, async (tx) => {
+      const [updated] = await tx
+        .update(organizations)
+        .set({ name, slug, revision: sql`${organizations.revision} + 1`, updatedAt: sql`now()` })
+        .where(eq(organizations.id, membership.organizationId))
+        .returning();
+      if (!updated) throw notFound("Organization");
+      return updated;
+    }),
+  );
+  return toOrganization(row, membership.role);
+}
+
+async function findOwner({ db, actor }: Ctx, email: string | undefined): Promise<string> {
+  if (email === undefined) {
+    if (actor.type === "user") return actor.id;
+    throw new EngineError("bad-request", "ownerEmail: a management key must name the account that will own it");
+  }
+  const [user] = await db.select({ id: users.id }).from(users).where(eq(users.email, email));
+  if (user) return user.id;
+  throw new EngineError(
+    "bad-request",
+    "ownerEmail: nobody has an account with this e-mail; add them as a member first",
+  );
+}
+
+async function unlessTaken<T>(slug: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (sqlState(error) !== "23505") throw error;
+    throw new EngineError("conflict", `The slug ${slug} is taken`);
+  }
+}
+
+function toOrganization({ id, slug, name, createdAt, updatedAt }: Row, roleKey: string | null): Organization {
+  return { id, slug, name, roleKey, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { isSameName, nameOf } from "../../../src/features/organizations/rules.ts";
+
+test.each([
+  ["Support", "support", true],
+  ["Österreich", "öSTERREICH", true],
+  ["O\u0308sterreich", "Österreich", true],
+  ["Ｓupport", "support", true],
+  ["Support", "Support 2", false],
+  ["Osterreich", "Österreich", false],
+])("%j and %j are the same name: %j", (a, b, same) => {
+  expect(isSameName(a, b)).toBe(same);
+});
+
+test("an account is called by what stands before the @", () => {
+  expect(nameOf("ada.lovelace@example.com")).toBe("ada.lovelace");
+});
