@@ -12,8 +12,15 @@ import {
   tidyAccounts,
 } from "./features/account/index.ts";
 import { agentRoutes } from "./features/agents/index.ts";
+import { auditRoutes, createRetention } from "./features/audit/index.ts";
 import { channelRoutes, createQuickstartAgent } from "./features/channels/index.ts";
-import { createChat } from "./features/chat/index.ts";
+import { answeringProvider, createChat } from "./features/chat/index.ts";
+import {
+  inspectSettings,
+  installationRoutes,
+  loadPolicies,
+  type SettingsReport,
+} from "./features/installation/index.ts";
 import { organizationRoutes } from "./features/organizations/index.ts";
 import {
   inspectSecrets,
@@ -22,6 +29,7 @@ import {
   secretRoutes,
   verifyEncryptionKey,
 } from "./features/secrets/index.ts";
+import { skillImportRoutes, skillRoutes } from "./features/skills/index.ts";
 import { createHealth } from "./http/health.ts";
 
 export interface OwnerAccount {
@@ -43,6 +51,8 @@ export interface Quickstart {
   key: string | null;
   /** Whether this call made the owner with the given password. */
   ownerCreated: boolean;
+  /** Whether the built-in demo model answers for the agent. */
+  demo: boolean;
 }
 
 export interface Rotation {
@@ -56,6 +66,7 @@ export interface Inspection {
   secrets: SecretsReport;
   /** Whether anybody owns the installation yet. */
   owned: boolean;
+  settings: SettingsReport;
 }
 
 export interface Engine {
@@ -74,7 +85,10 @@ export interface Engine {
    * one call hangs until its deadline, the next one is in time.
    */
   renewLeases(): Promise<void>;
-  /** Upkeep: closes what dead processes left, forgets what is over. Call it every 10 seconds. */
+  /**
+   * Upkeep: takes changed policies over, closes what dead processes left, forgets what is over. Call it every 10
+   * seconds.
+   */
   tick(): Promise<void>;
   /** Takes no new turns, lets running ones finish for `graceMs`, then aborts them. */
   stop(graceMs: number): Promise<void>;
@@ -87,14 +101,26 @@ export function createEngine(services: Services): Engine {
   const health = createHealth(services);
   const chat = createChat(services);
   const app = createApp(services, {
-    doors: [chat.routes],
-    groups: [health.routes, accountRoutes, organizationRoutes, agentRoutes, secretRoutes, channelRoutes],
+    doors: [chat.routes, skillImportRoutes],
+    groups: [
+      health.routes,
+      accountRoutes,
+      organizationRoutes,
+      agentRoutes,
+      secretRoutes,
+      skillRoutes,
+      channelRoutes,
+      installationRoutes,
+      auditRoutes,
+    ],
   });
+  const deleteOldEntries = createRetention(services);
 
   return {
     app,
     async boot({ owner }) {
       await verifyEncryptionKey(services);
+      await loadPolicies(services);
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
       return { setupToken };
@@ -118,7 +144,8 @@ export function createEngine(services: Services): Engine {
       };
       const agent = await createQuickstartAgent(ctx, { slug, newKey, ...(model === undefined ? {} : { model }) });
       services.log.debug({ userId }, "Quickstart is ready");
-      return { ...agent, ownerCreated: created };
+      const demo = (await answeringProvider(services, agent.slug)) === "demo";
+      return { ...agent, ownerCreated: created, demo };
     },
     async rotateKey() {
       await verifyEncryptionKey(services);
@@ -126,15 +153,22 @@ export function createEngine(services: Services): Engine {
       return { resealed, total: (await inspectSecrets(services)).sealed };
     },
     resetPassword: (email) => resetPassword(services, email),
-    inspect: async () => ({ secrets: await inspectSecrets(services), owned: await ownerExists(services) }),
+    inspect: async () => ({
+      secrets: await inspectSecrets(services),
+      owned: await ownerExists(services),
+      settings: await inspectSettings(services),
+    }),
     renewLeases: () => chat.renewLeases(),
     async tick() {
+      await loadPolicies(services);
       await chat.tick();
       await tidyAccounts(services);
+      await deleteOldEntries();
     },
     async stop(graceMs) {
       health.stopping();
       await chat.stop(graceMs);
+      await services.mcp.close();
     },
     document: () => describe(app),
   };

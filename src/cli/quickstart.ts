@@ -1,7 +1,7 @@
-import { type Environment, environmentKeys, settings } from "../core/config.ts";
+import { type Environment, settings } from "../core/config.ts";
 import { randomToken } from "../core/ids.ts";
 import type { Quickstart, QuickstartRequest } from "../engine.ts";
-import type { RunningServer, Setup } from "../main.ts";
+import type { RunningServer } from "../main.ts";
 import { type Flags, textFlag, UsageError } from "./arguments.ts";
 
 export interface QuickstartOptions extends QuickstartRequest {
@@ -39,9 +39,8 @@ function checkFlag(name: string, rule: Rule, flags: Flags): string | undefined {
 
 /** Makes owner, agent and key on a running server; answers what to show. */
 export async function quickstart(
-  { engine, address }: RunningServer,
+  { engine, address }: Pick<RunningServer, "engine" | "address">,
   { generated, again, ...request }: QuickstartOptions,
-  { environment }: Setup,
 ): Promise<string> {
   const made = await engine.quickstart(request);
   const password = generated ? `${request.password}   (shown only now)` : "as you set it";
@@ -58,7 +57,7 @@ export async function quickstart(
     "",
     ...firstCall(made, address),
     "",
-    ...(made.key === null ? [] : demoNote(request.model, environment)),
+    ...(made.demo ? demoNote(again) : []),
     "  Ctrl+C stops the server.",
     "",
     "",
@@ -77,11 +76,12 @@ function firstCall({ slug, key }: Quickstart, address: string): string[] {
   return [intro, "", `  ${curl}`];
 }
 
-function demoNote(model: string | undefined, environment: Environment): string[] {
-  if (model !== undefined || environmentKeys(environment).size > 0) return [];
+/** A key changes what answers for agents without a model; a server of one's own has no default model. */
+function demoNote(again: string): string[] {
   return [
-    "  The built-in demo model answers until an agent has a provider: it echoes and is no language model.",
-    "  To use a real one, stop, set its key (OPENAI_API_KEY, for example) and start again.",
+    "  The built-in demo model answers: it echoes and is no language model. For a real one, stop, and start again",
+    "  with a provider's key (OPENAI_API_KEY, for example) or with another agent that names its model, such as:",
+    `  ${again} --slug=local --model=ollama:qwen3:8b`,
     "",
   ];
 }

@@ -104,7 +104,7 @@ async function serve(setup: Setup, options: QuickstartOptions | undefined): Prom
   const server = await starting;
   if (!options) return print(invitation(server, setup));
   try {
-    await print(await quickstart(server, options, setup));
+    await print(await quickstart(server, options));
   } catch (error) {
     await server.stop();
     throw error;

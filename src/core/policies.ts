@@ -8,77 +8,108 @@ const namesProviderAndModel = (value: string) => {
   return provider !== null && isProviderName(provider) && model.trim() !== "";
 };
 
+/** What other addresses are made from, and what a log may show: no password, no query, nothing that needs escaping. */
+const isBareAddress = (value: string) => {
+  const url = URL.parse(value);
+  return !/[\s\p{Cc}\p{Cs}]/u.test(value) && url !== null && !/[?#]/.test(value) && !url.username && !url.password;
+};
+
+const Address = httpAddress.refine(isBareAddress, "must have no spaces, password, query or fragment");
+
+const portOf = (host: string) => Number(/:(\d+)$/.exec(host.replace(/^\[.*\]/, ""))?.[1] ?? 1);
+
 const Host = zText(260)
   .regex(
     /^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?$/i,
     "must be a host, or a host and a port, such as internal.example.com:8080",
   )
+  .refine((host) => portOf(host) >= 1 && portOf(host) <= 65_535, "must have a port between 1 and 65535")
   .toLowerCase();
 
-/** What may change while the installation runs, with its defaults (decisions §11). */
-export const Policies = z
-  .object({
-    publicAddress: httpAddress.nullable().default(null).openapi({
-      description: "Where clients and messengers reach the installation; null: `BASE_URL`.",
-      example: "https://agents.example.com",
+const RateLimit = z.object({
+  limit: zInt4(1, 1_000_000).openapi({ example: 600 }),
+  windowSeconds: zInt4(1, 3_600).openapi({ example: 60 }),
+});
+const ofCalls = { description: "Calls of management routes that each caller may make in a window." };
+
+const Connections = z.object({
+  total: zInt4(1, 100_000).openapi({ example: 200 }),
+  perUser: zInt4(1, 10_000).openapi({ example: 10 }),
+});
+const ofStreams = { description: "Activity streams open at a time." };
+
+/** What may change while the installation runs (decisions §11). */
+export const Policies = z.object({
+  publicAddress: Address.nullable().openapi({
+    description: "Where clients and messengers reach the installation; null: `BASE_URL`.",
+    example: "https://agents.example.com",
+  }),
+  defaultModel: zText(256)
+    .refine(namesProviderAndModel, "must be provider:model, such as openai:gpt-5-mini")
+    .nullable()
+    .openapi({
+      description: "For agents that name no model; null: the first provider with a key decides.",
+      example: "openai:gpt-5-mini",
     }),
-    defaultModel: zText(256)
-      .refine(namesProviderAndModel, "must be provider:model, such as openai:gpt-5-mini")
-      .nullable()
-      .default(null)
-      .openapi({
-        description: "For agents that name no model; null: the first provider with a key decides.",
-        example: "openai:gpt-5-mini",
-      }),
-    environmentKeys: z
-      .enum(["all", "first-organization", "none"])
-      .default("all")
-      .openapi({ description: "Whose agents may use the provider keys of the server's environment." }),
-    debounceMs: zInt4(0, 60_000).default(2_000).openapi({
-      description: "Messages of a conversation within this time of each other are one turn.",
+  environmentKeys: z
+    .enum(["all", "first-organization", "none"], "must be one of: all, first-organization, none")
+    .openapi({ description: "Whose agents may use the provider keys and addresses of the server's environment." }),
+  debounceMs: zInt4(0, 60_000).openapi({
+    description: "Messages of a conversation within this time of each other are one turn.",
+    example: 2_000,
+  }),
+  typingDelayMs: zInt4(0, 60_000).openapi({ description: "How long before a typing sign is sent.", example: 1_500 }),
+  maxRestarts: zInt4(0, 20).openapi({ description: "How often new messages may restart a turn.", example: 3 }),
+  rateLimit: RateLimit.openapi(ofCalls),
+  activityConnections: Connections.openapi(ofStreams),
+  agentCallTimeoutSeconds: zInt4(1, 3_600).openapi({
+    description: "How long one agent waits for another.",
+    example: 60,
+  }),
+  toolTimeoutSeconds: zInt4(1, 3_600).openapi({ description: "How long a tool may run.", example: 60 }),
+  modelTimeoutSeconds: zInt4(1, 3_600).openapi({ description: "How long a turn may take in all.", example: 300 }),
+  httpAllowedHosts: z
+    .array(Host)
+    .max(256, "must have at most 256 entries")
+    .openapi({
+      description: "Hosts inside the network that tools may reach all the same.",
+      example: ["erp.internal:8080"],
     }),
-    typingDelayMs: zInt4(0, 60_000).default(1_500).openapi({ description: "How long before a typing sign is sent." }),
-    maxRestarts: zInt4(0, 20).default(3).openapi({ description: "How often new messages may restart a turn." }),
-    rateLimit: z
-      .object({
-        limit: zInt4(1, 1_000_000).openapi({ example: 600 }),
-        windowSeconds: zInt4(1, 3_600).openapi({ example: 60 }),
-      })
-      .default({ limit: 600, windowSeconds: 60 })
-      .openapi({ description: "Calls of management routes that each caller may make in a window." }),
-    activityConnections: z
-      .object({
-        total: zInt4(1, 100_000).openapi({ example: 200 }),
-        perUser: zInt4(1, 10_000).openapi({ example: 10 }),
-      })
-      .default({ total: 200, perUser: 10 })
-      .openapi({ description: "Activity streams open at a time." }),
-    agentCallTimeoutSeconds: zInt4(1, 3_600)
-      .default(60)
-      .openapi({ description: "How long one agent waits for another." }),
-    toolTimeoutSeconds: zInt4(1, 3_600).default(60).openapi({ description: "How long a tool may run." }),
-    modelTimeoutSeconds: zInt4(1, 3_600).default(300).openapi({ description: "How long a turn may take in all." }),
-    httpAllowedHosts: z
-      .array(Host)
-      .max(256)
-      .default([])
-      .openapi({
-        description: "Hosts inside the network that tools may reach all the same.",
-        example: ["erp.internal:8080"],
-      }),
-    roomSlots: zInt4(1, 256).default(4).openapi({ description: "Room turns at a time, on each replica." }),
-    tracingBaseUrl: httpAddress.nullable().default(null).openapi({
-      description: "Where traces are sent; null: the tracing service's own address.",
-    }),
-    retentionDays: zInt4(1, 36_500)
-      .nullable()
-      .default(null)
-      .openapi({ description: "How long entries of the audit log are kept; null: for good." }),
-  })
-  .openapi("Policies");
+  roomSlots: zInt4(1, 256).openapi({ description: "Room turns at a time, on each replica.", example: 4 }),
+  tracingBaseUrl: Address.nullable().openapi({
+    description: "Where traces are sent; null: the tracing service's own address.",
+    example: null,
+  }),
+  retentionDays: zInt4(1, 36_500)
+    .nullable()
+    .openapi({ description: "How long entries of the audit log are kept; null: for good.", example: null }),
+});
 export type Policies = z.infer<typeof Policies>;
 
-export const defaultPolicies: Policies = Policies.parse({});
+/** Any of the policies, and of those that hold several values any of these. */
+export const PolicyChanges = Policies.extend({
+  rateLimit: RateLimit.partial().openapi(ofCalls),
+  activityConnections: Connections.partial().openapi(ofStreams),
+}).partial();
+export type PolicyChanges = z.infer<typeof PolicyChanges>;
+
+export const defaultPolicies: Policies = {
+  publicAddress: null,
+  defaultModel: null,
+  environmentKeys: "all",
+  debounceMs: 2_000,
+  typingDelayMs: 1_500,
+  maxRestarts: 3,
+  rateLimit: { limit: 600, windowSeconds: 60 },
+  activityConnections: { total: 200, perUser: 10 },
+  agentCallTimeoutSeconds: 60,
+  toolTimeoutSeconds: 60,
+  modelTimeoutSeconds: 300,
+  httpAllowedHosts: [],
+  roomSlots: 4,
+  tracingBaseUrl: null,
+  retentionDays: null,
+};
 
 /**
  * What is stored, over the defaults. A value that this release can't take, such as one of a later release, counts as
@@ -88,22 +119,58 @@ export function readPolicies(stored: Readonly<Record<string, unknown>>): { polic
   const entries: [string, unknown][] = [];
   const ignored: string[] = [];
   for (const [name, value] of Object.entries(stored)) {
-    const shape = Object.hasOwn(Policies.shape, name) ? Policies.shape[name as keyof Policies] : undefined;
-    if (shape?.safeParse(value).success) entries.push([name, value]);
+    if (isPolicy(name, value)) entries.push([name, value]);
     else ignored.push(name);
   }
-  return { policies: Policies.parse(Object.fromEntries(entries)), ignored };
+  return { policies: over(Object.fromEntries(entries)), ignored: ignored.sort() };
+}
+
+/** Whether this release has a policy of this name that takes this value, or this part of one. */
+export function isPolicy(name: string, value: unknown): boolean {
+  if (!Object.hasOwn(PolicyChanges.shape, name)) return false;
+  return value !== undefined && PolicyChanges.shape[name as keyof PolicyChanges].safeParse(value).success;
+}
+
+function over({ rateLimit, activityConnections, ...plain }: PolicyChanges): Policies {
+  return Policies.parse({
+    ...defaultPolicies,
+    ...plain,
+    rateLimit: { ...defaultPolicies.rateLimit, ...rateLimit },
+    activityConnections: { ...defaultPolicies.activityConnections, ...activityConnections },
+  });
+}
+
+type Keys = ReadonlyMap<string, string>;
+const noKeys: Keys = new Map();
+
+/** Those of the environment's keys and addresses that agents of an organization may use; `first`: of the first one. */
+export function usableKeys({ environmentKeys }: Policies, keys: Keys, first: boolean): Keys {
+  if (environmentKeys === "all") return keys;
+  return environmentKeys === "first-organization" && first ? keys : noKeys;
 }
 
 /** The policies as this process knows them. Whoever loads or changes them puts them here. */
 export class CurrentPolicies {
   #values = defaultPolicies;
+  #revision = 0;
+  #reported = "";
 
   get values(): Policies {
     return this.#values;
   }
 
-  set(values: Policies): void {
+  /** Values of an older revision than the known one are dropped: answers may overtake each other. */
+  set(values: Policies, revision = this.#revision): void {
+    if (revision < this.#revision) return;
+    this.#revision = revision;
     this.#values = values;
+  }
+
+  /** Whether there is anything to say of these ignored names that was not said before. */
+  isNews(ignored: readonly string[]): boolean {
+    const names = ignored.join();
+    const news = names !== "" && names !== this.#reported;
+    this.#reported = names;
+    return news;
   }
 }

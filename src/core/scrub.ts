@@ -7,6 +7,9 @@ export const scrubbed = "[secret]";
 /** Shorter values would turn ordinary words into marks, and protect nothing that deserves the name of a secret. */
 const shortest = 6;
 
+/** So few characters of a secret tell nothing; held back, they would break up the text of every second delta. */
+const tellingStart = 3;
+
 /** Blots known secrets out of a text. */
 export interface Scrub {
   (text: string): string;
@@ -15,7 +18,10 @@ export interface Scrub {
 }
 
 export interface ScrubStream {
-  /** What can be said of the text so far; an end that may be the beginning of a secret is held back. */
+  /**
+   * What can be said of the text so far; an end that may be the beginning of a secret is held back. Of a secret that
+   * lies across two pieces, its first two characters may be said.
+   */
   push(piece: string): string;
   /** What was held back, once nothing more comes. */
   end(): string;
@@ -78,7 +84,8 @@ class KnownSecrets implements ScrubStream {
       if (length > 0) this.#note({ start: Math.max(0, index + 1 - length), end: index + 1 });
     }
     // Whatever the automaton still remembers may be the beginning of a secret.
-    let safe = text.length - this.#automaton.depth(this.#state);
+    const begun = this.#automaton.depth(this.#state);
+    let safe = begun < tellingStart ? text.length : text.length - begun;
     const last = this.#found.at(-1);
     if (last && last.end >= safe) safe = Math.min(safe, last.start);
     return this.#say(text, Math.max(0, safe));

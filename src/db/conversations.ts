@@ -41,6 +41,8 @@ export const conversations = pgTable(
     openTurns: integer("open_turns").notNull().default(0),
     /** The order of arrival: each turn takes the next ticket. */
     lastTicket: integer("last_ticket").notNull().default(0),
+    /** The turn that stopped for a person's decision, until that or the next message comes. */
+    awaiting: uuid("awaiting"),
     lastSeq: integer("last_seq").notNull().default(0),
     lastInboxSeq: integer("last_inbox_seq").notNull().default(0),
     messageCount: integer("message_count").notNull().default(0),
@@ -102,6 +104,7 @@ export const turns = pgTable(
       .where(sql`${table.idempotencyKey} is not null`),
     uniqueIndex("turns_continues").on(table.continues).where(sql`${table.continues} is not null`),
     index("turns_open").on(table.leaseUntil).where(sql`${table.status} in ('queued', 'running')`),
+    index("turns_approval").on(table.finishedAt).where(sql`${table.status} = 'approval'`),
     index("turns_agent").on(table.agentId, table.createdAt),
   ],
 );

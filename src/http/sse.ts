@@ -3,12 +3,19 @@ import type { Clock } from "../core/ports.ts";
 /** How often a comment keeps a quiet stream alive (spec "Limits", "Stream keep-alive"). */
 const keepAliveMs = 25_000;
 
-/** What a client may leave unread before it is let go of: a slow reader must not grow the memory of the server. */
-const unreadLimit = 8 * 1024 * 1024;
+/** A client for which more text than this waits is let go of: a slow reader must not grow the memory of the server. */
+const unreadLimit = 1024 * 1024;
+
+/** So is one that takes nothing for this long, though there is something for it; looked at with the keep-alive. */
+const stuckMs = 60_000;
+
+/** Of what waits, this much is handed over at a time: the runtime keeps a copy until the client took it. */
+const chunkLength = 16 * 1024;
 
 export interface EventSink {
   /** Complete events or comments, as text. Ignored once the stream is closed or the client gone. */
   write(text: string): void;
+  /** The stream ends when the client has read what there is. */
   close(): void;
 }
 
@@ -19,37 +26,70 @@ interface Options {
   signal: AbortSignal;
   /** Called at most once, and never after `close`. */
   onLeave?(): void;
+  /** Called once, when the stream holds nothing any more: read to its end, or left. */
+  onEnd?(): void;
 }
 
 const utf8 = new TextEncoder();
 
 /** A stream of server-sent events with a keep-alive, written from outside: nothing ever waits for its reader. */
-export function eventStream({ clock, headers, signal, onLeave }: Options): { response: Response; sink: EventSink } {
+export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options): {
+  response: Response;
+  sink: EventSink;
+} {
+  const backlog = new Backlog();
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
-  let cancelPing = () => {};
+  let closed = false;
+  /** The client took all there was and waits for more. */
+  let hungry = false;
+  let handedAt = clock.now();
+  let cancelBeat = () => {};
 
   const end = () => {
     controller = null;
-    cancelPing();
+    backlog.clear();
+    cancelBeat();
     signal.removeEventListener("abort", leave);
+    onEnd?.();
   };
   const leave = () => {
     if (!controller) return;
     end();
-    onLeave?.();
+    if (!closed) onLeave?.();
+  };
+  const letGo = () => {
+    controller?.error(new Error("The client reads too slowly"));
+    leave();
+  };
+  const hand = (text: string) => {
+    hungry = false;
+    handedAt = clock.now();
+    controller?.enqueue(utf8.encode(text));
+  };
+  const pull = () => {
+    if (backlog.length > 0) return hand(backlog.take());
+    hungry = true;
+    if (!closed) return;
+    controller?.close();
+    end();
   };
   const write = (text: string) => {
-    if (!controller) return;
-    controller.enqueue(utf8.encode(text));
-    if ((controller.desiredSize ?? 0) < -unreadLimit) {
-      controller.error(new Error("The client reads too slowly"));
-      leave();
-    }
+    if (!controller || closed) return;
+    if (hungry) hand(text);
+    // Looked at before it is added to: a single event may be longer.
+    else if (backlog.length < unreadLimit) backlog.add(text);
+    else letGo();
   };
-  const ping = () => {
-    cancelPing = clock.after(keepAliveMs, () => {
+  const close = () => {
+    if (!controller || closed) return;
+    closed = true;
+    if (hungry) pull();
+  };
+  const beat = () => {
+    cancelBeat = clock.after(keepAliveMs, () => {
+      if (!hungry && clock.now() - handedAt >= stuckMs) return letGo();
       write(": ping\n\n");
-      if (controller) ping();
+      if (controller) beat();
     });
   };
 
@@ -58,11 +98,12 @@ export function eventStream({ clock, headers, signal, onLeave }: Options): { res
       start(made) {
         controller = made;
       },
+      pull,
       cancel: leave,
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
+    { highWaterMark: 0 },
   );
-  ping();
+  beat();
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
 
@@ -74,9 +115,33 @@ export function eventStream({ clock, headers, signal, onLeave }: Options): { res
       ...headers,
     },
   });
-  const close = () => {
-    controller?.close();
-    end();
-  };
   return { response, sink: { write, close } };
+}
+
+/** Text that waits to be read, in the order in which it came. */
+class Backlog {
+  #pieces: string[] = [];
+  length = 0;
+
+  add(text: string): void {
+    this.#pieces.push(text);
+    this.length += text.length;
+  }
+
+  /** The next whole pieces, joined: a chunk's length, or what there is. */
+  take(): string {
+    let count = 0;
+    let length = 0;
+    while (count < this.#pieces.length && length < chunkLength) {
+      length += this.#pieces[count]?.length ?? 0;
+      count += 1;
+    }
+    this.length -= length;
+    return this.#pieces.splice(0, count).join("");
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.length = 0;
+  }
 }

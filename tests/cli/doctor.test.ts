@@ -1,9 +1,15 @@
-import { describe, expect, test } from "vitest";
+import fs, { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { checkPublicAddress, checkServer } from "../../src/cli/doctor/address.ts";
+import { checkPolicies } from "../../src/cli/doctor/policies.ts";
 import type { Probe } from "../../src/cli/doctor/probe.ts";
 import { checkProviders } from "../../src/cli/doctor/providers.ts";
+import { doctor } from "../../src/cli/doctor.ts";
 import { parseSettings } from "../../src/core/config.ts";
-import { version } from "../../src/main.ts";
+import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
+import { openEngine, prepare, version } from "../../src/main.ts";
 
 const engine: Probe = { kind: "engine", version, stopping: false };
 const nothing = (code: string): Probe => ({ kind: "nothing", code });
@@ -50,4 +56,139 @@ test.each<[Record<string, string>, RegExp]>([
   [{ OPENAI_API_KEY: "k", ANTHROPIC_BASE_URL: "http://x" }, /^warn: anthropic lacks its key: /],
 ])("providers by %j", (environment, expected) => {
   expect(line(checkProviders(environment))).toMatch(expected);
+});
+
+describe("stored settings that are weak", () => {
+  type Stored = Parameters<typeof checkPolicies>[0];
+  const nothing: Stored = {
+    policies: defaultPolicies,
+    sensitiveHosts: [],
+    organizations: 1,
+    endlessKeys: 0,
+    openAgents: 0,
+  };
+  const lines = (stored: Omit<Partial<Stored>, "policies"> & { policies?: Partial<Policies> }) =>
+    checkPolicies({ ...nothing, ...stored, policies: { ...defaultPolicies, ...stored.policies } }).map(
+      ({ name, ...check }) => `${name} ${line(check)}`,
+    );
+
+  test.each<[Parameters<typeof lines>[0], RegExp]>([
+    [{}, /^policies ok: Nothing is weak/],
+    [
+      { policies: { publicAddress: "http://tea.example" } },
+      /^policies warn: publicAddress is http:\/\/tea\.example, unencrypted: put a proxy/,
+    ],
+    [{ policies: { publicAddress: "https://tea.example" } }, /^policies ok/],
+    [{ policies: { publicAddress: "http://127.0.0.1:4000" } }, /^policies ok/],
+    [{ policies: { publicAddress: "http://[::1]:4000" } }, /^policies ok/],
+    [{ organizations: 2 }, /^policies warn: environmentKeys is all: 2 organizations .* first-organization or none$/],
+    [{ organizations: 2, policies: { environmentKeys: "first-organization" } }, /^policies ok/],
+    [{ policies: { rateLimit: { limit: 6_000, windowSeconds: 60 } } }, /^policies ok/],
+    [
+      { policies: { rateLimit: { limit: 6_001, windowSeconds: 60 } } },
+      /^policies warn: rateLimit is 6001 calls in 60 s/,
+    ],
+    [{ policies: { rateLimit: { limit: 101, windowSeconds: 1 } } }, /^policies warn: .* the default, 600 in 60 s$/],
+    [{ policies: { rateLimit: { limit: 300_000, windowSeconds: 3_600 } } }, /^policies ok/],
+    [{ sensitiveHosts: ["localhost:80", "[::1]"] }, /^policies warn: .*\(localhost:80, \[::1\]\): take out/],
+    [{ endlessKeys: 1 }, /^management keys warn: 1 key never expires: issue new ones with expiresAt, then delete/],
+    [{ endlessKeys: 3 }, /^management keys warn: 3 keys never expire: /],
+    [{ openAgents: 1 }, /^open agents warn: 1 agent answers anybody.*turn authEnabled on$/],
+    [{ openAgents: 2 }, /^open agents warn: 2 agents answer anybody/],
+  ])("%j", (stored, expected) => {
+    const found = lines(stored);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(expected);
+  });
+
+  test("are one line each, all at once", () => {
+    const found = lines({
+      policies: { publicAddress: "http://tea.example", rateLimit: { limit: 9_999, windowSeconds: 1 } },
+      organizations: 2,
+      sensitiveHosts: ["localhost"],
+      endlessKeys: 1,
+      openAgents: 1,
+    });
+    expect(found).toHaveLength(6);
+    for (const text of found) expect(text).toMatch(/^[a-z ]+ warn: [^\n]+$/);
+  });
+});
+
+describe("the report on an installation", () => {
+  /** A data directory with the schema of this release and the given policies, whose server is stopped. */
+  async function installed(policies: Record<string, unknown>) {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
+    onTestFinished(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+    const environment = { DATA_DIR, PORT: "0", LOG_LEVEL: "silent" };
+    const { engine, close } = await openEngine(prepare(environment, { terminal: false }), "http://localhost");
+    await engine.boot({ owner: { email: "owner@example.com", password: "correct horse" } });
+    const request = (path: string, method: string, json: unknown, headers: Record<string, string> = {}) =>
+      engine.app.request(path, {
+        method,
+        headers: { "Content-Type": "application/json", ...headers },
+        body: JSON.stringify(json),
+      });
+    const signedIn = await request("/api/auth/sign-in/email", "POST", {
+      email: "owner@example.com",
+      password: "correct horse",
+    });
+    const { token } = (await signedIn.json()) as { token: string };
+    const changed = await request("/api/installation/policies", "PATCH", policies, {
+      Authorization: `Bearer ${token}`,
+    });
+    expect(changed.status).toBe(200);
+    await close();
+    return environment;
+  }
+
+  async function report(environment: Record<string, string>, json: boolean): Promise<{ code: number; text: string }> {
+    let text = "";
+    const written = vi.spyOn(process.stdout, "write").mockImplementation((chunk, ...rest) => {
+      text += String(chunk);
+      const done = rest.at(-1);
+      if (typeof done === "function") done();
+      return true;
+    });
+    try {
+      return { code: await doctor(environment, { json } as Parameters<typeof doctor>[1]), text };
+    } finally {
+      written.mockRestore();
+    }
+  }
+
+  test("warns in both forms and stays healthy", async () => {
+    const environment = await installed({ publicAddress: "http://tea.example", httpAllowedHosts: ["127.0.0.1:80"] });
+    const { code, text } = await report(environment, true);
+    const { ok, checks } = JSON.parse(text) as { ok: boolean; checks: Record<string, string>[] };
+    expect([code, ok]).toEqual([0, true]);
+    expect(checks.filter(({ name }) => name === "policies").map(({ status }) => status)).toEqual(["warn", "warn"]);
+
+    const lines = (await report(environment, false)).text.split("\n").filter((found) => /^\w+ +policies /.test(found));
+    expect(lines).toEqual([
+      expect.stringMatching(/^warn {2}policies {8}publicAddress is http:\/\/tea\.example, unencrypted: /),
+      expect.stringMatching(/^warn {2}policies {8}httpAllowedHosts lets tools .*\(127\.0\.0\.1:80\)/),
+    ]);
+  }, 60_000);
+
+  test("warns of variables that lost their meaning", async () => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
+    onTestFinished(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+    const { text } = await report({ DATA_DIR, PORT: "0", MESSAGE_MAX_RESTARTS: "1" }, true);
+    expect((JSON.parse(text) as { checks: unknown[] }).checks).toContainEqual({
+      name: "settings",
+      status: "warn",
+      message: "MESSAGE_MAX_RESTARTS is no longer read: set the installation policy maxRestarts instead",
+    });
+  });
+});
+
+test("a start warns of variables that lost their meaning", () => {
+  // The log writes through this, past the streams of the process.
+  const write = vi.spyOn(fs, "writeSync").mockReturnValue(1_000);
+  onTestFinished(() => write.mockRestore());
+  prepare({ AGENT_CALL_TIMEOUT_MS: "1", PORT: "1" }, { terminal: false });
+  const logged = write.mock.calls.map(([, chunk]) => String(chunk)).join("");
+  expect(logged).toContain(
+    "AGENT_CALL_TIMEOUT_MS is no longer read: set the installation policy agentCallTimeoutSeconds",
+  );
 });

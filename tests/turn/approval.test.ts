@@ -96,7 +96,7 @@ test("approved, the call is made and the model goes on where it stopped", async 
     { type: "step-start", index: 1 },
   ]);
   expect(whole).toMatchObject({ status: "done", text: "Paid, or not." });
-  const seen = model.calls[0]?.prompt.slice(-2) as { role: string; content: JsonValue[] }[];
+  const seen = model.calls[0]?.prompt.slice(-2) as unknown as { role: string; content: JsonValue[] }[];
   expect(seen).toMatchObject([
     {
       role: "assistant",

@@ -58,6 +58,7 @@ function unreachable(url: string, code: string, running: boolean): Check {
   );
 }
 
-function isLocal(host: string): boolean {
+/** Whether a host is this machine, where nobody listens in. */
+export function isLocal(host: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(host);
 }

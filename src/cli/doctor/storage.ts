@@ -6,6 +6,8 @@ import { systemClock } from "../../adapters/node/clock.ts";
 import { isDirectoryInUse } from "../../adapters/node/directory-lock.ts";
 import { createEgress } from "../../adapters/node/egress.ts";
 import { createLog } from "../../adapters/node/log.ts";
+import { createMcp } from "../../adapters/node/mcp.ts";
+import { threadedScripts } from "../../adapters/node/scripts.ts";
 import { loadEncryptionKeys } from "../../adapters/node/storage.ts";
 import { hasEmbedded, openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
 import { createCipher } from "../../core/cipher.ts";
@@ -83,10 +85,12 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       log: silent(),
       models: createModels(),
       egress: createEgress({ clock: systemClock }),
+      mcp: createMcp({ clock: systemClock, log: silent(), environment: {} }),
       assets: shippedAssets,
       passwords,
+      scripts: threadedScripts({ clock: systemClock, log: silent() }),
       policies: new CurrentPolicies(),
-      options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map() },
+      options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map(), allowStdioMcp: false },
     });
     const { secrets, owned, settings: stored } = await engine.inspect();
     const owner = owned

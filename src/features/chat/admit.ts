@@ -8,8 +8,11 @@ import { type LiveAgent, loadAgent } from "./agent.ts";
 export interface Grant {
   agent: LiveAgent;
   /** What the caller presented, for when the agent has to be asked again. */
-  authorization: string | undefined;
+  by: Caller;
 }
+
+/** Somebody with the `Authorization` header of a request, or the engine itself, which needs no key and no open channel. */
+type Caller = { authorization: string | undefined } | "engine";
 
 /** Below this age a cached agent is believed when it refuses a key. */
 const believableMs = 1_000;
@@ -31,31 +34,28 @@ export function createAgents(services: Services) {
     return agent;
   };
 
-  const readmit = async ({
-    slug,
-    authorization,
-  }: {
-    slug: string;
-    authorization: string | undefined;
-  }): Promise<Grant> => {
+  const readmit = async (slug: string, by: Caller): Promise<Grant> => {
     const agent = await reload(slug);
-    const refusal = refuse(agent, authorization);
+    const refusal = refuse(agent, by);
     if (refusal || !agent) throw refusal;
-    return { agent, authorization };
+    return { agent, by };
   };
 
   return {
     /** Spec "Authentication" 6, in the order of decisions §5: known and reachable, then authenticated. */
     async admit(slug: string, authorization: string | undefined): Promise<Grant> {
+      const by = { authorization };
       const cached = cache.get(slug);
-      if (!cached) return readmit({ slug, authorization });
-      const refusal = refuse(cached.value, authorization);
-      if (!refusal) return { agent: cached.value, authorization };
+      if (!cached) return readmit(slug, by);
+      const refusal = refuse(cached.value, by);
+      if (!refusal) return { agent: cached.value, by };
       if (clock.now() - cached.loadedAt <= believableMs) throw refusal;
-      return readmit({ slug, authorization });
+      return readmit(slug, by);
     },
+    /** For the engine's own turns, while the agent is active. Throws the 404. */
+    admitEngine: (slug: string) => readmit(slug, "engine"),
     /** The same for an agent that changed since it was granted. */
-    readmit: ({ agent, authorization }: Grant) => readmit({ slug: agent.row.slug, authorization }),
+    readmit: ({ agent, by }: Grant) => readmit(agent.row.slug, by),
     /** Of an agent that can be talked to: a hidden one must look like a missing one. */
     async allowedOrigins(slug: string): Promise<readonly string[]> {
       const agent = cache.get(slug)?.value ?? (await reload(slug));
@@ -64,12 +64,14 @@ export function createAgents(services: Services) {
   };
 }
 
-function refuse(agent: LiveAgent | null, authorization: string | undefined): EngineError | null {
-  if (!agent?.row.active || !agent.web.enabled) return new EngineError("not-found", "Unknown model");
+function refuse(agent: LiveAgent | null, by: Caller): EngineError | null {
+  if (!agent?.row.active) return new EngineError("not-found", "Unknown model");
+  if (by === "engine") return null;
+  if (!agent.web.enabled) return new EngineError("not-found", "Unknown model");
   if (!agent.row.authEnabled) return null;
   const key = agent.secrets.get("auth_api_key");
   if (!key) return new EngineError("unauthorized", "Auth enabled but no API key configured");
-  const presented = bearer(authorization);
+  const presented = bearer(by.authorization);
   if (presented === null) return new EngineError("unauthorized", "Missing Bearer token");
   return sameText(presented, key) ? null : new EngineError("unauthorized", "Invalid API key");
 }

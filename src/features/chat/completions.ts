@@ -13,7 +13,7 @@ import type { Grant } from "./admit.ts";
 import { allowOrigin, type Chat, endingError, readJson, webTurn } from "./door.ts";
 import { type ChatInput, readInput } from "./input.ts";
 import { CompletionRequest, slugPattern } from "./schema.ts";
-import type { Turn } from "./turns.ts";
+import type { Turn, TurnRequest } from "./turns.ts";
 
 /** Spec "Limits": 20 requests a minute for each client address, whoever calls. */
 const perMinute = { calls: 20, windowMs: 60_000 };
@@ -23,39 +23,47 @@ interface Admitted {
   grant: Grant;
   request: CompletionRequest;
   input: ChatInput;
+  /** Gives the client's place among the open streams back. */
+  free: () => void;
 }
 
 /** `POST /v1/chat/completions`. The order of refusals is decisions §5. */
 export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Response> {
-  const { services, turns } = chat;
+  const { services } = chat;
   const throttle = { key: `chat:${clientKey(c.var.ip)}`, limit: perMinute, now: services.clock.now() };
-  const { cors, grant, request, input } = await admitRequest(c, chat).catch(async (refusal) => {
+  const admitted = await admitRequest(c, chat).catch(async (refusal) => {
     // The throttle comes first; an admitted call is counted by OPEN, which saves a statement.
     requireAllowed(await countCall(services, throttle.key, perMinute));
     throw refusal;
   });
-  const turn = await turns.takeTurn(grant, { ...webTurn(c, grant, input), door: "completions", throttle });
-  const reply: Reply = {
-    c,
-    services,
-    cors,
-    grant,
-    request,
-    turn,
-    id: `chatcmpl-${randomHex(24)}`,
-    created: seconds(services),
-  };
-  return request.stream === true ? streamReply(reply) : wholeReply(reply);
+  return answer(c, chat, admitted, throttle).catch((refusal: unknown) => {
+    admitted.free();
+    throw refusal;
+  });
 }
 
-async function admitRequest(c: Context<AppEnv>, { agents }: Chat): Promise<Admitted> {
+async function admitRequest(c: Context<AppEnv>, { agents, streams }: Chat): Promise<Admitted> {
   const body = await readJson(c);
   const slug = readModel(body);
   const cors = await allowOrigin(c, agents, slug);
   const grant = await agents.admit(slug, c.req.header("Authorization"));
   const parsed = CompletionRequest.safeParse(body);
   if (!parsed.success) throw invalid(parsed.error.issues);
-  return { cors, grant, request: parsed.data, input: readInput(parsed.data, { get: (name) => c.req.header(name) }) };
+  const input = readInput(parsed.data, { get: (name) => c.req.header(name) });
+  return { cors, grant, request: parsed.data, input, free: streams.enter(clientKey(c.var.ip)) };
+}
+
+async function answer(
+  c: Context<AppEnv>,
+  { services, turns }: Chat,
+  admitted: Admitted,
+  throttle: TurnRequest["throttle"],
+): Promise<Response> {
+  const { grant, request, input } = admitted;
+  const turn = await turns.takeTurn(grant, { ...webTurn(c, grant, input), door: "completions", throttle });
+  const id = `chatcmpl-${randomHex(24)}`;
+  const reply: Reply = { ...admitted, c, services, turn, id, created: seconds(services) };
+  return request.stream === true ? streamReply(reply) : wholeReply(reply);
 }
 
 /** The agent has to be known before the rest of the body is looked at. */
@@ -66,24 +74,22 @@ function readModel(body: unknown): string {
   throw invalid(parsed.success ? [{ path: ["model"], message: "must be an agent slug" }] : parsed.error.issues);
 }
 
-interface Reply {
+interface Reply extends Admitted {
   c: Context<AppEnv>;
   services: Services;
-  cors: Record<string, string>;
-  grant: Grant;
-  request: CompletionRequest;
   turn: Turn;
   id: string;
   created: number;
 }
 
-async function wholeReply({ c, grant, turn, id, created }: Reply): Promise<Response> {
+async function wholeReply({ c, grant, free, turn, id, created }: Reply): Promise<Response> {
   const { signal } = c.req.raw;
   const leave = () => turn.leave();
   turn.listen(() => {});
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   const outcome = await turn.ended.finally(() => signal.removeEventListener("abort", leave));
+  free();
   const error = endingError(outcome);
   if (error) throw error;
   const message = { role: "assistant", content: outcome.text };
@@ -103,7 +109,7 @@ async function wholeReply({ c, grant, turn, id, created }: Reply): Promise<Respo
  * line in the stream, without a finish reason: the official clients raise on it.
  */
 async function streamReply(reply: Reply): Promise<Response> {
-  const { c, services, cors, turn } = reply;
+  const { c, services, cors, turn, free } = reply;
   const { signal } = c.req.raw;
   const encode = chunkEncoder(reply);
   const begun = Promise.withResolvers<null>();
@@ -125,7 +131,7 @@ async function streamReply(reply: Reply): Promise<Response> {
   const refusal = early && endingError(early);
   if (refusal) throw refusal;
 
-  const { response, sink } = eventStream({ clock: services.clock, headers: cors, signal, onLeave: leave });
+  const { response, sink } = eventStream({ clock: services.clock, headers: cors, signal, onLeave: leave, onEnd: free });
   write = sink.write;
   write(pending);
   turn.ended

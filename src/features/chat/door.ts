@@ -7,6 +7,7 @@ import type { AppEnv } from "../../http/environment.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 import type { Agents, Grant } from "./admit.ts";
 import type { ChatInput } from "./input.ts";
+import type { OpenStreams } from "./streams.ts";
 import type { TurnRequest, Turns } from "./turns.ts";
 
 /** What the doors work with. */
@@ -14,9 +15,11 @@ export interface Chat {
   services: Services;
   agents: Agents;
   turns: Turns;
+  streams: OpenStreams;
 }
 
-type Asked = Pick<TurnRequest, "origin" | "ref" | "input" | "rule" | "requestId">;
+/** What both doors ask of a turn in the same way. */
+export type Asked = Pick<TurnRequest, "origin" | "ref" | "input" | "rule" | "requestId">;
 
 /** The request of a turn that came in by the web, whichever of the two doors it took. */
 export function webTurn(c: Context<AppEnv>, { agent }: Grant, input: ChatInput): Asked {

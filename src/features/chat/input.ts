@@ -3,6 +3,9 @@ import { isStorable } from "../../core/text.ts";
 import type { ModelMessage } from "../../turn/types.ts";
 import type { ChatRequest } from "./schema.ts";
 
+/** What the new input of one turn may have, in bytes: it is stored, and read again with every turn that follows. */
+export const freshLimit = 256 * 1024;
+
 /** What a request asks: the new input, and, without a stored conversation, the history it brings along. */
 export interface ChatInput {
   chatId: string | null;
@@ -28,11 +31,18 @@ export function readInput(request: ChatRequest, headers: { get(name: string): st
   const lastAnswer = said.findLastIndex(({ role }) => role === "assistant");
   const fresh = said.slice(lastAnswer + 1).map(({ text }) => text);
   if (fresh.length === 0) throw new EngineError("bad-request", "No user message");
+  requireShort(fresh);
 
   const chatId = readChatId(request, headers);
   const before = chatId === null ? said.slice(0, lastAnswer + 1) : [];
   const history = before.map(({ role, text }): ModelMessage => ({ role, content: [{ type: "text", text }] }));
   return { chatId, user: request.user || null, history, fresh };
+}
+
+function requireShort(texts: readonly string[]): void {
+  const utf8 = new TextEncoder();
+  const bytes = texts.reduce((sum, text) => sum + utf8.encode(text).byteLength, 0);
+  if (bytes > freshLimit) throw new EngineError("bad-request", `Message too long: at most ${freshLimit} bytes`);
 }
 
 function readMessage({ role, content }: ChatRequest["messages"][number], index: number): Said | null {

@@ -1,4 +1,5 @@
 import type { Services } from "../../context.ts";
+import { usableKeys } from "../../core/policies.ts";
 import type { ModelSpec } from "../../core/ports.ts";
 import {
   apiKeySecret,
@@ -7,12 +8,15 @@ import {
   isProviderName,
   type ProviderName,
   providerNames,
+  splitModel,
 } from "../../core/providers.ts";
 import type { LiveAgent } from "./agent.ts";
 
-/** Which model answers for an agent, and with which credentials. */
-export function modelSpec({ options }: Services, { row, secrets }: LiveAgent): ModelSpec {
-  const { provider, model } = chooseModel(row, secrets, options.environmentKeys);
+/** Which model answers for an agent, and with which credentials, under the policies of this moment. */
+export function modelSpec({ options, policies }: Services, agent: LiveAgent): ModelSpec {
+  const { secrets } = agent;
+  const environment = usableKeys(policies.values, options.environmentKeys, agent.inFirstOrganization);
+  const { provider, model } = chooseModel(agent, environment, policies.values.defaultModel);
   const keyName = apiKeySecret(provider);
   const baseUrl = secrets.get(baseUrlSecret(provider));
   // The environment's key goes to the environment's address only: an agent's own address must not collect it.
@@ -20,21 +24,24 @@ export function modelSpec({ options }: Services, { row, secrets }: LiveAgent): M
   return {
     provider,
     model,
-    baseUrl: options.environmentKeys.get(baseUrlSecret(provider)),
-    apiKey: secrets.get(keyName) ?? options.environmentKeys.get(keyName),
+    baseUrl: environment.get(baseUrlSecret(provider)),
+    apiKey: secrets.get(keyName) ?? environment.get(keyName),
   };
 }
 
 type Keys = ReadonlyMap<string, string>;
 
+/** The agent's choice, else the installation's, else what there are keys for. */
 function chooseModel(
-  row: LiveAgent["row"],
-  secrets: Keys,
+  { row, secrets }: LiveAgent,
   environment: Keys,
+  defaultModel: string | null,
 ): { provider: ProviderName; model: string } {
-  const { provider: named } = row;
-  const provider = named !== null && isProviderName(named) ? named : firstConfigured(secrets, environment);
-  return { provider, model: row.model ?? defaultModels[provider] ?? "default" };
+  const named = row.provider !== null && isProviderName(row.provider) ? row.provider : null;
+  const preset = defaultModel === null ? null : splitModel(defaultModel);
+  const provider = named ?? preset?.provider ?? firstConfigured(secrets, environment);
+  const usual = preset?.provider === provider ? preset.model : defaultModels[provider];
+  return { provider, model: row.model ?? usual ?? "default" };
 }
 
 /** The first provider that has a key and a model of its own to begin with, else the built-in one. */

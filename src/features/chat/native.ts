@@ -1,30 +1,38 @@
 import type { Context } from "hono";
 import { EngineError } from "../../core/errors.ts";
+import { clientKey } from "../../http/address.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { invalid } from "../../http/errors.ts";
 import { eventStream } from "../../http/sse.ts";
 import type { TurnEvent, TurnOutcome } from "../../turn/types.ts";
-import { allowOrigin, type Chat, endingError, readJson, webTurn } from "./door.ts";
+import type { Grant } from "./admit.ts";
+import { type Asked, allowOrigin, type Chat, endingError, readJson, webTurn } from "./door.ts";
 import { readInput } from "./input.ts";
 import { ChatRequest } from "./schema.ts";
 import { LineFull } from "./turns.ts";
+
+type Streaming = Parameters<typeof eventStream>[0];
 
 /**
  * `POST /api/instances/{slug}/chat/stream`: everything that happens in the turn, as typed events. The stream opens as
  * soon as the turn has its place; what goes wrong later is an `error` event and `done` (spec "Errors", rules 1 and 2).
  */
-export async function streamChat(
-  c: Context<AppEnv>,
-  slug: string,
-  { services, agents, turns }: Chat,
-): Promise<Response> {
+export async function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): Promise<Response> {
+  const { services, agents, streams } = chat;
   const cors = await allowOrigin(c, agents, slug);
   const grant = await agents.admit(slug, c.req.header("Authorization"));
   const parsed = ChatRequest.safeParse(await readJson(c));
   if (!parsed.success) throw invalid(parsed.error.issues);
   const input = readInput(parsed.data, { get: (name) => c.req.header(name) });
-  const asked = webTurn(c, grant, input);
-  const streaming = { clock: services.clock, headers: cors, signal: c.req.raw.signal };
+  const free = streams.enter(clientKey(c.var.ip));
+  const streaming = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: free };
+  return streamTurn(chat, grant, webTurn(c, grant, input), streaming).catch((refusal: unknown) => {
+    free();
+    throw refusal;
+  });
+}
+
+async function streamTurn({ turns }: Chat, grant: Grant, asked: Asked, streaming: Streaming): Promise<Response> {
   const turn = await turns.takeTurn(grant, { ...asked, door: "native", throttle: null }).catch((refusal: unknown) => {
     if (refusal instanceof LineFull) return refusal;
     throw refusal;
@@ -54,7 +62,7 @@ export async function streamChat(
 }
 
 /** A refusal after everything that has an HTTP status: `error`, and `done` without ids (spec "Errors", rule 2). */
-function refusedStream(streaming: Parameters<typeof eventStream>[0], { message }: LineFull): Response {
+function refusedStream(streaming: Streaming, { message }: LineFull): Response {
   const { response, sink } = eventStream(streaming);
   const event = (type: string, data: object) => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
   sink.write(event("error", { message }) + event("done", { conversationId: null, messageId: null }));

@@ -14,6 +14,12 @@ export const waitingLimit = 16;
 
 export const leaseSeconds = 30;
 
+/**
+ * What the model sees of a conversation at most, beside the agent's `historyLimit`: the newest messages that fit, none
+ * when already the newest is larger. It is more than models take in, and far less than 1000 long messages are.
+ */
+export const historyBytes = 2 * 1024 * 1024;
+
 /** A turn that asks for its place. */
 export interface Opening {
   turnId: string;
@@ -29,11 +35,15 @@ export interface Opening {
   historyLimit: number;
   /** Null: nothing but the turn's row is stored. */
   conversation: { id: string; ref: string; channel: string; channelId: string } | null;
+  /** The turn that stopped for a decision and goes on in this one. */
+  continues: string | null;
   /** Null: this door has no throttle. */
   throttle: { key: string; limit: Limit; now: number } | null;
 }
 
 export interface StoredMessage {
+  /** An assistant's is the id of its turn. */
+  id: string;
   seq: number;
   role: "user" | "assistant";
   content: string;
@@ -46,7 +56,10 @@ interface OpenedRow {
   conversation_id: string | null;
   ticket: number | null;
   last_seq: number | null;
+  awaiting: string | null;
   status: "running" | "queued" | null;
+  /** `seq` of the newest message that this statement saw, even if it is too large for the history. */
+  newest: number | null;
   history: StoredMessage[] | null;
 }
 
@@ -57,20 +70,30 @@ export type Opened =
   | {
       kind: "head" | "queued";
       conversation: { id: string; ref: string; ticket: number } | null;
+      /** The turn of the conversation that waited for a decision when this one came. */
+      awaiting: string | null;
       history: StoredMessage[];
     };
 
-const lastMessages = `
-  select coalesce(jsonb_agg(jsonb_build_object(
-      'seq', m.seq, 'role', m.role, 'content', m.content, 'modelMessages', m.model_messages) order by m.seq), '[]')
-  from (
-    select seq, role, content, model_messages from messages
-    where conversation_id = (select id from conversations where ref = $9) order by seq desc limit $13
-  ) m`;
+const newestFirst = "over (order by seq desc rows unbounded preceding)";
+
+/**
+ * The newest messages, with the bytes that each takes together with the newer ones. First they are counted as they are
+ * stored, which unpacks no JSON; only what fits by that count is worth looking at more closely. (JSON has no length
+ * that PostgreSQL would tell: joined with an empty list it is unpacked, and nothing else.)
+ */
+const newestMessages = (conversation: string, limit: string) => `
+    select id, seq, role, content, model_messages,
+      sum(octet_length(content) + coalesce(pg_column_size(model_messages || '[]'), 0)) ${newestFirst} as bytes
+    from (
+      select id, seq, role, content, model_messages,
+        sum(octet_length(content) + coalesce(pg_column_size(model_messages), 0)) ${newestFirst} as packed
+      from messages where conversation_id = ${conversation} order by seq desc limit ${limit}
+    ) stored where packed <= ${historyBytes}`;
 
 /**
  * The one statement before the model: counts the call, checks that the agent is as it was cached, takes the next
- * ticket of the conversation, inserts the turn and reads the history.
+ * ticket of the conversation, inserts the turn and, when that runs at once, reads the history.
  */
 const openStatement = (calls: string, allowed: string) => `
   with calls as (
@@ -84,16 +107,21 @@ const openStatement = (calls: string, allowed: string) => `
     on conflict (ref) do update
       set open_turns = conversations.open_turns + 1, last_ticket = conversations.last_ticket + 1
       where conversations.open_turns <= ${waitingLimit}
-    returning id, open_turns, last_ticket, last_seq
+    returning id, open_turns, last_ticket, last_seq, awaiting
   ), turn as (
     insert into turns (id, agent_id, organization_id, conversation_id, subject, ticket, status, owner, lease_until,
-      door, provider, model, fingerprint, request_id)
+      door, provider, model, fingerprint, request_id, continues)
     select $1::uuid, agent.id, agent.organization_id, c.id, $6, coalesce(c.last_ticket, 1),
       case when coalesce(c.open_turns, 1) = 1 then 'running' else 'queued' end, $4::uuid,
-      now() + interval '${leaseSeconds} seconds', $5, $7, $14, $15, $12
+      now() + interval '${leaseSeconds} seconds', $5, $7, $14, $15, $12, $16::uuid
     from agent left join conversation c on true
     where $9::text is null or c.id is not null
     returning status
+  ), history as (
+    select json_agg(json_build_object(
+        'id', id, 'seq', seq, 'role', role, 'content', content, 'modelMessages', model_messages) order by seq) as messages
+    from (${newestMessages("(select id from conversation)", "$13")}) m
+    where bytes <= ${historyBytes} and (select status from turn) = 'running'
   )
   select
     (select to_jsonb(calls) from calls) as calls,
@@ -101,13 +129,15 @@ const openStatement = (calls: string, allowed: string) => `
     (select id from conversation) as conversation_id,
     (select last_ticket from conversation) as ticket,
     (select last_seq from conversation) as last_seq,
+    (select awaiting from conversation) as awaiting,
     (select status from turn) as status,
-    case when $9::text is null then '[]' else (${lastMessages}) end as history`;
+    (select max(seq) from messages where conversation_id = (select id from conversation)) as newest,
+    (select messages from history) as history`;
 
 const openFreely = openStatement("select null::int as count where false", "true");
 const openThrottled = openStatement(
-  throttleUpsert("$16", "$17", "$18"),
-  "not exists (select 1 from calls where count > $19::int)",
+  throttleUpsert("$17", "$18", "$19"),
+  "not exists (select 1 from calls where count > $20::int)",
 );
 
 /** Takes a place for the turn, or says why there is none. Throws the 429 of the throttle. */
@@ -129,6 +159,7 @@ export async function open(database: Database, opening: Opening): Promise<Opened
     opening.historyLimit,
     opening.model,
     opening.fingerprint,
+    opening.continues,
   ];
   const [row] = throttle
     ? await database.query<OpenedRow>(openThrottled, [
@@ -147,6 +178,7 @@ export async function open(database: Database, opening: Opening): Promise<Opened
   return {
     kind: row.status === "running" ? "head" : "queued",
     conversation: place && { id: place.id, ref: place.ref, ticket: row.ticket ?? 1 },
+    awaiting: row.awaiting,
     history,
   };
 }
@@ -158,16 +190,15 @@ export async function open(database: Database, opening: Opening): Promise<Opened
 async function settleHistory(database: Database, row: OpenedRow, limit: number): Promise<StoredMessage[]> {
   const history = row.history ?? [];
   if (row.status === "queued" || row.conversation_id === null) return history;
-  if (limit === 0 || (history.at(-1)?.seq ?? 0) === row.last_seq) return history;
+  if (limit === 0 || (row.newest ?? 0) === row.last_seq) return history;
   return readHistory(database, row.conversation_id, limit);
 }
 
-/** The last messages of a conversation, oldest first. */
-export async function readHistory(database: Database, conversationId: string, limit: number): Promise<StoredMessage[]> {
-  const rows = await database.query<StoredMessage>(
-    `select seq, role, content, model_messages as "modelMessages" from messages
-     where conversation_id = $1 order by seq desc limit $2`,
-    [conversationId, limit],
-  );
-  return rows.reverse();
+const historyStatement = `
+  select id, seq, role, content, model_messages as "modelMessages" from (${newestMessages("$1", "$2")}) m
+  where bytes <= ${historyBytes} order by seq`;
+
+/** The last messages of a conversation as far as `limit` and `historyBytes` let, oldest first. */
+export function readHistory(database: Database, conversationId: string, limit: number): Promise<StoredMessage[]> {
+  return database.query<StoredMessage>(historyStatement, [conversationId, limit]);
 }

@@ -1,9 +1,9 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import type { Limits, ModelMessage, Origin, TurnInput } from "../../turn/types.ts";
+import type { Limits, ModelMessage, Origin, Resumed, TurnInput } from "../../turn/types.ts";
 import type { LiveAgent } from "./agent.ts";
 import type { StoredMessage } from "./open.ts";
 
-const limits: Omit<Limits, "maxSteps"> = { connectMs: 60_000, silenceMs: 60_000, turnMs: 300_000, toolMs: 60_000 };
+const limits: Pick<Limits, "connectMs" | "silenceMs"> = { connectMs: 60_000, silenceMs: 60_000 };
 
 interface Preparation {
   turnId: string;
@@ -13,27 +13,29 @@ interface Preparation {
   model: LanguageModelV4;
   history: readonly ModelMessage[];
   fresh: readonly string[];
+  resumed: Resumed | null;
 }
 
-/** Pure: the agent as cached and what OPEN read become the frozen input of a turn. */
-export function prepare({ turnId, conversation, agent, origin, model, history, fresh }: Preparation): TurnInput {
+/** The agent as cached, what OPEN read and the policies of this moment become the frozen input of a turn. No I/O. */
+export function prepare({ agent, ...turn }: Preparation): TurnInput {
   const { row, system, scrub } = agent;
+  const { modelTimeoutSeconds, toolTimeoutSeconds } = agent.policies.values;
   return {
-    turnId,
-    conversation,
+    ...turn,
     agent: { id: row.id, slug: row.slug, name: row.name },
-    origin,
-    model,
     settings: {
       thinking: row.thinkingEnabled,
       ...(row.temperature === null ? {} : { temperature: row.temperature }),
       ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
     },
     system,
-    history,
-    fresh,
     tools: new Map(),
-    limits: { ...limits, maxSteps: row.maxSteps },
+    limits: {
+      ...limits,
+      turnMs: modelTimeoutSeconds * 1000,
+      toolMs: toolTimeoutSeconds * 1000,
+      maxSteps: row.maxSteps,
+    },
     state: {},
     scrub,
   };

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { newId } from "../../core/ids.ts";
-import { storableJson } from "../../core/text.ts";
+import { storable, storableJson } from "../../core/text.ts";
 import type { Database } from "../../db/client.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 
@@ -17,15 +17,19 @@ interface MessageRow {
   completion_tokens: number;
 }
 
+/** How long a person may take to decide about a call (decisions §7). */
+const approvalHours = 24;
+
 const recordStatement = `
   with turn as (
     update turns set status = $3, prompt_tokens = $4, completion_tokens = $5, ttft_ms = $6, duration_ms = $7,
-      error_code = $8, finished_at = now()
+      error_code = $8, finished_at = now(), suspended = $12::jsonb
     where id = $1 and owner = $2 and status in ('queued', 'running')
-    returning conversation_id
+    returning conversation_id, agent_id
   ), conversation as (
     update conversations c set open_turns = c.open_turns - 1, last_seq = c.last_seq + $9,
       message_count = c.message_count + $9, total_tokens = c.total_tokens + $4 + $5,
+      awaiting = case when $3 = 'approval' then $1::uuid else c.awaiting end,
       updated_at = case when $9 > 0 then now() else c.updated_at end
     from turn where c.id = turn.conversation_id
     returning c.id, c.last_seq
@@ -36,6 +40,12 @@ const recordStatement = `
       m.metadata, m.prompt_tokens, m.completion_tokens
     from conversation c, jsonb_to_recordset($10::jsonb) as m(id uuid, position int, role text, content text,
       reasoning text, steps jsonb, model_messages jsonb, metadata jsonb, prompt_tokens int, completion_tokens int)
+  ), called as (
+    insert into tool_calls (id, turn_id, agent_id, tool_call_id, name, args, status, duration_ms, expires_at)
+    select k.id, $1, turn.agent_id, k.tool_call_id, k.name, k.args, k.status, k.duration_ms,
+      case when k.status = 'pending' then now() + interval '${approvalHours} hours' end
+    from turn, jsonb_to_recordset($11::jsonb) as k(id uuid, tool_call_id text, name text, args jsonb, status text,
+      duration_ms int)
   )
   select exists (select 1 from turn) as recorded,
     exists (select 1 from turns where id = $1 and owner = $2 and status = $3) as settled`;
@@ -71,13 +81,15 @@ export async function record(
     errorCode(outcome),
     rows.length,
     storableJson(rows),
+    storableJson(callRows(outcome)),
+    outcome.status === "approval" ? storableJson(outcome.suspended) : null,
   ]);
   return result !== undefined && (result.recorded || result.settled);
 }
 
 /** A turn that ends badly before its first output stores nothing (decisions §5). */
 function isKept({ status, produced }: TurnOutcome): boolean {
-  return status === "done" || produced;
+  return status === "done" || status === "approval" || produced;
 }
 
 function messageRows(turnId: string, fresh: readonly string[], outcome: TurnOutcome): MessageRow[] {
@@ -110,7 +122,49 @@ function messageRows(turnId: string, fresh: readonly string[], outcome: TurnOutc
 function endingMetadata(outcome: TurnOutcome): Record<string, unknown> {
   if (outcome.status === "failed") return { error: { code: outcome.failure.code, message: outcome.failure.message } };
   if (outcome.status === "aborted") return { stopped: outcome.reason };
+  if (outcome.status === "approval") return { approval: approvalMetadata(outcome) };
   return {};
+}
+
+/** Where a turn stopped: the first call that waits, and all of them. */
+export function approvalMetadata({ pending }: Extract<TurnOutcome, { status: "approval" }>) {
+  const toolCallIds = pending.map(({ toolCallId }) => toolCallId);
+  return { toolCallId: toolCallIds[0] ?? null, toolCallIds };
+}
+
+interface CallRow {
+  id: string;
+  tool_call_id: string;
+  name: string;
+  args: unknown;
+  status: "executed" | "failed" | "pending";
+  duration_ms: number | null;
+}
+
+/** A row for each call; some models call every call the same, and then the one that waits counts. */
+function callRows(outcome: TurnOutcome): CallRow[] {
+  const rows = outcome.calls.map(
+    ({ toolCallId, toolName, ok, durationMs }): CallRow => ({
+      id: newId(),
+      tool_call_id: toolCallId,
+      name: toolName,
+      args: null,
+      status: ok ? "executed" : "failed",
+      duration_ms: durationMs,
+    }),
+  );
+  const waiting = outcome.status === "approval" ? outcome.pending : [];
+  const pending = waiting.map(
+    (call): CallRow => ({
+      id: newId(),
+      tool_call_id: call.toolCallId,
+      name: call.toolName,
+      args: call,
+      status: "pending",
+      duration_ms: null,
+    }),
+  );
+  return [...new Map([...rows, ...pending].map((row) => [storable(row.tool_call_id), row])).values()];
 }
 
 function errorCode(outcome: TurnOutcome): string | null {

@@ -32,7 +32,7 @@ const completions = createRoute({
   description: [
     "`model` is the agent's slug. With `chat_id` the server keeps the conversation; without it the messages are all there is.",
     'Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.',
-    "At most 20 requests a minute for each client address. With `X-Error-Format: openai` errors come in the vendor's shape.",
+    "At most 20 requests a minute for each client address, and 256 KiB of new text in each. With `X-Error-Format: openai` errors come in the vendor's shape.",
   ].join("\n\n"),
   security: agentKey,
   request: { body: jsonBody(CompletionRequest) },
@@ -59,6 +59,7 @@ const native = createRoute({
   description: [
     "Typed server-sent events: `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId }, `error` { message }.",
     "Each event has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.",
+    "At most 256 KiB of new text in a turn, and 256 open streams for each client address.",
   ].join("\n\n"),
   security: agentKey,
   request: {
@@ -73,7 +74,7 @@ const native = createRoute({
         "text/event-stream": { schema: ChatEvent },
       },
     },
-    ...errorAnswers(400, 401, 404, 413, 415, 503),
+    ...errorAnswers(400, 401, 404, 413, 415, 429, 503),
   },
 });
 

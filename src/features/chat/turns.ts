@@ -6,8 +6,9 @@ import { type Database, sqlState } from "../../db/client.ts";
 import { refusalHeaders } from "../../http/throttle.ts";
 import { type DisconnectRule, type Relay, relay } from "../../turn/relay.ts";
 import { run } from "../../turn/run.ts";
-import type { Origin, TurnInput, TurnOutcome } from "../../turn/types.ts";
+import type { Origin, Resumed, TurnInput, TurnOutcome } from "../../turn/types.ts";
 import type { Grant } from "./admit.ts";
+import { refuseWaiting } from "./approvals.ts";
 import { describeCause } from "./cause.ts";
 import type { ChatInput } from "./input.ts";
 import { WaitingLine } from "./line.ts";
@@ -32,6 +33,8 @@ export interface TurnRequest {
   rule: DisconnectRule;
   requestId: string;
   throttle: Opening["throttle"];
+  /** What a person decided about the calls at which an earlier turn of the conversation stopped. */
+  resumed?: Resumed & { turnId: string };
 }
 
 export interface Turn extends Relay {
@@ -83,6 +86,7 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
         provider: spec.provider,
         model: spec.model,
         historyLimit: input.chatId === null ? 0 : row.historyLimit,
+        continues: request.resumed?.turnId ?? null,
         conversation:
           input.chatId === null ? null : { id: newId(), ref, channel: origin.channel, channelId: origin.channelId },
         // A second attempt is still the same call.
@@ -106,7 +110,11 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     const { agent } = grant;
     const resolving = services.models.resolve(spec);
     resolving.catch(() => {});
+    const { resumed = null } = request;
     const stored = await historyAtItsTurn(turnId, place, agent.row.historyLimit, signal);
+    if (place.conversation && !resumed && (place.kind === "queued" || place.awaiting !== null)) {
+      await refuseWaiting(database, place.conversation.id);
+    }
     const turn: TurnInput = prepare({
       turnId,
       conversation: place.conversation,
@@ -114,9 +122,13 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
       origin: request.origin,
       model: await resolving,
       history: place.conversation
-        ? replay(stored, { toolResults: agent.row.toolResultsInHistoryEnabled })
+        ? replay(
+            stored.filter(({ id }) => id !== resumed?.turnId),
+            { toolResults: agent.row.toolResultsInHistoryEnabled },
+          )
         : request.input.history,
       fresh: request.input.fresh,
+      resumed,
     });
     return run(turn, signal, clock);
   };

@@ -1,0 +1,78 @@
+import { defaultPolicies, type Policies } from "../../core/policies.ts";
+import type { Inspection } from "../../engine.ts";
+import { isLocal } from "./address.ts";
+import { type Check, ok, warn } from "./check.ts";
+
+/** One line for each stored setting that could be stricter, or one that says there is none. */
+export function checkPolicies(stored: Inspection["settings"]): Check[] {
+  const weak = [
+    ...address(stored.policies),
+    ...environmentKeys(stored),
+    ...rateLimit(stored.policies),
+    ...allowedHosts(stored.sensitiveHosts),
+    ...managementKeys(stored.endlessKeys),
+    ...openAgents(stored.openAgents),
+  ];
+  return weak.length > 0 ? weak : [ok("policies", "Nothing is weak, in management keys and agents either")];
+}
+
+function address({ publicAddress }: Policies): Check[] {
+  const url = publicAddress === null ? null : URL.parse(publicAddress);
+  if (url?.protocol !== "http:" || isLocal(url.hostname)) return [];
+  return [
+    warn(
+      "policies",
+      `publicAddress is ${publicAddress}, unencrypted: put a proxy with TLS in front and set it to https`,
+    ),
+  ];
+}
+
+function environmentKeys({ policies, organizations }: Inspection["settings"]): Check[] {
+  if (policies.environmentKeys !== "all" || organizations < 2) return [];
+  const advice = "if that is not meant, set it to first-organization or none";
+  return [
+    warn(
+      "policies",
+      `environmentKeys is all: ${organizations} organizations use the server's provider keys; ${advice}`,
+    ),
+  ];
+}
+
+const perSecond = ({ limit, windowSeconds }: Policies["rateLimit"]) => limit / windowSeconds;
+
+function rateLimit({ rateLimit: policy }: Policies): Check[] {
+  const usual = defaultPolicies.rateLimit;
+  if (perSecond(policy) <= 10 * perSecond(usual)) return [];
+  const inForce = `${policy.limit} calls in ${policy.windowSeconds} s`;
+  const advice = `lower it toward the default, ${usual.limit} in ${usual.windowSeconds} s`;
+  return [warn("policies", `rateLimit is ${inForce}, which slows nobody down who tries keys: ${advice}`)];
+}
+
+function allowedHosts(hosts: readonly string[]): Check[] {
+  if (hosts.length === 0) return [];
+  const advice = "take out what no tool needs";
+  return [
+    warn(
+      "policies",
+      `httpAllowedHosts lets tools reach this machine or a cloud's credentials (${hosts.join(", ")}): ${advice}`,
+    ),
+  ];
+}
+
+function managementKeys(count: number): Check[] {
+  if (count === 0) return [];
+  const subject = count === 1 ? "1 key never expires" : `${count} keys never expire`;
+  const advice = "issue new ones with expiresAt, then delete these";
+  return [warn("management keys", `${subject}: ${advice} (/api/organizations/{orgSlug}/management-keys)`)];
+}
+
+function openAgents(count: number): Check[] {
+  if (count === 0) return [];
+  const subject = count === 1 ? "1 agent answers" : `${count} agents answer`;
+  return [
+    warn(
+      "open agents",
+      `${subject} anybody, with Web on and authEnabled false: if that is not meant, turn authEnabled on`,
+    ),
+  ];
+}

@@ -1,0 +1,6 @@
+/** The audit log: reading it, and forgetting what is too old. Entries are written where things happen. */
+
+/** Upkeep: deletes what is older than the policy `retentionDays` says. */
+export { createRetention } from "./retention.ts";
+/** `/api/audit-logs`. */
+export { auditRoutes } from "./routes.ts";

@@ -1,0 +1,47 @@
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** What statistics may span. */
+export const longestDays = 366;
+const usualDays = 30;
+
+/** From a moment on, and before another one. */
+export interface Period {
+  from: Date;
+  to: Date;
+}
+
+/** The period that statistics are about: without `to` up to the end of today, without `from` the 30 days before. In UTC. */
+export function statsPeriod({ from, to }: { from?: Date | undefined; to?: Date | undefined }, now: number): Period {
+  const end = to ?? new Date((Math.floor(now / dayMs) + 1) * dayMs);
+  return { from: from ?? new Date(end.getTime() - usualDays * dayMs), to: end };
+}
+
+/** Why there are no statistics of this period, or null. */
+export function periodProblem({ from, to }: Period): string | null {
+  if (from > to) return "from: must not be after to, nor without to in the future";
+  const days = (to.getTime() - from.getTime()) / dayMs;
+  return days > longestDays ? `from: must be at most ${longestDays} days before to` : null;
+}
+
+export interface Day {
+  date: string;
+  count: number;
+  failures: number;
+}
+
+/** Every UTC day that the period touches, in order, also those without an entry. */
+export function everyDay({ from, to }: Period, counted: readonly Day[]): Day[] {
+  const byDate = new Map(counted.map((day) => [day.date, day]));
+  const days: Day[] = [];
+  for (let at = Math.floor(from.getTime() / dayMs) * dayMs; at < to.getTime(); at += dayMs) {
+    const date = new Date(at).toISOString().slice(0, 10);
+    days.push(byDate.get(date) ?? { date, count: 0, failures: 0 });
+  }
+  return days;
+}
+
+/** What a filter for actions asks for: one action, or with `.` or `*` at its end all that begin so. */
+export function actionFilter(action: string): { action: string; prefix: boolean } {
+  if (action.endsWith("*")) return { action: action.slice(0, -1), prefix: true };
+  return { action, prefix: action.endsWith(".") };
+}

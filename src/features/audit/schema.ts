@@ -1,0 +1,111 @@
+import { z } from "@hono/zod-openapi";
+import { zText } from "../../core/text.ts";
+import { Timestamp } from "../../http/shapes.ts";
+
+const moment = "must be an ISO 8601 date, or date and time with a zone";
+
+/** Outside of them PostgreSQL and JavaScript write years differently, or soon would. */
+const isCommonYear = (date: Date) => date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999;
+
+const Moment = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], moment)
+  .transform((text) => new Date(text))
+  .refine(isCommonYear, "must be in the years 1900 to 9999");
+
+const from = Moment.optional().openapi({
+  type: "string",
+  description: "ISO 8601 date, or date and time with a zone; a date means its beginning in UTC. Inclusive.",
+  example: "2026-11-01",
+});
+const to = Moment.optional().openapi({
+  type: "string",
+  description: "Like `from`, but exclusive.",
+  example: "2026-12-01",
+});
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, "must be a whole number")
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
+
+const inOrder = ({ from, to }: { from?: Date | undefined; to?: Date | undefined }) => !from || !to || from <= to;
+
+export const AuditQuery = z
+  .object({
+    instanceId: zText(128)
+      .optional()
+      .openapi({ description: "Slug of the agent that was changed; deleted ones too.", example: "support" }),
+    actor: zText(256).optional().openapi({
+      description: "Id, name or type (`user`, `key`, `system`) of who acted, exactly.",
+      example: "user",
+    }),
+    action: zText(128).optional().openapi({
+      description: "The action, exactly; with `.` or `*` at its end, all that begin so.",
+      example: "agent.",
+    }),
+    search: zText(256)
+      .optional()
+      .openapi({ description: "Part of the target, the actor's name or the action, in upper or lower case." }),
+    from,
+    to,
+    limit: wholeNumber(1, 200)
+      .optional()
+      .openapi({ type: "integer", minimum: 1, maximum: 200, description: "50 unless given.", example: 50 }),
+    offset: wholeNumber(0, 2_147_483_647)
+      .optional()
+      .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
+  })
+  .refine(inOrder, { path: ["from"], message: "must not be after to" });
+export type AuditQuery = z.infer<typeof AuditQuery>;
+
+export const AuditStatsQuery = z.object({ from, to });
+export type AuditStatsQuery = z.infer<typeof AuditStatsQuery>;
+
+const Actor = z.object({
+  type: z.enum(["user", "key", "system"]).openapi({
+    description: "`key`: a management key. `system`: the engine itself, or somebody without an account.",
+    example: "user",
+  }),
+  id: z.string().nullable().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
+  name: z.string().nullable().openapi({ description: "As it was then.", example: "Ada" }),
+});
+
+const action = z.string().openapi({ example: "agent.update" });
+const count = z.int().openapi({ example: 12 });
+
+export const AuditEntry = z
+  .object({
+    id: z.string().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
+    actor: Actor,
+    action,
+    target: z.string().nullable().openapi({ description: "What it was done to.", example: "support" }),
+    instanceId: z.string().nullable().openapi({ description: "Slug of the agent, if one was changed." }),
+    success: z.boolean(),
+    details: z
+      .record(z.string(), z.unknown())
+      .openapi({ description: "More about it; never a secret.", example: { fields: ["name"] } }),
+    ip: z.string().nullable().openapi({ description: "Null: it came from the machine itself.", example: "192.0.2.1" }),
+    createdAt: Timestamp,
+  })
+  .openapi("AuditEntry");
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const AuditPage = z
+  .object({ items: z.array(AuditEntry), total: count, limit: z.int(), offset: z.int() })
+  .openapi("AuditPage");
+export type AuditPage = z.infer<typeof AuditPage>;
+
+export const AuditStats = z
+  .object({
+    total: count,
+    failures: count,
+    actions: z.array(z.object({ action, count })).openapi({ description: "The 50 most frequent." }),
+    actors: z.array(z.object({ actor: Actor, count })).openapi({ description: "The 20 most active." }),
+    daily: z
+      .array(z.object({ date: z.string().openapi({ example: "2026-11-21" }), count, failures: count }))
+      .openapi({ description: "Every UTC day of the period." }),
+  })
+  .openapi("AuditStats");
+export type AuditStats = z.infer<typeof AuditStats>;

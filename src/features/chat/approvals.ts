@@ -1,0 +1,81 @@
+import type { Database } from "../../db/client.ts";
+import type { ModelMessage, PendingCall, Resumed } from "../../turn/types.ts";
+
+// A turn that stops at calls which a person decides about has the status `approval`, its calls wait in `tool_calls`,
+// and its conversation names it as `awaiting`. It goes on in a turn of its own, which names it in `continues`.
+
+/** The next message of the end user refuses what waits (decisions §7, `needsApproval`). */
+export async function refuseWaiting(database: Database, conversationId: string): Promise<void> {
+  await database.query(
+    `with waiting as (
+       select awaiting from conversations where id = $1 and awaiting is not null for no key update
+     ), refused as (
+       update tool_calls set status = 'refused', reason = 'The conversation went on'
+       from waiting where turn_id = waiting.awaiting and status = 'pending'
+     )
+     update conversations set awaiting = null where id = $1 and exists (select 1 from waiting)`,
+    [conversationId],
+  );
+}
+
+/** Closes what nobody decided about in time. */
+export async function expireWaiting(database: Database): Promise<void> {
+  await database.query("update tool_calls set status = 'expired' where status = 'pending' and expires_at <= now()", []);
+}
+
+/** A turn whose calls are all decided, at least one of them by a person. */
+export interface DecidedTurn {
+  turnId: string;
+  slug: string;
+  ref: string;
+  channel: string;
+  channelId: string;
+  subject: string;
+  door: string;
+  resumed: Resumed;
+}
+
+interface DecidedRow extends Omit<DecidedTurn, "resumed"> {
+  suspended: ModelMessage[];
+  calls: { call: PendingCall; status: string; reason: string | null }[];
+}
+
+const decided = `
+  t.status = 'approval'
+  and not exists (select 1 from turns n where n.continues = t.id)
+  and not exists (select 1 from tool_calls k where k.turn_id = t.id and k.status = 'pending')
+  and exists (select 1 from tool_calls k where k.turn_id = t.id and k.decided_by is not null)`;
+
+/** The turns that can go on, oldest first: all, or this one. */
+export async function findDecided(database: Database, turnId: string | null): Promise<DecidedTurn[]> {
+  const rows = await database.query<DecidedRow>(
+    `select t.id as "turnId", a.slug, c.ref, c.channel, c.channel_id as "channelId", t.subject, t.door, t.suspended,
+       (select jsonb_agg(jsonb_build_object('call', k.args, 'status', k.status, 'reason', k.reason) order by k.id)
+        from tool_calls k where k.turn_id = t.id and k.args is not null) as calls
+     from turns t join conversations c on c.id = t.conversation_id join agents a on a.id = t.agent_id
+     where ($1::uuid is null or t.id = $1) and a.active and ${decided}
+     order by t.finished_at limit 50`,
+    [turnId],
+  );
+  return rows.map(({ suspended, calls, ...turn }) => ({
+    ...turn,
+    resumed: {
+      messages: suspended,
+      decided: calls.map(({ call, status, reason }) => ({ ...call, approved: status === "approved", reason })),
+    },
+  }));
+}
+
+/** Ends the waiting of turns that went on, and of those whose calls were refused without anybody's word. */
+export async function settleWaiting(database: Database): Promise<void> {
+  await database.query(
+    `update turns t set status = 'done', suspended = null
+     where t.status = 'approval' and not exists (
+         select 1 from tool_calls k where k.turn_id = t.id and k.status = 'pending'
+       ) and (
+         exists (select 1 from turns n where n.continues = t.id)
+         or not exists (select 1 from tool_calls k where k.turn_id = t.id and k.decided_by is not null)
+       )`,
+    [],
+  );
+}

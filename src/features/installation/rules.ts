@@ -1,0 +1,48 @@
+import { isPolicy, type PolicyChanges } from "../../core/policies.ts";
+
+type Stored = Readonly<Record<string, unknown>>;
+
+/** The changes that say something: neither absent ones nor objects without a field. */
+export function givenChanges(changes: PolicyChanges): Record<string, unknown> {
+  const given = Object.entries(changes).filter(([, value]) => {
+    return value !== undefined && !(isFields(value) && Object.keys(value).length === 0);
+  });
+  return Object.fromEntries(given);
+}
+
+/** What is to be stored after a change: only what was ever set, and also what only a later release understands. */
+export function changedPolicies(stored: Stored, changes: Stored): Record<string, unknown> {
+  const next: Record<string, unknown> = { ...stored };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) delete next[name];
+    else next[name] = isFields(value) ? { ...usableFields(name, stored[name]), ...value } : value;
+  }
+  return next;
+}
+
+/** Beside fields that this release can't take, the new ones would count for nothing. */
+function usableFields(name: string, stored: unknown): Stored {
+  return isFields(stored) && isPolicy(name, stored) ? stored : {};
+}
+
+function isFields(value: unknown): value is Stored {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether a host, with or without a port, is this machine or one of the addresses where clouds keep credentials. */
+export function isSensitiveHost(entry: string): boolean {
+  // The parser writes every spelling of an address in one way, such as 127.0.0.1 for 0x7f.1.
+  const host = URL.parse(`http://${entry}`)?.hostname.replace(/\.$/, "") ?? entry;
+  return sensitiveHosts.some((pattern) => pattern.test(host));
+}
+
+const sensitiveHosts = [
+  /(^|\.)localhost$/,
+  /^(127|0)\./,
+  /^169\.254\./,
+  // Alibaba's and Oracle's.
+  /^(100\.100\.100\.200|192\.0\.0\.192)$/,
+  /^metadata(\.google\.internal|\.goog)?$/,
+  // Loopback, link-local, AWS's, and IPv4 in IPv6 of 127/8, 0/8 and 169.254/16.
+  /^\[(::1?|fe[89ab][0-9a-f]:.*|fd00:ec2::254|::ffff:(7f[0-9a-f]{2}|[0-9a-f]{1,2}|a9fe):[0-9a-f]{1,4})\]$/,
+];

@@ -1,0 +1,55 @@
+import { eq, sql } from "drizzle-orm";
+import { type Ctx, publicAddress, type Services, write } from "../../context.ts";
+import { type PolicyChanges, readPolicies } from "../../core/policies.ts";
+import { installation } from "../../db/schema.ts";
+import { changedPolicies, givenChanges } from "./rules.ts";
+import type { PoliciesAnswer } from "./schema.ts";
+
+/**
+ * Puts the stored policies into force in this process. When the database fails it rejects, and those that were known
+ * stay. What this release can't take is ignored, and the log says so once.
+ */
+export async function loadPolicies({ database, policies, log }: Services): Promise<void> {
+  const [stored] = await database.query<{ policies: Record<string, unknown>; revision: number }>(
+    "select policies, policies_revision as revision from installation where id = 1",
+    [],
+  );
+  if (!stored) return;
+  const { policies: values, ignored } = readPolicies(stored.policies);
+  policies.set(values, stored.revision);
+  if (policies.isNews(ignored)) {
+    log.warn({ policies: ignored }, "Stored policies that this release can't take are ignored");
+  }
+}
+
+/** All policies as they are stored now. */
+export async function showPolicies(ctx: Ctx): Promise<PoliciesAnswer["policies"]> {
+  await loadPolicies(ctx);
+  return { ...ctx.policies.values, publicAddress: publicAddress(ctx) };
+}
+
+/** Changes the given ones: in this process at once, in the others with their next tick. Answers all of them. */
+export async function changePolicies(ctx: Ctx, input: PolicyChanges): Promise<PoliciesAnswer["policies"]> {
+  const changes = givenChanges(input);
+  if (Object.keys(changes).length > 0) await storeChanges(ctx, changes);
+  return showPolicies(ctx);
+}
+
+async function storeChanges(ctx: Ctx, changes: Record<string, unknown>): Promise<void> {
+  const change = { action: "policy.update", target: "policies", summary: { policies: changes } };
+  await write(ctx, change, async (tx) => {
+    // Locks the row, which is there from the first start on, so that changes at the same time all stay.
+    const [row] = await tx
+      .insert(installation)
+      .values({ id: 1 })
+      .onConflictDoUpdate({ target: installation.id, set: { id: 1 } })
+      .returning({ policies: installation.policies });
+    await tx
+      .update(installation)
+      .set({
+        policies: changedPolicies(row?.policies ?? {}, changes),
+        policiesRevision: sql`${installation.policiesRevision} + 1`,
+      })
+      .where(eq(installation.id, 1));
+  });
+}

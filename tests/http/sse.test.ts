@@ -1,0 +1,175 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { listen } from "../../src/adapters/node/server.ts";
+import { eventStream } from "../../src/http/sse.ts";
+import { TestClock } from "../clock.ts";
+
+const mebibyte = 1024 * 1024;
+
+function open({ signal = new AbortController().signal } = {}) {
+  const clock = new TestClock();
+  const onLeave = vi.fn();
+  const onEnd = vi.fn();
+  const { response, sink } = eventStream({ clock, signal, onLeave, onEnd });
+  const reader = () => {
+    const found = response.body?.getReader();
+    if (!found) throw new Error("The response has no body");
+    return found;
+  };
+  return { clock, onLeave, onEnd, response, sink, reader };
+}
+
+const decoded = ({ value }: { value?: Uint8Array | undefined }) => new TextDecoder().decode(value);
+
+test("what is written goes out at once to a client that waits", async () => {
+  const { sink, reader } = open();
+  const stream = reader();
+  for (const text of ["data: one\n\n", "data: two\n\n"]) {
+    const next = stream.read();
+    await new Promise((resolve) => setImmediate(resolve));
+    sink.write(text);
+    expect(decoded(await next)).toBe(text);
+  }
+});
+
+test("what a client has not read yet is joined, in order, and handed over in parts", async () => {
+  const { sink, reader } = open();
+  const events = Array.from({ length: 1000 }, (_, n) => `data: ${"é".repeat(50)}${n}\n\n`);
+  for (const event of events) sink.write(event);
+  sink.close();
+  const stream = reader();
+  const chunks: string[] = [];
+  for (let next = await stream.read(); !next.done; next = await stream.read()) chunks.push(decoded(next));
+
+  expect(chunks.join("")).toBe(events.join(""));
+  expect(chunks.length).toBeLessThan(10);
+  for (const chunk of chunks) expect(chunk).toMatch(/^data: .*\n\n$/s);
+});
+
+test("a client that leaves more than 1 MiB unread is let go of, and holds nothing any more", async () => {
+  const { sink, reader, onLeave, onEnd } = open();
+  const event = `data: ${"x".repeat(1000)}\n\n`;
+  let written = 0;
+  for (; onLeave.mock.calls.length === 0 && written < 4 * mebibyte; written += event.length) sink.write(event);
+  sink.write(event);
+  sink.close();
+
+  expect(written).toBeGreaterThan(mebibyte);
+  expect(written).toBeLessThan(mebibyte + 10 * event.length);
+  expect(onLeave).toHaveBeenCalledOnce();
+  expect(onEnd).toHaveBeenCalledOnce();
+  await expect(reader().read()).rejects.toThrow("The client reads too slowly");
+});
+
+test("one event may be longer than what may stay unread", async () => {
+  const { sink, response, onLeave } = open();
+  const long = `data: ${"x".repeat(3 * mebibyte)}\n\n`;
+  sink.write(": ping\n\n");
+  sink.write(long);
+  sink.close();
+  expect(await response.text()).toBe(`: ping\n\n${long}`);
+  expect(onLeave).not.toHaveBeenCalled();
+});
+
+test("a client that takes nothing for a minute is let go of", async () => {
+  const { clock, sink, reader, onLeave, onEnd } = open();
+  sink.write("data: one\n\n");
+  await clock.advance(59_000);
+  expect(onLeave).not.toHaveBeenCalled();
+  await clock.advance(26_000);
+  expect(onLeave).toHaveBeenCalledOnce();
+  expect(onEnd).toHaveBeenCalledOnce();
+  await expect(reader().read()).rejects.toThrow("The client reads too slowly");
+});
+
+test("a client that reads is kept alive, however long nothing happens", async () => {
+  const { clock, sink, reader, onLeave } = open();
+  const stream = reader();
+  for (let minute = 0; minute < 10; minute += 1) {
+    const next = stream.read();
+    await clock.advance(25_000);
+    expect(decoded(await next)).toBe(": ping\n\n");
+  }
+  const next = stream.read();
+  await clock.advance(24_000);
+  sink.write("data: late\n\n");
+  expect(decoded(await next)).toBe("data: late\n\n");
+  // It takes its time with this one; the minute begins here.
+  await clock.advance(50_000);
+  expect(onLeave).not.toHaveBeenCalled();
+});
+
+test("a closed stream ends when it was read; what comes later is ignored", async () => {
+  const { clock, sink, reader, onLeave, onEnd } = open();
+  sink.write("data: one\n\n");
+  sink.close();
+  sink.write("data: never\n\n");
+  expect(onEnd).not.toHaveBeenCalled();
+  const stream = reader();
+  expect(decoded(await stream.read())).toBe("data: one\n\n");
+  expect(await stream.read()).toEqual({ done: true, value: undefined });
+  await clock.advance(100_000);
+  expect(onEnd).toHaveBeenCalledOnce();
+  expect(onLeave).not.toHaveBeenCalled();
+});
+
+test("a closed stream that nobody reads ends too, and nobody is told of a leaver", async () => {
+  const { clock, sink, reader, onLeave, onEnd } = open();
+  sink.write("data: one\n\n");
+  sink.close();
+  await clock.advance(85_000);
+  expect(onEnd).toHaveBeenCalledOnce();
+  expect(onLeave).not.toHaveBeenCalled();
+  await expect(reader().read()).rejects.toThrow();
+});
+
+test.each(["cancels", "aborts"])("a client that %s leaves once", async (how) => {
+  const aborter = new AbortController();
+  const { sink, reader, onLeave, onEnd } = open({ signal: aborter.signal });
+  sink.write("data: one\n\n");
+  if (how === "aborts") aborter.abort();
+  await reader().cancel();
+  aborter.abort();
+  sink.write("data: two\n\n");
+  sink.close();
+  expect(onLeave).toHaveBeenCalledOnce();
+  expect(onEnd).toHaveBeenCalledOnce();
+});
+
+test("the socket of a client that does not read is really closed", async () => {
+  // The server package prints what broke a stream.
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const served = Promise.withResolvers<ReturnType<typeof eventStream>["sink"]>();
+  const left = Promise.withResolvers<void>();
+  const aborted = Promise.withResolvers<void>();
+  const listener = await listen("127.0.0.1", 0);
+  onTestFinished(() => listener.close());
+  listener.serve({
+    fetch: ({ signal }) => {
+      signal.addEventListener("abort", () => aborted.resolve());
+      const { response, sink } = eventStream({ clock: new TestClock(), signal, onLeave: left.resolve });
+      served.resolve(sink);
+      return response;
+    },
+  });
+  const client: Socket = connect(listener.port, "127.0.0.1");
+  onTestFinished(() => void client.destroy());
+  client.on("error", () => {});
+  client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.pause();
+  const sink = await served.promise;
+  const event = `data: ${"x".repeat(10_000)}\n\n`;
+  let gone = false;
+  void left.promise.then(() => {
+    gone = true;
+  });
+  for (let n = 0; n < 10_000 && !gone; n += 1) {
+    sink.write(event);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(gone).toBe(true);
+  await aborted.promise;
+  client.resume();
+  await once(client, "close");
+});
