@@ -1,0 +1,23 @@
+import { EgressError } from "../../core/egress.ts";
+
+const unknownName = "The host name is not known";
+const unreachable = "The host cannot be reached";
+
+/** What Node's codes mean to somebody who asked for a URL. */
+const meanings: readonly (readonly [code: RegExp, message: string])[] = [
+  [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, unknownName],
+  [/^EAI_/, "The host name cannot be looked up now; try again later"],
+  [/^ECONNREFUSED$/, "The host refused the connection"],
+  [/^(ECONNRESET|EPIPE)$/, "The host closed the connection without an answer"],
+  [/^HPE_HEADER_OVERFLOW$/, "The headers of the answer are larger than 16 KiB"],
+  [/^HPE_/, "The answer is no valid HTTP"],
+  [/^(EPROTO|ERR_SSL_)/, "The host does not speak TLS as it must"],
+  [/CERT|^ERR_TLS_|^UNABLE_TO_|^HOSTNAME_MISMATCH$/, "The certificate of the host is not valid"],
+];
+
+/** The failure as an error whose message may be shown. It has no cause: Node's errors can hold what was received. */
+export function explainFailure(error: unknown): EgressError {
+  if (error instanceof EgressError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return new EgressError(meanings.find(([pattern]) => pattern.test(code))?.[1] ?? unreachable);
+}

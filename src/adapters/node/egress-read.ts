@@ -1,0 +1,79 @@
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import * as zlib from "node:zlib";
+import { EgressError } from "../../core/egress.ts";
+
+type Decode = (bytes: Uint8Array, maxOutputLength: number) => Promise<Uint8Array>;
+
+const [gunzip, inflate, inflateRaw, unbrotli] = [
+  promisify(zlib.gunzip),
+  promisify(zlib.inflate),
+  promisify(zlib.inflateRaw),
+  promisify(zlib.brotliDecompress),
+];
+
+/** Some servers send what they call "deflate" without the header of zlib, whose low four bits are 8. */
+const undeflate: Decode = (bytes, maxOutputLength) =>
+  (((bytes[0] ?? 0) & 15) === 8 ? inflate : inflateRaw)(bytes, { maxOutputLength });
+
+const codings = new Map<string, Decode>([
+  ["gzip", (bytes, maxOutputLength) => gunzip(bytes, { maxOutputLength })],
+  ["x-gzip", (bytes, maxOutputLength) => gunzip(bytes, { maxOutputLength })],
+  ["deflate", undeflate],
+  ["br", (bytes, maxOutputLength) => unbrotli(bytes, { maxOutputLength })],
+]);
+
+/** What does not shrink grows a little when it is compressed. */
+const compressionExcess = 16_384;
+const mostCodings = 3;
+
+/** The body of an answer, decompressed; throws an `EgressError` when it is longer than `maxBytes` or not whole. */
+export async function readBytes(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+  const decoders = decodersOf(response.headers["content-encoding"]);
+  let bytes = await collect(response, decoders.length === 0 ? maxBytes : maxBytes + compressionExcess, maxBytes);
+  // The answer to a HEAD names a coding, too.
+  if (bytes.length === 0) return bytes;
+  for (const decode of decoders) bytes = await decodeWithin(decode, bytes, maxBytes);
+  return bytes;
+}
+
+/** Codings are named in the order in which they were applied. */
+function decodersOf(header: string | undefined): Decode[] {
+  const names = (header ?? "").split(",").map((name) => name.trim().toLowerCase());
+  const applied = names.filter((name) => name !== "" && name !== "identity");
+  const decoders = applied.flatMap((name) => codings.get(name) ?? []);
+  if (decoders.length < applied.length || decoders.length > mostCodings) {
+    throw new EgressError("The answer is compressed in a way that is not supported");
+  }
+  return decoders.reverse();
+}
+
+async function collect(response: IncomingMessage, limit: number, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > limit) throw tooLarge(maxBytes);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof EgressError ? error : new EgressError("The connection broke before the answer was whole");
+  }
+  return Buffer.concat(chunks);
+}
+
+async function decodeWithin(decode: Decode, bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await decode(bytes, maxBytes);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
+    throw new EgressError("The answer is not compressed as it says");
+  }
+}
+
+function tooLarge(maxBytes: number): EgressError {
+  const mebibytes = maxBytes / 1_048_576;
+  const size = Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${maxBytes} bytes`;
+  return new EgressError(`The answer is larger than ${size}`);
+}

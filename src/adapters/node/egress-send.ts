@@ -1,0 +1,100 @@
+import {
+  type AgentOptions,
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as requestHttp,
+} from "node:http";
+import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } from "node:https";
+import { isIPv6, type LookupFunction } from "node:net";
+import { checkServerIdentity } from "node:tls";
+import { EgressError } from "../../core/egress.ts";
+import type { Hop } from "../../core/egress-request.ts";
+
+/** How a host is reached. */
+export interface Route {
+  /** The host's checked addresses, and the only ones that are connected to. */
+  addresses: readonly string[];
+  /** Where an address is really reached; a test gives it to play the internet on this machine. */
+  dial?: (address: string) => string;
+  /** Certificates to trust instead of the usual ones, as PEM. */
+  ca?: string;
+}
+
+const mostInformation = 8;
+
+/** Sends one hop over a connection of its own; resolves when the headers of the answer are here. */
+export function send(hop: Hop, route: Route, signal: AbortSignal): Promise<IncomingMessage> {
+  const { url, literal, host, port } = hop.target;
+  const [first = "", ...others] = route.addresses.map(route.dial ?? ((address) => address));
+  const options = { ...message(hop), host: literal ? first : host, port, signal };
+  const pinned = pinnedTo([first, ...others]);
+  const outgoing =
+    url.protocol === "https:"
+      ? requestHttps({ ...options, ...verification(hop, route), agent: new HttpsAgent(pinned) })
+      : requestHttp({ ...options, agent: new HttpAgent(pinned) });
+  const answer = answerOf(outgoing);
+  outgoing.end(hop.body ?? undefined);
+  return answer;
+}
+
+/** Makes a name stand for these addresses: it is not resolved again. An address by itself is never looked up. */
+function pinnedTo(addresses: readonly string[]): AgentOptions {
+  const entries = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  const lookup: LookupFunction = (_name, { all }, callback) => {
+    const [first] = entries;
+    if (all) callback(null, entries);
+    else callback(null, first?.address ?? "", first?.family);
+  };
+  // Node's 250 ms for each address but the last are too short for a far host.
+  return { lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1_500 };
+}
+
+function message({ target, method, headers, body }: Hop): RequestOptions {
+  const given = new Set(headers.map(([name]) => name.toLowerCase()));
+  const usual = { Accept: "*/*", "User-Agent": "agent-engine" };
+  const framed = body !== null || ["POST", "PUT", "PATCH"].includes(method);
+  return {
+    method,
+    path: `${target.url.pathname}${target.url.search}`,
+    headers: {
+      Host: target.url.host,
+      "Accept-Encoding": "gzip, deflate, br",
+      Connection: "close",
+      ...(framed ? { "Content-Length": body?.length ?? 0 } : {}),
+      ...Object.fromEntries(Object.entries(usual).filter(([name]) => !given.has(name.toLowerCase()))),
+      ...Object.fromEntries(headers),
+    },
+    maxHeaderSize: 16_384,
+    insecureHTTPParser: false,
+  };
+}
+
+/** The certificate must be of the host that was asked for, whatever the environment says of verification. */
+function verification({ target }: Hop, { ca }: Route): RequestOptions {
+  const servername = target.literal ? "" : target.host;
+  return {
+    servername,
+    rejectUnauthorized: true,
+    checkServerIdentity: (_, certificate) => checkServerIdentity(target.host, certificate),
+    ...(ca === undefined ? {} : { ca }),
+  };
+}
+
+function answerOf(outgoing: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const refuse = (message: string) => outgoing.destroy(new EgressError(message));
+    let informed = 0;
+    outgoing.on("information", () => {
+      informed += 1;
+      if (informed > mostInformation) refuse("The host sent no end of preliminary answers");
+    });
+    outgoing.once("upgrade", (_, socket) => {
+      socket.destroy();
+      reject(new EgressError("The host answered in another protocol than HTTP"));
+    });
+    outgoing.once("response", resolve);
+    outgoing.on("error", reject);
+    outgoing.once("close", () => reject(new EgressError("The host closed the connection without an answer")));
+  });
+}

@@ -1,0 +1,101 @@
+import ipaddr from "ipaddr.js";
+
+/** Why a request to the outside failed. Its message is for a model to read and never holds the value of a header. */
+export class EgressError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "EgressError";
+  }
+}
+
+/** One URL, parsed once: what is checked is what is connected to. */
+export interface Target {
+  url: URL;
+  /** Lower case, without brackets and without the dot at the end of a full name. */
+  host: string;
+  port: number;
+  /** Whether the host is an IP address, which nobody resolves. */
+  literal: boolean;
+}
+
+const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
+const longestUrl = 8_192;
+
+/** The target of a URL, relative to `base` if given; throws an `EgressError` for what cannot be requested. */
+export function parseTarget(text: string, base?: URL): Target {
+  const url = text.length <= longestUrl ? URL.parse(text, base) : null;
+  if (!url) throw new EgressError(`The URL is not valid; give a whole one of at most ${longestUrl} characters`);
+  const defaultPort = defaultPorts[url.protocol];
+  if (defaultPort === undefined) throw new EgressError("The URL must begin with http:// or https://");
+  if (url.username || url.password) throw new EgressError("The URL must not hold a user name or a password");
+  const port = url.port === "" ? defaultPort : Number(url.port);
+  if (port === 0) throw new EgressError("The port 0 cannot be requested");
+  const host = bareHost(url.hostname);
+  if (host.split(".").includes("")) throw new EgressError("The URL has no valid host");
+  return { url, host, port, literal: url.hostname.startsWith("[") || isIPv4(host) };
+}
+
+/** WHATWG parsing has turned each spelling of an IPv4 address into four decimal parts. */
+const isIPv4 = (host: string) => ipaddr.IPv4.isValidFourPartDecimal(host);
+
+const bareHost = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+
+type Resolve = (name: string) => Promise<readonly string[]>;
+
+/**
+ * The addresses that `target` may be connected at. Throws an `EgressError` unless all of them are public, or the host is
+ * one of `allowedHosts` (`host` or `host:port`). Connect to these only: a second resolution may give others.
+ */
+export async function reachableAddresses(
+  target: Target,
+  allowedHosts: readonly string[],
+  resolve: Resolve,
+): Promise<readonly string[]> {
+  const open = allowedHosts.some((entry) => isSameHost(entry, target));
+  if (!open && isLocalName(target.host)) throw notPublic();
+  const addresses = target.literal ? [target.host] : await resolve(target.url.hostname);
+  if (addresses.length === 0) throw new EgressError("The host has no address");
+  if (!open && !addresses.every(isPublicAddress)) throw notPublic();
+  return addresses;
+}
+
+const notPublic = () =>
+  new EgressError("The address is not public; an administrator may add its host to the policy httpAllowedHosts");
+
+/** RFC 6761: these mean this machine, whatever a resolver says. */
+const isLocalName = (host: string) => host === "localhost" || host.endsWith(".localhost");
+
+/** Whether an entry of the policy names the host; one with a port names it at this port only. */
+function isSameHost(entry: string, { host, port }: Target): boolean {
+  const [, name = "", only] = /^(\[[0-9a-f:.]+\]|[^\s:/?#@\\]+)(?::(\d+))?$/i.exec(entry) ?? [];
+  const hostname = URL.parse(`http://${name}`)?.hostname;
+  return hostname !== undefined && bareHost(hostname) === host && (only === undefined || Number(only) === port);
+}
+
+/** Azure gives its machines their secrets at this address, which no registry keeps apart. */
+const platformAddresses = new Set(["168.63.129.16"]);
+
+const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
+const translated = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
+
+/** Whether an IP address is one of the public internet. What is no address, or of a range not known, is not. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return isPublicIPv4(ipaddr.IPv4.parse(address));
+  if (!address.includes(":") || !ipaddr.IPv6.isValid(address)) return false;
+  const ipv6 = ipaddr.IPv6.parse(address);
+  const inner = embeddedIPv4(ipv6);
+  return inner ? isPublicIPv4(inner) : ipv6.range() === "unicast" && ipv6.match(globalUnicast);
+}
+
+function isPublicIPv4(address: ipaddr.IPv4): boolean {
+  return address.range() === "unicast" && !platformAddresses.has(address.toString());
+}
+
+/**
+ * The IPv4 address that a mapped (`::ffff:0:0/96`) or translated one (`64:ff9b::/96`, all that a network without IPv4
+ * resolves to) leads to. Tunnels, such as 6to4 and Teredo, have ranges of their own and are refused whole.
+ */
+function embeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
+  if (!address.isIPv4MappedAddress() && !address.match(translated)) return null;
+  return new ipaddr.IPv4(address.toByteArray().slice(12));
+}
