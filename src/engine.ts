@@ -85,6 +85,8 @@ export interface Engine {
    * one call hangs until its deadline, the next one is in time.
    */
   renewLeases(): Promise<void>;
+  /** Ends the streams of callers who lost their right to them. Call it every 2 seconds. */
+  closeRevoked(): Promise<void>;
   /**
    * Upkeep: takes changed policies over, closes what dead processes left, forgets what is over. Call it every 10
    * seconds.
@@ -159,6 +161,7 @@ export function createEngine(services: Services): Engine {
       settings: await inspectSettings(services),
     }),
     renewLeases: () => chat.renewLeases(),
+    closeRevoked: () => chat.closeRevoked(),
     async tick() {
       await loadPolicies(services);
       await chat.tick();

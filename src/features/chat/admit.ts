@@ -34,28 +34,29 @@ export function createAgents(services: Services) {
     return agent;
   };
 
-  const readmit = async (slug: string, by: Caller): Promise<Grant> => {
-    const agent = await reload(slug);
+  const grant = (agent: LiveAgent | null, by: Caller): Grant => {
     const refusal = refuse(agent, by);
     if (refusal || !agent) throw refusal;
     return { agent, by };
   };
 
+  const admit = async (slug: string, by: Caller): Promise<Grant> => {
+    const cached = cache.get(slug);
+    if (!cached) return grant(await reload(slug), by);
+    const believed = clock.now() - cached.loadedAt <= believableMs;
+    return believed || !refuse(cached.value, by) ? grant(cached.value, by) : grant(await reload(slug), by);
+  };
+
   return {
     /** Spec "Authentication" 6, in the order of decisions §5: known and reachable, then authenticated. */
-    async admit(slug: string, authorization: string | undefined): Promise<Grant> {
-      const by = { authorization };
-      const cached = cache.get(slug);
-      if (!cached) return readmit(slug, by);
-      const refusal = refuse(cached.value, by);
-      if (!refusal) return { agent: cached.value, by };
-      if (clock.now() - cached.loadedAt <= believableMs) throw refusal;
-      return readmit(slug, by);
-    },
+    admit: (slug: string, authorization: string | undefined) => admit(slug, { authorization }),
     /** For the engine's own turns, while the agent is active. Throws the 404. */
-    admitEngine: (slug: string) => readmit(slug, "engine"),
+    admitEngine: (slug: string) => admit(slug, "engine"),
+    /** The same once more. */
+    admitAgain: ({ agent, by }: Grant) => admit(agent.row.slug, by),
     /** The same for an agent that changed since it was granted. */
-    readmit: ({ agent, by }: Grant) => readmit(agent.row.slug, by),
+    readmit: async ({ agent, by }: Grant) => grant(await reload(agent.row.slug), by),
+    reload,
     /** Of an agent that can be talked to: a hidden one must look like a missing one. */
     async allowedOrigins(slug: string): Promise<readonly string[]> {
       const agent = cache.get(slug)?.value ?? (await reload(slug));

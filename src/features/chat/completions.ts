@@ -13,6 +13,7 @@ import type { Grant } from "./admit.ts";
 import { allowOrigin, type Chat, endingError, readJson, webTurn } from "./door.ts";
 import { type ChatInput, readInput } from "./input.ts";
 import { CompletionRequest, slugPattern } from "./schema.ts";
+import type { Seat } from "./streams.ts";
 import type { Turn, TurnRequest } from "./turns.ts";
 
 /** Spec "Limits": 20 requests a minute for each client address, whoever calls. */
@@ -23,8 +24,7 @@ interface Admitted {
   grant: Grant;
   request: CompletionRequest;
   input: ChatInput;
-  /** Gives the client's place among the open streams back. */
-  free: () => void;
+  seat: Seat;
 }
 
 /** `POST /v1/chat/completions`. The order of refusals is decisions §5. */
@@ -37,7 +37,7 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
     throw refusal;
   });
   return answer(c, chat, admitted, throttle).catch((refusal: unknown) => {
-    admitted.free();
+    admitted.seat.leave();
     throw refusal;
   });
 }
@@ -50,7 +50,7 @@ async function admitRequest(c: Context<AppEnv>, { agents, streams }: Chat): Prom
   const parsed = CompletionRequest.safeParse(body);
   if (!parsed.success) throw invalid(parsed.error.issues);
   const input = readInput(parsed.data, { get: (name) => c.req.header(name) });
-  return { cors, grant, request: parsed.data, input, free: streams.enter(clientKey(c.var.ip)) };
+  return { cors, grant, request: parsed.data, input, seat: streams.enter(clientKey(c.var.ip), grant) };
 }
 
 async function answer(
@@ -82,17 +82,17 @@ interface Reply extends Admitted {
   created: number;
 }
 
-async function wholeReply({ c, grant, free, turn, id, created }: Reply): Promise<Response> {
+async function wholeReply({ c, grant, seat, turn, id, created }: Reply): Promise<Response> {
   const { signal } = c.req.raw;
   const leave = () => turn.leave();
   turn.listen(() => {});
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   const outcome = await turn.ended.finally(() => signal.removeEventListener("abort", leave));
-  free();
+  seat.leave();
   const error = endingError(outcome);
   if (error) throw error;
-  const message = { role: "assistant", content: outcome.text };
+  const message = { role: "assistant", content: outcome.text + pendingSentence(outcome) };
   const body = {
     id,
     object: "chat.completion",
@@ -109,7 +109,7 @@ async function wholeReply({ c, grant, free, turn, id, created }: Reply): Promise
  * line in the stream, without a finish reason: the official clients raise on it.
  */
 async function streamReply(reply: Reply): Promise<Response> {
-  const { c, services, cors, turn, free } = reply;
+  const { c, services, cors, turn, seat } = reply;
   const { signal } = c.req.raw;
   const encode = chunkEncoder(reply);
   const begun = Promise.withResolvers<null>();
@@ -131,9 +131,20 @@ async function streamReply(reply: Reply): Promise<Response> {
   const refusal = early && endingError(early);
   if (refusal) throw refusal;
 
-  const { response, sink } = eventStream({ clock: services.clock, headers: cors, signal, onLeave: leave, onEnd: free });
+  const { response, sink } = eventStream({
+    clock: services.clock,
+    headers: cors,
+    signal,
+    onLeave: leave,
+    onEnd: seat.leave,
+  });
   write = sink.write;
   write(pending);
+  seat.onRevoked((revoked) => {
+    write(encode.error(revoked));
+    sink.close();
+    leave();
+  });
   turn.ended
     .then((outcome) => write(encode.last(outcome)))
     .catch((error: unknown) => write(encode.error(asEngineError(error))))
@@ -159,9 +170,18 @@ function chunkEncoder({ id, created, grant, request }: Reply) {
     last(outcome: TurnOutcome) {
       const failure = endingError(outcome);
       if (failure) return error(failure);
-      return chunk("{}", `"stop"`) + (withUsage ? usage(outcome.usage) : "") + done;
+      const waiting = pendingSentence(outcome);
+      const text = waiting === "" ? "" : chunk(`{"content":${JSON.stringify(waiting)}}`, "null");
+      return text + chunk("{}", `"stop"`) + (withUsage ? usage(outcome.usage) : "") + done;
     },
   };
+}
+
+/** What stands behind the text of a turn that stopped for a person's decision; empty for all others. */
+function pendingSentence(outcome: TurnOutcome): string {
+  if (outcome.status !== "approval") return "";
+  const names = [...new Set(outcome.pending.map(({ toolName }) => toolName))].join(", ");
+  return `${outcome.text === "" ? "" : "\n\n"}Approval is pending for: ${names}.`;
 }
 
 function wireUsage({ promptTokens, completionTokens }: Usage) {

@@ -11,8 +11,15 @@ import { createTurns } from "./turns.ts";
 export function createChat(services: Services) {
   const agents = createAgents(services);
   const turns = createTurns(services, agents.readmit);
+  const streams = new OpenStreams(services, agents);
   const { renewLeases, tick, stop } = turns;
-  return { routes: chatRoutes({ services, agents, turns, streams: new OpenStreams() }), renewLeases, tick, stop };
+  return {
+    routes: chatRoutes({ services, agents, turns, streams }),
+    closeRevoked: () => streams.closeRevoked(),
+    renewLeases,
+    tick,
+    stop,
+  };
 }
 
 /** The provider whose model answers for an agent as things are; null when there is no such agent. */

@@ -8,7 +8,9 @@ import type { TurnEvent, TurnOutcome } from "../../turn/types.ts";
 import type { Grant } from "./admit.ts";
 import { type Asked, allowOrigin, type Chat, endingError, readJson, webTurn } from "./door.ts";
 import { readInput } from "./input.ts";
+import { approvalMetadata } from "./record.ts";
 import { ChatRequest } from "./schema.ts";
+import type { Seat } from "./streams.ts";
 import { LineFull } from "./turns.ts";
 
 type Streaming = Parameters<typeof eventStream>[0];
@@ -24,15 +26,21 @@ export async function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): 
   const parsed = ChatRequest.safeParse(await readJson(c));
   if (!parsed.success) throw invalid(parsed.error.issues);
   const input = readInput(parsed.data, { get: (name) => c.req.header(name) });
-  const free = streams.enter(clientKey(c.var.ip));
-  const streaming = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: free };
-  return streamTurn(chat, grant, webTurn(c, grant, input), streaming).catch((refusal: unknown) => {
-    free();
+  const seat = streams.enter(clientKey(c.var.ip), grant);
+  const streaming = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave };
+  return streamTurn(chat, grant, webTurn(c, grant, input), streaming, seat).catch((refusal: unknown) => {
+    seat.leave();
     throw refusal;
   });
 }
 
-async function streamTurn({ turns }: Chat, grant: Grant, asked: Asked, streaming: Streaming): Promise<Response> {
+async function streamTurn(
+  { turns }: Chat,
+  grant: Grant,
+  asked: Asked,
+  streaming: Streaming,
+  seat: Seat,
+): Promise<Response> {
   const turn = await turns.takeTurn(grant, { ...asked, door: "native", throttle: null }).catch((refusal: unknown) => {
     if (refusal instanceof LineFull) return refusal;
     throw refusal;
@@ -43,6 +51,13 @@ async function streamTurn({ turns }: Chat, grant: Grant, asked: Asked, streaming
   // Something has to go out for every runtime to send the headers.
   sink.write(": ping\n\n");
   const encode = eventEncoder(turn.id);
+  const fail = (message: string) =>
+    sink.write(encode("error", { message }) + encode("done", { conversationId: asked.ref, messageId: null }));
+  seat.onRevoked((refusal) => {
+    fail(refusal.message);
+    sink.close();
+    turn.leave();
+  });
   turn.listen((event) => {
     const wire = wireEvent(event);
     if (wire) sink.write(encode(event.type, wire));
@@ -51,12 +66,11 @@ async function streamTurn({ turns }: Chat, grant: Grant, asked: Asked, streaming
     .then((outcome) => {
       const error = endingError(outcome);
       if (error) sink.write(encode("error", { message: error.message }));
-      sink.write(encode("done", { conversationId: asked.ref, messageId: isStored(outcome) ? turn.id : null }));
+      const messageId = isStored(outcome) ? turn.id : null;
+      const metadata = outcome.status === "approval" ? { metadata: { approval: approvalMetadata(outcome) } } : {};
+      sink.write(encode("done", { conversationId: asked.ref, messageId, ...metadata }));
     })
-    .catch((error: unknown) => {
-      const message = error instanceof EngineError ? error.message : "Internal server error";
-      sink.write(encode("error", { message }) + encode("done", { conversationId: asked.ref, messageId: null }));
-    })
+    .catch((error: unknown) => fail(error instanceof EngineError ? error.message : "Internal server error"))
     .finally(sink.close);
   return response;
 }
@@ -99,5 +113,5 @@ function wireEvent(event: TurnEvent): object | null {
 }
 
 function isStored({ status, produced }: TurnOutcome): boolean {
-  return status === "done" || produced;
+  return status === "done" || status === "approval" || produced;
 }

@@ -1,26 +1,86 @@
+import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { refusalHeaders } from "../../http/throttle.ts";
+import type { Agents, Grant } from "./admit.ts";
 
 /** So many replies may be under way to one client at a time, in this process. */
 export const streamLimit = 256;
 
-/** The chat replies that are under way, by the client that they go to: streams until their end, others until they are there. */
+type Revoke = (refusal: EngineError) => void;
+
+/** A reply that is under way to a client. */
+export interface Seat {
+  /** Called once if the client may not talk to the agent any more. */
+  onRevoked(revoke: Revoke): void;
+  leave(): void;
+}
+
+interface Guest {
+  grant: Grant;
+  revoke: Revoke;
+}
+
+/** The chat replies that are under way: streams until their end, others until they are there. */
 export class OpenStreams {
   readonly #counts = new Map<string, number>();
+  readonly #guests = new Set<Guest>();
+  readonly #services: Services;
+  readonly #agents: Agents;
 
-  /** Takes a place of the client's, and answers how to give it back. Throws the 429 when all are taken. */
-  enter(client: string): () => void {
+  constructor(services: Services, agents: Agents) {
+    this.#services = services;
+    this.#agents = agents;
+  }
+
+  /** Takes a place of the client's. Throws the 429 when all are taken. */
+  enter(client: string, grant: Grant): Seat {
     const count = this.#counts.get(client) ?? 0;
     if (count >= streamLimit) throw tooMany();
     this.#counts.set(client, count + 1);
-    let held = true;
-    return () => {
-      if (held) this.#leave(client);
-      held = false;
+    const guest: Guest = { grant, revoke: () => {} };
+    this.#guests.add(guest);
+    return {
+      onRevoked: (revoke) => {
+        guest.revoke = revoke;
+      },
+      leave: () => {
+        if (this.#guests.delete(guest)) this.#count(client);
+      },
     };
   }
 
-  #leave(client: string): void {
+  /**
+   * Asks again for every client whose agent changed since, and lets go of those that would be refused now: a key that
+   * was replaced, a channel that was turned off, an agent that is gone. One query while nothing changed, none while
+   * nobody listens. Call it every 2 seconds.
+   */
+  async closeRevoked(): Promise<void> {
+    const byAgent = Map.groupBy(this.#guests, ({ grant }) => grant.agent.row.id);
+    if (byAgent.size === 0) return;
+    const rows = await this.#services.database.query<{ id: string; revision: number }>(
+      "select id, revision from agents where id = any($1::uuid[])",
+      [`{${[...byAgent.keys()].join(",")}}`],
+    );
+    const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
+    for (const [id, guests] of byAgent) {
+      const changed = guests.filter(({ grant }) => grant.agent.row.revision !== revisions.get(id));
+      const [first] = changed;
+      if (!first) continue;
+      await this.#agents.reload(first.grant.agent.row.slug);
+      for (const guest of changed) await this.#askAgain(guest);
+    }
+  }
+
+  async #askAgain(guest: Guest): Promise<void> {
+    try {
+      guest.grant = await this.#agents.admitAgain(guest.grant);
+    } catch (refusal) {
+      if (!(refusal instanceof EngineError) || refusal.status >= 500) throw refusal;
+      guest.revoke(refusal);
+    }
+  }
+
+  #count(client: string): void {
     const count = this.#counts.get(client) ?? 0;
     if (count > 1) this.#counts.set(client, count - 1);
     else this.#counts.delete(client);

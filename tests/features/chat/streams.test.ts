@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import type { Services } from "../../../src/context.ts";
+import type { Agents, Grant } from "../../../src/features/chat/admit.ts";
 import { OpenStreams, streamLimit } from "../../../src/features/chat/streams.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness } from "./chat.ts";
@@ -73,11 +75,12 @@ test("whatever becomes of a call, its place is free afterwards", async () => {
 });
 
 test("a place is given back once", () => {
-  const streams = new OpenStreams();
-  const places = Array.from({ length: streamLimit }, () => streams.enter("a"));
-  expect(() => streams.enter("a")).toThrow(message);
-  places[0]?.();
-  places[0]?.();
-  streams.enter("a");
-  expect(() => streams.enter("a")).toThrow(message);
+  const streams = new OpenStreams({} as Services, {} as Agents);
+  const grant = { agent: { row: { id: "x" } } } as Grant;
+  const seats = Array.from({ length: streamLimit }, () => streams.enter("a", grant));
+  expect(() => streams.enter("a", grant)).toThrow(message);
+  seats[0]?.leave();
+  seats[0]?.leave();
+  streams.enter("a", grant);
+  expect(() => streams.enter("a", grant)).toThrow(message);
 });

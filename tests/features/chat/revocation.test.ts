@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { createEngine } from "../../../src/engine.ts";
+import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
+import { type ChatHarness, chatHarness, dataLines, readUntil } from "./chat.ts";
+
+/** Everything that takes a caller's right to talk to the agent away, and what he hears. */
+const revocations: Record<string, { change: (h: ChatHarness) => Promise<Response>; message: string }> = {
+  "another key": {
+    change: (h) => put(h, "/channels/web", { config: { apiKey: "another-key-of-the-agent" } }),
+    message: "Invalid API key",
+  },
+  "the key deleted": {
+    change: (h) => send(h, "DELETE", "/secrets/auth_api_key"),
+    message: "Auth enabled but no API key configured",
+  },
+  "Web off": { change: (h) => send(h, "DELETE", "/channels/web"), message: "Unknown model" },
+  "the agent inactive": { change: (h) => send(h, "PATCH", "", { active: false }), message: "Unknown model" },
+  "the agent deleted": { change: (h) => send(h, "DELETE", ""), message: "Unknown model" },
+};
+
+const send = (h: ChatHarness, method: string, path: string, json?: object) =>
+  h.request(`/api/instances/${h.agent.slug}${path}`, { method, headers: h.agent.headers, ...(json ? { json } : {}) });
+const put = (h: ChatHarness, path: string, json: object) => send(h, "PUT", path, json);
+
+/** A turn that says something and then waits. */
+async function talking() {
+  const held = gate();
+  const h = await chatHarness(scriptedModel(() => ({ parts: [text("some"), held.promise, text(" more"), finish()] })));
+  return { h, held };
+}
+
+describe.each(Object.entries(revocations))("%s", (_, { change, message }) => {
+  test("ends an open native stream with an error and done", async () => {
+    const { h, held } = await talking();
+    const { text: before, reader } = await readUntil(await h.native("q", { chat_id: "c" }), (said) =>
+      said.includes("some"),
+    );
+    await h.engine.closeRevoked();
+    expect((await change(h)).status).toBe(200);
+    await h.engine.closeRevoked();
+    const after = await rest(reader);
+    expect(before).not.toContain("event: error");
+    expect(after).toContain(`event: error\ndata: ${JSON.stringify({ message })}`);
+    expect(after).toContain("event: done");
+    held.open();
+  });
+
+  test("ends an open completion stream as a failure", async () => {
+    const { h, held } = await talking();
+    const { reader } = await readUntil(await h.complete("q", { chat_id: "c", stream: true }), (said) =>
+      said.includes("some"),
+    );
+    expect((await change(h)).status).toBe(200);
+    await h.engine.closeRevoked();
+    const lines = dataLines(await rest(reader));
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ error: { message } });
+    expect(lines.at(-1)).toBe("[DONE]");
+    expect(lines.join("")).not.toContain("stop");
+    held.open();
+  });
+});
+
+test("a change that takes nothing away leaves the stream alone, and the next revocation still ends it", async () => {
+  const { h, held } = await talking();
+  const { reader } = await readUntil(await h.native("q"), (said) => said.includes("some"));
+  await send(h, "PATCH", "", { description: "Another one." });
+  await h.engine.closeRevoked();
+  await send(h, "DELETE", "/channels/web");
+  await h.engine.closeRevoked();
+  expect(await rest(reader)).toContain("Unknown model");
+  held.open();
+});
+
+test("what was said before is kept: the turn goes on without its listener", async () => {
+  const { h, held } = await talking();
+  const { reader } = await readUntil(await h.native("q", { chat_id: "c" }), (said) => said.includes("some"));
+  await send(h, "DELETE", "/channels/web");
+  await h.engine.closeRevoked();
+  await rest(reader);
+  held.open();
+  await h.engine.stop(1000);
+  expect((await h.stored()).messages.at(-1)).toMatchObject({ role: "assistant", content: "some more" });
+});
+
+test("another replica's stream is ended too", async () => {
+  const { h, held } = await talking();
+  const replica = createEngine(h.services);
+  const { reader } = await readUntil(await h.native("q"), (said) => said.includes("some"));
+  await replica.app.request(`/api/instances/${h.agent.slug}/channels/web`, {
+    method: "DELETE",
+    headers: h.agent.headers,
+  });
+  await h.engine.closeRevoked();
+  expect(await rest(reader)).toContain("Unknown model");
+  held.open();
+  await replica.stop(0);
+});
+
+async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let said = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return said;
+    said += decoder.decode(value, { stream: true });
+  }
+}
