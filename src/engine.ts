@@ -30,6 +30,7 @@ import {
   verifyEncryptionKey,
 } from "./features/secrets/index.ts";
 import { skillImportRoutes, skillRoutes } from "./features/skills/index.ts";
+import { toolRoutes } from "./features/tools/index.ts";
 import { createHealth } from "./http/health.ts";
 
 export interface OwnerAccount {
@@ -114,6 +115,8 @@ export function createEngine(services: Services): Engine {
       channelRoutes,
       installationRoutes,
       auditRoutes,
+      toolRoutes,
+      chat.approvalRoutes,
     ],
   });
   const deleteOldEntries = createRetention(services);

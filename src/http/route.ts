@@ -4,6 +4,7 @@ import { requireInstallationPermission, requirePermission } from "../context.ts"
 import { EngineError } from "../core/errors.ts";
 import type { Permission } from "../core/permissions.ts";
 import { authenticate, requireSession } from "./authentication.ts";
+import { limitBody } from "./body.ts";
 import type { AppEnv } from "./environment.ts";
 import { ErrorBody, invalid } from "./errors.ts";
 
@@ -66,6 +67,11 @@ interface GuardOptions {
   sessionOnly?: boolean;
   /** It concerns the whole installation: the permission has to be held in the first organization. */
   installation?: boolean;
+  /**
+   * Bytes that the body may have, where it is another number than elsewhere; checked once the caller is known to be
+   * allowed. Mount the route among the doors of the app: its groups have the usual bound in front of them.
+   */
+  bodyLimit?: number;
 }
 
 /**
@@ -75,7 +81,7 @@ interface GuardOptions {
 export function guarded<const Route extends Declared>(
   permission: Permission | null,
   route: Route,
-  { sessionOnly = permission === null, installation = false }: GuardOptions = {},
+  { sessionOnly = permission === null, installation = false, bodyLimit }: GuardOptions = {},
 ) {
   const require = installation ? requireInstallationPermission : requirePermission;
   const guard = createMiddleware<AppEnv>(async (c, next) => {
@@ -85,6 +91,7 @@ export function guarded<const Route extends Declared>(
     c.set("ctx", ctx);
     // No proxy may keep what one caller was shown; a handler may say otherwise.
     c.header("Cache-Control", "no-store");
+    if (bodyLimit !== undefined) await limitBody(c, bodyLimit);
     await next();
   });
   return createRoute({

@@ -45,21 +45,29 @@ export function readLog({ stderr }: ChildProcess, onLine: (line: string) => void
 
 /** One agent for each reply, made over the API as a user would. */
 export async function createAgents(url: string): Promise<Target> {
-  const call = async (method: string, path: string, body: object, token?: string): Promise<{ token?: string }> => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as { token?: string };
-  };
-  const { token } = await call("POST", "/api/auth/sign-in/email", owner);
+  const token = await ownerToken(url);
   for (const slug of shapeNames) {
-    await call("POST", "/api/instances", { slug, provider: "openai-compatible", model: slug }, token);
-    await call("PUT", `/api/instances/${slug}/channels/web`, { enabled: true, config: { apiKey: keys(slug) } }, token);
+    const channel = `/api/instances/${slug}/channels/web`;
+    await send(url, "POST", "/api/instances", { slug, provider: "openai-compatible", model: slug }, token);
+    await send(url, "PUT", channel, { enabled: true, config: { apiKey: keys(slug) } }, token);
   }
   return engineTarget(url);
+}
+
+export async function ownerToken(url: string): Promise<string> {
+  const { token } = await send(url, "POST", "/api/auth/sign-in/email", owner);
+  if (!token) throw new Error("The sign-in answered no token");
+  return token;
+}
+
+async function send(url: string, method: string, path: string, body: object, token?: string) {
+  const response = await fetch(url + path, {
+    method,
+    headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as { token?: string };
 }
 
 /** Agents that exist. */

@@ -6,6 +6,7 @@ import { startPostgres, withDatabase } from "../real-postgres.ts";
 import { withContestants } from "./contestants.ts";
 import { cpuHead, measureCpu } from "./cpu.ts";
 import { table } from "./figures.ts";
+import { guardedHead, measureGuarded } from "./guarded.ts";
 import { measureMemory, memoryHead } from "./memory.ts";
 import { startScript } from "./processes.ts";
 import { measureProfile, profileHead } from "./profile.ts";
@@ -15,7 +16,7 @@ import { measureTtft, ttftHead } from "./ttft.ts";
 
 // What the engine costs beside two floors that do the least possible. See docs/benchmarks.md.
 
-const usual = ["cpu", "ttft", "memory", "start", "statements"];
+const usual = ["cpu", "ttft", "memory", "start", "statements", "guarded"];
 const { values } = parseArgs({ options: { only: { type: "string" }, "no-build": { type: "boolean" } } });
 const parts = new Set(values.only?.split(",") ?? usual);
 const unknown = [...parts].find((part) => part !== "profile" && !usual.includes(part));
@@ -68,6 +69,7 @@ try {
   if (parts.has("statements") && fresh) {
     print("Statements", statementsHead, await measureStatements(model.url, await fresh()));
   }
+  if (parts.has("guarded") && fresh) print("Management", guardedHead, await measureGuarded(model.url, await fresh()));
   if (parts.has("memory") && fresh) {
     // Processes of their own: what a load leaves behind would take up the streams and hide them.
     const kind = { modelUrl: model.url, databaseUrl: await fresh(), warmUp: 32 };

@@ -1,12 +1,14 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { digest, toHex } from "../../core/ids.ts";
-import type { CurrentPolicies } from "../../core/policies.ts";
 import { type Scrub, scrubber } from "../../core/scrub.ts";
 import { agents, channels, organizations, secrets } from "../../db/schema.ts";
+import type { Tool } from "../../turn/types.ts";
 import { openWebConfig, type WebConfig } from "../channels/index.ts";
 import { openSecrets } from "../secrets/index.ts";
+import { type LoadedSkill, loadSkills, skillPlaceholders, skillsPrompt } from "../skills/index.ts";
 import { slugPattern } from "./schema.ts";
+import { loadTools } from "./tools.ts";
 
 export type AgentRow = typeof agents.$inferSelect;
 
@@ -16,11 +18,11 @@ export interface LiveAgent {
   organizationSlug: string;
   /** The only one whose agents may use the environment's keys under the policy `environmentKeys: first-organization`. */
   inFirstOrganization: boolean;
-  /** Not part of what is cached: each turn reads them anew. */
-  policies: CurrentPolicies;
   secrets: ReadonlyMap<string, string>;
   web: WebConfig & { enabled: boolean };
   system: string;
+  /** By the names that models see. */
+  tools: ReadonlyMap<string, Tool>;
   /** Of everything that shapes the prompt. */
   fingerprint: string;
   scrub: Scrub;
@@ -31,7 +33,7 @@ const firstOrganization = sql.raw("select id from organizations order by created
 /** Reads an agent by its slug; null when there is none. */
 export async function loadAgent(services: Services, slug: string): Promise<LiveAgent | null> {
   if (!slugPattern.test(slug)) return null;
-  const { database, cipher, options, policies } = services;
+  const { database, cipher, options } = services;
   const [found] = await database.db
     .select({
       row: agents,
@@ -48,20 +50,35 @@ export async function loadAgent(services: Services, slug: string): Promise<LiveA
   const { row, organizationSlug, inFirstOrganization, web } = found;
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
-  const system = systemPrompt(row);
+  const skills = await loadSkills(database.db, cipher, { agentId: row.id, workspaceId: row.workspaceId });
+  const tools = await loadTools(services, row, skills);
+  const system = systemPrompt(row, skills);
+  const hidden = skillPlaceholders(skills).map(({ value }) => value);
   return {
     row,
     organizationSlug,
     inFirstOrganization,
-    policies,
     secrets: opened,
     web: { ...(await openWebConfig(cipher, row.id, web)), enabled: web?.enabled ?? false },
     system,
-    fingerprint: toHex(await digest(system)).slice(0, 16),
-    scrub: scrubber([...opened.values(), ...options.environmentKeys.values()]),
+    tools,
+    fingerprint: await fingerprint(system, skills, tools),
+    scrub: scrubber([...opened.values(), ...hidden, ...options.environmentKeys.values()]),
   };
 }
 
-function systemPrompt({ name, description }: AgentRow): string {
-  return [`You are ${name}, an assistant.`, description].filter((line) => line !== "").join("\n");
+function systemPrompt({ name, description }: AgentRow, skills: readonly LoadedSkill[]): string {
+  const identity = [`You are ${name}, an assistant.`, description].filter((line) => line !== "").join("\n");
+  return [identity, skillsPrompt(skills)].filter((part) => part !== "").join("\n\n");
+}
+
+/** Changes with the prompt, with the version of any skill, and with what the model is told of the tools. */
+async function fingerprint(
+  system: string,
+  skills: readonly LoadedSkill[],
+  tools: ReadonlyMap<string, Tool>,
+): Promise<string> {
+  const versions = skills.map(({ slug, version }) => [slug, version]);
+  const offered = [...tools].map(([name, { description, inputSchema }]) => [name, description, inputSchema]);
+  return toHex(await digest(JSON.stringify([system, versions, offered]))).slice(0, 16);
 }

@@ -69,13 +69,18 @@ export async function findDecided(database: Database, turnId: string | null): Pr
 /** Ends the waiting of turns that went on, and of those whose calls were refused without anybody's word. */
 export async function settleWaiting(database: Database): Promise<void> {
   await database.query(
-    `update turns t set status = 'done', suspended = null
+    `with settled as (
+     update turns t set status = 'done', suspended = null
      where t.status = 'approval' and not exists (
          select 1 from tool_calls k where k.turn_id = t.id and k.status = 'pending'
        ) and (
          exists (select 1 from turns n where n.continues = t.id)
          or not exists (select 1 from tool_calls k where k.turn_id = t.id and k.decided_by is not null)
-       )`,
+       )
+     returning t.id, t.conversation_id
+     )
+     update conversations c set awaiting = null from settled
+     where c.id = settled.conversation_id and c.awaiting = settled.id`,
     [],
   );
 }

@@ -2,6 +2,9 @@ import type { Services } from "../../context.ts";
 import type { ProviderName } from "../../core/providers.ts";
 import { createAgents } from "./admit.ts";
 import { loadAgent } from "./agent.ts";
+import { approvalRoutes } from "./approval-routes.ts";
+import { expireWaiting } from "./approvals.ts";
+import { continueDecided } from "./continue.ts";
 import { modelSpec } from "./model.ts";
 import { chatRoutes } from "./routes.ts";
 import { OpenStreams } from "./streams.ts";
@@ -12,12 +15,19 @@ export function createChat(services: Services) {
   const agents = createAgents(services);
   const turns = createTurns(services, agents.readmit);
   const streams = new OpenStreams(services, agents);
-  const { renewLeases, tick, stop } = turns;
+  const { renewLeases, stop } = turns;
+  const chat = { services, agents, turns, streams };
   return {
-    routes: chatRoutes({ services, agents, turns, streams }),
+    routes: chatRoutes(chat),
+    /** Guarded as all management routes are. */
+    approvalRoutes: approvalRoutes(chat),
     closeRevoked: () => streams.closeRevoked(),
     renewLeases,
-    tick,
+    async tick() {
+      await turns.tick();
+      await expireWaiting(services.database);
+      await continueDecided(chat, null);
+    },
     stop,
   };
 }

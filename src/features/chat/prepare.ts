@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { Policies } from "../../core/policies.ts";
 import type { Limits, ModelMessage, Origin, Resumed, TurnInput } from "../../turn/types.ts";
 import type { LiveAgent } from "./agent.ts";
 import type { StoredMessage } from "./open.ts";
@@ -9,6 +10,7 @@ interface Preparation {
   turnId: string;
   conversation: TurnInput["conversation"];
   agent: LiveAgent;
+  policies: Policies;
   origin: Origin;
   model: LanguageModelV4;
   history: readonly ModelMessage[];
@@ -17,9 +19,9 @@ interface Preparation {
 }
 
 /** The agent as cached, what OPEN read and the policies of this moment become the frozen input of a turn. No I/O. */
-export function prepare({ agent, ...turn }: Preparation): TurnInput {
-  const { row, system, scrub } = agent;
-  const { modelTimeoutSeconds, toolTimeoutSeconds } = agent.policies.values;
+export function prepare({ agent, policies, ...turn }: Preparation): TurnInput {
+  const { row, system, tools, scrub } = agent;
+  const { modelTimeoutSeconds, toolTimeoutSeconds } = policies;
   return {
     ...turn,
     agent: { id: row.id, slug: row.slug, name: row.name },
@@ -29,7 +31,7 @@ export function prepare({ agent, ...turn }: Preparation): TurnInput {
       ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
     },
     system,
-    tools: new Map(),
+    tools,
     limits: {
       ...limits,
       turnMs: modelTimeoutSeconds * 1000,

@@ -86,3 +86,15 @@ export const ModelList = z
     ),
   })
   .openapi("ModelList");
+
+export const ApprovalDecision = z
+  .object({
+    approved: z.boolean(),
+    reason: zText(1000)
+      .optional()
+      .openapi({ description: "Told to the model when refused.", example: "Too expensive." }),
+  })
+  .openapi("ApprovalDecision");
+export type ApprovalDecision = z.infer<typeof ApprovalDecision>;
+
+export const ApprovalStatus = z.object({ status: z.enum(["approved", "refused"]) }).openapi("ApprovalStatus");

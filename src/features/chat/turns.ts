@@ -119,6 +119,7 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
       turnId,
       conversation: place.conversation,
       agent,
+      policies: services.policies.values,
       origin: request.origin,
       model: await resolving,
       history: place.conversation

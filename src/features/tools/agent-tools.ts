@@ -9,10 +9,12 @@ import { listTools } from "./catalogue.ts";
 import type { ToolDefinition } from "./definition.ts";
 import type { AgentTools, RequiredSecrets, ToolChanges } from "./schema.ts";
 
-/** Where a tool of an agent stands. */
+/** Why a tool of an agent is on. */
 export interface ToolSetting {
-  /** A skill that requires it outweighs somebody's choice: it can't be turned off. */
-  source: "global" | "skill" | "manual";
+  /** A skill requires it, so that it can't be turned off. */
+  bySkill: boolean;
+  /** Somebody chose it. */
+  chosen: boolean;
   needsApproval: boolean;
 }
 
@@ -21,11 +23,11 @@ export async function toolSettings(db: Db, agentId: string): Promise<Map<string,
   const rows = await db.select().from(agentTools).where(eq(agentTools.agentId, agentId));
   const settings = new Map<string, ToolSetting>();
   for (const { name, source, needsApproval } of rows) {
-    const known = settings.get(name);
-    settings.set(name, {
-      source: known?.source === "skill" ? "skill" : (source as ToolSetting["source"]),
-      needsApproval: needsApproval || (known?.needsApproval ?? false),
-    });
+    const setting = settings.get(name) ?? { bySkill: false, chosen: false, needsApproval: false };
+    if (source === "skill") setting.bySkill = true;
+    else setting.chosen = true;
+    setting.needsApproval ||= needsApproval;
+    settings.set(name, setting);
   }
   return settings;
 }
@@ -39,7 +41,7 @@ export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools
     const setting = settings.get(definition.name);
     return {
       ...wireTool(definition),
-      source: setting?.source ?? null,
+      source: setting ? (setting.bySkill ? ("skill" as const) : ("manual" as const)) : null,
       enabled: setting !== undefined,
       needsApproval: setting?.needsApproval ?? false,
     };
@@ -57,7 +59,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     const approval = approvalSet(changes, enabled, settings);
     await tx.delete(agentTools).where(and(eq(agentTools.agentId, id), eq(agentTools.source, "manual")));
     // What a skill requires is on without a choice, and goes when the skill goes.
-    const chosen = [...enabled].filter((name) => settings.get(name)?.source !== "skill");
+    const chosen = [...enabled].filter((name) => !settings.get(name)?.bySkill);
     if (chosen.length > 0) {
       const rows = chosen.map((name) => ({ agentId: id, name, source: "manual", needsApproval: approval.has(name) }));
       await tx.insert(agentTools).values(rows);
@@ -97,9 +99,7 @@ async function requireKnown(
 }
 
 function requireSkillTools(settings: ReadonlyMap<string, ToolSetting>, enabled: ReadonlySet<string>): void {
-  const missing = [...settings].flatMap(([name, { source }]) =>
-    source === "skill" && !enabled.has(name) ? [name] : [],
-  );
+  const missing = [...settings].flatMap(([name, { bySkill }]) => (bySkill && !enabled.has(name) ? [name] : []));
   if (missing.length === 0) return;
   throw new EngineError(
     "bad-request",

@@ -172,6 +172,7 @@ describe("the time that is given", () => {
         turnId: "t",
         conversation: null,
         agent,
+        policies: h.services.policies.values,
         origin,
         model,
         history: [],

@@ -1,0 +1,36 @@
+import { newId } from "../../core/ids.ts";
+import { sqlState } from "../../db/client.ts";
+import { type DecidedTurn, findDecided, settleWaiting } from "./approvals.ts";
+import type { Chat } from "./door.ts";
+
+type Engine = Pick<Chat, "services" | "agents" | "turns">;
+
+/** Goes on with turns whose calls are decided: all of them, or this one. Nobody listens: what they say is stored. */
+export async function continueDecided(engine: Engine, turnId: string | null): Promise<void> {
+  const { database, log } = engine.services;
+  for (const decided of await findDecided(database, turnId)) {
+    try {
+      await continueTurn(engine, decided);
+    } catch (err) {
+      // Of several replicas one is the first.
+      if (sqlState(err) !== "23505") log.error({ turnId: decided.turnId, err }, "A decided turn could not go on");
+    }
+  }
+  await settleWaiting(database);
+}
+
+async function continueTurn({ agents, turns }: Engine, decided: DecidedTurn): Promise<void> {
+  const { slug, ref, channel, channelId, subject, door, turnId, resumed } = decided;
+  const grant = await agents.admitEngine(slug);
+  const turn = await turns.takeTurn(grant, {
+    door,
+    ref,
+    origin: { channel, channelId, source: "user", depth: 0, subject },
+    input: { chatId: channelId, user: null, history: [], fresh: [] },
+    rule: "always-finish",
+    requestId: newId(),
+    throttle: null,
+    resumed: { ...resumed, turnId },
+  });
+  turn.listen(() => {});
+}

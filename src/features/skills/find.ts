@@ -1,0 +1,106 @@
+import { and, eq } from "drizzle-orm";
+import { type Ctx, workspaceScope } from "../../context.ts";
+import { notFound } from "../../core/errors.ts";
+import type { Db } from "../../db/client.ts";
+import { skills, skillVersions, workspaces } from "../../db/schema.ts";
+import { invalid } from "../../http/errors.ts";
+import { unusableTools } from "../tools/index.ts";
+import { isSkillSlug, type Script, type VersionFields } from "./rules.ts";
+import type { RequiredEnv, Skill } from "./schema.ts";
+
+export type SkillRow = typeof skills.$inferSelect;
+export type VersionRow = typeof skillVersions.$inferSelect;
+
+/** Who is written down as the author; the engine and keys leave it to the audit log. */
+export function authorOf({ actor }: Ctx): string | null {
+  return actor.type === "user" ? actor.id : null;
+}
+
+type Reader = Pick<Ctx, "membership">;
+
+const inCatalogue = ({ membership }: Reader, slug: string) =>
+  and(eq(skills.organizationId, membership.organizationId), eq(skills.slug, slug));
+
+/** The skills of the organization, each with its current version. */
+export function selectCurrent(db: Db) {
+  return db
+    .select({ skill: skills, version: skillVersions })
+    .from(skills)
+    .innerJoin(skillVersions, eq(skillVersions.id, skills.currentVersionId));
+}
+
+/** The skill with its current version. Throws the 404. */
+export async function findSkill(ctx: Ctx, slug: string): Promise<{ skill: SkillRow; version: VersionRow }> {
+  const [found] = isSkillSlug(slug) ? await selectCurrent(ctx.db).where(inCatalogue(ctx, slug)) : [];
+  if (!found) throw notFound("Skill");
+  return found;
+}
+
+/** The skill, and nobody else changes it until the transaction ends. Throws the 404. */
+export async function lockSkill(
+  tx: Db,
+  ctx: Reader,
+  slug: string,
+  strength: "no key update" | "update" = "no key update",
+): Promise<SkillRow> {
+  const [skill] = isSkillSlug(slug) ? await tx.select().from(skills).where(inCatalogue(ctx, slug)).for(strength) : [];
+  if (!skill) throw notFound("Skill");
+  return skill;
+}
+
+/** The version that new agents get. Not read together with the lock, which would see what was current before it. */
+export async function currentVersion(tx: Db, { currentVersionId }: SkillRow): Promise<VersionRow> {
+  const [version] =
+    currentVersionId === null
+      ? []
+      : await tx.select().from(skillVersions).where(eq(skillVersions.id, currentVersionId));
+  if (!version) throw new Error("A skill has a current version");
+  return version;
+}
+
+/** The id of a workspace of the organization that the caller reaches. Throws the 404. */
+export async function findWorkspace(db: Db, { membership }: Ctx, id: string): Promise<string> {
+  const scope = workspaceScope(membership);
+  const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
+  const [workspace] =
+    uuid && (scope === null || scope.includes(id.toLowerCase()))
+      ? await db
+          .select({ id: workspaces.id })
+          .from(workspaces)
+          .where(and(eq(workspaces.id, id), eq(workspaces.organizationId, membership.organizationId)))
+      : [];
+  if (!workspace) throw notFound("Workspace");
+  return workspace.id;
+}
+
+/** Throws the 400 that names the tools which the organization can't use, by the paths of the fields that name them. */
+export async function requireUsable(
+  db: Db,
+  { membership }: Reader,
+  fields: readonly { path: string; names: readonly string[] }[],
+): Promise<void> {
+  const all = [...new Set(fields.flatMap(({ names }) => names))];
+  const unusable = new Set(await unusableTools(db, membership.organizationId, all));
+  const issues = fields.flatMap(({ path, names }) => {
+    const wrong = names.filter((name) => unusable.has(name));
+    return wrong.length === 0
+      ? []
+      : [{ path: [path], message: `this organization has no such tool: ${wrong.join(", ")}` }];
+  });
+  if (issues.length > 0) throw invalid(issues);
+}
+
+/** The variables that a version asks for, whose shape the schema of the database leaves open. */
+export const requiredEnvOf = (row: Pick<VersionRow, "requiredEnv">) => row.requiredEnv as RequiredEnv[];
+
+/** All that a version holds beside its number. */
+export function versionFieldsOf(row: Omit<VersionRow, "id" | "skillId" | "createdBy">): VersionFields {
+  const { description, content, requiredTools } = row;
+  return { description, content, requiredEnv: requiredEnvOf(row), requiredTools, scripts: row.scripts as Script[] };
+}
+
+/** A skill as the wire shows it. */
+export function toSkill(skill: SkillRow, row: VersionRow): Skill {
+  const { scripts, ...fields } = versionFieldsOf(row);
+  return { name: skill.name, slug: skill.slug, category: skill.category, ...fields, version: row.version };
+}

@@ -1,0 +1,20 @@
+import { router } from "../../http/route.ts";
+import { agentSkillRoutes } from "./agent-routes.ts";
+import { allowRoutes } from "./allow-routes.ts";
+import { catalogueRoutes } from "./catalogue-routes.ts";
+import { envRoutes } from "./env-routes.ts";
+
+/** The catalogue, the allow-lists of workspaces, and what agents make of both. */
+export const skillRoutes = router()
+  .route("/", catalogueRoutes)
+  .route("/", allowRoutes)
+  .route("/", agentSkillRoutes)
+  .route("/", envRoutes);
+/** The import, a door of its own: it bounds its body itself, and not before it knows who calls. */
+export { importRoutes as skillImportRoutes } from "./import-routes.ts";
+/** The skills that a turn of an agent serves, opened. */
+export { type LoadedEnv, type LoadedSkill, loadSkills } from "./load.ts";
+/** What skills are to a turn: a part of its prompt, two tools, and values that no model may see. */
+export { skillPlaceholders, skillsPrompt, skillTools } from "./serve.ts";
+/** Brings an agent's tools of source `skill` in line with the skills it is served, inside a transaction that changes those. */
+export { syncSkillTools } from "./serving.ts";

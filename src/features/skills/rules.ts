@@ -1,0 +1,86 @@
+/** The version of a new skill (spec "Skill"). */
+export const firstVersion = "0.1.0";
+
+/** Lower case, and one dash for each character outside a-z, 0-9 and -: nothing trimmed, nothing collapsed. */
+export function slugOf(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9-]/gu, "-");
+}
+
+/** Whether a skill can have this slug. */
+export const isSkillSlug = (text: string) => /^[a-z0-9-]{1,512}$/.test(text);
+
+/** Three numbers without leading zeros. */
+export const versionPattern = /^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})$/;
+
+const numbers = (version: string) => version.split(".").map(Number);
+
+/** The version of the next save: minor + 1. */
+export function nextVersion(version: string): string {
+  const [major = 0, minor = 0] = numbers(version);
+  return `${major}.${minor + 1}.0`;
+}
+
+/** Below 0 when `a` is the older one. */
+export function compareVersions(a: string, b: string): number {
+  const theirs = numbers(b);
+  const differences = numbers(a).map((number, index) => number - (theirs[index] ?? 0));
+  return differences.find((difference) => difference !== 0) ?? 0;
+}
+
+export interface Script {
+  file: string;
+  description: string;
+  content: string;
+}
+
+/** What a skill wants to know from each agent that uses it. */
+export interface EnvSpec {
+  name: string;
+  description?: string | undefined;
+  sensitive: boolean;
+  hosts?: string[] | undefined;
+}
+
+/** What a version holds, beside its number. */
+export interface VersionFields {
+  description: string;
+  content: string;
+  requiredEnv: EnvSpec[];
+  requiredTools: string[];
+  scripts: Script[];
+}
+
+export interface NumberedVersion extends VersionFields {
+  version: string;
+  changelog?: string | null | undefined;
+  createdAt?: string | undefined;
+}
+
+/** Whether two versions say the same; the database keeps the fields of JSON in an order of its own. */
+function saysTheSame(a: VersionFields, b: VersionFields): boolean {
+  return canonical(a) === canonical(b);
+}
+
+function canonical({ description, content, requiredEnv, requiredTools, scripts }: VersionFields): string {
+  const env = requiredEnv.map((one) => [one.name, one.description ?? "", one.sensitive, one.hosts ?? []]);
+  const files = scripts.map((one) => [one.file, one.description, one.content]).sort();
+  return JSON.stringify([description, content, env, requiredTools, files]);
+}
+
+/**
+ * What an import adds to the versions that are stored: those of its history whose numbers are not there, and its own
+ * text as the next one unless the newest says the same. Nothing that is stored changes. `current` is the newest number.
+ */
+export function planImport(
+  stored: readonly NumberedVersion[],
+  skill: VersionFields & { versions?: NumberedVersion[] | undefined },
+): { additions: NumberedVersion[]; current: string } {
+  const known = new Set(stored.map(({ version }) => version));
+  const additions = (skill.versions ?? []).filter(({ version }) => !known.has(version));
+  const newest = [...stored, ...additions].sort((a, b) => compareVersions(b.version, a.version))[0];
+  if (newest && saysTheSame(newest, skill)) return { additions, current: newest.version };
+  const { description, content, requiredEnv, requiredTools, scripts } = skill;
+  const version = newest ? nextVersion(newest.version) : firstVersion;
+  const own = { version, description, content, requiredEnv, requiredTools, scripts };
+  return { additions: [...additions, own], current: version };
+}

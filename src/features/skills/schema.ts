@@ -1,0 +1,167 @@
+import { z } from "@hono/zod-openapi";
+import { zText } from "../../core/text.ts";
+import { Timestamp } from "../../http/shapes.ts";
+import { versionPattern } from "./rules.ts";
+
+const notBlank = (text: string) => text.trim() !== "";
+const empty = "must not be empty";
+
+/** What skills do not have (spec "Skill"), and why a body that carries it is refused. */
+const unsupported = "is not a field of skills; leave it out";
+export const neverFields = {
+  tags: unsupported,
+  language: unsupported,
+  requiredSecrets: "is not a field of skills; use requiredEnv",
+  dependsOnTools: "is not a field of skills; use requiredTools",
+  version: "is given by the server; leave it out",
+};
+const plainFields = { ...neverFields, scripts: "can only come with an import" };
+
+/** A body that is refused, by the name of the field, when it carries one of these. */
+export function refusing<Schema extends z.ZodType>(fields: Readonly<Record<string, string>>, schema: Schema) {
+  return z.preprocess((body, context) => {
+    if (typeof body !== "object" || body === null) return body;
+    for (const [field, message] of Object.entries(fields)) {
+      if (Object.hasOwn(body, field)) context.addIssue({ code: "custom", path: [field], message, input: body });
+    }
+    return body;
+  }, schema);
+}
+
+const host = z
+  .string()
+  .max(259, "must be at most 259 characters")
+  .toLowerCase()
+  .regex(/^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)(:\d{1,5})?$/, "must be a host such as api.example.com")
+  .openapi({ example: "api.example.com" });
+
+/** Names, descriptions and values of what a skill wants to know. */
+export const EnvKey = zText(128)
+  .min(1, empty)
+  // A path segment of dots never reaches the server.
+  .refine((key) => key !== "." && key !== "..", "must not be . or ..")
+  .openapi({ description: "Any text; by convention UPPER_SNAKE_CASE.", example: "API_TOKEN" });
+
+export const RequiredEnv = z
+  .object({
+    name: EnvKey,
+    description: zText(1000).optional().openapi({ example: "Token of the weather service." }),
+    sensitive: z.boolean().default(true).openapi({ description: "Whether its value is never shown." }),
+    hosts: z
+      .array(host)
+      .max(32, "must have at most 32 entries")
+      .optional()
+      .openapi({ description: "When it lists any, the value goes to these hosts only. `host` or `host:port`." }),
+  })
+  .openapi("RequiredEnv");
+export type RequiredEnv = z.infer<typeof RequiredEnv>;
+
+const distinct = (list: readonly { name: string }[]) => new Set(list.map(({ name }) => name)).size === list.length;
+
+const toolName = zText(200)
+  .min(1, empty)
+  // Drizzle's reading of arrays loses it, where the driver hands them over as text.
+  .refine((name) => !name.includes("\\"), "must not contain a backslash");
+
+/** The fields that make up a version, and the words that describe them. */
+export const versionFields = {
+  description: zText(2000)
+    .refine(notBlank, empty)
+    .openapi({ description: "One line; tells the model when to use the skill.", example: "How to answer on refunds." }),
+  content: zText(262_144)
+    .refine(notBlank, empty)
+    .openapi({ description: "Markdown. A `---` block in it stays text.", example: "# Refunds\n\nAsk for the order." }),
+  requiredEnv: z
+    .array(RequiredEnv)
+    .max(64, "must have at most 64 entries")
+    .refine(distinct, "must not name a variable twice")
+    .default([]),
+  requiredTools: z
+    .array(toolName)
+    .max(64, "must have at most 64 entries")
+    .overwrite((names) => [...new Set(names)])
+    .default([])
+    .openapi({
+      description: "Turned on with the skill; a plugin's as `<namespace>:<tool>`.",
+      example: ["httpRequest"],
+    }),
+};
+
+export const SkillName = zText(128).refine(notBlank, empty).openapi({
+  description: "Fixed once the skill is made. Its slug is made from it and must be free.",
+  example: "Refunds",
+});
+
+export const Category = zText(64).trim().min(1, empty).openapi({ example: "general" });
+
+const refusals =
+  "`tags`, `language`, `requiredSecrets`, `dependsOnTools`, `version` and `scripts` are refused; other unknown fields are ignored.";
+
+export const NewSkill = refusing(
+  plainFields,
+  z.object({ name: SkillName, category: Category.optional(), ...versionFields }),
+).openapi("NewSkill", { description: refusals });
+export type NewSkill = z.infer<typeof NewSkill>;
+
+export const SkillChanges = refusing(
+  plainFields,
+  z.object({
+    name: z.string().optional().openapi({ description: "May be sent as it is; another one is refused." }),
+    category: Category.optional().openapi({ description: "Stays as it is when left out." }),
+    ...versionFields,
+    changelog: zText(2000).nullish().openapi({ description: "What changed.", example: "Say how long it takes." }),
+  }),
+).openapi("SkillChanges", { description: refusals });
+export type SkillChanges = z.infer<typeof SkillChanges>;
+
+export const VersionNumber = z
+  .string()
+  .regex(versionPattern, "must be three numbers, such as 1.2.0")
+  .openapi({ example: "0.2.0" });
+
+const answered = {
+  name: z.string().openapi({ example: "Refunds" }),
+  slug: z.string().openapi({ description: "Names it in paths.", example: "refunds" }),
+  description: z.string().openapi({ example: "How to answer on refunds." }),
+  category: z.string().openapi({ example: "general" }),
+  requiredEnv: z.array(RequiredEnv),
+  requiredTools: z.array(z.string()).openapi({ example: ["httpRequest"] }),
+  content: z.string().openapi({ example: "# Refunds\n\nAsk for the order." }),
+  version: VersionNumber,
+};
+
+export const Skill = z.object(answered).openapi("Skill");
+export type Skill = z.infer<typeof Skill>;
+
+export const SkillList = z.object({ skills: z.array(Skill) }).openapi("SkillList");
+
+const history = {
+  id: z.uuid().openapi({ description: "A rollback takes it, too." }),
+  version: VersionNumber,
+  changelog: z.string().nullable().openapi({ example: "Say how long it takes." }),
+  createdAt: Timestamp,
+};
+
+export const SkillVersions = z.object({ versions: z.array(z.object(history)) }).openapi("SkillVersions");
+export type SkillVersions = z.infer<typeof SkillVersions>;
+
+export const SkillVersion = z.object({ ...answered, ...history }).openapi("SkillVersion");
+export type SkillVersion = z.infer<typeof SkillVersion>;
+
+export const organizationPath = z.object({
+  orgSlug: z.string().openapi({ description: "Slug of the organization.", example: "default" }),
+});
+export const skillPath = organizationPath.extend({
+  name: z.string().openapi({ description: "Slug of the skill.", example: "refunds" }),
+});
+export const versionPath = skillPath.extend({ version: z.string().openapi({ example: "0.1.0" }) });
+
+const workspaceId = z.string().openapi({ description: "Id of the workspace." });
+export const workspacePath = organizationPath.extend({ workspaceId });
+export const allowPath = skillPath.extend({ workspaceId });
+
+export const AllowedSkills = z
+  .object({ skills: z.array(z.string()).openapi({ description: "Slugs.", example: ["refunds"] }) })
+  .openapi("AllowedSkills");
+
+export const Allowed = z.object({ allowed: z.literal(true) }).openapi("Allowed");

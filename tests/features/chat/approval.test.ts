@@ -1,0 +1,181 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, test } from "vitest";
+import type { EgressRequest } from "../../../src/core/ports.ts";
+import { toolCalls, turns } from "../../../src/db/schema.ts";
+import { createEngine } from "../../../src/engine.ts";
+import { finish, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { type ChatHarness, chatHarness, dataLines, eventually, readEvents } from "./chat.ts";
+
+const url = "https://shop.example/pay";
+
+/** An agent that wants to pay, which a person has to approve; then says what came of it. */
+async function paying() {
+  const asked: EgressRequest[] = [];
+  const egress = {
+    request: async (request: EgressRequest) => {
+      asked.push(request);
+      return { status: 200, headers: {}, body: "paid", url: request.url };
+    },
+  };
+  const model = scriptedModel(({ prompt }) => {
+    const last = prompt.at(-1);
+    if (last?.role === "tool") return reply(JSON.stringify(last.content).includes("refused") ? "Not paid." : "Paid.");
+    const said = last?.role === "user" ? JSON.stringify(last.content) : undefined;
+    if (!said?.includes("pay")) return reply("Hello.");
+    const call = toolCall("call_1", "httpRequest", { url, method: "POST" });
+    return { parts: [...text("I will pay."), ...call, finish("tool-calls")] };
+  });
+  const h = await chatHarness(model, {}, { egress });
+  const { agent } = h;
+  const saved = await h.request(`/api/instances/${agent.slug}/tools`, {
+    method: "PATCH",
+    headers: agent.headers,
+    json: { enabled: ["httpRequest"], needsApproval: ["httpRequest"] },
+  });
+  expect(saved.status).toBe(200);
+  const ref = `${agent.slug}:web:api-c`;
+  const decide = (json: object, { id = ref, call = "call_1", headers = agent.headers } = {}) =>
+    h.request(`/api/conversations/${encodeURIComponent(id)}/approvals/${call}`, { method: "POST", headers, json });
+  return { ...h, asked, model, ref, decide };
+}
+
+const answer = (h: ChatHarness, count: number) =>
+  eventually(async () => {
+    const { messages } = await h.stored();
+    return messages.length >= count && messages.at(-1);
+  });
+
+describe("a call that needs approval", () => {
+  test("ends the native turn with what waits, and its approval makes the call and goes on", async () => {
+    const h = await paying();
+    const events = await readEvents(await h.native("Please pay", { chat_id: "c" }));
+    expect(events.map(({ event }) => event)).toEqual([
+      ...["step-start", "text-delta", "tool-call", "step-finish", "done"],
+    ]);
+    expect(events.at(-2)?.data).toMatchObject({ finishReason: "approval" });
+    expect(events.at(-1)?.data).toMatchObject({
+      conversationId: h.ref,
+      messageId: expect.any(String),
+      metadata: { approval: { toolCallId: "call_1", toolCallIds: ["call_1"] } },
+    });
+    expect(h.asked).toEqual([]);
+
+    const decided = await h.decide({ approved: true });
+    expect([decided.status, await decided.json()]).toEqual([201, { status: "approved" }]);
+    const last = await answer(h, 3);
+    expect(last).toMatchObject({ role: "assistant", content: "Paid." });
+    expect(last.steps).toMatchObject([
+      { toolCalls: [{ toolName: "httpRequest" }], toolResults: [{ toolCallId: "call_1", result: { status: 200 } }] },
+      { text: "Paid." },
+    ]);
+    expect(h.asked).toMatchObject([{ url, method: "POST" }]);
+
+    // The transcript is whole: the next turn replays it without a word from the provider.
+    await (await h.native("Thanks", { chat_id: "c" })).text();
+    const roles = h.model.calls.at(-1)?.prompt.map(({ role }) => role);
+    expect(roles).toEqual(["system", "user", "assistant", "assistant", "tool", "assistant", "user"]);
+  });
+
+  test("on /v1 is a sentence behind the text, streamed and not", async () => {
+    const h = await paying();
+    const whole = (await (await h.complete("pay", { chat_id: "c" })).json()) as { choices: { message: object }[] };
+    expect(whole.choices[0]?.message).toMatchObject({
+      content: "I will pay.\n\nApproval is pending for: httpRequest.",
+    });
+    const streamed = await (await h.complete("pay", { chat_id: "d", stream: true })).text();
+    const said = dataLines(streamed)
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).choices[0].delta.content ?? "");
+    expect(said.join("")).toBe("I will pay.\n\nApproval is pending for: httpRequest.");
+    expect(streamed).toContain('"finish_reason":"stop"');
+  });
+
+  test("refused, the model hears the reason and answers; nothing is called", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    expect((await h.decide({ approved: false, reason: "Too dear" })).status).toBe(201);
+    expect(await answer(h, 3)).toMatchObject({ content: "Not paid." });
+    expect(JSON.stringify(h.model.calls.at(-1)?.prompt)).toContain("A person refused this call: Too dear");
+    expect(h.asked).toEqual([]);
+  });
+
+  test("goes on after a restart: the decision was stored, the process died", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    // Written down, but nobody was there to go on.
+    await h.engine.stop(0);
+    expect((await h.decide({ approved: true })).status).toBe(201);
+    const restarted = createEngine(h.services);
+    await restarted.tick();
+    expect(await answer(h, 3)).toMatchObject({ content: "Paid." });
+    await restarted.tick();
+    expect(h.asked).toHaveLength(1);
+    expect((await h.stored()).turns.map(({ status }) => status)).toEqual(["done", "done"]);
+    await restarted.stop(0);
+  });
+
+  test("is made once, however many replicas go on at the same time", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    const others = [createEngine(h.services), createEngine(h.services)];
+    await Promise.all([h.decide({ approved: true }), ...others.map((other) => other.tick())]);
+    await Promise.all(others.map((other) => other.tick()));
+    await answer(h, 3);
+    await Promise.all([h.engine.tick(), ...others.map((other) => other.tick())]);
+    expect(h.asked).toHaveLength(1);
+    for (const other of others) await other.stop(0);
+  });
+
+  test("is refused by the end user's next message, and can't be approved any more", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    await (await h.native("Never mind", { chat_id: "c" })).text();
+    const late = await h.decide({ approved: true });
+    expect([late.status, (await late.json()).message]).toEqual([409, "This call is refused already"]);
+    await h.engine.tick();
+    expect(h.asked).toEqual([]);
+    const { db } = h.services.database;
+    expect(await db.select({ status: turns.status }).from(turns)).toEqual([{ status: "done" }, { status: "done" }]);
+  });
+
+  test("expires after a day", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    const { db } = h.services.database;
+    await db
+      .update(toolCalls)
+      .set({ expiresAt: new Date(Date.now() - 1000) })
+      .where(eq(toolCalls.status, "pending"));
+    const late = await h.decide({ approved: true });
+    expect([late.status, (await late.json()).message]).toEqual([409, "The time to decide about this call is over"]);
+    await h.engine.tick();
+    expect(await db.select({ status: toolCalls.status }).from(toolCalls)).toEqual([{ status: "expired" }]);
+    expect((await h.decide({ approved: true })).status).toBe(409);
+  });
+
+  test("is decided once, by those who may, in reach, and what is not there is a 404", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    expect((await h.decide({ approved: true }, { headers: await h.as("viewer") })).status).toBe(403);
+    const stranger = await h.as("owner", { organization: await h.createOrganization("other") });
+    const foreign = await h.decide({ approved: true }, { headers: stranger });
+    const missing = await h.decide({ approved: true }, { id: `${h.agent.slug}:web:api-none` });
+    expect([foreign.status, missing.status]).toEqual([404, 404]);
+    expect(await foreign.text()).toBe(await missing.text());
+    expect((await h.decide({ approved: true }, { call: "call_2" })).status).toBe(404);
+    expect((await h.decide({ approved: "yes" })).status).toBe(400);
+    expect((await h.decide({ approved: true }, { id: "\0" })).status).toBe(404);
+
+    const both = await Promise.all([h.decide({ approved: true }), h.decide({ approved: false })]);
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+    await answer(h, 3);
+    expect((await h.decide({ approved: true })).status).toBe(409);
+  });
+
+  test("without a chat_id nobody can approve: the model hears that", async () => {
+    const h = await paying();
+    const body = (await (await h.complete("pay")).json()) as { choices: { message: { content: string } }[] };
+    expect(body.choices[0]?.message.content).toBe("I will pay.Paid.");
+    expect(h.asked).toEqual([]);
+  });
+});

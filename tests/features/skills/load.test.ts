@@ -1,0 +1,134 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import { agents, workspaces } from "../../../src/db/schema.ts";
+import { loadSkills } from "../../../src/features/skills/index.ts";
+import { agentRow, catalogue, kitchen, refunds } from "./skills.ts";
+
+async function withLoad() {
+  const k = await kitchen();
+  await k.agent("bot");
+  const load = async () => {
+    const { id, workspaceId } = await agentRow(k.h, "bot");
+    return loadSkills(k.h.services.database.db, k.h.services.cipher, { agentId: id, workspaceId });
+  };
+  const slugs = async () => (await load()).map(({ slug }) => slug);
+  return { ...k, load, slugs };
+}
+
+describe("what a turn is served", () => {
+  it("is each skill as the agent pinned it, with its variables opened", async () => {
+    const { send, allow, enable, load } = await withLoad();
+    const script = { file: "total.js", description: "Adds up", content: "export default 1" };
+    const requiredEnv = [
+      { name: "TOKEN", sensitive: true, hosts: ["api.example.com"] },
+      { name: "REGION", sensitive: false },
+      { name: "ABSENT", sensitive: true },
+    ];
+    const skill = { ...refunds, requiredEnv, requiredTools: ["httpRequest"], scripts: [script] };
+    await send("POST", `${catalogue}/catalog/import`, { skills: [skill] });
+    await allow("refunds");
+    await enable("bot", ["refunds"]);
+    await send("PUT", "/api/instances/bot/skills/refunds/env", {
+      env: [
+        { key: "TOKEN", value: "t" },
+        { key: "REGION", value: "eu" },
+        { key: "EXTRA", value: "x" },
+      ],
+    });
+    await send("PUT", `${catalogue}/refunds`, { ...refunds, content: "new" });
+    const loaded = await load();
+    for (const one of loaded) one.env.sort((a, b) => a.key.localeCompare(b.key));
+    expect(loaded).toEqual([
+      {
+        ...refunds,
+        slug: "refunds",
+        version: "0.1.0",
+        autoLoad: false,
+        scripts: [script],
+        requiredTools: ["httpRequest"],
+        env: [
+          { key: "EXTRA", value: "x", sensitive: true, hosts: [] },
+          { key: "REGION", value: "eu", sensitive: false, hosts: [] },
+          { key: "TOKEN", value: "t", sensitive: true, hosts: ["api.example.com"] },
+        ],
+        missingEnv: ["ABSENT"],
+        missingTools: [],
+      },
+    ]);
+    await send("POST", "/api/instances/bot/skills/refunds/upgrade");
+    await send("POST", "/api/instances/bot/skills/refunds/auto-load");
+    expect(await load()).toMatchObject([
+      { content: "new", version: "0.2.0", autoLoad: true, scripts: [script], missingEnv: [] },
+    ]);
+  });
+
+  it("is in the catalogue, allowed, and enabled: all three", async () => {
+    const { create, allow, disallow, enable, send, slugs } = await withLoad();
+    const seen: string[][] = [];
+    const look = async () => seen.push(await slugs());
+    await create();
+    await look();
+    await allow("refunds");
+    await look();
+    await enable("bot", ["refunds"]);
+    await look();
+    await disallow("refunds");
+    await look();
+    await allow("refunds");
+    await look();
+    await send("DELETE", `${catalogue}/refunds`);
+    await look();
+    expect(seen).toEqual([[], [], ["refunds"], [], ["refunds"], []]);
+  });
+
+  it("ends when the agent moves to a workspace that does not allow it", async () => {
+    const { h, offer, enable, slugs } = await withLoad();
+    await offer();
+    await enable("bot", ["refunds"]);
+    const { db } = h.services.database;
+    const workspaceId = newId();
+    await db.insert(workspaces).values({ id: workspaceId, organizationId: h.organization.id, name: "Other" });
+    await db.update(agents).set({ workspaceId }).where(eq(agents.slug, "bot"));
+    expect(await slugs()).toEqual([]);
+  });
+
+  it("is what this agent enabled, with this agent's values", async () => {
+    const { agent, offer, enable, send, load, slugs } = await withLoad();
+    await agent("other");
+    await offer();
+    await enable("other", ["refunds"]);
+    expect(await slugs()).toEqual([]);
+    await enable("bot", ["refunds"]);
+    await send("PUT", "/api/instances/other/skills/refunds/env", { env: [{ key: "A", value: "theirs" }] });
+    expect(await load()).toMatchObject([{ env: [] }]);
+  });
+
+  it("names the tools that are missing", async () => {
+    const { agent, offer, enable, send, load } = await withLoad();
+    await agent("helper");
+    await offer({ requiredTools: ["httpRequest", "agent:helper"] });
+    await enable("bot", ["refunds"]);
+    expect(await load()).toMatchObject([{ missingTools: [] }]);
+    await send("DELETE", "/api/instances/helper");
+    expect(await load()).toMatchObject([{ missingTools: ["agent:helper"] }]);
+  });
+
+  it("takes two queries, however many skills there are", async () => {
+    const { h, offer, enable } = await withLoad();
+    const names = Array.from({ length: 12 }, (_, n) => `Skill ${n}`);
+    for (const name of names) await offer({ name, requiredTools: ["httpRequest"] });
+    await enable("bot", names);
+    const { id, workspaceId } = await agentRow(h, "bot");
+    const { db } = h.services.database;
+    let queries = 0;
+    const counting = new Proxy(db, {
+      get(target, name, receiver) {
+        if (name === "select" || name === "execute") queries += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    expect(await loadSkills(counting, h.services.cipher, { agentId: id, workspaceId })).toHaveLength(12);
+    expect(queries).toBe(2);
+  });
+});
