@@ -1,4 +1,4 @@
-// Makes dist/: the program, its two threads (database, passwords), and the template of a fresh database.
+// Makes dist/: the program, its threads (database, passwords, scripts), the template of a fresh database, and the sandbox of scripts.
 import { chmodSync, copyFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -17,6 +17,7 @@ const { metafile } = await build({
     cli: "src/cli.ts",
     "embedded-worker": "src/adapters/node/embedded-worker.ts",
     "password-worker": "src/adapters/node/password-worker.ts",
+    "scripts-worker": "src/adapters/node/scripts-worker.ts",
   },
   outdir: "dist",
   bundle: true,
@@ -34,6 +35,7 @@ const { metafile } = await build({
 });
 chmodSync(path("dist/cli.js"), 0o755);
 copyFileSync(await template(), path("dist/template.tar.gz"));
+copyFileSync(fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm")), path("dist/scripts.wasm"));
 await buildClient();
 copyDocs();
 writeLicenses(metafile, ["swagger-ui-dist"]);

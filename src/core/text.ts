@@ -1,5 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
+export { isDeeperThan } from "./json.ts";
+
 /** Text that PostgreSQL stores as it is: without NUL (22021, 22P05) and without half surrogates (22P02). */
 export function isStorable(text: string): boolean {
   return !text.includes("\u0000") && text.isWellFormed();
@@ -24,12 +26,6 @@ export function storableJson(value: unknown): string {
     if (Object.keys(inner).every(isStorable)) return inner;
     return Object.fromEntries(Object.entries(inner).map(([key, member]) => [storable(key), member]));
   });
-}
-
-/** Whether objects and lists are nested in each other more than `levels` times. */
-export function isDeeperThan(value: unknown, levels: number): boolean {
-  if (value === null || typeof value !== "object") return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
 const storableMessage = "must not contain NUL or unpaired surrogates";

@@ -24,7 +24,7 @@ async function shownBy(server: ReturnType<typeof startIn>): Promise<{ url: strin
 test("the tarball has what runs, and nothing of the workshop", () => {
   const allowed = [
     /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/agent-engine\.js)$/,
-    /^dist\/(cli\.js|(embedded|password)-worker\.js|template\.tar\.gz|THIRD-PARTY-LICENSES)$/,
+    /^dist\/(cli\.js|(embedded|password|scripts)-worker\.js|scripts\.wasm|template\.tar\.gz|THIRD-PARTY-LICENSES)$/,
     /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts))$/,
     /^docs\/[^/]+\.md$/,
     /^drizzle\/(\d+_\w+\.sql|meta\/_journal\.json)$/,

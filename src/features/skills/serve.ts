@@ -43,7 +43,7 @@ export function skillTools(skills: readonly LoadedSkill[], scripts: Scripts): To
       scripts: skill.scripts.map(({ file, description }) => ({ file, description })),
     };
   });
-  const run = runSkillScript.implement(async ({ skill: name, file, args = null }, { signal }) => {
+  const run = runSkillScript.implement(async ({ skill: name, file, args = {} }, { signal }) => {
     const skill = find(skills, name);
     const script = skill.scripts.find((candidate) => candidate.file === file);
     if (!script) throw new Error(`The skill ${skill.slug} has no script ${file}${among(skill.scripts.map(fileOf))}`);

@@ -1,0 +1,27 @@
+const mostTexts = 1_000;
+const mostBytes = 64 * 1024;
+
+const cutNote = "[cut: of a log, the first 64 KiB and 1,000 lines are kept]";
+
+/** Passes on what a script logs until it is too much; then says so once and is silent. */
+export function limitLog(write: (text: string) => void): (text: string) => void {
+  let texts = 0;
+  let bytes = 0;
+  let cut = false;
+  return (text) => {
+    if (cut) return;
+    const size = Buffer.byteLength(text);
+    const room = texts < mostTexts ? mostBytes - bytes : 0;
+    cut = texts === mostTexts || size > room;
+    if (!cut) write(text);
+    else if (room > 0) write(firstBytes(text, room));
+    if (cut) write(cutNote);
+    texts += 1;
+    bytes += size;
+  };
+}
+
+/** Without half a character at its end. */
+function firstBytes(text: string, bytes: number): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
+}

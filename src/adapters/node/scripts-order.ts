@@ -1,0 +1,18 @@
+import type { ScriptFiles } from "./scripts-modules.ts";
+
+/** What a thread is asked, one after the other: a script, its arguments as JSON, and how long it may take. */
+export interface ScriptOrder {
+  file: string;
+  files: ScriptFiles;
+  args: string;
+  timeoutMs: number;
+}
+
+/** The result as JSON of at most 1 MiB and 200 levels, or the reason why there is none. */
+export type ScriptOutcome = { ok: true; json: string } | { ok: false; error: string };
+
+/** What a thread says of its order: that the script starts, what that logs, and how it ended. */
+export type ScriptReport = { started: true } | { logged: string } | { outcome: ScriptOutcome };
+
+export const tooLate = (timeoutMs: number) => `The script did not finish within ${timeoutMs / 1000} seconds`;
+export const tooMuchMemory = "The script needs more than the 64 MB of memory that it may use";

@@ -1,0 +1,109 @@
+import variant from "@jitl/quickjs-wasmfile-release-sync";
+import { newQuickJSWASMModuleFromVariant, newVariant, type QuickJSContext } from "quickjs-emscripten-core";
+import { isDeeperThan } from "../../core/json.ts";
+import { resolveImport, type ScriptFiles } from "./scripts-modules.ts";
+import { type ScriptOrder, type ScriptOutcome, tooLate, tooMuchMemory } from "./scripts-order.ts";
+import { entryName, longestError, longestResult, prelude } from "./scripts-prelude.ts";
+
+/** 64 MB for all of the interpreter. Its own `setMemoryLimit` does not hold. */
+const memoryPages = 1024;
+/** A fraction of what the thread has, so that the interpreter notices before the thread does. */
+const stackBytes = 512 * 1024;
+const mostLevels = 200;
+const jobsAtOnce = 1_000;
+
+const failed = (error: string): ScriptOutcome => ({ ok: false, error });
+
+const tooMuch = "The script was ended: it needs more than its 64 MB of memory, or calls itself too deeply";
+const neverFinished = "The script never finished: it waits for a promise that nothing can settle";
+
+/** Runs a script in an interpreter and a memory of its own, which nothing outlives. Blocks the thread, `timeoutMs` long or longer. */
+export async function runInSandbox(
+  wasm: WebAssembly.Module,
+  order: ScriptOrder,
+  log: (text: string) => void,
+): Promise<ScriptOutcome> {
+  const vm = await openContext(wasm);
+  const deadline = Date.now() + order.timeoutMs;
+  const isLate = () => Date.now() > deadline;
+  vm.runtime.setMaxStackSize(stackBytes);
+  vm.runtime.setInterruptHandler(isLate);
+  offerModules(vm, order);
+  const outcome = evaluate(vm, order, { log, isLate });
+  return outcome.ok || !isLate() ? outcome : failed(tooLate(order.timeoutMs));
+}
+
+async function openContext(wasm: WebAssembly.Module): Promise<QuickJSContext> {
+  const sandbox = newVariant(variant, {
+    wasmModule: wasm,
+    // Of one size from the start: while a memory grows, the library's own views of it are cut off.
+    wasmMemory: new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages }),
+  });
+  return (await newQuickJSWASMModuleFromVariant(sandbox)).newContext();
+}
+
+const refusal = "script:refused ";
+
+function offerModules({ runtime }: QuickJSContext, { file, files }: ScriptOrder): void {
+  // Only the loader can refuse: an error of the normalizer is lost.
+  const normalize = (importer: string, request: string) => {
+    if (request === entryName) return file;
+    const resolved = resolveImport(importer, request, files);
+    return "file" in resolved ? resolved.file : refusal + resolved.refused;
+  };
+  const load = (name: string) => files.get(name) ?? { error: new TypeError(name.replace(refusal, "")) };
+  runtime.setModuleLoader(load, normalize);
+}
+
+interface Surroundings {
+  log(text: string): void;
+  isLate(): boolean;
+}
+
+/** Nothing of the interpreter is disposed of: its memory goes as a whole, also when it is in no state to be tidied up. */
+function evaluate(vm: QuickJSContext, order: ScriptOrder, { log, isLate }: Surroundings): ScriptOutcome {
+  try {
+    const start = vm.unwrapResult(vm.evalCode(prelude, "", { type: "global" }));
+    const write = vm.newFunction("log", (text) => log(readLogged(vm.getString(text))));
+    const promise = vm.unwrapResult(vm.callFunction(start, vm.undefined, write, vm.newString(order.args)));
+    while (vm.runtime.hasPendingJob() && !isLate()) {
+      // A job's own errors go to its promise.
+      if (vm.runtime.executePendingJobs(jobsAtOnce).error) return failed(tooMuch);
+    }
+    const state = vm.getPromiseState(promise);
+    if (state.type === "pending") return failed(neverFinished);
+    return state.type === "fulfilled"
+      ? checkResult(vm.getString(state.value))
+      : failed(explain(vm.getString(state.error), order.files));
+  } catch {
+    // What the interpreter cannot turn into an error of the script: its own memory or this thread's stack is at its end.
+    return failed(tooMuch);
+  }
+}
+
+/** What a script logs comes as JSON, since the library cuts texts at NUL. */
+function readLogged(json: string): string {
+  const text: unknown = JSON.parse(json);
+  return typeof text === "string" ? text.toWellFormed() : "";
+}
+
+function checkResult(json: string): ScriptOutcome {
+  if (Buffer.byteLength(json) > longestResult) return failed("The result is larger than 1 MiB");
+  if (isDeeperThan(JSON.parse(json), mostLevels))
+    return failed(`The result is nested in more than ${mostLevels} levels`);
+  return { ok: true, json };
+}
+
+/** A failure of the prelude as one line, with the place in the scripts where it happened. */
+function explain(json: string, files: ScriptFiles): string {
+  const { text, stack } = JSON.parse(json) as { text: string; stack: string };
+  const place = stack.split("\n").flatMap((line) => findPlace(line, files))[0];
+  const reason = text === "InternalError: out of memory" ? tooMuchMemory : text.slice(0, longestError).toWellFormed();
+  return place === undefined ? reason : `${reason} (${place})`;
+}
+
+/** `    at total (lib/sum.js:3:7)` → `lib/sum.js:3`, when it is one of the scripts. */
+function findPlace(line: string, files: ScriptFiles): string[] {
+  const [, file, number] = /^ *at (?:.*\()?(.+?):(\d+)(?::\d+)?\)?$/.exec(line) ?? [];
+  return file !== undefined && files.has(file) ? [`${file}:${number}`] : [];
+}

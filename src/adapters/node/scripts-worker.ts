@@ -1,0 +1,25 @@
+import { readFile } from "node:fs/promises";
+import { parentPort } from "node:worker_threads";
+import { limitLog } from "./scripts-log-limit.ts";
+import type { ScriptOrder, ScriptReport } from "./scripts-order.ts";
+import { runInSandbox } from "./scripts-sandbox.ts";
+
+const wasm = WebAssembly.compile(await readFile(wasmFile()));
+
+parentPort?.on("message", async (order: ScriptOrder) => {
+  const compiled = await wasm;
+  report({ started: true });
+  const log = limitLog((logged) => report({ logged }));
+  report({ outcome: await runInSandbox(compiled, order, log) });
+});
+
+/** Beside the bundle; a checkout that runs from its sources has it in the library. */
+function wasmFile(): URL {
+  const { url } = import.meta;
+  if (!url.endsWith(".ts")) return new URL("./scripts.wasm", url);
+  return new URL(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm"));
+}
+
+function report(what: ScriptReport): void {
+  parentPort?.postMessage(what);
+}
