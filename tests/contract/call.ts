@@ -1,0 +1,75 @@
+import { isWrite, type Route } from "./document.ts";
+import type { Prepared } from "./requests.ts";
+import type { World } from "./world.ts";
+
+export type Headers = Record<string, string>;
+
+export interface Answer {
+  status: number;
+  text: string;
+  /** Its id in log and audit log. */
+  requestId: string;
+  /** All that a caller could tell two answers apart by. */
+  bytes: string;
+}
+
+/** The ways to show who one is. */
+export const bearer = (token: string): Headers => ({ Authorization: `Bearer ${token}` });
+export const ownOrigin = { Origin: "http://localhost" };
+export const cookie = (token: string): Headers => ({ Cookie: `agent_engine.session_token=${token}` });
+export const addressing = (slug: string): Headers => ({ "X-Organization": slug });
+
+/** The path with the request's parameters, encoded. */
+export function pathOf({ path }: Pick<Route, "path">, params: Record<string, string>): string {
+  return path.replaceAll(/\{([^}]+)\}/g, (_match, name: string) => encodeURIComponent(params[name] ?? ""));
+}
+
+/** Sends a prepared request to a route. */
+export async function call({ h }: World, route: Route, prepared: Prepared, headers: Headers): Promise<Answer> {
+  const { params = {}, json } = prepared;
+  const body = isWrite(route) && json !== undefined ? { json } : {};
+  const init = { method: route.method, headers, ...body };
+  const response = await h.request(pathOf(route, params) + (prepared.query ?? ""), init);
+  const text = await response.text();
+  const shown = [...response.headers].filter(([name]) => !/^(x-request-id|x-ratelimit-)/.test(name));
+  return {
+    status: response.status,
+    text,
+    requestId: response.headers.get("X-Request-Id") ?? "",
+    bytes: JSON.stringify([response.status, shown, text]),
+  };
+}
+
+/** Collects what is not as it should be, so that a run shows all of it. */
+export function findings() {
+  const found: string[] = [];
+  const expectStatus = (label: string, { status, text }: Answer, ...wanted: number[]) => {
+    if (!wanted.includes(status))
+      found.push(`${label}: ${status} instead of ${wanted.join("/")}, ${text.slice(0, 200)}`);
+  };
+  const expectMessage = (label: string, answer: Answer, status: number, message: string) => {
+    expectStatus(label, answer, status);
+    const said = answer.status === status ? messageOf(answer) : message;
+    if (said !== message) found.push(`${label}: "${said}" instead of "${message}"`);
+  };
+  /** The shape of every error (decisions §3). */
+  const expectError = (label: string, { status, text }: Answer, error: string) => {
+    const body = parse(text) as Record<string, unknown> | null;
+    const shaped = body?.statusCode === status && body.error === error && typeof body.message === "string";
+    if (!shaped) found.push(`${label}: not the body of an error: ${text.slice(0, 200)}`);
+  };
+  const expectSame = (label: string, a: Answer, b: Answer) => {
+    if (a.bytes !== b.bytes) found.push(`${label}: tells ${a.bytes} from ${b.bytes}`);
+  };
+  return { found, expectStatus, expectMessage, expectError, expectSame };
+}
+
+const messageOf = ({ text }: Answer) => (parse(text) as { message?: unknown } | null)?.message;
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,53 @@
+import type { Permission } from "../../src/core/permissions.ts";
+import { call, type Headers } from "./call.ts";
+import { isGuarded, type Route, readDocument, takes } from "./document.ts";
+import type { Prepared } from "./requests.ts";
+import { type Entry, routes } from "./routes.ts";
+import { createWorld, type Home, type Person, type World } from "./world.ts";
+
+/** A guarded route with its entry, and what the document says of it. */
+export interface Case extends Route {
+  entry: Entry;
+  permission: Permission | null;
+  /** What a management key is to it. */
+  key: "owner" | "refused" | "unknown";
+}
+
+/** Every proof makes some hundreds of requests, on a machine that may be shared. */
+export const patience = 120_000;
+
+/** The world, and a case for each guarded route that has an entry. */
+export async function cases(options?: Parameters<typeof createWorld>[0]) {
+  const world = await createWorld(options);
+  const { document, list } = await readDocument(world.h);
+  const guarded = list.filter(isGuarded);
+  const all = guarded.flatMap((route): Case[] => {
+    const entry = routes[route.name];
+    return entry ? [{ ...route, entry, permission: permissionOf(route), key: keyOf(route) }] : [];
+  });
+  return { world, document, list, guarded, all };
+}
+
+const permissionOf = ({ operation }: Route) => (operation["x-permission"] as Permission | undefined) ?? null;
+
+function keyOf(route: Route): Case["key"] {
+  if (takes(route, "managementApiKey")) return "owner";
+  // Where an agent's key is a credential too, any other key is an unknown one.
+  return takes(route, "agentApiKey") ? "unknown" : "refused";
+}
+
+/** A request that goes well for whoever may make it. */
+export async function prepare(world: World, { entry }: Case, home: Home, caller: Person): Promise<Required<Prepared>> {
+  const { params = {}, query = "", json = {} } = (await entry.prepare?.(world, home, caller)) ?? {};
+  return { params: { orgSlug: home.slug, slug: home.agentSlug, ...params }, query, json };
+}
+
+/** Prepares and sends it: a person's own session, freshly opened, since some routes end it. */
+export async function attempt(
+  world: World,
+  one: Case,
+  { home, caller, headers }: { home: Home; caller: Person; headers: (token: string) => Headers },
+) {
+  const prepared = await prepare(world, one, home, caller);
+  return call(world, one, prepared, headers(await world.session(caller)));
+}

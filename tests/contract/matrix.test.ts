@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+import { type RoleKey, roles } from "../../src/core/permissions.ts";
+import { auditLogs } from "../../src/db/schema.ts";
+import { type Answer, bearer, call, cookie, findings, type Headers, ownOrigin } from "./call.ts";
+import { attempt, type Case, cases, patience, prepare } from "./cases.ts";
+import { worthless } from "./credentials.ts";
+import { isGuarded, isWrite } from "./document.ts";
+import { openRoutes, routes, undocumented } from "./routes.ts";
+import { type Person, roleKeys, type World } from "./world.ts";
+
+const everyone = async ({ person, acme }: World) =>
+  Object.fromEntries(await Promise.all(roleKeys.map(async (role) => [role, await person(role, acme)]))) as Record<
+    RoleKey,
+    Person
+  >;
+
+const may = ({ permission }: Case, role: RoleKey) => permission === null || roles[role].has(permission);
+const missing = ({ permission }: Case) => `Missing permission: ${permission}`;
+
+test("every guarded route has an entry, every entry a route, and its scope is that of its path", async () => {
+  const { guarded } = await cases();
+  expect(guarded.map(({ name }) => name).sort()).toEqual(Object.keys(routes).sort());
+  for (const [name, { scope }] of Object.entries(routes)) {
+    expect(scope === "agent", name).toBe(/instances\/\{slug\}|conversations\/\{id\}/.test(name));
+    if (name.includes("{orgSlug}")) expect(scope, name).toBe("organization");
+  }
+});
+
+test("what is neither guarded nor in the document is known by name", async () => {
+  const { world, list } = await cases();
+  const unguarded = list.filter((route) => !isGuarded(route)).map(({ name }) => name);
+  expect(unguarded.sort()).toEqual(Object.keys(openRoutes).sort());
+  const served = world.h.engine.app.routes
+    .filter(({ method }) => method !== "ALL")
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:([^/]+)/g, "{$1}")}`);
+  const documented = new Set(list.map(({ name }) => name));
+  const hidden = [...new Set(served)].filter((name) => !documented.has(name));
+  expect(hidden.sort()).toEqual([...undocumented].sort());
+});
+
+test(
+  "who brings no valid credential is refused",
+  async () => {
+    const { world, all } = await cases();
+    const { found, expectStatus, expectError } = findings();
+    const owner = await world.person("owner", world.acme);
+    const chatKey = bearer((await world.h.agent()).key);
+    const credentials = Object.entries(await worthless(world, owner));
+    for (const one of all) {
+      const prepared = await prepare(world, one, world.acme, owner);
+      for (const [label, headers] of credentials) {
+        const answer = await call(world, one, prepared, headers);
+        expectStatus(`${one.name} with ${label}`, answer, 401);
+        expectError(`${one.name} with ${label}`, answer, "Unauthorized");
+      }
+      // The key of an agent opens the chat, and nothing else.
+      const chat = await call(world, one, prepared, chatKey);
+      expectStatus(`${one.name} with an agent's key`, chat, one.key === "unknown" ? 200 : 401);
+    }
+    expect(found).toEqual([]);
+  },
+  patience,
+);
+
+test(
+  "each role may do what its permissions say, by bearer token and by cookie alike",
+  async () => {
+    const { world, all } = await cases();
+    const { found, expectStatus, expectMessage } = findings();
+    const { acme: home } = world;
+    const people = await everyone(world);
+    for (const one of all) {
+      for (const role of roleKeys) {
+        for (const headers of [bearer, (token: string) => ({ ...cookie(token), ...ownOrigin })]) {
+          const answer = await attempt(world, one, { home, caller: people[role], headers });
+          const label = `${role}: ${one.name}`;
+          if (may(one, role)) expectStatus(label, answer, one.entry.status);
+          else expectMessage(label, answer, 403, missing(one));
+        }
+      }
+    }
+    expect(found).toEqual([]);
+  },
+  patience,
+);
+
+test(
+  "a management key may do what an Owner may, but for what needs a signed-in session",
+  async () => {
+    const { world, all } = await cases();
+    const { found, expectStatus, expectMessage } = findings();
+    const { token } = await world.key(world.acme);
+    const owner = await world.person("owner", world.acme);
+    for (const one of all) {
+      const answer = await call(world, one, await prepare(world, one, world.acme, owner), bearer(token));
+      if (one.key === "owner") expectStatus(one.name, answer, one.entry.status);
+      else if (one.key === "unknown") expectStatus(one.name, answer, 401);
+      else expectMessage(one.name, answer, 403, "This needs a signed-in session");
+    }
+    expect(found).toEqual([]);
+  },
+  patience,
+);
+
+test(
+  "a cookie from a foreign page, or from nowhere, writes nothing; it reads",
+  async () => {
+    const { world, all } = await cases();
+    const { found, expectStatus, expectMessage } = findings();
+    const caller = await world.person("owner", world.acme);
+    const refusal = "Origin is missing or foreign: use the session cookie from this server's own pages only";
+    const origins: Headers[] = [{}, { Origin: "https://elsewhere.example" }, { Origin: "null" }];
+    for (const one of all) {
+      for (const origin of origins) {
+        const headers = (token: string) => ({ ...cookie(token), ...origin });
+        const answer = await attempt(world, one, { home: world.acme, caller, headers });
+        const label = `${one.name} with ${JSON.stringify(origin)}`;
+        if (isWrite(one)) expectMessage(label, answer, 403, refusal);
+        else expectStatus(label, answer, one.entry.status);
+      }
+    }
+    expect(found).toEqual([]);
+  },
+  patience,
+);
+
+test(
+  "each write that went well is in the audit log under its actor's name; reads and refusals are not",
+  async () => {
+    const { world, all } = await cases();
+    const { owner, viewer } = await everyone(world);
+    const { id: keyId, token } = await world.key(world.acme);
+    const expected: { label: string; answer: Answer; actor: string | null }[] = [];
+    for (const one of all) {
+      const audited = isWrite(one) && !one.entry.unaudited;
+      for (const caller of [owner, viewer]) {
+        const answer = await attempt(world, one, { home: world.acme, caller, headers: bearer });
+        const actor = audited && answer.status < 300 ? caller.id : null;
+        expected.push({ label: `${caller.role}: ${one.name}`, answer, actor });
+      }
+      if (one.key !== "owner") continue;
+      const answer = await call(world, one, await prepare(world, one, world.acme, owner), bearer(token));
+      expected.push({ label: `key: ${one.name}`, answer, actor: audited ? keyId : null });
+    }
+    const rows = await world.db.select().from(auditLogs);
+    const found = expected.flatMap(({ label, answer, actor }) => {
+      const actors = new Set(rows.filter((row) => row.requestId === answer.requestId).map((row) => row.actorId));
+      const wanted = actor === null ? [] : [actor];
+      return JSON.stringify([...actors]) === JSON.stringify(wanted) ? [] : [`${label}: ${[...actors]} not ${wanted}`];
+    });
+    expect(found).toEqual([]);
+  },
+  patience,
+);

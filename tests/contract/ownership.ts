@@ -1,0 +1,58 @@
+import type { Case } from "./cases.ts";
+import { isWrite } from "./document.ts";
+import type { Change, Row } from "./rows.ts";
+
+/** What no request changes in a row that is there, unless its route says so by name. */
+const identity = new Set([
+  ...["id", "organization_id", "workspace_id", "agent_id", "user_id", "conversation_id", "skill_id"],
+  ...["created_at", "created_by", "kind", "digest", "legacy_hash", "prefix", "active_organization_id"],
+  ...["auth_key_hmac", "password_hash", "role_key", "slug", "revision", "key_check", "key_check_key_id"],
+]);
+
+/** What authentication and `write` do by themselves. */
+const usual = new Set([
+  "access_tokens.last_used_at",
+  "access_tokens.expires_at",
+  "agents.revision",
+  "agents.updated_at",
+]);
+
+interface Boundary {
+  /** Of the agent that the requests were addressed to, if any. */
+  agentId: unknown;
+  /** Ids of what belongs to others. */
+  foreign: readonly string[];
+}
+
+/** What a route changed that was not its own to change, in words. */
+export function trespasses(one: Case, changes: readonly Change[], { agentId, foreign }: Boundary): string[] {
+  const owns = new Set(one.entry.owns);
+  return changes.flatMap(({ table, before, after, columns }): string[] => {
+    const label = `${one.name}: ${table}`;
+    const theirs = intrusions([{ table, before, after, columns }], foreign);
+    if (theirs.length > 0) return theirs.map((words) => `${one.name}: ${words}`);
+    if (!before && table === "audit_logs" && isWrite(one)) return [];
+    const row = before ?? after;
+    const elsewhere = one.entry.scope === "agent" && row && agentOf(table, row) !== agentId;
+    if (elsewhere) return [`${label} of another agent: ${columns} ${JSON.stringify(row)}`];
+    if (!before || !after)
+      return owns.has(table) ? [] : [`${label}: ${before ? "lost" : "got"} ${JSON.stringify(row)}`];
+    return columns
+      .filter((column) => !usual.has(`${table}.${column}`) && !owns.has(`${table}.${column}`))
+      .filter((column) => !owns.has(table) || identity.has(column))
+      .map((column) => `${label}.${column}: ${JSON.stringify(before[column])} → ${JSON.stringify(after[column])}`);
+  });
+}
+
+/** What came, went or changed that belongs to others, in words. */
+export function intrusions(changes: readonly Change[], foreign: readonly string[]): string[] {
+  return changes
+    .filter(({ before, after }) => [before, after].some((row) => row && namesAny(row, foreign)))
+    .map(({ table, before, after }) => `${table} of others: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
+}
+
+/** Whether one of the ids stands in a column, not in somebody's words. */
+const namesAny = (row: Row, ids: readonly string[]) =>
+  Object.values(row).some((value) => typeof value === "string" && ids.includes(value));
+
+const agentOf = (table: string, row: Row) => (table === "agents" ? row.id : row.agent_id);

@@ -1,0 +1,136 @@
+import { eq } from "drizzle-orm";
+import { digest, newId } from "../../src/core/ids.ts";
+import { passwords } from "../../src/core/password.ts";
+import {
+  accessTokens,
+  agentIcons,
+  agentSkills,
+  conversations,
+  plugins,
+  skills,
+  skillVersions,
+  toolCalls,
+  turns,
+  users,
+  workspaceSkills,
+} from "../../src/db/schema.ts";
+import { sealTransport } from "../../src/features/tools/plugin-store.ts";
+import { fresh, type Home, type Person, type World } from "./world.ts";
+
+/** What goes into a request: the values of its path, its query string, its JSON body. */
+export interface Prepared {
+  params?: Record<string, string>;
+  query?: string;
+  json?: Record<string, unknown>;
+}
+
+/** Makes what a request needs that is to go well, anew for each; the caller may be anybody of the home's organization. */
+export type Prepare = (world: World, home: Home, caller: Person) => Promise<Prepared>;
+
+export const json =
+  (body: Record<string, unknown>): Prepare =>
+  async () => ({ json: body });
+
+/** An agent of its own, for what would spoil the home's. */
+export const ownAgent: Prepare = async (world, home) => ({ params: { slug: (await world.agent(home)).agentSlug } });
+
+const png = Uint8Array.from(`\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR${"\0".repeat(17)}`, (character) =>
+  character.charCodeAt(0),
+);
+
+/** The same picture as a body. */
+export const iconAsText = `data:image/png;base64,${btoa(String.fromCharCode(...png))}`;
+
+export const withIcon: Prepare = async ({ db }, { agentId }) => {
+  const icon = { agentId, mime: "image/png", bytes: png, version: "1" };
+  await db.insert(agentIcons).values(icon).onConflictDoNothing();
+  return {};
+};
+
+export const ownMember =
+  (body?: Record<string, unknown>): Prepare =>
+  async (world, home) => ({
+    params: { userId: (await world.person("viewer", home)).id },
+    ...(body ? { json: body } : {}),
+  });
+
+/** Of the home's workspace, and of the organization. */
+export const inWorkspace: Prepare = async (world, home) => ({
+  params: { workspaceId: home.workspaceId, userId: (await world.person("viewer", home)).id },
+});
+
+/** An account without a membership anywhere. */
+export const accountElsewhere = async ({ db }: World) => {
+  const id = newId();
+  const email = `${id}@example.com`;
+  await db.insert(users).values({ id, email, name: "Ada" });
+  return email;
+};
+
+let hash: Promise<string> | undefined;
+const currentPassword = "correct horse battery";
+
+export const knownPassword: Prepare = async ({ db }, _home, { id }) => {
+  hash ??= passwords.hash(currentPassword);
+  await db
+    .update(users)
+    .set({ passwordHash: await hash })
+    .where(eq(users.id, id));
+  return { json: { currentPassword, newPassword: "battery horse correct" } };
+};
+
+export const ownSession: Prepare = async ({ db, session }, _home, caller) => {
+  const [row] = await db
+    .select({ id: accessTokens.id })
+    .from(accessTokens)
+    .where(eq(accessTokens.digest, await digest(await session(caller))));
+  return { params: { id: row?.id ?? "" } };
+};
+
+/** A skill with two versions, allowed in the home's workspace and enabled on its agent. */
+export const skill =
+  (body?: Record<string, unknown>): Prepare =>
+  async ({ db }, { id: organizationId, workspaceId, agentId }) => {
+    const [id, first, second] = [newId(), newId(), newId()];
+    const slug = fresh("skill");
+    await db.insert(skills).values({ id, organizationId, slug, name: slug, currentVersionId: second });
+    const version = { skillId: id, description: "What it is for", content: "How it is done" };
+    await db.insert(skillVersions).values([
+      { ...version, id: first, version: "0.1.0" },
+      { ...version, id: second, version: "0.2.0" },
+    ]);
+    await db.insert(workspaceSkills).values({ workspaceId, skillId: id });
+    await db.insert(agentSkills).values({ agentId, skillId: id, pinnedVersionId: second });
+    const params = { name: slug, skillSlug: slug, version: "0.1.0", key: "API_BASE", workspaceId };
+    return { params, ...(body ? { json: body } : {}) };
+  };
+
+/** A turn that waits for two decisions, so that one of them does not let it go on. */
+export const waitingCall: Prepare = async ({ db }, { id: organizationId, agentId, agentSlug }) => {
+  const [id, turnId] = [newId(), newId()];
+  const [channelId, subject, toolCallId] = [fresh("api"), "ada", fresh("call")];
+  const ref = `${agentSlug}:web:${channelId}`;
+  const channel = { channel: "web", channelId };
+  await db.insert(conversations).values({ id, agentId, organizationId, ref, ...channel, subject, awaiting: turnId });
+  const turn = { agentId, organizationId, conversationId: id, subject, owner: newId(), leaseUntil: new Date(0) };
+  await db.insert(turns).values({ ...turn, id: turnId, status: "approval", door: "native", suspended: [] });
+  const call = { turnId, agentId, name: "httpRequest", args: {}, status: "pending", expiresAt: new Date("2999-01-01") };
+  await db.insert(toolCalls).values([
+    { ...call, toolCallId },
+    { ...call, toolCallId: fresh("call") },
+  ]);
+  return { params: { id: ref, toolCallId }, json: { approved: true } };
+};
+
+const server = { type: "http" as const, url: "https://mcp.example.com/", headers: {} };
+/** Settings for a server that the tests can't reach, which is no error. */
+export const pluginSettings = { kind: "mcp", transport: { type: "http", url: server.url } };
+
+export const plugin =
+  (body?: Record<string, unknown>): Prepare =>
+  async ({ db, h }, { id: organizationId }) => {
+    const namespace = fresh("p");
+    const { keyId, ciphertext } = await sealTransport(h.services.cipher, organizationId, namespace, server);
+    await db.insert(plugins).values({ id: newId(), organizationId, namespace, kind: "mcp", keyId, config: ciphertext });
+    return { params: { namespace }, ...(body ? { json: body } : {}) };
+  };

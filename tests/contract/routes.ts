@@ -1,0 +1,249 @@
+import {
+  accountElsewhere,
+  iconAsText,
+  inWorkspace,
+  json,
+  knownPassword,
+  ownAgent,
+  ownMember,
+  ownSession,
+  type Prepare,
+  plugin,
+  pluginSettings,
+  skill,
+  waitingCall,
+  withIcon,
+} from "./requests.ts";
+import { fresh } from "./world.ts";
+
+/** Whom a route belongs to; for `agent` and `organization` it is told by the path where the path names one. */
+type Scope = "agent" | "organization" | "installation" | "self";
+
+export interface Entry {
+  scope: Scope;
+  /** Of a request that went well. */
+  status: 200 | 201;
+  /** A write that is no entry of the audit log. */
+  unaudited?: true;
+  /** Parameters that name no thing of a tenant: another organization's are not there to be found. */
+  names?: readonly string[];
+  /** Fields of the body that name a thing of a tenant. */
+  things?: readonly string[];
+  /** Parameters that name what all workspaces of an organization share. */
+  shared?: readonly string[];
+  /** Columns that are refused in its body with 400 (decisions §3). */
+  refuses?: readonly string[];
+  /** Its body has fields of the caller's own choosing. */
+  freeForm?: true;
+  /** What it may change, as `table` (all but what identifies its rows) or `table.column`. */
+  owns?: readonly string[];
+  /** What it needs beyond the agent and the organization of its path; made anew for each request that may go well. */
+  prepare?: Prepare;
+}
+
+type More = Omit<Entry, "scope" | "status" | "prepare">;
+
+const entry =
+  (status: 200 | 201) =>
+  (scope: Scope, prepare?: Prepare, more: More = {}): Entry => ({
+    ...more,
+    scope,
+    status,
+    ...(prepare ? { prepare } : {}),
+  });
+const ok = entry(200);
+const created = entry(201);
+
+const agents = "/api/instances";
+const agent = `${agents}/{slug}`;
+const agentSkill = `${agent}/skills/{skillSlug}`;
+const organizations = "/api/organizations";
+const organization = `${organizations}/{orgSlug}`;
+const onePlugin = `${organization}/plugins/{namespace}`;
+const member = `${organization}/members/{userId}`;
+const workspace = `${organization}/workspaces/{workspaceId}`;
+
+const skillText = { description: "What it is for", content: "How it is done" };
+const pins: More = { owns: ["agent_skills", "agent_tools"] };
+const shared: More = { shared: ["skillSlug"] };
+
+/**
+ * How to make a good request to every guarded route. Without more it is the path with the home's agent and organization.
+ */
+export const routes: Record<string, Entry> = {
+  "GET /v1/models": ok("organization"),
+
+  [`GET ${agents}`]: ok("organization"),
+  [`POST ${agents}`]: created(
+    "organization",
+    async (_world, { workspaceId }) => ({ json: { slug: fresh("agent"), workspaceId } }),
+    { things: ["workspaceId"], owns: ["agents", "agent_tools"] },
+  ),
+  [`GET ${agents}/models`]: ok("organization"),
+  [`GET ${agent}`]: ok("agent"),
+  [`PATCH ${agent}`]: ok("agent", async (_world, { workspaceId }) => ({ json: { name: "New", workspaceId } }), {
+    things: ["workspaceId"],
+    owns: ["agents", "agents.workspace_id"],
+  }),
+  [`DELETE ${agent}`]: ok("agent", ownAgent, { owns: ["agents"] }),
+  [`GET ${agent}/icon`]: ok("agent", withIcon),
+  [`PUT ${agent}/icon`]: ok("agent", json({ icon: iconAsText }), {
+    owns: ["agent_icons"],
+  }),
+  [`DELETE ${agent}/icon`]: ok("agent", withIcon, { owns: ["agent_icons"] }),
+  [`GET ${agent}/secrets`]: ok("agent"),
+  [`PUT ${agent}/secrets`]: ok("agent", json({ secrets: [{ key: "openai_api_key", value: "sk-1" }] }), {
+    owns: ["secrets", "agents.auth_key_hmac"],
+  }),
+  [`DELETE ${agent}/secrets/{key}`]: ok("agent", async () => ({ params: { key: "openai_api_key" } }), {
+    names: ["key"],
+    owns: ["secrets", "agents.auth_key_hmac"],
+  }),
+  [`GET ${agent}/channels`]: ok("agent"),
+  [`PUT ${agent}/channels/{type}`]: ok(
+    "agent",
+    async () => ({ params: { type: "web" }, json: { enabled: true, config: { requireAuthentication: false } } }),
+    { names: ["type"], owns: ["channels", "secrets", "agents.auth_enabled", "agents.auth_key_hmac"] },
+  ),
+  [`DELETE ${agent}/channels/{type}`]: ok("agent", async () => ({ params: { type: "web" } }), {
+    names: ["type"],
+    owns: ["channels"],
+  }),
+
+  [`GET ${organizations}`]: ok("organization"),
+  [`POST ${organizations}`]: created(
+    "installation",
+    async (world) => ({ json: { slug: fresh("org"), ownerEmail: await accountElsewhere(world) } }),
+    { owns: ["organizations", "workspaces", "members", "workspace_members"] },
+  ),
+  [`GET ${organization}`]: ok("organization"),
+  [`PATCH ${organization}`]: ok("organization", json({ name: "New" }), {
+    owns: ["organizations", "organizations.slug", "organizations.revision"],
+  }),
+  [`GET ${organization}/members`]: ok("organization"),
+  [`POST ${organization}/members`]: created(
+    "organization",
+    async (world) => ({ json: { email: await accountElsewhere(world), roleKey: "viewer" } }),
+    { owns: ["users", "members"] },
+  ),
+  [`PUT ${member}`]: ok("organization", ownMember({ roleKey: "member" }), { owns: ["members.role_key"] }),
+  [`DELETE ${member}`]: ok("organization", ownMember(), {
+    owns: ["members", "workspace_members", "access_tokens.active_organization_id"],
+  }),
+  [`GET ${organization}/workspaces`]: ok("organization"),
+  [`POST ${organization}/workspaces`]: created("organization", async () => ({ json: { name: fresh("workspace") } }), {
+    owns: ["workspaces"],
+  }),
+  [`PATCH ${workspace}`]: ok(
+    "organization",
+    async (world, home) => ({
+      params: { workspaceId: await world.workspace(home) },
+      json: { name: fresh("workspace") },
+    }),
+    { owns: ["workspaces"] },
+  ),
+  [`DELETE ${workspace}`]: ok(
+    "organization",
+    async (world, home) => ({ params: { workspaceId: await world.workspace(home) } }),
+    { owns: ["workspaces", "workspace_members"] },
+  ),
+  [`PUT ${workspace}/members/{userId}`]: ok("organization", inWorkspace, { owns: ["workspace_members"] }),
+  [`DELETE ${workspace}/members/{userId}`]: ok("organization", inWorkspace, {
+    owns: ["workspace_members"],
+  }),
+  "GET /api/tools": ok("organization"),
+  [`GET ${agent}/tools`]: ok("agent"),
+  [`PATCH ${agent}/tools`]: ok("agent", json({ enabled: ["readSkill"] }), { owns: ["agent_tools"] }),
+  [`GET ${agent}/tools/required-secrets`]: ok("agent"),
+  "POST /api/conversations/{id}/approvals/{toolCallId}": created("agent", waitingCall, { owns: ["tool_calls"] }),
+
+  [`GET ${organization}/plugins`]: ok("organization"),
+  [`GET ${onePlugin}`]: ok("organization", plugin()),
+  [`PUT ${onePlugin}`]: ok("organization", plugin(pluginSettings), { owns: ["plugins"], names: ["namespace"] }),
+  [`DELETE ${onePlugin}`]: ok("organization", plugin(), { owns: ["plugins"] }),
+  [`POST ${onePlugin}/refresh`]: ok("organization", plugin(), { owns: ["plugins"] }),
+
+  [`GET ${organization}/management-keys`]: ok("organization"),
+  [`POST ${organization}/management-keys`]: created("organization", json({ name: "CI" }), { owns: ["access_tokens"] }),
+  [`DELETE ${organization}/management-keys/{id}`]: ok(
+    "organization",
+    async (world, home) => ({ params: { id: (await world.key(home)).id } }),
+    { owns: ["access_tokens"] },
+  ),
+
+  [`GET ${organization}/skills`]: ok("organization"),
+  [`POST ${organization}/skills`]: created(
+    "organization",
+    async () => ({ json: { name: fresh("skill"), ...skillText } }),
+    { owns: ["skills", "skill_versions"], refuses: ["version", "scripts"] },
+  ),
+  [`POST ${organization}/skills/catalog/import`]: created(
+    "organization",
+    async () => ({ json: { skills: [{ name: fresh("skill"), ...skillText }] } }),
+    { owns: ["skills", "skill_versions"], refuses: ["version"] },
+  ),
+  [`GET ${organization}/skills/{name}`]: ok("organization", skill()),
+  [`PUT ${organization}/skills/{name}`]: ok("organization", skill(skillText), {
+    owns: ["skills", "skill_versions"],
+    refuses: ["version", "scripts"],
+  }),
+  [`DELETE ${organization}/skills/{name}`]: ok("organization", skill(), {
+    owns: ["skills", "skill_versions", "workspace_skills", "agent_skills", "agent_tools", "skill_env"],
+  }),
+  [`GET ${organization}/skills/{name}/versions`]: ok("organization", skill()),
+  [`GET ${organization}/skills/{name}/versions/{version}`]: ok("organization", skill(), { names: ["version"] }),
+  [`GET ${organization}/skills/{name}/export`]: ok("organization", skill()),
+  [`GET ${workspace}/skills`]: ok("organization", skill()),
+  [`PUT ${workspace}/skills/{name}`]: ok("organization", skill(), { owns: ["workspace_skills", "agent_tools"] }),
+  [`DELETE ${workspace}/skills/{name}`]: ok("organization", skill(), { owns: ["workspace_skills", "agent_tools"] }),
+  [`GET ${agent}/skills`]: ok("agent", skill()),
+  [`PATCH ${agent}/skills`]: ok("agent", json({ enabled: [] }), { owns: ["agent_skills", "agent_tools"] }),
+  [`POST ${agentSkill}/upgrade`]: created("agent", skill(), { ...pins, ...shared }),
+  [`POST ${agentSkill}/rollback`]: created("agent", skill({ versionId: "0.1.0" }), { ...pins, ...shared }),
+  [`POST ${agentSkill}/auto-load`]: created("agent", skill({ autoLoad: true }), { ...pins, ...shared }),
+  [`GET ${agentSkill}/env`]: ok("agent", skill(), shared),
+  [`PUT ${agentSkill}/env`]: ok("agent", skill({ env: [{ key: "API_BASE", value: "x" }] }), {
+    ...shared,
+    owns: ["skill_env"],
+  }),
+  [`DELETE ${agentSkill}/env/{key}`]: ok("agent", skill(), { ...shared, names: ["key"], owns: ["skill_env"] }),
+
+  "GET /api/installation/policies": ok("installation"),
+  "PATCH /api/installation/policies": ok("installation", json({ debounceMs: 1_000 }), { owns: ["installation"] }),
+  "GET /api/audit-logs": ok("organization"),
+  "GET /api/audit-logs/stats": ok("organization"),
+
+  "GET /api/me": ok("self"),
+  "PATCH /api/me/onboarding": ok("self", json({ tour: "done" }), {
+    owns: ["users.onboarding", "users.updated_at"],
+    freeForm: true,
+    unaudited: true,
+  }),
+  "POST /api/me/password": ok("self", knownPassword, {
+    owns: ["users.password_hash", "users.updated_at", "access_tokens"],
+  }),
+  "PUT /api/me/organization": ok("self", async (_world, { slug }) => ({ json: { slug } }), {
+    owns: ["access_tokens.active_organization_id"],
+    things: ["slug"],
+    unaudited: true,
+  }),
+  "GET /api/me/sessions": ok("self"),
+  "DELETE /api/me/sessions": ok("self", undefined, { owns: ["access_tokens"] }),
+  "DELETE /api/me/sessions/{id}": ok("self", ownSession, { owns: ["access_tokens"] }),
+  "POST /api/auth/sign-out": ok("self", undefined, { owns: ["access_tokens"] }),
+};
+
+/** What anybody may call, with a good body where it takes one. A new route belongs here or above. */
+export const openRoutes: Record<string, ((agentSlug: string) => Record<string, unknown>) | null> = {
+  "GET /health": null,
+  "POST /v1/chat/completions": (model) => ({ model, messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
+  "POST /api/instances/{slug}/chat/stream": () => ({ messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
+  "POST /api/auth/sign-in/email": () => ({ email: "owner@example.com", password: "wrong" }),
+  "POST /api/setup": () => ({ token: "x", email: "owner@example.com", password: "correct horse battery" }),
+};
+
+/** What is not in the document: pages and what they load, and the chat's answers to browsers. */
+export const undocumented = [
+  ...["GET /setup", "GET /openapi.json", "GET /docs", "GET /docs/swagger-ui.css", "GET /docs/swagger-ui-bundle.js"],
+  ...["OPTIONS /v1/*", "OPTIONS /api/instances/{slug}/chat/stream"],
+];

@@ -1,0 +1,58 @@
+import { eq } from "drizzle-orm";
+import { organizations } from "../../src/db/schema.ts";
+import type { Headers } from "./call.ts";
+import { type Case, cases } from "./cases.ts";
+import type { Route } from "./document.ts";
+import { trespasses } from "./ownership.ts";
+import { compare, takeSnapshot } from "./rows.ts";
+import type { World } from "./world.ts";
+
+export const jsonSchema = ({ operation }: Route) => operation.requestBody?.content["application/json"]?.schema;
+
+export type Besieged = Awaited<ReturnType<typeof besieged>>;
+
+export async function besieged() {
+  const { world, all, list, document } = await cases({ trustProxy: 1 });
+  const [owner, stranger] = [await world.person("owner", world.acme), await world.person("owner", world.other)];
+  await world.key(world.other);
+  await world.session(stranger);
+  const { id, workspaceId, agentId } = world.other;
+  return { world, all, list, document, owner, stranger, foreign: [id, workspaceId, agentId, stranger.id] };
+}
+
+let calls = 0;
+
+/** Sends it from an address of its own, and demands that the server knows what to say. */
+export async function send({ h, settle }: World, route: Route, path: string, headers: Headers, body?: string) {
+  settle();
+  calls += 1;
+  const content = body === undefined ? {} : { "Content-Type": "application/json" };
+  const from = { "X-Forwarded-For": `10.${(calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}` };
+  const init = { method: route.method, headers: { ...from, ...content, ...headers } };
+  const response = await h.request(path, body === undefined ? init : { ...init, body });
+  const text = await response.text();
+  const errors = h.logs.filter((line) => line.includes('"level":"error"'));
+  h.logs.length = 0;
+  if (response.status >= 500 || errors.length > 0) {
+    throw new Error(`${route.name}: ${response.status} ${text} ${errors} for ${path} ${body?.slice(0, 500)}`);
+  }
+  // A route's own throttle, of wrong passwords for one, is not to hide the rest of it.
+  if (response.status === 429) await h.services.database.query("delete from throttles", []);
+  return { status: response.status, text };
+}
+
+/** What `attack` changed in the database beyond what the route may. */
+export async function damage(
+  one: Case,
+  { world, foreign }: Besieged,
+  slug: string | undefined,
+  attack: () => Promise<void>,
+) {
+  const before = await takeSnapshot(world.h.services.database);
+  await attack();
+  const changes = compare(before, await takeSnapshot(world.h.services.database));
+  // A route that renames the organization does not take it away from the next ones.
+  await world.db.update(organizations).set({ slug: world.acme.slug }).where(eq(organizations.id, world.acme.id));
+  const addressed = [...(before.get("agents")?.values() ?? [])].find((row) => row.slug === slug);
+  return { changes, found: trespasses(one, changes, { agentId: addressed?.id, foreign }) };
+}

@@ -1,0 +1,100 @@
+import { newId, randomToken } from "../../src/core/ids.ts";
+import type { RoleKey } from "../../src/core/permissions.ts";
+import { readPolicies } from "../../src/core/policies.ts";
+import { newToken } from "../../src/core/tokens.ts";
+import {
+  accessTokens,
+  agents,
+  installation,
+  members,
+  users,
+  workspaceMembers,
+  workspaces,
+} from "../../src/db/schema.ts";
+import { createSession } from "../../src/features/account/index.ts";
+import { harness } from "../harness.ts";
+
+export const roleKeys = ["owner", "admin", "member", "viewer"] as const satisfies readonly RoleKey[];
+
+/** A workspace of an organization, with an agent in it. */
+export interface Home {
+  id: string;
+  slug: string;
+  workspaceId: string;
+  agentId: string;
+  agentSlug: string;
+}
+
+export interface Person {
+  id: string;
+  email: string;
+  role: RoleKey;
+  home: Home;
+}
+
+export type World = Awaited<ReturnType<typeof createWorld>>;
+
+/** Nobody in these tests is to meet the rate limit, whatever a route makes the server read from the database. */
+const calm = { rateLimit: { limit: 1_000_000, windowSeconds: 3_600 } };
+
+/**
+ * Two organizations with two workspaces each and an agent in all four, and makers of whatever a request needs. They
+ * write to the database directly: what they make is there before the first request, whoever may make it.
+ */
+export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
+  const h = await harness(options);
+  const { db } = h.services.database;
+  const settle = () => h.services.policies.set(readPolicies(calm).policies);
+  settle();
+  await db
+    .insert(installation)
+    .values({ id: 1, policies: calm })
+    .onConflictDoUpdate({ target: installation.id, set: { policies: calm } });
+
+  const agent = async ({ id, workspaceId }: Pick<Home, "id" | "workspaceId">) => {
+    const agentId = newId();
+    const agentSlug = fresh("agent");
+    await db.insert(agents).values({ id: agentId, slug: agentSlug, name: agentSlug, organizationId: id, workspaceId });
+    return { agentId, agentSlug };
+  };
+  const workspace = async ({ id }: Pick<Home, "id">) => {
+    const workspaceId = newId();
+    await db.insert(workspaces).values({ id: workspaceId, organizationId: id, name: fresh("workspace") });
+    return workspaceId;
+  };
+  const person = async (role: RoleKey, home: Home, { reach = true } = {}): Promise<Person> => {
+    const id = newId();
+    const email = `${role}-${id}@example.com`;
+    await db.insert(users).values({ id, email, name: `${role} of ${home.slug}` });
+    await db.insert(members).values({ organizationId: home.id, userId: id, roleKey: role });
+    if (reach) await db.insert(workspaceMembers).values({ workspaceId: home.workspaceId, userId: id });
+    return { id, email, role, home };
+  };
+  /** A management key; `expired` is one whose time is over. */
+  const key = async (home: Home, { expired = false } = {}) => {
+    const { token, digest } = await newToken("management");
+    const id = newId();
+    const expiresAt = expired ? new Date(h.clock.now() - 1) : null;
+    const row = { id, kind: "management" as const, digest, organizationId: home.id, prefix: token.slice(0, 10) };
+    await db.insert(accessTokens).values({ ...row, name: "CI", expiresAt });
+    return { id, token };
+  };
+  const session = ({ id }: Person) => createSession(h.services, id, { ip: "192.0.2.1", userAgent: "test" });
+
+  const homes = async (organization: Pick<Home, "id" | "slug"> & { workspaceId: string }) => {
+    const first = { ...organization, ...(await agent(organization)) };
+    const second = { ...organization, workspaceId: await workspace(organization) };
+    return { first, second: { ...second, ...(await agent(second)) } };
+  };
+  const { first: acme, second: annex } = await homes(h.organization);
+  const { first: other } = await homes(await h.createOrganization("other"));
+
+  return { h, db, acme, annex, other, agent, workspace, person, key, session, settle };
+}
+
+/** A name that nothing has yet. */
+export function fresh(noun: string): string {
+  return `${noun}-${randomToken(9)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "0")}`;
+}
