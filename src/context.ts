@@ -1,12 +1,12 @@
-import { sql } from "drizzle-orm";
+import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
 import type { Cipher } from "./core/cipher.ts";
-import { EngineError } from "./core/errors.ts";
+import { EngineError, notFound } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
 import { type Permission, type RoleKey, reachesAllWorkspaces } from "./core/permissions.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
-import type { Assets, Clock, Egress, Log, Models, Passwords } from "./core/ports.ts";
+import type { Assets, Clock, Egress, Log, Mcp, Models, Passwords, Scripts } from "./core/ports.ts";
 import { type Database, type Db, sqlState } from "./db/client.ts";
-import { auditLogs } from "./db/schema.ts";
+import { accessTokens, auditLogs, members } from "./db/schema.ts";
 
 /** Who acts. A management key stands for its organization, `system` for the engine itself. */
 export type Actor =
@@ -34,8 +34,10 @@ export interface Services {
   log: Log;
   models: Models;
   egress: Egress;
+  mcp: Mcp;
   assets: Assets;
   passwords: Passwords;
+  scripts: Scripts;
   policies: CurrentPolicies;
   options: EngineOptions;
 }
@@ -49,6 +51,8 @@ export interface EngineOptions {
   baseUrl: string;
   /** Provider keys and addresses of the environment, by the name of the agent secret they stand in for. */
   environmentKeys: ReadonlyMap<string, string>;
+  /** Whether plugins may start processes on this machine. */
+  allowStdioMcp: boolean;
 }
 
 /** All that a verb of a service may know of the call it serves. */
@@ -65,6 +69,8 @@ interface Change {
   /** What was changed, in words a person knows it by. */
   target: string;
   agentId?: string;
+  /** The agent is concerned, but stays as it is: nobody has to load it anew. */
+  agentUnchanged?: boolean;
   /** Added to the audit entry; never the value of a secret. */
   summary?: Record<string, unknown>;
 }
@@ -91,14 +97,46 @@ async function unlessDeadlocked<T>(work: () => Promise<T>): Promise<T> {
 async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
   const { actor, membership, request } = ctx;
   return ctx.database.transaction(async (tx) => {
+    await requireStanding(tx, ctx);
     const result = await fn(tx);
-    if (change.agentId) {
+    if (change.agentId && !change.agentUnchanged) {
       await tx.execute(sql`update agents set revision = revision + 1, updated_at = now() where id = ${change.agentId}`);
     }
     await audit(tx, { ...change, actor, request, organizationId: membership.organizationId });
     return result;
   });
 }
+
+/**
+ * A body may arrive long after its head was let in: what its caller may do is looked at again where something is
+ * changed. Throws 401, 404 and 403 as the head would be answered now.
+ */
+async function requireStanding(tx: Db, { actor, membership, clock }: Ctx): Promise<void> {
+  if (actor.type === "system") return;
+  const tokenId = actor.type === "user" ? actor.sessionId : actor.id;
+  const own = and(eq(members.userId, accessTokens.userId), eq(members.organizationId, membership.organizationId));
+  const [standing] = await tx
+    .select({ role: members.roleKey, workspaceIds: reachedWorkspaces(membership.organizationId) })
+    .from(accessTokens)
+    .leftJoin(members, own)
+    .where(
+      and(
+        eq(accessTokens.id, tokenId),
+        or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, new Date(clock.now()))),
+      ),
+    );
+  if (!standing) throw new EngineError("unauthorized", "Invalid or expired credentials");
+  if (actor.type === "key") return;
+  if (standing.role === null) throw notFound("Organization");
+  const reached = workspaceScope(membership)?.toSorted().join() ?? null;
+  if (standing.role === membership.role && (reached === null || reached === (standing.workspaceIds ?? ""))) return;
+  throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
+}
+
+const reachedWorkspaces = (organizationId: string) => sql<string | null>`(
+  select string_agg(wm.workspace_id::text, ',' order by wm.workspace_id::text)
+  from workspace_members wm join workspaces w on w.id = wm.workspace_id
+  where wm.user_id = ${accessTokens.userId} and w.organization_id = ${organizationId})`;
 
 interface Event extends Change {
   /** Null: of the installation, or by somebody without an account. */

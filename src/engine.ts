@@ -22,6 +22,7 @@ import {
   type SettingsReport,
 } from "./features/installation/index.ts";
 import { organizationRoutes } from "./features/organizations/index.ts";
+import { promptRoutes } from "./features/prompts/index.ts";
 import {
   inspectSecrets,
   rotateSecrets,
@@ -110,6 +111,7 @@ export function createEngine(services: Services): Engine {
       accountRoutes,
       organizationRoutes,
       agentRoutes,
+      promptRoutes,
       secretRoutes,
       skillRoutes,
       channelRoutes,

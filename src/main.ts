@@ -4,7 +4,9 @@ import { shippedAssets } from "./adapters/node/assets.ts";
 import { systemClock } from "./adapters/node/clock.ts";
 import { createEgress } from "./adapters/node/egress.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
+import { createMcp } from "./adapters/node/mcp.ts";
 import { threadedPasswords } from "./adapters/node/passwords.ts";
+import { threadedScripts } from "./adapters/node/scripts.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";
 import { loadEncryptionKeys, openStorage } from "./adapters/node/storage.ts";
 import { createCipher } from "./core/cipher.ts";
@@ -17,6 +19,7 @@ export const version: string = manifest.version;
 
 const renewalMs = 5_000;
 const upkeepMs = 10_000;
+const revocationMs = 2_000;
 
 /** What a start knows before it opens anything. */
 export interface Setup {
@@ -49,10 +52,18 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       log,
       models: createModels(),
       egress: createEgress({ clock: systemClock }),
+      mcp: createMcp({ clock: systemClock, log, environment }),
       assets: shippedAssets,
       passwords: threadedPasswords({ clock: systemClock, log }),
+      scripts: threadedScripts({ clock: systemClock, log }),
       policies: new CurrentPolicies(),
-      options: { version, trustProxy: settings.TRUST_PROXY, baseUrl, environmentKeys: environmentKeys(environment) },
+      options: {
+        version,
+        trustProxy: settings.TRUST_PROXY,
+        baseUrl,
+        environmentKeys: environmentKeys(environment),
+        allowStdioMcp: settings.ALLOW_STDIO_MCP,
+      },
     });
     return { engine, close: () => storage.close() };
   } catch (error) {
@@ -84,9 +95,11 @@ export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<R
     listener.serve(engine.app);
     const stopRenewals = repeat(renewalMs, () => engine.renewLeases(), log);
     const stopTicks = repeat(upkeepMs, () => engine.tick(), log);
+    const stopRevocations = repeat(revocationMs, () => engine.closeRevoked(), log);
     const stopUpkeep = () => {
       stopRenewals();
       stopTicks();
+      stopRevocations();
     };
     log.info({ version, address, database: settings.DATABASE_URL ? "postgresql" : "embedded" }, "Listening");
     return { engine, address, setupToken, stop: stopOnce(setup, { listener, opened, stopUpkeep }) };

@@ -3,6 +3,8 @@ import { serve } from "@hono/node-server";
 import { onTestFinished } from "vitest";
 import { createModels } from "../src/adapters/models/index.ts";
 import { shippedAssets } from "../src/adapters/node/assets.ts";
+import { systemClock } from "../src/adapters/node/clock.ts";
+import { threadedScripts } from "../src/adapters/node/scripts.ts";
 import type { Services } from "../src/context.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { EgressError } from "../src/core/egress.ts";
@@ -10,7 +12,7 @@ import { newId, randomToken } from "../src/core/ids.ts";
 import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
 import { CurrentPolicies } from "../src/core/policies.ts";
-import type { Egress, Log, Models } from "../src/core/ports.ts";
+import type { Egress, Log, Mcp, Models, Scripts } from "../src/core/ports.ts";
 import { members, organizations, users, workspaceMembers, workspaces } from "../src/db/schema.ts";
 import { createEngine, type Engine } from "../src/engine.ts";
 import { createSession } from "../src/features/account/index.ts";
@@ -25,6 +27,11 @@ interface Options {
   models?: Models;
   /** Without one, tools reach nothing. */
   egress?: Egress;
+  /** Without it, no MCP server can be reached. */
+  mcp?: Mcp;
+  allowStdioMcp?: boolean;
+  /** The real sandbox unless given. */
+  scripts?: Scripts;
   trustProxy?: number;
   environmentKeys?: Record<string, string>;
   /** Encryption keys, the current first. */
@@ -71,14 +78,17 @@ export async function harness(options: Options = {}): Promise<Harness> {
     cipher: await createCipher(options.keys ?? [new Uint8Array(32).fill(7)]),
     assets: shippedAssets,
     passwords,
+    scripts: options.scripts ?? threadedScripts({ clock: systemClock, log: collect(logs) }),
     policies: new CurrentPolicies(),
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
+    mcp: options.mcp ?? unreachable,
     models: options.models ?? (model ? { resolve: async () => model } : real),
     options: {
       version: "0.1.0",
       trustProxy: options.trustProxy ?? 0,
       baseUrl: "http://localhost:4000",
       environmentKeys: new Map(Object.entries(options.environmentKeys ?? {})),
+      allowStdioMcp: options.allowStdioMcp ?? false,
     },
   };
   const engine = createEngine(services);
@@ -149,6 +159,9 @@ export async function harness(options: Options = {}): Promise<Harness> {
 
   return { engine, services, clock, logs, request, as, organization, createOrganization, agent, listen };
 }
+
+const refuse = async () => Promise.reject(new Error("The tests reach no MCP server"));
+const unreachable: Mcp = { list: refuse, call: refuse, forget: () => {}, close: async () => {} };
 
 async function expectOk(response: Promise<Response>): Promise<void> {
   const { ok, status } = await response;

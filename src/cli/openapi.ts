@@ -27,10 +27,12 @@ export async function describeApi(): Promise<object> {
     log: createLog({ level: "silent", pretty: false, secrets: [] }),
     models: createModels(),
     egress: { request: unused },
+    mcp: { list: unused, call: unused, forget: () => {}, close: async () => {} },
     assets: { read: unused },
     passwords,
+    scripts: { run: unused },
     policies: new CurrentPolicies(),
-    options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map() },
+    options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map(), allowStdioMcp: false },
   });
   return engine.document();
 }

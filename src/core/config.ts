@@ -77,6 +77,9 @@ export const settings = z.object({
     .max(256, "must have at most 256 characters")
     .optional()
     .describe("Password of the first owner."),
+  ALLOW_STDIO_MCP: flag
+    .default(false)
+    .describe("Whether organizations may have MCP servers started as processes, which run with the server's rights."),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).default(30).describe("How long running turns may finish at a stop."),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"])

@@ -102,3 +102,42 @@ export interface Scripts {
   /** Rejects with the signal's reason when that is aborted, and never otherwise. */
   run(script: ScriptRun): Promise<ScriptResult>;
 }
+
+/** How an MCP server is reached. */
+export type McpTransport =
+  | { type: "http"; url: string; headers: Readonly<Record<string, string>> }
+  | { type: "stdio"; command: string; args: readonly string[]; env: Readonly<Record<string, string>> };
+
+/** An MCP server as its callers know it. */
+export interface McpServer {
+  /** The same for all configurations of one server. */
+  id: string;
+  /** Another configuration has another one; what an earlier one opened is closed. */
+  version: string;
+  /** What the log calls it. */
+  name: string;
+  transport: McpTransport;
+  /** Values that neither errors nor the log may show. */
+  secrets: readonly string[];
+  /** As in `EgressRequest`. */
+  allowedHosts: readonly string[];
+}
+
+/** A tool as an MCP server lists it. */
+export interface McpTool {
+  name: string;
+  description: string;
+  inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** MCP servers, each connected to when it is first needed. What their methods reject with may be shown to anybody. */
+export interface Mcp {
+  /** Connects anew and lists the tools; asks for no more of them once there are more than `enough`. 15 seconds in all. */
+  list(server: McpServer, enough: number): Promise<McpTool[]>;
+  /** The result of a call; rejects with the server's own words when the tool failed. */
+  call(server: McpServer, tool: McpTool, args: unknown, signal: AbortSignal): Promise<JsonValue>;
+  /** Disconnects from the server with this id once its calls are over. */
+  forget(id: string): void;
+  /** Disconnects from all of them, and takes no more calls. */
+  close(): Promise<void>;
+}

@@ -22,7 +22,7 @@ interface Attempt {
 const candidates = `
 select id, legacy_hash from access_tokens
 where kind = 'management' and (expires_at is null or expires_at > $2::timestamptz)
-  and (digest = $3 or (prefix = $1 and legacy_hash is not null and length(legacy_hash) = 60))
+  and (digest = $3 or (prefix = $1 and legacy_hash ~ '^\\$2[abxy]\\$[0-9]{2}\\$.{53}$'))
 order by (legacy_hash is null) desc, created_at, id
 limit 8`;
 

@@ -90,7 +90,13 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       passwords,
       scripts: threadedScripts({ clock: systemClock, log: silent() }),
       policies: new CurrentPolicies(),
-      options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map(), allowStdioMcp: false },
+      options: {
+        version,
+        trustProxy: 0,
+        baseUrl: "http://localhost",
+        environmentKeys: new Map(),
+        allowStdioMcp: false,
+      },
     });
     const { secrets, owned, settings: stored } = await engine.inspect();
     const owner = owned

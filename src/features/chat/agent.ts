@@ -6,7 +6,7 @@ import { agents, channels, organizations, secrets } from "../../db/schema.ts";
 import type { Tool } from "../../turn/types.ts";
 import { openWebConfig, type WebConfig } from "../channels/index.ts";
 import { openSecrets } from "../secrets/index.ts";
-import { type LoadedSkill, loadSkills, skillPlaceholders, skillsPrompt } from "../skills/index.ts";
+import { type LoadedSkill, loadSkills, skillsPrompt } from "../skills/index.ts";
 import { slugPattern } from "./schema.ts";
 import { loadTools } from "./tools.ts";
 
@@ -51,9 +51,8 @@ export async function loadAgent(services: Services, slug: string): Promise<LiveA
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
   const skills = await loadSkills(database.db, cipher, { agentId: row.id, workspaceId: row.workspaceId });
-  const tools = await loadTools(services, row, skills);
+  const { tools, secrets: hidden } = await loadTools(services, row, skills);
   const system = systemPrompt(row, skills);
-  const hidden = skillPlaceholders(skills).map(({ value }) => value);
   return {
     row,
     organizationSlug,

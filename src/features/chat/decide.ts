@@ -11,6 +11,7 @@ interface Waiting {
   id: string;
   turnId: string;
   name: string;
+  agentId: string;
   slug: string;
   status: string;
   overdue: boolean;
@@ -28,8 +29,8 @@ export async function decide(
   const { db, actor } = ctx;
   const call = await findCall(ctx, db, ref, toolCallId);
   const action = approved ? "approval.approve" : "approval.refuse";
-  const summary = { instanceId: call.slug, tool: call.name, toolCallId };
-  await write(ctx, { action, target: ref, summary }, async (tx) => {
+  const change = { action, target: call.slug, agentId: call.agentId, agentUnchanged: true };
+  await write(ctx, { ...change, summary: { conversationId: ref, tool: call.name, toolCallId } }, async (tx) => {
     const decided = await tx
       .update(toolCalls)
       .set({ status: approved ? "approved" : "refused", reason: reason ?? null, decidedBy: actor.id })
@@ -49,6 +50,7 @@ async function findCall(ctx: Ctx, db: Db, ref: string, toolCallId: string): Prom
       turnId: toolCalls.turnId,
       name: toolCalls.name,
       status: toolCalls.status,
+      agentId: toolCalls.agentId,
       slug: agents.slug,
       overdue: sql<boolean>`${toolCalls.expiresAt} <= now()`,
     })

@@ -65,9 +65,20 @@ export class OpenStreams {
     for (const [id, guests] of byAgent) {
       const changed = guests.filter(({ grant }) => grant.agent.row.revision !== revisions.get(id));
       const [first] = changed;
-      if (!first) continue;
-      await this.#agents.reload(first.grant.agent.row.slug);
+      if (first) await this.#askAllAgain(first, changed);
+    }
+  }
+
+  /** An agent that can't be loaded must not keep the streams of others open, nor its own. */
+  async #askAllAgain({ grant }: Guest, changed: readonly Guest[]): Promise<void> {
+    const { id, slug } = grant.agent.row;
+    try {
+      await this.#agents.reload(slug);
       for (const guest of changed) await this.#askAgain(guest);
+    } catch (err) {
+      this.#services.log.error({ agentId: id, err }, "An agent with open streams could not be loaded");
+      const passing = err instanceof EngineError && err.code === "unavailable";
+      if (!passing) for (const guest of changed) guest.revoke(new EngineError("internal", "Internal server error"));
     }
   }
 

@@ -1,19 +1,46 @@
 import type { Services } from "../../context.ts";
 import type { Tool } from "../../turn/types.ts";
 import { type LoadedSkill, skillPlaceholders, skillTools } from "../skills/index.ts";
-import { currentTimeTool, httpRequestTool, modelNames, Placeholders, toolSettings } from "../tools/index.ts";
+import {
+  currentTimeTool,
+  httpRequestTool,
+  loadPlugins,
+  modelNames,
+  Placeholders,
+  pluginSecrets,
+  pluginTools,
+  toolSettings,
+} from "../tools/index.ts";
 
-/** The tools that are on for an agent, by the names that models see. */
+interface Agent {
+  id: string;
+  organizationId: string;
+  timezone: string;
+}
+
+interface AgentTools {
+  /** By the names that models see. */
+  tools: Map<string, Tool>;
+  /** What they must not say. */
+  secrets: string[];
+}
+
+/** The tools that are on for an agent with these skills. */
 export async function loadTools(
   services: Services,
-  { id, timezone }: { id: string; timezone: string },
+  { id, organizationId, timezone }: Agent,
   skills: readonly LoadedSkill[],
-): Promise<Map<string, Tool>> {
-  const settings = await toolSettings(services.database.db, id);
+): Promise<AgentTools> {
+  const { database, cipher, clock } = services;
+  const settings = await toolSettings(database.db, id);
+  const usesPlugins = [...settings.keys()].some((name) => name.includes(":"));
+  const plugins = usesPlugins ? await loadPlugins(database.db, cipher, organizationId) : [];
+  const placeholders = skillPlaceholders(skills);
   const all = [
-    currentTimeTool(services.clock, timezone),
-    httpRequestTool(services, new Placeholders(skillPlaceholders(skills))),
+    currentTimeTool(clock, timezone),
+    httpRequestTool(services, new Placeholders(placeholders)),
     ...skillTools(skills, services.scripts),
+    ...pluginTools(services, plugins),
   ];
   const required = new Set(skills.flatMap(({ requiredTools }) => requiredTools));
   const enabled = all.flatMap((tool) => {
@@ -23,5 +50,8 @@ export async function loadTools(
     return on ? [{ ...tool, needsApproval: setting.needsApproval }] : [];
   });
   const names = await modelNames(enabled.map(({ name }) => name));
-  return new Map(enabled.map((tool) => [names.get(tool.name) ?? tool.name, tool]));
+  return {
+    tools: new Map(enabled.map((tool) => [names.get(tool.name) ?? tool.name, tool])),
+    secrets: [...placeholders.map(({ value }) => value), ...plugins.flatMap(pluginSecrets)],
+  };
 }

@@ -1,5 +1,9 @@
 /** What agents can do beside talking: the tools, who contributes them, and which an agent has. */
 
+import { router } from "../../http/route.ts";
+import { pluginRoutes } from "./plugin-routes.ts";
+import { toolRoutes as ownRoutes } from "./routes.ts";
+
 export { type ToolSetting, toolSettings } from "./agent-tools.ts";
 /** What the tools of skills are called and take; skills give them something to do. */
 export { readSkill, runSkillScript } from "./builtin.ts";
@@ -10,7 +14,11 @@ export { httpRequestTool } from "./http-request.ts";
 export { modelNames } from "./names.ts";
 /** Values that no model may see, filled in where a tool needs them. */
 export { type Placeholder, Placeholders } from "./placeholders.ts";
-/** `/api/tools` and `/api/instances/{slug}/tools`. */
-export { toolRoutes } from "./routes.ts";
+/** The MCP servers of an organization, opened for a turn, and their tools. */
+export { loadPlugins, type OpenPlugin } from "./plugin-store.ts";
+export { pluginSecrets, pluginTools } from "./plugin-tools.ts";
 /** Which names of these an organization can't use. */
 export { unusableTools } from "./usable.ts";
+
+/** `/api/tools`, `/api/instances/{slug}/tools` and `/api/organizations/{orgSlug}/plugins`. */
+export const toolRoutes = router().route("/", ownRoutes).route("/", pluginRoutes);

@@ -1,0 +1,80 @@
+import type { IncomingMessage } from "node:http";
+import { EgressError } from "../../core/egress.ts";
+import { Lines, mostWireBytes } from "./mcp-lines.ts";
+
+export type RequestId = string | number;
+
+/**
+ * The answer to one JSON-RPC request as JSON text, out of the body of an HTTP answer: JSON, or a stream of events that
+ * may hold notifications, requests and other answers, all of which are dropped. Throws an `EgressError` when there is none.
+ */
+export async function readAnswer(response: IncomingMessage, id: RequestId): Promise<string> {
+  const type = response.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === "text/event-stream") {
+    for await (const data of eventData(response)) {
+      const answer = answerIn(data, id);
+      if (answer !== null) return answer;
+    }
+    throw new EgressError("The server closed the stream before it answered");
+  }
+  if (type !== "application/json") {
+    const what = /^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : "something else";
+    throw new EgressError(`The server answers with ${what}, not JSON: is this the address of an MCP server?`);
+  }
+  const answer = answerIn(await readText(response, mostWireBytes), id);
+  if (answer === null) throw new EgressError("What the server sent is no answer to the request");
+  return answer;
+}
+
+/** The whole body as text; throws an `EgressError` when it is longer than `limit` bytes. */
+export async function readText(response: IncomingMessage, limit: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of bounded(response, limit)) text += decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
+}
+
+async function* bounded(response: IncomingMessage, limit: number): AsyncGenerator<Uint8Array> {
+  const coding = response.headers["content-encoding"] ?? "identity";
+  if (coding !== "identity") throw new EgressError("The server compresses its answers though it was asked not to");
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > limit) throw new EgressError(`The server's answer is larger than ${limit / 1024} KiB`);
+    yield chunk;
+  }
+}
+
+/** What the events of a stream hold (WHATWG "Server-sent events"), one text per event. */
+async function* eventData(response: IncomingMessage): AsyncGenerator<string> {
+  const lines = new Lines();
+  let data: string[] = [];
+  for await (const chunk of bounded(response, mostWireBytes)) {
+    for (const line of lines.push(chunk)) {
+      if (line.startsWith("data:")) data.push(line.slice(5));
+      if (line !== "" || data.length === 0) continue;
+      yield data.join("\n");
+      data = [];
+    }
+  }
+}
+
+/** The message that answers the request, out of one message or a batch of them; null when none does. */
+function answerIn(text: string, id: RequestId): string | null {
+  const parsed = parse(text);
+  const answer = [parsed].flat().find((message) => isAnswer(message, id));
+  return answer === undefined ? null : JSON.stringify(answer);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function isAnswer(message: unknown, id: RequestId): boolean {
+  if (typeof message !== "object" || message === null || !("id" in message)) return false;
+  return String(message.id) === String(id) && ("result" in message || "error" in message);
+}

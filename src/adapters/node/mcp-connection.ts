@@ -1,0 +1,129 @@
+import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mcp";
+import type { JsonValue } from "../../core/json.ts";
+import type { Clock, Log, McpServer, McpTool } from "../../core/ports.ts";
+import { withinTime } from "./mcp-deadline.ts";
+import { explainMcp, refusesInitialize } from "./mcp-failure.ts";
+import { mcpFetch, type Way } from "./mcp-fetch.ts";
+import { readResult } from "./mcp-result.ts";
+import { StdioTransport } from "./mcp-stdio.ts";
+
+export interface ConnectOptions {
+  /** The server as it is now: the hosts that are allowed may change while it is connected. */
+  server: () => McpServer;
+  way: Way;
+  /** What a process gets of ours. */
+  environment: Readonly<Record<string, string>>;
+  clock: Clock;
+  log: Log;
+  /** It takes no more calls: because its process ended, or with null because it forgot the session. */
+  onEnd: (reason: string | null) => void;
+}
+
+/** A connection that was made. Its methods reject with plain errors, whose words may be shown once they are scrubbed. */
+export interface Connection {
+  list(enough: number, signal: AbortSignal): Promise<McpTool[]>;
+  /** The answer; `null` when the server has forgotten the session, so that nothing was done. */
+  call(tool: McpTool, args: unknown, signal: AbortSignal): Promise<Answer | null>;
+  close(): Promise<void>;
+}
+
+/** What came of a call that the server took. */
+export interface Answer {
+  /** Throws the server's own words when the tool failed. */
+  read(): JsonValue;
+}
+
+/** Longer than a process has until it is ended. */
+const closeMs = 3_000;
+
+/** Connects; rejects with a plain error when that fails or the signal is aborted. */
+export async function connect(options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
+  try {
+    return await open(options, signal, false);
+  } catch (error) {
+    // The protocol that every server speaks comes first: a few end when they are asked for a newer one.
+    if (!refusesInitialize(error) || signal.aborted) throw plain(error, signal);
+    return await open(options, signal, true).catch((newer: unknown) => {
+      throw plain(newer, signal);
+    });
+  }
+}
+
+async function open(options: ConnectOptions, signal: AbortSignal, discover: boolean): Promise<Connection> {
+  let lost = false;
+  const onLostSession = () => {
+    lost = true;
+    options.onEnd(null);
+  };
+  const { transport, reason } = transportOf(options, onLostSession);
+  /** Why a process ended says more than that its connection did. */
+  const better = (error: unknown, { aborted }: AbortSignal) => (aborted ? error : (reason() ?? error));
+  const client = await createMCPClient({
+    transport,
+    protocolVersionDiscovery: discover,
+    initializationOptions: { signal },
+    clientName: "agent-engine",
+  }).catch((error: unknown) => {
+    throw better(error, signal);
+  });
+
+  return {
+    list: (enough, listSignal) =>
+      listAll(client, enough, listSignal).catch((error: unknown) => {
+        throw plain(better(error, listSignal), listSignal);
+      }),
+    async call(tool, args, callSignal) {
+      try {
+        const result = await callTool(client, tool, args, callSignal);
+        return { read: () => readResult(result) };
+      } catch (error) {
+        if (lost && !callSignal.aborted) return null;
+        throw plain(better(error, callSignal), callSignal);
+      }
+    },
+    // A server that does not even take leave is left.
+    close: () => withinTime(options.clock, closeMs, "", () => client.close()).catch(() => {}),
+  };
+}
+
+function transportOf({ server, way, environment, clock, log, onEnd }: ConnectOptions, onLostSession: () => void) {
+  const { transport } = server();
+  if (transport.type === "http") {
+    const { url, headers } = transport;
+    const fetch = mcpFetch({ way, server, onLostSession });
+    return { transport: { type: "http" as const, url, headers: { ...headers }, fetch }, reason: () => undefined };
+  }
+  const env = { ...environment, ...transport.env };
+  const stdio = new StdioTransport({ server: server(), transport: { ...transport, env }, clock, log, onEnd });
+  return { transport: stdio, reason: () => stdio.reason };
+}
+
+async function listAll(client: MCPClient, enough: number, signal: AbortSignal): Promise<McpTool[]> {
+  const pages: McpTool[][] = [];
+  let found = 0;
+  let cursor: string | undefined;
+  do {
+    const params = cursor === undefined ? {} : { params: { cursor } };
+    const { tools, nextCursor } = await client.listTools({ ...params, options: { signal } });
+    pages.push(
+      tools.map(({ name, title, description = title ?? "", inputSchema }) => ({ name, description, inputSchema })),
+    );
+    found += tools.length;
+    cursor = tools.length === 0 ? undefined : nextCursor;
+  } while (cursor !== undefined && found <= enough);
+  return pages.flat();
+}
+
+function callTool(client: MCPClient, tool: McpTool, args: unknown, signal: AbortSignal): Promise<CallToolResult> {
+  // Tells the client which arguments go into headers, too (MCP 2026-07-28); it would know by listing them.
+  client.toolsFromDefinitions({ tools: [{ ...tool }] });
+  return client.callTool({ name: tool.name, arguments: isObject(args) ? args : {}, options: { signal } });
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function plain(error: unknown, signal: AbortSignal): Error {
+  if (signal.aborted) return signal.reason instanceof Error ? signal.reason : new Error("The call was stopped");
+  return new Error(explainMcp(error));
+}

@@ -1,0 +1,43 @@
+import { MCPClientError } from "@ai-sdk/mcp";
+import { clip } from "../../core/text.ts";
+
+const longest = 1_000;
+
+/** What went wrong, in words for whoever set the server up and for the model that called it. */
+export function explainMcp(error: unknown): string {
+  return clip(describe(error), longest);
+}
+
+function describe(error: unknown): string {
+  if (!MCPClientError.isInstance(error)) return error instanceof Error ? error.message : String(error);
+  const { statusCode, responseBody = "", code, message, cause } = error;
+  if (statusCode !== undefined) return describeStatus(statusCode, responseBody.trim());
+  if (code !== undefined) return `The server answered: ${message}`;
+  const problem = firstIssue(cause);
+  return problem === null ? message : `The server's answer is not as the protocol wants it: ${problem}`;
+}
+
+function describeStatus(status: number, body: string): string {
+  const meaning = status === 401 || status === 403 ? "The server refuses the credentials" : "The server answers";
+  return `${meaning} (HTTP ${status})${body === "" ? "" : `: ${clip(body, 300)}`}`;
+}
+
+interface ValidationIssue {
+  path: readonly PropertyKey[];
+  message: string;
+  errors?: readonly (readonly ValidationIssue[])[];
+}
+
+/** Of several forms that an answer may have, what speaks against the first. */
+function firstIssue(cause: unknown): string | null {
+  if (!(cause instanceof Error) || !("issues" in cause)) return null;
+  let [issue] = cause.issues as ValidationIssue[];
+  while (issue?.errors?.[0]?.[0]) issue = issue.errors[0][0];
+  return issue ? `${issue.path.map(String).join(".")} ${issue.message}`.trim() : null;
+}
+
+/** Whether the server knows only the protocol without `initialize` (MCP 2026-07-28). */
+export function refusesInitialize(error: unknown): boolean {
+  if (!MCPClientError.isInstance(error)) return false;
+  return error.code !== undefined || error.statusCode === 400;
+}

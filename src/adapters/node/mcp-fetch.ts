@@ -1,0 +1,90 @@
+import type { IncomingMessage } from "node:http";
+import { EgressError, reachableAddresses } from "../../core/egress.ts";
+import { firstHop, type Hop } from "../../core/egress-request.ts";
+import type { McpServer } from "../../core/ports.ts";
+import { explainFailure } from "./egress-failure.ts";
+import { type Route, send } from "./egress-send.ts";
+import { type RequestId, readAnswer, readText } from "./mcp-answer.ts";
+
+/** How hosts are found and reached. */
+export interface Way extends Omit<Route, "addresses"> {
+  resolve: (name: string) => Promise<readonly string[]>;
+}
+
+interface Options {
+  way: Way;
+  /** As it is now: which hosts are allowed may change while it is connected. */
+  server: () => Pick<McpServer, "allowedHosts">;
+  /** The server does not know the session any more. */
+  onLostSession: () => void;
+}
+
+const mostErrorBytes = 64 * 1024;
+
+/**
+ * `fetch` for one MCP server, under the rules of the way out: addresses that are public or allowed, no redirects. Each
+ * request gets its own answer as plain JSON and nothing else, so that a server can neither keep a stream open, nor flood
+ * it, nor ask anything itself.
+ */
+export function mcpFetch({ way: { resolve, ...route }, server, onLostSession }: Options): typeof globalThis.fetch {
+  return async (input, init = {}) => {
+    // The stream of what servers have to say unasked. This status says that there is none (MCP, "Streamable HTTP").
+    if (init.method === "GET") return new Response(null, { status: 405 });
+    const message = parseMessage(init.body);
+    // What a server asks of us is dropped, so there is nothing to answer.
+    if (message && message.method === undefined) return new Response(null, { status: 202 });
+    const signal = init.signal ?? new AbortController().signal;
+    try {
+      const hop = hopOf(String(input), init);
+      const addresses = await reachableAddresses(hop.target, server().allowedHosts, resolve);
+      signal.throwIfAborted();
+      const response = await send(hop, { ...route, addresses }, signal);
+      try {
+        if (isSessionLost(response, init)) onLostSession();
+        return await toResponse(response, message?.id ?? null);
+      } finally {
+        response.destroy();
+      }
+    } catch (error) {
+      throw signal.aborted ? signal.reason : explainFailure(error);
+    }
+  };
+}
+
+function hopOf(url: string, init: RequestInit): Hop {
+  const { signal } = new AbortController();
+  const hop = firstHop({
+    url,
+    method: init.method ?? "POST",
+    headers: Object.fromEntries(new Headers(init.headers)),
+    body: typeof init.body === "string" ? init.body : undefined,
+    ...{ allowedHosts: [], sensitive: true, maxBytes: 0, signal },
+  });
+  return { ...hop, headers: [...hop.headers, ["Accept-Encoding", "identity"]] };
+}
+
+/** A notification has no id, an answer no method. */
+function parseMessage(body: unknown): { id?: RequestId; method?: string } | null {
+  return typeof body === "string" ? JSON.parse(body) : null;
+}
+
+/** Some servers say 400 where the protocol wants 404. */
+function isSessionLost({ statusCode }: IncomingMessage, { headers }: RequestInit): boolean {
+  return (statusCode === 404 || statusCode === 400) && new Headers(headers).has("mcp-session-id");
+}
+
+async function toResponse(response: IncomingMessage, id: RequestId | null): Promise<Response> {
+  const { statusCode: status = 0 } = response;
+  const session = response.headers["mcp-session-id"];
+  const headers = {
+    "Content-Type": "application/json",
+    ...(typeof session === "string" ? { "mcp-session-id": session } : {}),
+  };
+  if (status >= 300 && status < 400) {
+    throw new EgressError(`The server redirects (HTTP ${status}): give the address that it redirects to`);
+  }
+  if (status < 200 || status > 599) throw new EgressError("The server's answer is no valid HTTP");
+  if (status >= 400) return new Response(await readText(response, mostErrorBytes), { status, headers });
+  if (id === null) return new Response(null, { status: 202, headers });
+  return new Response(await readAnswer(response, id), { status: 200, headers });
+}

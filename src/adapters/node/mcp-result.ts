@@ -1,0 +1,53 @@
+import type { CallToolResult } from "@ai-sdk/mcp";
+import type { JsonValue } from "../../core/json.ts";
+import { isDeeperThan } from "../../core/text.ts";
+
+/** What a model may be given of one call. */
+const mostCharacters = 1024 * 1024;
+const deepest = 64;
+
+/**
+ * The result as a model can read it: structured content as it is, else the texts, with notes in place of what is no
+ * text. Throws an `Error` with the server's own words when the tool failed, and when the result is too large.
+ */
+export function readResult(result: CallToolResult): JsonValue {
+  if ("toolResult" in result) return bounded(result.toolResult);
+  const { content, structuredContent, isError } = result;
+  const text = content.map(describePart).join("\n");
+  if (isError) throw new Error(text === "" ? "The tool failed without saying why" : (bounded(text) as string));
+  return bounded(structuredContent === undefined ? text : structuredContent);
+}
+
+function bounded(value: unknown): JsonValue {
+  if (isDeeperThan(value, deepest)) throw new Error("The tool's result is nested too deeply");
+  const text = JSON.stringify(value ?? null);
+  if (text.length > mostCharacters) throw new Error("The tool's result is larger than 1 MiB: ask for less of it");
+  return (value ?? null) as JsonValue;
+}
+
+type Part = Readonly<Record<string, unknown>>;
+
+function describePart(part: Part): string {
+  switch (part.type) {
+    case "text":
+      return textOf(part.text);
+    case "resource":
+      return describeResource(part.resource as Part);
+    case "resource_link":
+      return `[link to ${textOf(part.name)}: ${textOf(part.uri)}]`;
+    default:
+      return describeBinary(textOf(part.type), part.mimeType, part.data);
+  }
+}
+
+function describeResource(resource: Part): string {
+  if (typeof resource.text === "string") return resource.text;
+  return describeBinary(textOf(resource.uri), resource.mimeType, resource.blob);
+}
+
+function describeBinary(what: string, mimeType: unknown, base64: unknown): string {
+  const bytes = typeof base64 === "string" ? `, ${Math.floor((base64.replace(/=+$/, "").length * 3) / 4)} bytes` : "";
+  return `[${what}${typeof mimeType === "string" ? `, ${mimeType}` : ""}${bytes}]`;
+}
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : "");

@@ -1,0 +1,174 @@
+import {
+  type JSONRPCMessage,
+  type MCPTransport,
+  type MCPTransportSendOptions,
+  validateJSONRPCMessage,
+} from "@ai-sdk/mcp";
+import type { Clock, Log, McpServer, McpTransport } from "../../core/ports.ts";
+import type { RequestId } from "./mcp-answer.ts";
+import { Lines, mostWireBytes } from "./mcp-lines.ts";
+import { type Process, startProcess } from "./mcp-process.ts";
+import { logErrors } from "./mcp-stderr.ts";
+
+interface Options {
+  server: McpServer;
+  transport: Extract<McpTransport, { type: "stdio" }>;
+  clock: Clock;
+  log: Log;
+  /** It is over, and why. */
+  onEnd: (reason: string) => void;
+}
+
+/** What may come beyond what was asked for: the room that many requests have together. */
+const mostUnread = 8 * mostWireBytes;
+const mostServerRequests = 1_000;
+const aliveMs = 5_000;
+
+/**
+ * The client's end of a process that speaks MCP on its standard streams. Only answers to what was asked get through, and
+ * a few requests; a process that floods, does not read, or does not even answer a ping is ended.
+ */
+export class StdioTransport implements MCPTransport {
+  readonly supportsProtocolVersionDiscovery = true;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  readonly #options: Options;
+  readonly #lines = new Lines();
+  /** The requests without an answer, by their ids. */
+  readonly #waiting = new Set<string>();
+  #process: Process | undefined;
+  #unread = 0;
+  #received = 0;
+  #serverRequests = 0;
+  #over = false;
+  #reason: string | undefined;
+  #cancelCheck = () => {};
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Why it is over, if it ended of itself. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  async start(): Promise<void> {
+    const { transport, clock, server, log } = this.#options;
+    const child = await startProcess(transport, clock).catch((error: Error) => {
+      this.#fail(error.message);
+      throw error;
+    });
+    this.#process = child;
+    child.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
+    const lastWords = logErrors(child.stderr, { server, log });
+    void child.ended.then((how) => this.#fail(`The server's process ${how}${lastWords()}`));
+    if (this.#over) await child.stop();
+  }
+
+  async send(message: JSONRPCMessage, { signal }: MCPTransportSendOptions = {}): Promise<void> {
+    if ("method" in message && "id" in message) {
+      const { id, method } = message;
+      this.#waiting.add(String(id));
+      this.#unread = Math.min(this.#unread + mostWireBytes, mostUnread);
+      // Nobody may cancel an `initialize`; whoever gives it up closes the connection.
+      if (method !== "initialize") signal?.addEventListener("abort", () => this.#cancel(id), { once: true });
+    }
+    this.#write(message);
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    await this.#process?.stop();
+  }
+
+  #fail(reason: string): void {
+    if (this.#over) return;
+    this.#reason = reason;
+    this.#options.onEnd(reason);
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#cancelCheck();
+    void this.#process?.stop();
+    this.onclose?.();
+  }
+
+  #write(message: object): void {
+    const { stdin } = this.#process ?? {};
+    if (this.#over || !stdin) throw new Error(this.#reason ?? "The connection is closed");
+    if (stdin.writableLength > mostWireBytes) this.#fail("The server's process does not read what it is sent");
+    else stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#over) return;
+    this.#unread -= chunk.length;
+    const lines = this.#lines.push(chunk);
+    if (this.#unread < 0 || this.#lines.pending > mostWireBytes) {
+      this.#fail("The server's process sent far more than it was asked for");
+      return;
+    }
+    for (const line of lines) this.#read(line);
+  }
+
+  /** Some print other things than messages, which is not worth a word. */
+  #read(line: string): void {
+    this.#received += 1;
+    const message = parse(line);
+    if (message === null) return;
+    if (typeof message.method === "string") {
+      if (message.id === undefined || this.#serverRequests >= mostServerRequests) return;
+      this.#serverRequests += 1;
+      this.#deliver(message);
+    } else if (this.#waiting.delete(String(message.id)) && !this.#deliver(message)) {
+      const error = { code: -32_600, message: "its answer is no valid JSON-RPC message" };
+      this.#deliver({ jsonrpc: "2.0", id: message.id, error });
+    }
+  }
+
+  #deliver(message: object): boolean {
+    try {
+      this.onmessage?.(validateJSONRPCMessage(message));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #cancel(id: RequestId): void {
+    if (!this.#waiting.delete(String(id)) || this.#over) return;
+    this.#write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
+    this.#checkAlive();
+  }
+
+  /** One slow tool is its own affair; a process that does not even answer a ping must not hang every later call. */
+  #checkAlive(): void {
+    if (this.#over) return;
+    const before = this.#received;
+    this.#write({ jsonrpc: "2.0", id: "alive", method: "ping" });
+    this.#cancelCheck();
+    this.#cancelCheck = this.#options.clock.after(aliveMs, () => {
+      if (this.#received === before) this.#fail("The server's process does not answer");
+    });
+  }
+}
+
+interface Message {
+  id?: unknown;
+  method?: unknown;
+}
+
+function parse(line: string): Message | null {
+  try {
+    const message: unknown = JSON.parse(line);
+    return typeof message === "object" && message !== null ? message : null;
+  } catch {
+    return null;
+  }
+}

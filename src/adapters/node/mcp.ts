@@ -1,0 +1,176 @@
+import type { Environment } from "../../core/config.ts";
+import type { JsonValue } from "../../core/json.ts";
+import type { Clock, Log, Mcp, McpServer, McpTool } from "../../core/ports.ts";
+import { scrubber } from "../../core/scrub.ts";
+import { resolveBySystem } from "./egress.ts";
+import type { Connection } from "./mcp-connection.ts";
+import { orAborted, withinTime } from "./mcp-deadline.ts";
+import type { Way } from "./mcp-fetch.ts";
+import { Setbacks } from "./mcp-setbacks.ts";
+
+interface Options extends Omit<Way, "resolve"> {
+  clock: Clock;
+  log: Log;
+  /** Processes get the `PATH` and the `HOME` of it. */
+  environment: Environment;
+  /** All addresses of a name; by default, what the system says. */
+  resolve?: Way["resolve"];
+}
+
+const connectMs = 15_000;
+const idleMs = 10 * 60_000;
+const tooSlow = `The server did not answer within ${connectMs / 1000} seconds`;
+
+/** The MCP servers that this machine reaches, one connection each. */
+export function createMcp(options: Options): Mcp {
+  return new Connections(options);
+}
+
+interface Entry {
+  server: McpServer;
+  connection: Promise<Connection>;
+  calls: number;
+  /** Takes no new calls. */
+  over: boolean;
+  stop: AbortController;
+  cancelIdle: () => void;
+}
+
+class Connections implements Mcp {
+  readonly #options: Options;
+  readonly #setbacks: Setbacks;
+  /** Those that take calls, by the id of the server. */
+  readonly #current = new Map<string, Entry>();
+  readonly #all = new Set<Entry>();
+  #closed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#setbacks = new Setbacks(options.clock);
+  }
+
+  list(server: McpServer, enough: number): Promise<McpTool[]> {
+    return shown(server, async () => {
+      this.forget(server.id);
+      const entry = this.#connect(server);
+      const list = (signal: AbortSignal) => this.#use(entry, signal, (connection) => connection.list(enough, signal));
+      return withinTime(this.#options.clock, connectMs, tooSlow, list).catch((error: unknown) => {
+        this.#retire(entry);
+        throw error;
+      });
+    });
+  }
+
+  call(server: McpServer, tool: McpTool, args: unknown, signal: AbortSignal): Promise<JsonValue> {
+    return shown(server, async () => {
+      const once = () => this.#use(this.#entry(server), signal, (connection) => connection.call(tool, args, signal));
+      const answer = (await once()) ?? (await once());
+      if (!answer) throw new Error("The server does not know the session that it has just begun");
+      this.#setbacks.forget(server.id);
+      return answer.read();
+    });
+  }
+
+  forget(id: string): void {
+    this.#setbacks.forget(id);
+    const entry = this.#current.get(id);
+    if (entry) this.#retire(entry);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#all].map((entry) => this.#close(entry)));
+  }
+
+  #entry(server: McpServer): Entry {
+    const entry = this.#current.get(server.id);
+    if (entry?.server.version === server.version) {
+      entry.server = server;
+      return entry;
+    }
+    if (entry) this.forget(server.id);
+    this.#setbacks.requireOver(server.id);
+    return this.#connect(server);
+  }
+
+  #connect(server: McpServer): Entry {
+    if (this.#closed) throw new Error("The engine is stopping");
+    const { clock } = this.#options;
+    const stop = new AbortController();
+    const entry: Entry = {
+      ...{ server, stop, calls: 0, over: false, cancelIdle: () => {} },
+      connection: withinTime(clock, connectMs, tooSlow, (signal) =>
+        this.#open(() => entry, AbortSignal.any([signal, stop.signal])),
+      ),
+    };
+    this.#current.set(server.id, entry);
+    this.#all.add(entry);
+    entry.connection.catch((error: Error) => this.#onEnd(entry, error.message));
+    return entry;
+  }
+
+  async #open(entry: () => Entry, signal: AbortSignal): Promise<Connection> {
+    const { clock, log, environment, resolve = resolveBySystem, ...route } = this.#options;
+    // The library is loaded when the first plugin needs it.
+    const { connect } = await import("./mcp-connection.ts");
+    const { PATH = "", HOME = "" } = environment;
+    const connection = await connect(
+      {
+        server: () => entry().server,
+        way: { ...route, resolve },
+        environment: { PATH, HOME },
+        ...{ clock, log },
+        onEnd: (reason) => this.#onEnd(entry(), reason),
+      },
+      signal,
+    );
+    if (signal.aborted) await connection.close();
+    return connection;
+  }
+
+  async #use<T>(entry: Entry, signal: AbortSignal, work: (connection: Connection) => Promise<T>): Promise<T> {
+    entry.calls += 1;
+    entry.cancelIdle();
+    try {
+      return await work(await orAborted(entry.connection, signal));
+    } finally {
+      entry.calls -= 1;
+      if (entry.calls === 0) this.#rest(entry);
+    }
+  }
+
+  #rest(entry: Entry): void {
+    if (entry.over) void this.#close(entry);
+    else entry.cancelIdle = this.#options.clock.after(idleMs, () => this.#retire(entry));
+  }
+
+  /** What ended of itself, rather than because nobody wants it any more, is a setback. */
+  #onEnd(entry: Entry, reason: string | null): void {
+    if (!entry.over && reason !== null) this.#setbacks.note(entry.server.id, reason);
+    this.#retire(entry);
+  }
+
+  #retire(entry: Entry): void {
+    entry.over = true;
+    if (this.#current.get(entry.server.id) === entry) this.#current.delete(entry.server.id);
+    if (entry.calls === 0) void this.#close(entry);
+  }
+
+  async #close(entry: Entry): Promise<void> {
+    entry.over = true;
+    entry.cancelIdle();
+    entry.stop.abort(new Error("The connection was closed"));
+    const connection = await entry.connection.catch(() => null);
+    await connection?.close();
+    this.#all.delete(entry);
+  }
+}
+
+/** The work, whose errors hold no credential. */
+async function shown<T>({ secrets }: McpServer, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(scrubber(secrets)(error instanceof Error ? error.message : String(error)));
+  }
+}

@@ -1,0 +1,77 @@
+import { and, eq } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { accessTokens, members, workspaceMembers } from "../../src/db/schema.ts";
+import { type Harness, harness } from "../harness.ts";
+import { gate } from "../scripted-model.ts";
+
+const keys = "/api/organizations/acme/management-keys";
+
+/** A request whose head is let in now, and whose body comes when `send` is called. */
+async function begin(h: Harness, path: string, headers: Record<string, string>, json: object) {
+  const text = JSON.stringify(json);
+  const held = gate();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await held.promise;
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
+  const length = { "Content-Type": "application/json", "Content-Length": String(text.length) };
+  const init = { method: "POST", headers: { ...headers, ...length }, body, duplex: "half" };
+  const answer = h.request(path, init as RequestInit);
+  // Until the guard has let it in, which nobody can see from here.
+  await h.request("/api/organizations", { headers });
+  return async () => {
+    held.open();
+    const response = await answer;
+    return [response.status, ((await response.json()) as { message?: string }).message] as const;
+  };
+}
+
+async function owner() {
+  const h = await harness();
+  const headers = await h.as("owner");
+  const { db } = h.services.database;
+  return { h, headers, db };
+}
+
+test("a request whose caller is removed while its body is on its way changes nothing", async () => {
+  const { h, headers, db } = await owner();
+  const send = await begin(h, keys, headers, { name: "late" });
+  await db.delete(members);
+  expect(await send()).toEqual([404, "Organization not found"]);
+  expect(await db.select().from(accessTokens).where(eq(accessTokens.kind, "management"))).toEqual([]);
+});
+
+test("neither does one whose session ended", async () => {
+  const { h, headers } = await owner();
+  const send = await begin(h, keys, headers, { name: "late" });
+  await h.request("/api/auth/sign-out", { method: "POST", headers });
+  expect((await send())[0]).toBe(401);
+});
+
+test("nor one whose role changed, or whose key was deleted", async () => {
+  const { h, headers, db } = await owner();
+  const made = (await (await h.request(keys, { method: "POST", headers, json: { name: "k" } })).json()) as {
+    id: string;
+    key: string;
+  };
+  const byKey = await begin(h, "/api/instances", { Authorization: `Bearer ${made.key}` }, { slug: "by-key" });
+  const byOwner = await begin(h, "/api/instances", headers, { slug: "by-owner" });
+  await h.request(`${keys}/${made.id}`, { method: "DELETE", headers });
+  await db.update(members).set({ roleKey: "viewer" });
+  expect((await byKey())[0]).toBe(401);
+  expect(await byOwner()).toEqual([403, "Your rights changed while this request was on its way: send it again"]);
+});
+
+test("nor one of a member who lost the workspace; one who keeps it goes through", async () => {
+  const { h, db } = await owner();
+  const { workspaceId } = h.organization;
+  const headers = await h.as("member");
+  const kept = await begin(h, "/api/instances", headers, { slug: "kept", workspaceId });
+  expect((await kept())[0]).toBe(201);
+  const lost = await begin(h, "/api/instances", headers, { slug: "lost", workspaceId });
+  await db.delete(workspaceMembers).where(and(eq(workspaceMembers.workspaceId, workspaceId)));
+  expect((await lost())[0]).toBe(403);
+});

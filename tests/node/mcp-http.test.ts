@@ -1,0 +1,305 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { TestClock } from "../clock.ts";
+import { canary, connections, giveUpAfter, http, never, server, tool } from "./mcp-servers.ts";
+
+interface Message {
+  id?: number;
+  method?: string;
+  params?: Record<string, unknown>;
+}
+
+interface Asked {
+  verb: string;
+  message: Message;
+  headers: IncomingMessage["headers"];
+}
+
+type Answer = (asked: Asked, response: ServerResponse) => void;
+
+const initialized = {
+  protocolVersion: "2025-11-25",
+  capabilities: { tools: {} },
+  serverInfo: { name: "nasty", version: "1" },
+};
+const text = (value: string) => ({ content: [{ type: "text", text: value }] });
+
+function say(response: ServerResponse, message: object, status = 200): void {
+  response.writeHead(status, { "Content-Type": "application/json", "Mcp-Session-Id": "session-1" });
+  response.end(JSON.stringify({ jsonrpc: "2.0", ...message }));
+}
+
+const usual: Record<string, Answer> = {
+  initialize: ({ message: { id } }, response) => say(response, { id, result: initialized }),
+  "notifications/initialized": (_, response) => response.writeHead(202).end(),
+  "tools/list": ({ message: { id } }, response) => say(response, { id, result: { tools: [{ ...tool("call") }] } }),
+  "tools/call": ({ message: { id } }, response) => say(response, { id, result: text("usual") }),
+};
+
+/** A server on this machine that answers as told, and what it was asked. */
+async function answering(own: Record<string, Answer> = {}) {
+  const asked: Asked[] = [];
+  const web = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const { method: verb = "", headers } = request;
+    const one = { verb, message: body === "" ? {} : (JSON.parse(body) as Message), headers };
+    asked.push(one);
+    const answer = { ...usual, ...own }[one.message.method ?? verb];
+    if (answer) answer(one, response);
+    else response.writeHead(405).end();
+  });
+  await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    web.closeAllConnections();
+    web.close();
+  });
+  const { port } = web.address() as AddressInfo;
+  const known = server(http(`http://127.0.0.1:${port}/mcp`, { Authorization: `Bearer ${canary}` }));
+  return { asked, known, port };
+}
+
+async function calling(atCall: Answer, signal = never) {
+  const { mcp, logs } = connections();
+  const { known, asked } = await answering({ "tools/call": atCall });
+  return { mcp, logs, known, asked, answer: mcp.call(known, tool("call"), {}, signal) };
+}
+
+const stream = (response: ServerResponse) => response.writeHead(200, { "Content-Type": "text/event-stream" });
+const event = (message: object) => `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
+
+describe("a server over HTTP", () => {
+  test("is asked with its credentials, in one session, which is ended", async () => {
+    const { mcp } = connections();
+    const { known, asked } = await answering();
+    expect(await mcp.list(known, 256)).toEqual([tool("call")]);
+    expect(await mcp.call(known, tool("call"), { a: 1 }, never)).toBe("usual");
+    await mcp.close();
+    expect(asked.map(({ verb, message: { method = null } }) => [verb, method])).toEqual([
+      ["POST", "initialize"],
+      ["POST", "notifications/initialized"],
+      ["POST", "tools/list"],
+      ["POST", "tools/call"],
+      ["DELETE", null],
+    ]);
+    for (const { headers } of asked) expect(headers.authorization).toBe(`Bearer ${canary}`);
+    expect(asked[0]?.headers["mcp-session-id"]).toBeUndefined();
+    for (const { headers } of asked.slice(1)) expect(headers["mcp-session-id"]).toBe("session-1");
+    expect(asked[3]?.message.params).toEqual({ name: "call", arguments: { a: 1 } });
+  });
+
+  test("answers in a stream, among much that is not for us", async () => {
+    const { asked, answer } = await calling(({ message: { id = 0 } }, response) => {
+      stream(response).write(": hello\r\nid: 1\r\ndata:\r\n\r\n");
+      response.write(event({ method: "notifications/message", params: { data: "x" } }));
+      response.write(event({ id: 99, method: "ping" }));
+      response.write(event({ id: id + 1, result: text("of another") }));
+      response.write("data: no json\n\n");
+      const answer = event({ id, result: text("Grüße") });
+      // In pieces, one of them in the middle of a character, and the stream stays open.
+      const bytes = Buffer.from(answer);
+      for (const byte of bytes) response.write(Buffer.from([byte]));
+    });
+    expect(await answer).toBe("Grüße");
+    expect(asked.filter(({ message: { method } }) => method === undefined)).toEqual([]);
+  });
+
+  test("lists its tools in pages, but no more of them than enough", async () => {
+    const { mcp } = connections();
+    const { known, asked } = await answering({
+      "tools/list": ({ message: { id, params } }, response) => {
+        const page = Number(params?.cursor ?? 0);
+        say(response, { id, result: { tools: [tool(`tool-${page}`)], nextCursor: String(page + 1) } });
+      },
+    });
+    expect((await mcp.list(known, 20)).map(({ name }) => name)).toHaveLength(21);
+    expect(asked.filter(({ message: { method } }) => method === "tools/list")).toHaveLength(21);
+  });
+
+  test("has pages without an end and without a tool: that is the end", async () => {
+    const { mcp } = connections();
+    const { known } = await answering({
+      "tools/list": ({ message: { id } }, response) => say(response, { id, result: { tools: [], nextCursor: "x" } }),
+    });
+    expect(await mcp.list(known, 20)).toEqual([]);
+  });
+
+  test("that forgets the session is connected to anew, and nothing is done twice", async () => {
+    for (const status of [404, 400]) {
+      let forgotten = 0;
+      const { asked, answer } = await calling(({ message: { id } }, response) => {
+        forgotten += 1;
+        if (forgotten > 1) say(response, { id, result: text("known again") });
+        else say(response, { id, error: { code: -32_000, message: "No valid session" } }, status);
+      });
+      expect(await answer).toBe("known again");
+      expect(asked.filter(({ message: { method } }) => method === "initialize")).toHaveLength(2);
+    }
+    const { answer } = await calling(({ message: { id } }, response) =>
+      say(response, { id, error: { code: -32_000, message: "No valid session" } }, 404),
+    );
+    await expect(answer).rejects.toThrow("does not know the session that it has just begun");
+  });
+
+  test("that knows only the newer protocol is spoken to in that", async () => {
+    const { mcp } = connections();
+    const refuse: Answer = ({ message: { id } }, response) =>
+      say(response, { id, error: { code: -32_022, message: "Unsupported", data: { supported: ["2026-07-28"] } } }, 400);
+    const schema = { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } };
+    const complete = { resultType: "complete" };
+    const discovered = { ...complete, supportedVersions: ["2026-07-28"], capabilities: { tools: {} } };
+    const { known, asked } = await answering({
+      initialize: refuse,
+      "server/discover": ({ message: { id } }, response) => say(response, { id, result: discovered }),
+      "tools/call": ({ message: { id } }, response) => say(response, { id, result: { ...complete, ...text("new") } }),
+    });
+    expect(await mcp.call(known, { ...tool("call"), inputSchema: schema }, { region: "eu" }, never)).toBe("new");
+    expect(asked.at(-1)?.headers).toMatchObject({ "mcp-param-region": "eu", "mcp-name": "call" });
+  });
+});
+
+describe("a server over HTTP that", () => {
+  const dies = (message: string, atCall: Answer) => async () => {
+    const { mcp, known, answer } = await calling(atCall);
+    await expect(answer).rejects.toThrow(message);
+    expect(await mcp.list(known, 256)).toHaveLength(1);
+  };
+
+  test(
+    "closes the stream without an answer",
+    dies("closed the stream before it answered", (_, response) => stream(response).end(event({ method: "x" }))),
+  );
+  test(
+    "is gone in the middle of an answer",
+    dies("The host closed the connection without an answer", (_, response) => {
+      stream(response).write("data: {");
+      setTimeout(() => response.destroy(), 20);
+    }),
+  );
+  test(
+    "answers another request than the one it was asked",
+    dies("is no answer to the request", ({ message: { id = 0 } }, response) =>
+      say(response, { id: id + 1, result: text("wrong") }),
+    ),
+  );
+  test(
+    "accepts a request and leaves it at that",
+    dies("answers with something else, not JSON", (_, response) => response.writeHead(202).end()),
+  );
+  test(
+    "answers with a page",
+    dies("answers with text/html, not JSON: is this the address of an MCP server?", (_, response) =>
+      response.writeHead(200, { "Content-Type": "text/html" }).end("<p>Welcome"),
+    ),
+  );
+  test(
+    "answers with what is no JSON",
+    dies("is no answer to the request", (_, response) =>
+      response.writeHead(200, { "Content-Type": "application/json" }).end('{"jsonrpc":'),
+    ),
+  );
+  test(
+    "answers with what is no result",
+    dies("The server's answer is not as the protocol wants it: content", ({ message: { id } }, response) =>
+      say(response, { id, result: { content: "text" } }),
+    ),
+  );
+  test(
+    "compresses unasked",
+    dies("The server compresses its answers though it was asked not to", (_, response) =>
+      response.writeHead(200, { "Content-Type": "application/json", "Content-Encoding": "gzip" }).end("x"),
+    ),
+  );
+  test(
+    "fails without a word",
+    dies("The tool failed without saying why", ({ message: { id } }, response) =>
+      say(response, { id, result: { content: [], isError: true } }),
+    ),
+  );
+
+  test.each([
+    ["application/json", (response: ServerResponse) => response.write("x".repeat(65_536))],
+    ["text/event-stream", (response: ServerResponse) => response.write(event({ method: "x" }).repeat(1_000))],
+  ])("sends 100 MB (%s) is cut off", async (type, more) => {
+    let sent = 0;
+    const { answer } = await calling((_, response) => {
+      response.writeHead(200, { "Content-Type": type });
+      const go = () => {
+        while (sent < 100_000_000 && !response.destroyed) {
+          sent += 65_536;
+          if (!more(response)) return response.once("drain", go);
+        }
+        return response.end();
+      };
+      go();
+    });
+    await expect(answer).rejects.toThrow("The server's answer is larger than 4096 KiB");
+    expect(sent).toBeLessThan(50_000_000);
+  });
+
+  test("redirects is not followed, and its credentials go nowhere", async () => {
+    const elsewhere = await answering();
+    const { mcp } = connections();
+    const { known } = await answering({
+      initialize: (_, response) =>
+        response.writeHead(307, { Location: `http://127.0.0.1:${elsewhere.port}/mcp` }).end(),
+    });
+    await expect(mcp.list(known, 256)).rejects.toThrow(
+      "The server redirects (HTTP 307): give the address that it redirects to",
+    );
+    expect(elsewhere.asked).toEqual([]);
+  });
+
+  test("refuses the credentials says so, and repeats them in vain", async () => {
+    const { mcp, logs } = connections();
+    const { known } = await answering({
+      initialize: ({ headers }, response) => response.writeHead(401).end(`Bad token: ${headers.authorization}`),
+    });
+    await expect(mcp.list(known, 256)).rejects.toThrow(
+      "The server refuses the credentials (HTTP 401): Bad token: Bearer [secret]",
+    );
+    expect(logs.join()).not.toContain(canary);
+  });
+
+  test("hangs is given up after 15 seconds, and by whoever calls when they like", async () => {
+    const clock = new TestClock();
+    const { mcp } = connections({ clock });
+    const { known, asked } = await answering({ initialize: () => {} });
+    const listing = mcp.list(known, 256);
+    listing.catch(() => {});
+    await expect.poll(() => asked.length).toBe(1);
+    await clock.advance(15_000);
+    await expect(listing).rejects.toThrow("The server did not answer within 15 seconds");
+
+    let gone = false;
+    const { answer } = await calling((_, response) => {
+      response.on("close", () => {
+        gone = true;
+      });
+    }, giveUpAfter(300));
+    await expect(answer).rejects.toThrow();
+    await expect.poll(() => gone).toBe(true);
+  });
+});
+
+describe("an address that is not public", () => {
+  test("takes the policy", async () => {
+    const { mcp } = connections();
+    const { known, asked } = await answering();
+    const refused = "The address is not public; an administrator may add its host to the policy httpAllowedHosts";
+    await expect(mcp.list({ ...known, allowedHosts: [] }, 256)).rejects.toThrow(refused);
+    expect(asked).toEqual([]);
+    expect(await mcp.call(known, tool("call"), {}, never)).toBe("usual");
+    // What is taken back is so at once, connected or not.
+    await expect(mcp.call({ ...known, allowedHosts: [] }, tool("call"), {}, never)).rejects.toThrow(refused);
+  });
+
+  test("is not reached by a name that was public a moment ago", async () => {
+    const { asked, port } = await answering();
+    const answers = [["93.184.215.14"], ["127.0.0.1"]];
+    const { mcp } = connections({ resolve: async () => answers.shift() ?? [], dial: () => "127.0.0.1" });
+    const known = server(http(`http://rebinding.test:${port}/mcp`), { allowedHosts: [] });
+    await expect(mcp.list(known, 256)).rejects.toThrow("The address is not public");
+    expect(asked.map(({ message }) => message.method)).toEqual(["initialize"]);
+  });
+});
