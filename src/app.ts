@@ -1,7 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "./context.ts";
 import { EngineError } from "./core/errors.ts";
-import { boundBody } from "./http/body.ts";
 import { docsRoutes } from "./http/docs.ts";
 import type { AppEnv } from "./http/environment.ts";
 import { onError } from "./http/errors.ts";
@@ -11,21 +10,13 @@ import { securitySchemes } from "./http/route.ts";
 
 export type App = OpenAPIHono<AppEnv>;
 
-interface Mounted {
-  /** Read and bound their bodies themselves: something of theirs comes before the body. */
-  doors: readonly App[];
-  groups: readonly App[];
-}
-
 /** Mounts the routes under one error handler and one description of the request. */
-export function createApp(services: Services, { doors, groups }: Mounted): App {
+export function createApp(services: Services, groups: readonly App[]): App {
   const app = new OpenAPIHono<AppEnv>({ strict: true });
   app.use(describeRequest(services));
   for (const [name, scheme] of Object.entries(securitySchemes)) {
     app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
   }
-  for (const door of doors) app.route("/", door);
-  app.use(boundBody);
   for (const group of groups) app.route("/", group);
 
   app.route("/", docsRoutes(services));
@@ -37,15 +28,15 @@ export function createApp(services: Services, { doors, groups }: Mounted): App {
   });
   app.onError(onError);
   const methods = allowedMethods(app);
-  app.notFound((c) => {
-    const allowed = methods(c.req.path);
-    if (allowed.length === 0) throw new EngineError("not-found", `No such route: ${c.req.path}`);
-    const Allow = allowed.join(", ");
-    throw new EngineError("method-not-allowed", `${c.req.method} is not allowed here; use ${Allow}`, {
-      headers: { Allow },
-    });
-  });
+  // Answered, not thrown: with nothing but the request's description in front of it, an error would pass that by.
+  app.notFound((c) => onError(noRoute(c.req, methods(c.req.path)), c));
   return app;
+}
+
+function noRoute({ method, path }: { method: string; path: string }, allowed: readonly string[]): EngineError {
+  if (allowed.length === 0) return new EngineError("not-found", `No such route: ${path}`);
+  const Allow = allowed.join(", ");
+  return new EngineError("method-not-allowed", `${method} is not allowed here; use ${Allow}`, { headers: { Allow } });
 }
 
 /** The machine-readable description, OpenAPI 3.1. Its version is the contract's, not the release's (spec "Versioning" 1). */
@@ -63,9 +54,11 @@ export function describe(app: App) {
     tags: [
       { name: "Chat", description: "Talk to an agent." },
       { name: "Agents", description: "Create and configure agents." },
+      { name: "Prompts", description: "What an agent is told before each turn, in eight sections." },
       { name: "Skills", description: "Instructions for agents: the catalogue, and what each agent has of it." },
       { name: "Secrets", description: "Credentials of an agent; never readable." },
       { name: "Tools", description: "What agents can do beside talking." },
+      { name: "Memories", description: "What agents remember about end users." },
       { name: "Channels", description: "Where an agent is reached." },
       { name: "Account", description: "Sign-in and the current user." },
       { name: "Organizations", description: "Organizations, their members, workspaces and management keys." },

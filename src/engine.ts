@@ -12,7 +12,7 @@ import {
   tidyAccounts,
 } from "./features/account/index.ts";
 import { agentRoutes } from "./features/agents/index.ts";
-import { auditRoutes, createRetention } from "./features/audit/index.ts";
+import { createAuditRoutes, createRetention } from "./features/audit/index.ts";
 import { channelRoutes, createQuickstartAgent } from "./features/channels/index.ts";
 import { answeringProvider, createChat } from "./features/chat/index.ts";
 import {
@@ -21,6 +21,7 @@ import {
   loadPolicies,
   type SettingsReport,
 } from "./features/installation/index.ts";
+import { memoryRoutes } from "./features/memories/index.ts";
 import { organizationRoutes } from "./features/organizations/index.ts";
 import { promptRoutes } from "./features/prompts/index.ts";
 import {
@@ -30,9 +31,10 @@ import {
   secretRoutes,
   verifyEncryptionKey,
 } from "./features/secrets/index.ts";
-import { skillImportRoutes, skillRoutes } from "./features/skills/index.ts";
+import { skillRoutes } from "./features/skills/index.ts";
 import { toolRoutes } from "./features/tools/index.ts";
 import { createHealth } from "./http/health.ts";
+import { createWorker } from "./jobs/worker.ts";
 
 export interface OwnerAccount {
   email: string;
@@ -104,23 +106,23 @@ export interface Engine {
 export function createEngine(services: Services): Engine {
   const health = createHealth(services);
   const chat = createChat(services);
-  const app = createApp(services, {
-    doors: [chat.routes, skillImportRoutes],
-    groups: [
-      health.routes,
-      accountRoutes,
-      organizationRoutes,
-      agentRoutes,
-      promptRoutes,
-      secretRoutes,
-      skillRoutes,
-      channelRoutes,
-      installationRoutes,
-      auditRoutes,
-      toolRoutes,
-      chat.approvalRoutes,
-    ],
-  });
+  const app = createApp(services, [
+    chat.routes,
+    health.routes,
+    accountRoutes,
+    organizationRoutes,
+    agentRoutes,
+    promptRoutes,
+    secretRoutes,
+    skillRoutes,
+    channelRoutes,
+    installationRoutes,
+    createAuditRoutes(),
+    toolRoutes,
+    memoryRoutes,
+    chat.approvalRoutes,
+  ]);
+  const worker = createWorker(services, {});
   const deleteOldEntries = createRetention(services);
 
   return {
@@ -170,12 +172,13 @@ export function createEngine(services: Services): Engine {
     async tick() {
       await loadPolicies(services);
       await chat.tick();
+      await worker.tick();
       await tidyAccounts(services);
       await deleteOldEntries();
     },
     async stop(graceMs) {
       health.stopping();
-      await chat.stop(graceMs);
+      await Promise.all([chat.stop(graceMs), worker.stop(graceMs)]);
       await services.mcp.close();
     },
     document: () => describe(app),

@@ -25,9 +25,9 @@ type Room = keyof typeof rooms;
 
 /** A feature imports only features that stand before it, through their door `index.ts`. */
 const featureOrder = [
-  ...["agents", "secrets", "conversations", "memories", "account", "organizations", "installation", "audit"],
+  ...["agents", "prompts", "secrets", "conversations", "account", "organizations", "installation", "audit"],
   ...["tools", "channels", "activity"],
-  ...["skills", "chat", "inbox", "room"],
+  ...["skills", "memories", "chat", "inbox", "room"],
 ];
 
 const source = fileURLToPath(new URL("../src", import.meta.url));

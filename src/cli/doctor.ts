@@ -1,6 +1,7 @@
 import { bootSecrets } from "../adapters/node/log.ts";
 import { ConfigError, type Environment, parseSettings, retiredSettings, type Settings } from "../core/config.ts";
 import { scrubber } from "../core/scrub.ts";
+import { visible } from "../core/text.ts";
 import { localAddress } from "../main.ts";
 import type { Flags } from "./arguments.ts";
 import { checkPublicAddress, checkServer } from "./doctor/address.ts";
@@ -14,7 +15,7 @@ import { print, printJson } from "./print.ts";
 /** Examines an installation under the settings of `serve`, changes nothing, and answers the exit code. */
 export async function doctor(environment: Environment, { json }: Flags): Promise<number> {
   const scrub = scrubber(bootSecrets(environment));
-  const checks = (await examine(environment)).map((check) => ({ ...check, message: scrub(check.message) }));
+  const checks = (await examine(environment)).map((check) => ({ ...check, message: visible(scrub(check.message)) }));
   const healthy = checks.every(({ status }) => status !== "fail");
   if (json) {
     await printJson({ ok: healthy, checks });
@@ -37,19 +38,23 @@ async function examine(environment: Environment): Promise<Check[]> {
   const retired = retiredSettings(environment).map((warning) => warn("settings", warning));
   const { BASE_URL, HOST, PORT } = settings;
   const address = PORT === 0 ? null : localAddress(HOST, PORT);
-  const [local, open] = await Promise.all([
-    address === null ? null : probe(address),
-    BASE_URL === undefined ? null : probe(BASE_URL),
-  ]);
+  const local = address === null ? null : await probe(address);
   const running = local?.kind === "engine" ? address : null;
+  const storage = await checkStorage(settings, running);
+  const open = storage.publicAddress ?? BASE_URL;
   return [
     ...(retired.length > 0 ? retired : [ok("settings", "All are valid")]),
     checkDirectory(settings),
-    ...(await checkStorage(settings, running)),
+    ...storage.checks,
     checkProviders(environment),
     address === null || local === null
       ? warn("server", "PORT is 0, which is any port: a running server can't be found")
       : checkServer(address, local),
-    checkPublicAddress(settings, open, running !== null),
+    checkPublicAddress(
+      settings,
+      open === undefined ? null : await probe(open),
+      running !== null,
+      storage.publicAddress,
+    ),
   ];
 }

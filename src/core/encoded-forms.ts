@@ -8,12 +8,16 @@ export function encodedForms(value: string): Set<string> {
   const percent = encodeURIComponent(value.toWellFormed());
   const strict = percent.replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
   const json = JSON.stringify(value).slice(1, -1);
+  // JSON that is quoted in JSON, as providers quote what they refuse.
+  const quoted = JSON.stringify(json).slice(1, -1);
   const hex = toHex(bytes);
   const forms = [percent, strict, strict.replaceAll("%20", "+")].flatMap((form) => [form, lowerHex(form)]);
   return new Set([
     value,
     ...forms,
     json,
+    quoted,
+    JSON.stringify(quoted).slice(1, -1),
     json.replaceAll("/", "\\/"),
     json.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
     html(value),

@@ -26,11 +26,17 @@ const Host = zText(260)
   .refine((host) => portOf(host) >= 1 && portOf(host) <= 65_535, "must have a port between 1 and 65535")
   .toLowerCase();
 
+/** With fewer, any page or script would be refused halfway. */
+const leastCalls = 10;
+
 const RateLimit = z.object({
-  limit: zInt4(1, 1_000_000).openapi({ example: 600 }),
+  limit: zInt4(leastCalls, 1_000_000).openapi({ example: 600 }),
   windowSeconds: zInt4(1, 3_600).openapi({ example: 60 }),
 });
-const ofCalls = { description: "Calls of management routes that each caller may make in a window." };
+const ofCalls = {
+  description:
+    "Calls of management routes that each caller may make in a window. Those of the installation, such as this one, are counted apart, and are at least 60.",
+};
 
 const Connections = z.object({
   total: zInt4(1, 100_000).openapi({ example: 200 }),

@@ -44,8 +44,11 @@ export interface Models {
 export interface Passwords {
   /** The PHC string to store of a password. */
   hash(password: string): Promise<string>;
-  /** Whether the password is the one behind `hash`; with null it takes as long and says no. */
-  verify(hash: string | null, password: string): Promise<boolean>;
+  /**
+   * Whether the password is the one behind `hash`; with null it takes as long and says no. Where passwords wait for one
+   * another, throws the 429 once too many of one `client` do.
+   */
+  verify(hash: string | null, password: string, client?: string): Promise<boolean>;
   /** The same for a bcrypt hash, the older form of a management key. */
   verifyBcrypt(hash: string, text: string): Promise<boolean>;
 }

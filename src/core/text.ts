@@ -18,6 +18,14 @@ export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : text.slice(0, limit).toWellFormed();
 }
 
+/** Text for a log or a terminal: what would steer it, or turn the writing around, stands there as `\\uXXXX`. */
+export function visible(text: string): string {
+  return text.replaceAll(unseen, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** C1 controls, marks of direction, line separators, and what has no width; C0 is for those who write lines. */
+const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
 /** `JSON.stringify` whose result PostgreSQL takes as jsonb, whatever a model or a tool put into the strings. */
 export function storableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {

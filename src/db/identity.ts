@@ -26,14 +26,22 @@ export const installation = pgTable("installation", {
   createdAt: createdAt(),
 });
 
-export const organizations = pgTable("organizations", {
-  id: id(),
-  slug: text("slug").notNull().unique(),
-  name: text("name").notNull(),
-  revision: integer("revision").notNull().default(1),
-  createdAt: createdAt(),
-  updatedAt: updatedAt(),
-});
+export const organizations = pgTable(
+  "organizations",
+  {
+    id: id(),
+    slug: text("slug").notNull().unique(),
+    name: text("name").notNull(),
+    revision: integer("revision").notNull().default(1),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  // The first one is looked for with every guarded call.
+  (table) => [index("organizations_order").on(table.createdAt, table.id)],
+);
+
+/** The id of the oldest organization, whose Owners keep the installation. */
+export const firstOrganization = "select id from organizations order by created_at, id limit 1";
 
 const organizationId = () =>
   uuid("organization_id")
@@ -59,6 +67,13 @@ export const users = pgTable("users", {
   name: text("name").notNull(),
   /** Null: signs in through an identity provider. */
   passwordHash: text("password_hash"),
+  /** The user or management key that set the password for somebody else; null: its holder did. */
+  passwordSetBy: uuid("password_set_by"),
+  /**
+   * Where that was: until its holder chooses a password, the account reaches this organization only. No foreign key: an
+   * organization that goes must not open the others.
+   */
+  passwordOrganization: uuid("password_organization"),
   onboarding: jsonb("onboarding").$type<Record<string, unknown>>().notNull().default({}),
   createdAt: createdAt(),
   updatedAt: updatedAt(),
@@ -94,6 +109,9 @@ export const workspaceMembers = pgTable(
     index("workspace_members_user").on(table.userId),
   ],
 );
+
+/** Beside `users`: the memberships that the account's sessions reach. */
+export const reachable = sql`(${users.passwordOrganization} is null or ${users.passwordOrganization} = ${members.organizationId})`;
 
 /** Sessions and management keys: one table, told apart by kind. Only digests are stored. */
 export const accessTokens = pgTable(

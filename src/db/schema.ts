@@ -1,3 +1,5 @@
 export * from "./agents.ts";
 export * from "./conversations.ts";
 export * from "./identity.ts";
+export * from "./memories.ts";
+export * from "./work.ts";

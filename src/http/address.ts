@@ -23,6 +23,12 @@ export function clientKey(ip: string): string {
   return groups ? `${groups.slice(0, 4).join(":")}::/64` : ip;
 }
 
+/** The /48 that an IPv6 address is in, which one holder may own as well; null for an IPv4 address. */
+export function networkKey(ip: string): string | null {
+  const groups = ipv6Groups(ip);
+  return groups ? `${groups.slice(0, 3).join(":")}::/48` : null;
+}
+
 /** An address without port, brackets, zone and IPv4-in-IPv6 prefix, or null. */
 function parseAddress(text: string): string | null {
   const trimmed = text.trim().toLowerCase();

@@ -4,6 +4,7 @@ import { EngineError, notFound } from "../core/errors.ts";
 import { digest } from "../core/ids.ts";
 import { isRoleKey, reachesAllWorkspaces, roles } from "../core/permissions.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../core/tokens.ts";
+import { firstOrganization } from "../db/schema.ts";
 import { clientKey } from "./address.ts";
 import { readSessionCookie, setSessionCookie } from "./cookie.ts";
 import type { AppEnv } from "./environment.ts";
@@ -45,21 +46,27 @@ interface Row {
   workspace_ids: string | null;
 }
 
+/** Routes of the installation are counted apart, so that whoever used the policy `rateLimit` up can still mend it. */
+const counter =
+  "coalesce((select case when $6::boolean then 'installation:' else 'api:' end || coalesce(user_id, id) from token), $5)";
+const leastInstallationCalls = 60;
+
 /**
  * Token, user, addressed organization, role and workspaces, and the count of the caller's requests, in one round trip.
  * $1 digest, $2 slug of the addressed organization or null, $3 now, $4 the end of a window that begins now, $5 whom an
- * unknown token counts for, $6 whether an unaddressed request means the first organization.
+ * unknown token counts for, $6 whether it is a route of the installation, where an unaddressed request means the first
+ * organization.
  */
 const lookup = `
 with token as (
   select t.id, t.kind, t.name, t.user_id, t.organization_id, t.active_organization_id, t.last_used_at,
-    u.name as user_name, u.email
+    u.name as user_name, u.email, u.password_organization
   from access_tokens t
   left join users u on u.id = t.user_id
   where t.digest = $1 and (t.expires_at is null or t.expires_at > $3::timestamptz)
-), calls as (${throttleUpsert("coalesce((select 'api:' || coalesce(user_id, id) from token), $5)", "$3", "$4")}
+), calls as (${throttleUpsert(counter, "$3", "$4")}
 ), first as (
-  select id from organizations order by created_at, id limit 1
+  ${firstOrganization}
 )
 select t.id, t.kind, t.name, (extract(epoch from t.last_used_at) * 1000)::float8 as used_at,
   t.user_id, t.user_name, t.email,
@@ -70,7 +77,8 @@ left join token t on true
 left join lateral (
   select o.id, o.slug, m.role_key
   from (
-    select organization_id, role_key, created_at from members where user_id = t.user_id
+    select organization_id, role_key, created_at from members
+    where user_id = t.user_id and (t.password_organization is null or t.password_organization = organization_id)
     union all
     select t.organization_id, 'owner', null where t.kind = 'management'
   ) m
@@ -203,7 +211,8 @@ async function countAndFind(
 ): Promise<Row | null> {
   const { database, policies } = c.var.services;
   const { limit, windowSeconds } = policies.values.rateLimit;
-  const window: Limit = { calls: limit, windowMs: windowSeconds * 1000 };
+  const calls = installation ? Math.max(limit, leastInstallationCalls) : limit;
+  const window: Limit = { calls, windowMs: windowSeconds * 1000 };
   const [, nowText, resetsAt] = throttleParameters("", window, now);
   const stranger = `api:${clientKey(c.var.ip)}`;
   const found = await database.query<ThrottleRow & (Row | { id: null })>(lookup, [

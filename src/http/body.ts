@@ -1,16 +1,9 @@
 import type { Context } from "hono";
-import { createMiddleware } from "hono/factory";
 import { EngineError } from "../core/errors.ts";
 import type { AppEnv } from "./environment.ts";
 
-/** What a body may have: 1 MiB (decisions §3). */
-const maxBodyBytes = 1024 * 1024;
-
-/** Refuses longer bodies with the 413. Stands behind `describeRequest`, whose log line names the refusal. */
-export const boundBody = createMiddleware<AppEnv>(async (c, next) => {
-  await limitBody(c);
-  await next();
-});
+/** What a body may have unless its route says otherwise: 1 MiB (decisions §3). */
+export const maxBodyBytes = 1024 * 1024;
 
 /**
  * Throws the 413 for a longer body. A declared length is believed, since servers hold the client to it; a body without

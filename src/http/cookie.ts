@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { EngineError } from "../core/errors.ts";
 import { sessionSeconds } from "../core/tokens.ts";
 import type { AppEnv } from "./environment.ts";
 import { isSecure } from "./origin.ts";
@@ -7,7 +8,15 @@ import { isSecure } from "./origin.ts";
 /** The session cookie's name (decisions §2). */
 export const sessionCookie = "agent_engine.session_token";
 
+/**
+ * The session's token, or null. Throws the 401 of several that differ: a neighbouring site may have planted one of them
+ * for a path of ours, and nobody could say which is meant.
+ */
 export function readSessionCookie(c: Context<AppEnv>): string | null {
+  const sent = (c.req.header("Cookie") ?? "").split(";").filter((pair) => pair.trim().startsWith(`${sessionCookie}=`));
+  if (new Set(sent.map((pair) => pair.trim())).size > 1) {
+    throw new EngineError("unauthorized", "Several session cookies were sent: delete this site's cookies, and sign in");
+  }
   return getCookie(c, sessionCookie) || null;
 }
 

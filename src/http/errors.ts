@@ -42,10 +42,17 @@ export function vendorType(status: number): string {
   return status < 500 ? "invalid_request_error" : "server_error";
 }
 
+/** More help nobody, and a body may have as many as it has bytes. */
+const shownIssues = 50;
+
 /** Turns zod's issues into the 400 of decisions §3. */
 export function invalid(issues: readonly { path: readonly PropertyKey[]; message: string }[]): EngineError {
-  const list: Issue[] = issues.map(({ path, message }) => ({ path: path.map(String).join("."), message }));
-  const message = list.map((issue) => (issue.path ? `${issue.path}: ${issue.message}` : issue.message)).join("; ");
+  const list: Issue[] = issues
+    .slice(0, shownIssues)
+    .map(({ path, message }) => ({ path: path.map(String).join("."), message }));
+  const told = list.map((issue) => (issue.path ? `${issue.path}: ${issue.message}` : issue.message));
+  if (issues.length > shownIssues) told.push(`and ${issues.length - shownIssues} more`);
+  const message = told.join("; ");
   return new EngineError("bad-request", message, { issues: list });
 }
 
@@ -57,7 +64,16 @@ export function toEngineError(error: unknown): EngineError {
     if (error.status === 413) return new EngineError("too-large", error.message);
     if (error.status === 415) return new EngineError("unsupported-media-type", "Content-Type must be application/json");
   }
+  // Nobody hears it: the client hung up while its body was read.
+  if (isHangUp(error)) return new EngineError("bad-request", "The request broke off");
   return new EngineError("internal", "Internal server error", { cause: error });
+}
+
+/** How Node and the web's streams say that a request broke off. */
+function isHangUp(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error ? error.code : undefined;
+  return error.name === "AbortError" || (code === "ECONNRESET" && error.message === "aborted");
 }
 
 interface BodyOptions {

@@ -4,7 +4,7 @@ import { requireInstallationPermission, requirePermission } from "../context.ts"
 import { EngineError } from "../core/errors.ts";
 import type { Permission } from "../core/permissions.ts";
 import { authenticate, requireSession } from "./authentication.ts";
-import { limitBody } from "./body.ts";
+import { limitBody, maxBodyBytes } from "./body.ts";
 import type { AppEnv } from "./environment.ts";
 import { ErrorBody, invalid } from "./errors.ts";
 
@@ -67,10 +67,7 @@ interface GuardOptions {
   sessionOnly?: boolean;
   /** It concerns the whole installation: the permission has to be held in the first organization. */
   installation?: boolean;
-  /**
-   * Bytes that the body may have, where it is another number than elsewhere; checked once the caller is known to be
-   * allowed. Mount the route among the doors of the app: its groups have the usual bound in front of them.
-   */
+  /** Bytes that the body may have. It is read once the caller is known to be allowed. */
   bodyLimit?: number;
 }
 
@@ -81,7 +78,7 @@ interface GuardOptions {
 export function guarded<const Route extends Declared>(
   permission: Permission | null,
   route: Route,
-  { sessionOnly = permission === null, installation = false, bodyLimit }: GuardOptions = {},
+  { sessionOnly = permission === null, installation = false, bodyLimit = maxBodyBytes }: GuardOptions = {},
 ) {
   const require = installation ? requireInstallationPermission : requirePermission;
   const guard = createMiddleware<AppEnv>(async (c, next) => {
@@ -91,7 +88,7 @@ export function guarded<const Route extends Declared>(
     c.set("ctx", ctx);
     // No proxy may keep what one caller was shown; a handler may say otherwise.
     c.header("Cache-Control", "no-store");
-    if (bodyLimit !== undefined) await limitBody(c, bodyLimit);
+    await limitBody(c, bodyLimit);
     await next();
   });
   return createRoute({
@@ -105,11 +102,18 @@ export function guarded<const Route extends Declared>(
   });
 }
 
+/** What strangers may send: a form, not a document. */
+const strangersBodyBytes = 64 * 1024;
+
 /** Declares a route that anybody may call. */
 export function unguarded<const Route extends Declared>(route: Route) {
+  const bound = createMiddleware<AppEnv>(async (c, next) => {
+    await limitBody(c, strangersBodyBytes);
+    await next();
+  });
   return createRoute({
     ...route,
-    middleware: checkContentType(route),
+    middleware: [bound, checkContentType(route)],
     security: [],
     responses: { ...bodyAnswers(route), ...route.responses },
   });

@@ -54,11 +54,20 @@ export function judge({ count, resets_at_ms }: ThrottleRow, { calls }: Limit, no
 const countOne = throttleUpsert("$1", "$2", "$3");
 
 /** Counts one call of `key`, the refused ones too. */
-export async function countCall({ database, clock }: Services, key: string, limit: Limit): Promise<Verdict> {
+export async function countCall(services: Services, key: string, limit: Limit): Promise<Verdict> {
+  return (await countWatched(services, key, limit)).verdict;
+}
+
+/** The same, and whether it is the first call of its window that is refused. */
+export async function countWatched(
+  { database, clock }: Services,
+  key: string,
+  limit: Limit,
+): Promise<{ verdict: Verdict; firstRefusal: boolean }> {
   const now = clock.now();
   const [row] = await database.query<ThrottleRow>(countOne, throttleParameters(key, limit, now));
   if (!row) throw new Error("The throttle's upsert returned no row");
-  return judge(row, limit, now);
+  return { verdict: judge(row, limit, now), firstRefusal: row.count === limit.calls + 1 };
 }
 
 /** Takes one call back that turned out not to count. */

@@ -43,6 +43,8 @@ export async function callTool(
       idempotencyKey: `${input.turnId}:${call.id}`,
       signal: controller.signal,
       state: input.state,
+      origin: input.origin,
+      conversation: input.conversation,
     });
     return { ok: true, value: scrubJson((await Promise.race([work, limit.passed])) ?? null, input.scrub) };
   } catch (error) {

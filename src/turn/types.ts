@@ -40,6 +40,10 @@ export interface ToolContext {
   idempotencyKey: string;
   signal: AbortSignal;
   state: JsonObject;
+  /** Of the turn: tools are made once for all turns of an agent. */
+  origin: Origin;
+  /** Null: nothing of the turn is stored, and nothing may be on its behalf. */
+  conversation: { readonly id: string } | null;
 }
 
 export interface Tool {

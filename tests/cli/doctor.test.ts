@@ -6,6 +6,7 @@ import { checkPublicAddress, checkServer } from "../../src/cli/doctor/address.ts
 import { checkPolicies } from "../../src/cli/doctor/policies.ts";
 import type { Probe } from "../../src/cli/doctor/probe.ts";
 import { checkProviders } from "../../src/cli/doctor/providers.ts";
+import { checkStorage } from "../../src/cli/doctor/storage.ts";
 import { doctor } from "../../src/cli/doctor.ts";
 import { parseSettings } from "../../src/core/config.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
@@ -31,6 +32,25 @@ describe("the public address", () => {
     [https, nothing("ECONNREFUSED"), false, /^warn: .* start the server/],
   ])("%j, %j, a server here: %j", (environment, found, running, expected) => {
     expect(line(checkPublicAddress(parseSettings(environment), found, running))).toMatch(expected);
+  });
+});
+
+describe("the public address of the policy", () => {
+  const local = { BASE_URL: "http://10.0.0.1:4000" };
+  const policy = "https://tea.example";
+  test.each<[Record<string, string>, string | null | undefined, Probe | null, RegExp]>([
+    [{ ...local, TRUST_PROXY: "1" }, policy, engine, /^ok: https:\/\/tea\.example answers$/],
+    [{ TRUST_PROXY: "1" }, policy, engine, /^ok: https:\/\/tea\.example answers$/],
+    [local, policy, engine, /^warn: https:\/\/tea\.example answers, but TRUST_PROXY is 0/],
+    [local, policy, other, /^fail: https:\/\/tea\.example .* check the proxy and the policy publicAddress$/],
+    [local, null, other, /^fail: http:\/\/10\.0\.0\.1:4000 .* check the proxy and BASE_URL$/],
+    [local, policy, nothing("ENOTFOUND"), /^fail: https:\/\/tea\.example does not answer \(ENOTFOUND\)/],
+    // The line of the policies says it already.
+    [local, "http://tea.example", engine, /^ok: http:\/\/tea\.example answers$/],
+    [local, null, engine, /^warn: http:\/\/10\.0\.0\.1:4000 answers, but unencrypted: put a proxy with TLS/],
+    [local, undefined, engine, /^warn: .* unencrypted: unless the policy publicAddress is https, put a proxy with TLS/],
+  ])("%j, %j, %j", (environment, publicAddress, found, expected) => {
+    expect(line(checkPublicAddress(parseSettings(environment), found, true, publicAddress))).toMatch(expected);
   });
 });
 
@@ -167,6 +187,33 @@ describe("the report on an installation", () => {
     expect(lines).toEqual([
       expect.stringMatching(/^warn {2}policies {8}publicAddress is http:\/\/tea\.example, unencrypted: /),
       expect.stringMatching(/^warn {2}policies {8}httpAllowedHosts lets tools .*\(127\.0\.0\.1:80\)/),
+    ]);
+  }, 60_000);
+
+  test("asks at the public address of the policy", async () => {
+    const environment = await installed({ publicAddress: "http://127.0.0.1:1" });
+    const { checks } = JSON.parse((await report({ ...environment, BASE_URL: "http://127.0.0.1:2" }, true)).text) as {
+      checks: Record<string, string>[];
+    };
+    expect(checks.find(({ name }) => name === "public address")?.message).toMatch(/^http:\/\/127\.0\.0\.1:1 does not/);
+  }, 60_000);
+
+  test("warns of what it can't examine beside a server that holds the database", async () => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
+    const { close } = await openEngine(
+      prepare({ DATA_DIR, PORT: "0", LOG_LEVEL: "silent" }, { terminal: false }),
+      "http://localhost",
+    );
+    onTestFinished(async () => {
+      await close();
+      rmSync(DATA_DIR, { recursive: true, force: true });
+    });
+    const { checks } = await checkStorage(parseSettings({ DATA_DIR }), "http://localhost:4000");
+    expect(checks.map(({ name, status }) => `${name} ${status}`)).toEqual([
+      "database ok",
+      "migrations ok",
+      "encryption key ok",
+      "policies warn",
     ]);
   }, 60_000);
 

@@ -14,6 +14,7 @@ import {
   users,
   workspaceSkills,
 } from "../../src/db/schema.ts";
+import { saveMemory } from "../../src/features/memories/index.ts";
 import { sealTransport } from "../../src/features/tools/plugin-store.ts";
 import { fresh, type Home, type Person, type World } from "./world.ts";
 
@@ -103,6 +104,19 @@ export const skill =
     await db.insert(agentSkills).values({ agentId, skillId: id, pinnedVersionId: second });
     const params = { name: slug, skillSlug: slug, version: "0.1.0", key: "API_BASE", workspaceId };
     return { params, ...(body ? { json: body } : {}) };
+  };
+
+/** Of the home's agent. */
+export const memory =
+  (): Prepare =>
+  async (world, { id: organizationId, agentId }) => {
+    const agent = { id: agentId, organizationId };
+    const { memory: saved } = await saveMemory(world.h.services.database, {
+      agent,
+      subject: "",
+      content: fresh("fact"),
+    });
+    return { params: { id: saved.id } };
   };
 
 /** A turn that waits for two decisions, so that one of them does not let it go on. */

@@ -4,6 +4,7 @@ import {
   inWorkspace,
   json,
   knownPassword,
+  memory,
   ownAgent,
   ownMember,
   ownSession,
@@ -91,6 +92,10 @@ export const routes: Record<string, Entry> = {
     owns: ["agent_icons"],
   }),
   [`DELETE ${agent}/icon`]: ok("agent", withIcon, { owns: ["agent_icons"] }),
+  [`GET ${agent}/prompts`]: ok("agent"),
+  [`PATCH ${agent}/prompts`]: ok("agent", json({ sections: [{ key: "02-soul", content: "Be brief." }] }), {
+    owns: ["agent_prompts"],
+  }),
   [`GET ${agent}/secrets`]: ok("agent"),
   [`PUT ${agent}/secrets`]: ok("agent", json({ secrets: [{ key: "openai_api_key", value: "sk-1" }] }), {
     owns: ["secrets", "agents.auth_key_hmac"],
@@ -128,7 +133,7 @@ export const routes: Record<string, Entry> = {
   ),
   [`PUT ${member}`]: ok("organization", ownMember({ roleKey: "member" }), { owns: ["members.role_key"] }),
   [`DELETE ${member}`]: ok("organization", ownMember(), {
-    owns: ["members", "workspace_members", "access_tokens.active_organization_id"],
+    owns: ["members", "workspace_members"],
   }),
   [`GET ${organization}/workspaces`]: ok("organization"),
   [`POST ${organization}/workspaces`]: created("organization", async () => ({ json: { name: fresh("workspace") } }), {
@@ -147,6 +152,7 @@ export const routes: Record<string, Entry> = {
     async (world, home) => ({ params: { workspaceId: await world.workspace(home) } }),
     { owns: ["workspaces", "workspace_members"] },
   ),
+  [`GET ${workspace}/members`]: ok("organization", async (_world, { workspaceId }) => ({ params: { workspaceId } })),
   [`PUT ${workspace}/members/{userId}`]: ok("organization", inWorkspace, { owns: ["workspace_members"] }),
   [`DELETE ${workspace}/members/{userId}`]: ok("organization", inWorkspace, {
     owns: ["workspace_members"],
@@ -208,6 +214,15 @@ export const routes: Record<string, Entry> = {
   }),
   [`DELETE ${agentSkill}/env/{key}`]: ok("agent", skill(), { ...shared, names: ["key"], owns: ["skill_env"] }),
 
+  "GET /memories": ok("organization", memory()),
+  "POST /memories": created(
+    "organization",
+    async (_world, { agentSlug }) => ({ json: { instanceId: agentSlug, content: fresh("fact") } }),
+    { things: ["instanceId"], owns: ["memories", "memories.digest"] },
+  ),
+  "DELETE /memories": ok("organization", memory(), { owns: ["memories"] }),
+  "DELETE /memories/{id}": ok("organization", memory(), { owns: ["memories"] }),
+
   "GET /api/installation/policies": ok("installation"),
   "PATCH /api/installation/policies": ok("installation", json({ debounceMs: 1_000 }), { owns: ["installation"] }),
   "GET /api/audit-logs": ok("organization"),
@@ -220,7 +235,13 @@ export const routes: Record<string, Entry> = {
     unaudited: true,
   }),
   "POST /api/me/password": ok("self", knownPassword, {
-    owns: ["users.password_hash", "users.updated_at", "access_tokens"],
+    owns: [
+      "users.password_hash",
+      "users.password_set_by",
+      "users.password_organization",
+      "users.updated_at",
+      "access_tokens",
+    ],
   }),
   "PUT /api/me/organization": ok("self", async (_world, { slug }) => ({ json: { slug } }), {
     owns: ["access_tokens.active_organization_id"],

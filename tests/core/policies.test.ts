@@ -16,7 +16,7 @@ test("the defaults are policies, and decisions §11 names them", () => {
 
 test("what is stored goes over the defaults, part by part; what this release can't take is named", () => {
   const stored = {
-    rateLimit: { limit: 5, burst: 9 },
+    rateLimit: { limit: 50, burst: 9 },
     activityConnections: { total: "many" },
     debounceMs: 1,
     maxRestarts: 1.5,
@@ -24,7 +24,7 @@ test("what is stored goes over the defaults, part by part; what this release can
     constructor: 1,
   };
   const { policies, ignored } = readPolicies(stored);
-  expect(policies).toEqual({ ...defaultPolicies, debounceMs: 1, rateLimit: { limit: 5, windowSeconds: 60 } });
+  expect(policies).toEqual({ ...defaultPolicies, debounceMs: 1, rateLimit: { limit: 50, windowSeconds: 60 } });
   expect(ignored).toEqual(["activityConnections", "constructor", "maxRestarts", "someday"]);
   const fromDatabase = JSON.parse('{"__proto__":{"debounceMs":1}}') as Record<string, unknown>;
   expect(readPolicies(fromDatabase)).toEqual({ policies: defaultPolicies, ignored: ["__proto__"] });

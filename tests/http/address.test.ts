@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clientAddress, clientKey } from "../../src/http/address.ts";
+import { clientAddress, clientKey, networkKey } from "../../src/http/address.ts";
 
 describe("clientAddress", () => {
   test.each([
@@ -38,4 +38,13 @@ describe("clientKey", () => {
   ])("of %s is %s", (ip, expected) => {
     expect(clientKey(ip)).toBe(expected);
   });
+});
+
+test.each([
+  ["192.0.2.1", null],
+  ["unknown", null],
+  ["2001:0db8:0001:2::9", "2001:db8:1::/48"],
+  ["::1", "0:0:0::/48"],
+])("networkKey of %s is %s", (ip, expected) => {
+  expect(networkKey(ip)).toBe(expected);
 });

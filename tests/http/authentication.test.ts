@@ -86,6 +86,15 @@ describe("credentials", () => {
 });
 
 describe("the cookie", () => {
+  test("is not believed when a neighbouring site may have planted it", async () => {
+    const h = await harness();
+    const [mine, other] = [tokenOf(await h.as("owner")), tokenOf(await h.as("owner"))];
+    const name = "agent_engine.session_token";
+    expect(await status(h, { Cookie: `${name}=${other}; ${name}=${mine}` })).toBe(401);
+    expect(await status(h, { Cookie: `${name}=rubbish; a=b; ${name}=${mine}` })).toBe(401);
+    expect(await status(h, { Cookie: `${name}=${mine}; a=b; ${name}=${mine}` })).toBe(200);
+  });
+
   const write = (h: Harness, headers: Headers) => h.request("/api/auth/sign-out", { method: "POST", headers });
 
   test("reads without an Origin and writes only from pages of ours", async () => {

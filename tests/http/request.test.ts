@@ -1,4 +1,5 @@
 import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { harness } from "../harness.ts";
@@ -89,7 +90,7 @@ describe("the content type", () => {
   test("of JSON may have every legal spelling on a socket, and the body arrives whole", async () => {
     const h = await harness();
     const address = await h.listen();
-    const whole = JSON.stringify({ email: "a@example.com", password: "p", pad: "ü".repeat(200_000) });
+    const whole = JSON.stringify({ email: "a@example.com", password: "p", pad: "ü".repeat(20_000) });
     for (const type of legal.slice(0, 4)) {
       const init = { method: "POST", headers: { "Content-Type": type } };
       expect((await fetch(`${address}${signIn}`, { ...init, body: whole })).status).toBe(401);
@@ -102,25 +103,70 @@ describe("the content type", () => {
 describe("a body", () => {
   const big = "x".repeat(10 * 1024 * 1024);
 
-  test("of more than 1 MiB is refused, declared or not", async () => {
+  test.each([
+    ["of more than 1 MiB is refused", 1024 * 1024, "/api/instances", 201],
+    ["of a stranger of more than 64 KiB is refused", 64 * 1024, signIn, 401],
+  ])("%s, declared or not", async (_, limit, path, status) => {
     const h = await harness();
-    const exact = JSON.stringify({ email: "a@example.com", password: "p", pad: "" });
-    const padded = exact.replace('"pad":""', `"pad":"${"x".repeat(1024 * 1024 - exact.length)}"`);
-    const send = async (body: string, headers = {}) =>
-      (await h.request(signIn, { method: "POST", headers: { ...json, ...headers }, body })).status;
-    expect(await send(padded)).toBe(401);
+    const headers = { ...(await h.as("owner")), ...json };
+    const send = async (body: string, more = {}) =>
+      (await h.request(path, { method: "POST", headers: { ...headers, ...more }, body })).status;
+    const exact = JSON.stringify({ slug: "a", email: "a@example.com", password: "p", pad: "" });
+    const padded = exact.replace('"pad":""', `"pad":"${"x".repeat(limit - exact.length)}"`);
+    expect(await send(padded)).toBe(status);
     expect(await send(`${padded} `)).toBe(413);
     expect(await send(big)).toBe(413);
     expect(await send("{}", { "Content-Length": String(big.length) })).toBe(413);
     expect(h.logs.join()).toContain('"status":413');
   });
 
+  test("is not read of somebody unknown", async () => {
+    const h = await harness();
+    let read = false;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          read = true;
+          controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const response = await h.request("/api/instances", { method: "POST", body, duplex: "half" } as RequestInit);
+    expect([response.status, read]).toEqual([401, false]);
+  });
+
   test("of a million brackets is no JSON object", async () => {
     const h = await harness();
+    const headers = { ...(await h.as("owner")), ...json };
     for (const body of ["[".repeat(1_000_000), "[".repeat(500_000) + "]".repeat(500_000), '{"a":'.repeat(200_000)]) {
-      const response = await h.request(signIn, { method: "POST", headers: json, body });
+      const response = await h.request("/api/instances", { method: "POST", headers, body });
       expect(response.status).toBe(400);
     }
+  });
+
+  test("with many faults is answered with the first fifty", async () => {
+    const h = await harness();
+    const headers = await h.as("owner");
+    const faults = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [index, []]));
+    const response = await h.request("/api/me/onboarding", { method: "PATCH", headers, json: faults });
+    const text = await response.text();
+    expect(response.status).toBe(400);
+    expect(JSON.parse(text).issues).toHaveLength(50);
+    expect(text).toContain("and 850 more");
+    expect(text.length).toBeLessThan(20_000);
+  });
+
+  test("that breaks off is no fault of the server's", async () => {
+    const h = await harness();
+    const address = new URL(await h.listen());
+    const socket = connect(Number(address.port), address.hostname);
+    const head = ["POST /api/auth/sign-in/email HTTP/1.1", "Host: x", "Content-Type: application/json"];
+    socket.write([...head, "Transfer-Encoding: chunked", "", "5", ""].join("\r\n"));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+    await expect.poll(() => h.logs.join()).toContain('"status":400');
+    expect(h.logs.join()).not.toContain('"level":"error"');
   });
 
   test("is bounded on a socket, with a length and in chunks, and the server goes on", async () => {

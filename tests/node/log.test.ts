@@ -19,6 +19,16 @@ describe("the log", () => {
     ]);
   });
 
+  test.each([false, true])("shows what would steer a terminal or turn the writing around (pretty: %s)", (pretty) => {
+    const { log, raw } = capture([], pretty);
+    log.info({ path: "/a\u009b31m\u202eb\u001b[31m\nc" }, "Request\u2066");
+    const [line = ""] = raw;
+    // Colours of its own aside, which a person's terminal gets.
+    expect(line.trimEnd()).not.toMatch(/[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\n]/);
+    expect(line).toContain("\\u009b31m");
+    expect(line).toContain("Request\\u2066");
+  });
+
   test("leaves out what is below its level", () => {
     const raw: string[] = [];
     const log = createLog({ level: "warn", pretty: false, secrets: [], write: (line) => raw.push(line) });

@@ -81,6 +81,38 @@ test("lets 64 calls wait and refuses the next one, until there is room again", a
   expect(await passwords.verifyBcrypt(bcrypt, "no")).toBe(false);
 });
 
+test("lets 4 checks of one client wait and refuses the next one before it queues, until one is over", async () => {
+  const { passwords } = open();
+  const hash = await passwords.hash("tea");
+  const one = Array.from({ length: 9 }, () => passwords.verify(hash, "tea", "192.0.2.1"));
+  const others = [passwords.verify(hash, "tea", "192.0.2.2"), passwords.verify(hash, "tea")];
+  const settled = await Promise.allSettled(one);
+  expect(settled.slice(0, 4)).toEqual(Array(4).fill({ status: "fulfilled", value: true }));
+  const refused = settled.slice(4).flatMap((call) => (call.status === "rejected" ? [call.reason] : []));
+  expect(refused).toHaveLength(5);
+  for (const error of refused)
+    expect(error).toMatchObject({
+      status: 429,
+      message: "Too many sign-ins at once: try again in 1 second",
+      headers: { "Retry-After": "1", "X-RateLimit-Limit": "4", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1" },
+    });
+  expect(await Promise.all(others)).toEqual([true, true]);
+  await expect(passwords.verify("no hash", "tea", "192.0.2.1")).rejects.toThrow();
+  const again = Array.from({ length: 4 }, () => passwords.verify(hash, "tea", "192.0.2.1"));
+  expect(await Promise.all(again)).toEqual([true, true, true, true]);
+});
+
+test("two clients with 50 calls each leave the queue open for a third one", async () => {
+  const { passwords } = open();
+  const hash = await passwords.hash("tea");
+  const flood = ["2001:db8:0:1::/64", "2001:db8:0:2::/64"].flatMap((client) =>
+    Array.from({ length: 50 }, () => passwords.verify(hash, "no", client)),
+  );
+  const settled = Promise.allSettled(flood);
+  expect(await passwords.verify(hash, "tea", "192.0.2.1")).toBe(true);
+  expect((await settled).filter(({ status }) => status === "fulfilled")).toHaveLength(8);
+});
+
 test("ends its thread after a minute without a call, and starts another when there is one", async () => {
   const { clock, passwords, lines } = open();
   await passwords.hash("one");

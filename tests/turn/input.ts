@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Clock } from "../../src/core/ports.ts";
 import { scrubber } from "../../src/core/scrub.ts";
 import { run } from "../../src/turn/run.ts";
-import type { JsonValue, Tool, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
+import type { JsonValue, Tool, ToolContext, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
 import { TestClock } from "../clock.ts";
 
 /** A complete turn input around a model; the test overrides what it is about. */
@@ -22,6 +22,19 @@ export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> 
     limits: { maxSteps: 4, connectMs: 60_000, silenceMs: 30_000, turnMs: 300_000, toolMs: 60_000 },
     state: {},
     scrub: scrubber([]),
+    ...overrides,
+  };
+}
+
+/** What a tool is called with, in a turn of which nothing is stored unless the test says otherwise. */
+export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
+  return {
+    toolCallId: "call-1",
+    idempotencyKey: "turn-1:call-1",
+    signal: new AbortController().signal,
+    state: {},
+    origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
+    conversation: null,
     ...overrides,
   };
 }

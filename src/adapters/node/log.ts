@@ -3,6 +3,7 @@ import { prettyFactory } from "pino-pretty";
 import type { Environment, Settings } from "../../core/config.ts";
 import type { Log } from "../../core/ports.ts";
 import { type Scrub, scrubbed, scrubber } from "../../core/scrub.ts";
+import { visible } from "../../core/text.ts";
 import { loggableFields } from "./log-fields.ts";
 
 interface LogOptions {
@@ -32,7 +33,8 @@ export function createLog({ level, pretty: readable, secrets, write }: LogOption
       serializers: { err: (error: unknown) => error },
       hooks: { streamWrite: scrubLine(scrubber(secrets)) },
     },
-    format ? { write: (line) => void out.write(format(line)) } : out,
+    // For people the line is unpacked again.
+    format ? { write: (line) => void out.write(visible(format(line))) } : out,
   );
   return adapt(root);
 }
@@ -61,7 +63,7 @@ const shapes: [RegExp, string][] = [
 ];
 
 function scrubLine(known: Scrub): (line: string) => string {
-  return (line) => shapes.reduce((text, [shape, mark]) => text.replaceAll(shape, mark), known(line));
+  return (line) => visible(shapes.reduce((text, [shape, mark]) => text.replaceAll(shape, mark), known(line)));
 }
 
 /** The secrets that a start knows from its environment. */

@@ -5,16 +5,19 @@ import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./password-wor
 
 /** How many calls may wait, the one at work among them: some seconds' worth. */
 const maxWaiting = 64;
+/** How many of them one client may have, so that a few can't shut everybody out. */
+const maxOfClient = 4;
 const idleMs = 60_000;
 
 /**
  * Hashes in a thread of its own, one password after the other, so that the event loop stays free. The thread starts
  * with the first call and ends when nobody asked anything for a minute; one that dies fails the calls that wait, and the
- * next call starts another. Throws the 503 when too many wait.
+ * next call starts another. Throws the 503 when too many wait, the 429 when too many of one client do.
  */
 export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): Passwords {
   let thread: Thread | undefined;
   let stopWaiting = () => {};
+  const share = createShares();
 
   const ask = async (call: PasswordCall): Promise<string | boolean> => {
     if (thread && thread.waiting() >= maxWaiting) throw overloaded();
@@ -34,8 +37,27 @@ export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): P
 
   return {
     hash: async (password) => String(await ask({ name: "hash", parameters: [password] })),
-    verify: async (hash, password) => (await ask({ name: "verify", parameters: [hash, password] })) === true,
+    verify: (hash, password, client) =>
+      share(client, async () => (await ask({ name: "verify", parameters: [hash, password] })) === true),
     verifyBcrypt: async (hash, text) => (await ask({ name: "verifyBcrypt", parameters: [hash, text] })) === true,
+  };
+}
+
+/** Lets each client have a few calls at once; those without a client are not counted. */
+function createShares() {
+  const calls = new Map<string, number>();
+  return async <T>(client: string | undefined, work: () => Promise<T>): Promise<T> => {
+    if (client === undefined) return work();
+    const held = calls.get(client) ?? 0;
+    if (held >= maxOfClient) throw crowding();
+    calls.set(client, held + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (calls.get(client) ?? 1) - 1;
+      if (left > 0) calls.set(client, left);
+      else calls.delete(client);
+    }
   };
 }
 
@@ -93,6 +115,16 @@ function startThread(log: Log, onGone: () => void): Thread {
 const retrySoon = { "Retry-After": "1" };
 
 const overloaded = () => new EngineError("unavailable", "Too many sign-ins at once; try again", { headers: retrySoon });
+
+const crowding = () =>
+  new EngineError("rate-limited", "Too many sign-ins at once: try again in 1 second", {
+    headers: {
+      ...retrySoon,
+      "X-RateLimit-Limit": String(maxOfClient),
+      "X-RateLimit-Remaining": "0",
+      "X-RateLimit-Reset": "1",
+    },
+  });
 
 const interrupted = (cause: unknown) =>
   new EngineError("unavailable", "The password could not be checked; try again", { headers: retrySoon, cause });

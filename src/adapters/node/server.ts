@@ -28,7 +28,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
       return served.fetch(request, remoteAddress === undefined ? {} : { remoteAddress: plainAddress(remoteAddress) });
     },
     // Slow senders lose their connection; a reply may take as long as it takes.
-    serverOptions: { headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 75_000 },
+    serverOptions: { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   }) as Server;
 
   await new Promise<void>((resolve, reject) => {

@@ -17,36 +17,42 @@ export function checkServer(address: string, found: Probe): Check {
   return ok(name, `Version ${found.version} runs at ${address}`);
 }
 
-/** Whether clients reach the installation at BASE_URL. `running`: a server answers on this machine. */
-export function checkPublicAddress(settings: Settings, found: Probe | null, running: boolean): Check {
-  const name = "public address";
+const name = "public address";
+
+/**
+ * Whether clients reach the installation at its public address. `found`: what answers there; `running`: a server answers
+ * on this machine; `policy`: `publicAddress`, null when it is not set, undefined when it could not be read.
+ */
+export function checkPublicAddress(
+  settings: Settings,
+  found: Probe | null,
+  running: boolean,
+  policy?: string | null,
+): Check {
   const { BASE_URL, HOST, PORT, TRUST_PROXY } = settings;
-  if (BASE_URL === undefined || found === null) {
+  const url = policy ?? BASE_URL;
+  if (url === undefined || found === null) {
     if (isLocal(HOST)) return ok(name, `BASE_URL is not set: ${localAddress(HOST, PORT)}, for this machine only`);
     return warn(name, `BASE_URL is not set while HOST is ${HOST}: set it to the address that clients use`);
   }
-  if (found.kind === "nothing") return unreachable(BASE_URL, found.code, running);
+  if (found.kind === "nothing") return unreachable(url, found.code, running);
   if (found.kind === "other") {
-    return fail(
-      name,
-      `${BASE_URL} is answered by something else (status ${found.status}): check the proxy and BASE_URL`,
-    );
+    const setting = url === policy ? "the policy publicAddress" : "BASE_URL";
+    return fail(name, `${url} is answered by something else (status ${found.status}): check the proxy and ${setting}`);
   }
-  const { protocol, hostname } = new URL(BASE_URL);
-  if (protocol === "https:" && TRUST_PROXY === 0) {
+  if (new URL(url).protocol === "https:" && TRUST_PROXY === 0) {
     return warn(
       name,
-      `${BASE_URL} answers, but TRUST_PROXY is 0: all clients count as one; set it to the number of proxies`,
+      `${url} answers, but TRUST_PROXY is 0: all clients count as one; set it to the number of proxies`,
     );
   }
-  if (protocol === "http:" && !isLocal(hostname)) {
-    return warn(name, `${BASE_URL} answers, but unencrypted: put a proxy with TLS in front and use https`);
-  }
-  return ok(name, `${BASE_URL} answers`);
+  // An unencrypted policy is named by the check of the policies.
+  if (url === policy || !isUnencrypted(url)) return ok(name, `${url} answers`);
+  const unless = policy === undefined ? "unless the policy publicAddress is https, " : "";
+  return warn(name, `${url} answers, but unencrypted: ${unless}put a proxy with TLS in front and use https`);
 }
 
 function unreachable(url: string, code: string, running: boolean): Check {
-  const name = "public address";
   if (!running) return warn(name, `${url} does not answer (${code}): start the server, then run this again`);
   // From behind some routers an address of one's own can't be reached, though others can reach it.
   if (code === "TIMEOUT") {
@@ -58,7 +64,13 @@ function unreachable(url: string, code: string, running: boolean): Check {
   );
 }
 
+/** Whether others could listen in. */
+export function isUnencrypted(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !isLocal(hostname);
+}
+
 /** Whether a host is this machine, where nobody listens in. */
-export function isLocal(host: string): boolean {
+function isLocal(host: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(host);
 }

@@ -1,6 +1,6 @@
 import { defaultPolicies, type Policies } from "../../core/policies.ts";
 import type { Inspection } from "../../engine.ts";
-import { isLocal } from "./address.ts";
+import { isUnencrypted } from "./address.ts";
 import { type Check, ok, warn } from "./check.ts";
 
 /** One line for each stored setting that could be stricter, or one that says there is none. */
@@ -17,8 +17,7 @@ export function checkPolicies(stored: Inspection["settings"]): Check[] {
 }
 
 function address({ publicAddress }: Policies): Check[] {
-  const url = publicAddress === null ? null : URL.parse(publicAddress);
-  if (url?.protocol !== "http:" || isLocal(url.hostname)) return [];
+  if (publicAddress === null || !isUnencrypted(publicAddress)) return [];
   return [
     warn(
       "policies",

@@ -20,21 +20,29 @@ import { explain } from "../explain.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { checkPolicies } from "./policies.ts";
 
+export interface StorageReport {
+  checks: Check[];
+  /** The policy; null: none is set. Absent: it could not be read. */
+  publicAddress?: string | null;
+}
+
 /** Database, migrations, encryption key, owner, and settings that are weak. `running`: the address of the server on this machine, if one answers. */
-export async function checkStorage(settings: Settings, running: string | null): Promise<Check[]> {
+export async function checkStorage(settings: Settings, running: string | null): Promise<StorageReport> {
   if (settings.DATABASE_URL === undefined && !hasEmbedded(settings)) {
-    return [ok("database", "Embedded; the first start makes it, and its encryption key")];
+    const checks = [ok("database", "Embedded; the first start makes it, and its encryption key")];
+    return { checks, publicAddress: null };
   }
   try {
     const storage = await openUnchanged(settings, { clock: systemClock, log: silent() });
     try {
-      return [checkDatabase(settings, storage), ...(await checkContent(settings, storage))];
+      const { checks, ...content } = await checkContent(settings, storage);
+      return { checks: [checkDatabase(settings, storage), ...checks], ...content };
     } finally {
       await storage.close();
     }
   } catch (error) {
-    if (isDirectoryInUse(error)) return held(settings, running);
-    return [fail("database", explain(error).join(" "))];
+    if (isDirectoryInUse(error)) return { checks: held(settings, running) };
+    return { checks: [fail("database", explain(error).join(" "))] };
   }
 }
 
@@ -51,7 +59,7 @@ function held({ DATA_DIR }: Settings, running: string | null): Check[] {
     ok("database", `Embedded, held by the server at ${running}`),
     ok("migrations", "Applied by that server when it started"),
     ok("encryption key", "Checked by that server when it started"),
-    ok("policies", "Not examined, nor keys and agents: stop that server to have them examined"),
+    warn("policies", "Not examined, nor keys and agents: stop that server to have them examined"),
   ];
 }
 
@@ -61,21 +69,24 @@ function checkDatabase({ DATABASE_URL }: Settings, storage: UnchangedStorage): C
   return ok("database", `${server} at ${URL.parse(DATABASE_URL)?.host || "DATABASE_URL"}`);
 }
 
-async function checkContent(settings: Settings, storage: UnchangedStorage): Promise<Check[]> {
+async function checkContent(settings: Settings, storage: UnchangedStorage): Promise<StorageReport> {
   const { pending } = storage;
   if (pending > 0) {
     const count = `${pending} ${pending === 1 ? "migration is" : "migrations are"}`;
-    return [warn("migrations", `${count} not applied: start the server, or run agent-engine migrate`)];
+    return { checks: [warn("migrations", `${count} not applied: start the server, or run agent-engine migrate`)] };
   }
-  return [ok("migrations", "All applied"), ...(await checkSecrets(settings, storage))];
+  const { checks, ...secrets } = await checkSecrets(settings, storage);
+  return { checks: [ok("migrations", "All applied"), ...checks], ...secrets };
 }
 
-async function checkSecrets(settings: Settings, { database }: UnchangedStorage): Promise<Check[]> {
+async function checkSecrets(settings: Settings, { database }: UnchangedStorage): Promise<StorageReport> {
   const { ENCRYPTION_KEY, DATA_DIR } = settings;
   const file = join(DATA_DIR, "encryption.key");
   // Reading the keys would make one, in vain.
   if (ENCRYPTION_KEY === undefined && !existsSync(file)) {
-    return [fail("encryption key", `${file} is missing: restore it, or set ENCRYPTION_KEY to what it held`)];
+    return {
+      checks: [fail("encryption key", `${file} is missing: restore it, or set ENCRYPTION_KEY to what it held`)],
+    };
   }
   try {
     const engine = createEngine({
@@ -102,9 +113,10 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
     const owner = owned
       ? ok("owner", "There is one")
       : warn("owner", "Nobody owns this installation yet: start the server and open the link that it prints");
-    return [checkKey(secrets), owner, ...checkPolicies(stored)];
+    const { publicAddress } = stored.policies;
+    return { checks: [checkKey(secrets), owner, ...checkPolicies(stored)], publicAddress };
   } catch (error) {
-    return [fail("encryption key", explain(error).join(" "))];
+    return { checks: [fail("encryption key", explain(error).join(" "))] };
   }
 }
 

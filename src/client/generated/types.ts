@@ -248,13 +248,174 @@ export interface Me {
     name: string;
     /** What the panel remembers. */
     onboarding: Record<string, unknown>;
+    /** Those within reach. */
     organizations: Array<{
       slug: string;
       name: string;
       /** owner, admin, member or viewer. */
       roleKey: string;
     }>;
+    /** Somebody else set the password and knows it: until it is changed, only the organization where that was is within reach. Absent otherwise. */
+    passwordChangeRequired?: true;
   };
+}
+
+/** What is given is set, null removes a key, and the rest stays. */
+export type OnboardingChange = Record<string, string | number | boolean | null>;
+
+export interface PasswordChange {
+  currentPassword: string;
+  /** 8 to 256 characters. */
+  newPassword: string;
+}
+
+export interface Sessions {
+  sessions: Array<Session>;
+}
+
+export interface Session {
+  id: string;
+  /** Whether it is the session of this call. */
+  current: boolean;
+  /** Where it was opened; empty when unknown. */
+  ip: string;
+  /** What it was opened with; empty when unknown. */
+  userAgent: string;
+  createdAt: string;
+  /** To the hour. */
+  lastUsedAt: string;
+  expiresAt: string;
+}
+
+export interface EndedSessions {
+  deleted: true;
+  /** How many sessions were ended. */
+  count: number;
+}
+
+export interface Deleted {
+  deleted: true;
+}
+
+export interface ChosenOrganization {
+  organization: {
+    slug: string;
+    name: string;
+    /** owner, admin, member or viewer. */
+    roleKey: string;
+  };
+}
+
+export interface OrganizationChoice {
+  /** Slug of the organization. */
+  slug: string;
+}
+
+export interface Organizations {
+  organizations: Array<Organization>;
+}
+
+export interface Organization {
+  id: string;
+  slug: string;
+  name: string;
+  /** The caller's role in it. Null only in the answer to creating one for somebody else. */
+  roleKey: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface OrganizationAnswer {
+  organization: Organization;
+}
+
+export interface NewOrganization {
+  slug: string;
+  /** The slug when absent. */
+  name?: string;
+  /** Account that owns it; the caller when absent. A management key has to name one. */
+  ownerEmail?: string;
+}
+
+export interface OrganizationChanges {
+  /** What people call it. */
+  name?: string;
+  /** The old slug is free at once: paths and headers that use it answer 404. */
+  slug?: string;
+}
+
+export interface Members {
+  members: Array<Member>;
+}
+
+export interface Member {
+  userId: string;
+  email: string;
+  name: string;
+  /** owner, admin, member or viewer. */
+  roleKey: string;
+  /** Whoever added this person to an organization still knows the password: better no Owner before it is changed. Absent otherwise. */
+  passwordPending?: true;
+}
+
+export interface AddedMember {
+  userId: string;
+  email: string;
+  name: string;
+  /** owner, admin, member or viewer. */
+  roleKey: string;
+  /** The e-mail had an account, made by somebody else: make sure whose it is before you trust it. Absent otherwise. */
+  existingAccount?: true;
+  /** Only when it was generated for a new account. It is shown here and never again. */
+  password?: string;
+}
+
+export interface NewMember {
+  /** Upper case counts as lower case. */
+  email: string;
+  /** For a new account; the part of the e-mail before `@` when absent. */
+  name?: string;
+  /** Only an Owner may make, change or remove an Owner. */
+  roleKey: "owner" | "admin" | "member" | "viewer";
+  /** For a new account; generated when absent. */
+  password?: string;
+}
+
+export interface Assigned {
+  assigned: true;
+}
+
+export interface RoleAssignment {
+  /** Only an Owner may make, change or remove an Owner. */
+  roleKey: "owner" | "admin" | "member" | "viewer";
+}
+
+export interface Removed {
+  removed: true;
+}
+
+export interface Workspaces {
+  workspaces: Array<Workspace>;
+}
+
+export interface Workspace {
+  id: string;
+  name: string;
+  /** Agents in it, inactive ones too. */
+  agentCount: number;
+  /** Users with an entry of their own. Owners and Admins reach every workspace without one. */
+  memberCount: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface WorkspaceAnswer {
+  workspace: Workspace;
+}
+
+export interface WorkspaceName {
+  /** Unique in the organization, whatever its case. */
+  name: string;
 }
 
 export interface ManagementKeys {
@@ -288,10 +449,6 @@ export interface NewManagementKey {
   name: string;
   /** In the future; absent or null: it does not expire. */
   expiresAt?: string | null;
-}
-
-export interface Deleted {
-  deleted: true;
 }
 
 export interface InstanceList {
@@ -537,6 +694,44 @@ export interface IconBody {
   icon: string;
 }
 
+export interface Prompts {
+  prompts: Array<Prompt>;
+}
+
+export interface Prompt {
+  key:
+    | "01-identity"
+    | "02-soul"
+    | "03-tooling"
+    | "04-safety"
+    | "05-skills"
+    | "06-memory"
+    | "07-user-identity"
+    | "08-datetime";
+  filename: string;
+  title: string;
+  /** The text with its placeholders; empty: the section is left out. */
+  content: string;
+  /** Whether it is the engine's own text: none is stored. */
+  isDefault: boolean;
+}
+
+export interface PromptChanges {
+  sections: Array<{
+    key:
+      | "01-identity"
+      | "02-soul"
+      | "03-tooling"
+      | "04-safety"
+      | "05-skills"
+      | "06-memory"
+      | "07-user-identity"
+      | "08-datetime";
+    /** Empty: the section is left out. Null, and the default's own text: the default. */
+    content: string | null;
+  }>;
+}
+
 export interface SecretList {
   secrets: Array<{
     key: string;
@@ -551,6 +746,243 @@ export interface SecretsBody {
     /** Never readable again. Empty: left as it is. */
     value: string;
   }>;
+}
+
+export interface SkillList {
+  skills: Array<Skill>;
+}
+
+export interface Skill {
+  name: string;
+  /** Names it in paths. */
+  slug: string;
+  description: string;
+  category: string;
+  requiredEnv: Array<RequiredEnv>;
+  requiredTools: Array<string>;
+  content: string;
+  version: string;
+}
+
+export interface RequiredEnv {
+  /** Any text; by convention UPPER_SNAKE_CASE. */
+  name: string;
+  description?: string;
+  /** Whether its value is never shown. */
+  sensitive?: boolean;
+  /** When it lists any, the value goes to these hosts only. `host` or `host:port`. */
+  hosts?: Array<string>;
+}
+
+/** `tags`, `language`, `requiredSecrets`, `dependsOnTools`, `version` and `scripts` are refused; other unknown fields are ignored. */
+export interface NewSkill {
+  /** Fixed once the skill is made. Its slug is made from it and must be free. */
+  name: string;
+  category?: string;
+  /** One line; tells the model when to use the skill. */
+  description: string;
+  /** Markdown. A `---` block in it stays text. */
+  content: string;
+  requiredEnv?: Array<RequiredEnv>;
+  /** Turned on with the skill; a plugin's as `<namespace>:<tool>`. */
+  requiredTools?: Array<string>;
+}
+
+/** `tags`, `language`, `requiredSecrets`, `dependsOnTools`, `version` and `scripts` are refused; other unknown fields are ignored. */
+export interface SkillChanges {
+  /** May be sent as it is; another one is refused. */
+  name?: string;
+  /** Stays as it is when left out. */
+  category?: string;
+  /** One line; tells the model when to use the skill. */
+  description: string;
+  /** Markdown. A `---` block in it stays text. */
+  content: string;
+  requiredEnv?: Array<RequiredEnv>;
+  /** Turned on with the skill; a plugin's as `<namespace>:<tool>`. */
+  requiredTools?: Array<string>;
+  /** What changed. */
+  changelog?: string | null;
+}
+
+export interface SkillVersions {
+  versions: Array<{
+    /** A rollback takes it, too. */
+    id: string;
+    version: string;
+    changelog: string | null;
+    createdAt: string;
+  }>;
+}
+
+export interface SkillVersion {
+  name: string;
+  /** Names it in paths. */
+  slug: string;
+  description: string;
+  category: string;
+  requiredEnv: Array<RequiredEnv>;
+  requiredTools: Array<string>;
+  content: string;
+  version: string;
+  /** A rollback takes it, too. */
+  id: string;
+  changelog: string | null;
+  createdAt: string;
+}
+
+export interface SkillImport {
+  skills: Array<ImportedSkill>;
+}
+
+export interface ImportedSkill {
+  /** Fixed once the skill is made. Its slug is made from it and must be free. */
+  name: string;
+  category?: string;
+  /** One line; tells the model when to use the skill. */
+  description: string;
+  /** Markdown. A `---` block in it stays text. */
+  content: string;
+  requiredEnv?: Array<RequiredEnv>;
+  /** Turned on with the skill; a plugin's as `<namespace>:<tool>`. */
+  requiredTools?: Array<string>;
+  /** JavaScript that the tool `runSkillScript` runs in a sandbox. */
+  scripts?: Array<SkillScript>;
+  /** The history, in any order; the versions keep their numbers. */
+  versions?: Array<ImportedSkillVersion>;
+}
+
+export interface SkillScript {
+  file: string;
+  description?: string;
+  content: string;
+}
+
+export interface ImportedSkillVersion {
+  version: string;
+  /** One line; tells the model when to use the skill. */
+  description: string;
+  /** Markdown. A `---` block in it stays text. */
+  content: string;
+  requiredEnv?: Array<RequiredEnv>;
+  /** Turned on with the skill; a plugin's as `<namespace>:<tool>`. */
+  requiredTools?: Array<string>;
+  /** JavaScript that the tool `runSkillScript` runs in a sandbox. */
+  scripts?: Array<SkillScript>;
+  changelog?: string | null;
+  /** Absent: now. */
+  createdAt?: string;
+}
+
+export interface AllowedSkills {
+  /** Slugs. */
+  skills: Array<string>;
+}
+
+export interface Allowed {
+  allowed: true;
+}
+
+export interface AgentSkills {
+  skills: Array<AgentSkill>;
+}
+
+export interface AgentSkill {
+  /** The slug. */
+  name: string;
+  /** The skill's name in the catalogue. */
+  displayName: string;
+  description: string;
+  category: string;
+  requiredEnv: Array<RequiredEnv>;
+  requiredTools: Array<string>;
+  enabled: boolean;
+  /** By the workspace. One that is not is never served, enabled or not. */
+  allowed: boolean;
+  /** Whether the whole content stands in the prompt of each turn. */
+  autoLoad: boolean;
+  /** Whether every variable it requires has a value. */
+  envConfigured: boolean;
+  /** What the agent uses; null unless enabled. */
+  pinnedVersion: string | null;
+  currentVersion: string;
+  /** Whether an upgrade would change the version. */
+  hasUpdate: boolean;
+  missingEnv: Array<string>;
+  /** Tools it requires that the organization no longer has. */
+  missingTools: Array<string>;
+}
+
+export interface AgentSkillsChanged {
+  skills: Array<AgentSkill>;
+  /** Tools that the agent gained and lost by it. */
+  toolsChanged: {
+    enabled: Array<string>;
+    disabled: Array<string>;
+  };
+}
+
+export interface EnabledSkills {
+  /** The complete set, by slug or name. */
+  enabled: Array<string>;
+}
+
+export interface SkillUpgraded {
+  upgraded: true;
+  skill: AgentSkill;
+}
+
+export interface SkillRolledBack {
+  rolledBack: true;
+  skill: AgentSkill;
+}
+
+export interface SkillRollback {
+  /** Id or number of a version. Absent: the one pinned before. */
+  versionId?: string;
+}
+
+export interface SkillAutoLoadAnswer {
+  autoLoad: boolean;
+}
+
+export interface SkillAutoLoad {
+  /** Absent: the other way round. */
+  autoLoad?: boolean;
+}
+
+export interface SkillEnv {
+  env: Array<{
+    key: string;
+    /** Empty when sensitive, stored or not. */
+    value: string;
+    sensitive: boolean;
+    /** Whether a value is stored. */
+    configured: boolean;
+    /** What the skill says about it. */
+    description: string;
+  }>;
+}
+
+export interface SkillEnvBody {
+  env: Array<{
+    /** Any text; by convention UPPER_SNAKE_CASE. */
+    key: string;
+    value: string;
+    /** Whether its value is never shown; absent: as stored, else as the skill says, else true. */
+    sensitive?: boolean;
+  }>;
+}
+
+export interface SkillImportAnswer {
+  /** Skills that are new. */
+  created: number;
+  /** Skills that got a version, or another category. */
+  updated: number;
+  /** Skills that were the same already. */
+  skipped: number;
+  /** Files of an archive that skills have no use for. */
+  ignored: Array<string>;
 }
 
 export interface ChannelList {
@@ -594,6 +1026,337 @@ export interface WebConfigChanges {
   allowedOrigins?: Array<string>;
 }
 
+export interface PoliciesAnswer {
+  policies: Policies;
+}
+
+export interface Policies {
+  /** Where clients and messengers reach the installation: `BASE_URL` unless this policy is set. */
+  publicAddress: string;
+  /** For agents that name no model; null: the first provider with a key decides. */
+  defaultModel: string | null;
+  /** Whose agents may use the provider keys and addresses of the server's environment. */
+  environmentKeys: "all" | "first-organization" | "none";
+  /** Messages of a conversation within this time of each other are one turn. */
+  debounceMs: number;
+  /** How long before a typing sign is sent. */
+  typingDelayMs: number;
+  /** How often new messages may restart a turn. */
+  maxRestarts: number;
+  /** Calls of management routes that each caller may make in a window. Those of the installation, such as this one, are counted apart, and are at least 60. */
+  rateLimit: {
+    limit: number;
+    windowSeconds: number;
+  };
+  /** Activity streams open at a time. */
+  activityConnections: {
+    total: number;
+    perUser: number;
+  };
+  /** How long one agent waits for another. */
+  agentCallTimeoutSeconds: number;
+  /** How long a tool may run. */
+  toolTimeoutSeconds: number;
+  /** How long a turn may take in all. */
+  modelTimeoutSeconds: number;
+  /** Hosts inside the network that tools may reach all the same. */
+  httpAllowedHosts: Array<string>;
+  /** Room turns at a time, on each replica. */
+  roomSlots: number;
+  /** Where traces are sent; null: the tracing service's own address. */
+  tracingBaseUrl: string | null;
+  /** How long entries of the audit log are kept; null: for good. */
+  retentionDays: number | null;
+}
+
+export interface PolicyChanges {
+  /** Where clients and messengers reach the installation; null: `BASE_URL`. */
+  publicAddress?: string | null;
+  /** For agents that name no model; null: the first provider with a key decides. */
+  defaultModel?: string | null;
+  /** Whose agents may use the provider keys and addresses of the server's environment. */
+  environmentKeys?: "all" | "first-organization" | "none";
+  /** Messages of a conversation within this time of each other are one turn. */
+  debounceMs?: number;
+  /** How long before a typing sign is sent. */
+  typingDelayMs?: number;
+  /** How often new messages may restart a turn. */
+  maxRestarts?: number;
+  /** Calls of management routes that each caller may make in a window. Those of the installation, such as this one, are counted apart, and are at least 60. */
+  rateLimit?: {
+    limit?: number;
+    windowSeconds?: number;
+  };
+  /** Activity streams open at a time. */
+  activityConnections?: {
+    total?: number;
+    perUser?: number;
+  };
+  /** How long one agent waits for another. */
+  agentCallTimeoutSeconds?: number;
+  /** How long a tool may run. */
+  toolTimeoutSeconds?: number;
+  /** How long a turn may take in all. */
+  modelTimeoutSeconds?: number;
+  /** Hosts inside the network that tools may reach all the same. */
+  httpAllowedHosts?: Array<string>;
+  /** Room turns at a time, on each replica. */
+  roomSlots?: number;
+  /** Where traces are sent; null: the tracing service's own address. */
+  tracingBaseUrl?: string | null;
+  /** How long entries of the audit log are kept; null: for good. */
+  retentionDays?: number | null;
+}
+
+export interface AuditPage {
+  items: Array<AuditEntry>;
+  /** Exact up to 10000; 10001 means that there are more than that. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface AuditEntry {
+  id: string;
+  actor: {
+    /** `key`: a management key. `system`: the engine itself, or somebody without an account. */
+    type: "user" | "key" | "system";
+    id: string | null;
+    /** As it was then. */
+    name: string | null;
+  };
+  action: string;
+  /** What it was done to. */
+  target: string | null;
+  /** Slug of the agent, if one was changed. */
+  instanceId: string | null;
+  success: boolean;
+  /** More about it; never a secret. */
+  details: Record<string, unknown>;
+  /** Null: it came from the machine itself, or it is what somebody did with an account that joined another organization first, whose log has it. */
+  ip: string | null;
+  createdAt: string;
+}
+
+export interface AuditStats {
+  total: number;
+  failures: number;
+  /** The 50 most frequent. */
+  actions: Array<{
+    action: string;
+    count: number;
+  }>;
+  /** The 20 most active. */
+  actors: Array<{
+    actor: {
+      /** `key`: a management key. `system`: the engine itself, or somebody without an account. */
+      type: "user" | "key" | "system";
+      id: string | null;
+      /** As it was then. */
+      name: string | null;
+    };
+    count: number;
+  }>;
+  /** Every UTC day of the period. */
+  daily: Array<{
+    date: string;
+    count: number;
+    failures: number;
+  }>;
+}
+
+export interface ToolCatalogue {
+  tools: Array<Tool>;
+}
+
+export interface Tool {
+  /** Built in: one word. Of a plugin: `<namespace>:<tool>`. An agent: `agent:<slug>`. */
+  name: string;
+  description: string;
+  category: string;
+  origin: "builtin" | "plugin" | "mcp" | "agent";
+  requiredSecrets: Array<RequiredSecret>;
+}
+
+export interface RequiredSecret {
+  /** Its name among the agent's secrets. */
+  key: string;
+  type: "text" | "select";
+  label?: string;
+  description?: string;
+  choices?: Array<string>;
+  optional?: boolean;
+  sensitive: boolean;
+}
+
+export interface AgentTools {
+  tools: Array<AgentTool>;
+}
+
+export interface AgentTool {
+  /** Built in: one word. Of a plugin: `<namespace>:<tool>`. An agent: `agent:<slug>`. */
+  name: string;
+  description: string;
+  category: string;
+  origin: "builtin" | "plugin" | "mcp" | "agent";
+  requiredSecrets: Array<RequiredSecret>;
+  /** What turned it on: a skill that requires it, or somebody; null: it is off. */
+  source: "global" | "skill" | "manual" | null;
+  enabled: boolean;
+  /** A person decides about each call before it is made. */
+  needsApproval: boolean;
+}
+
+export interface ToolChanges {
+  /** All tools that are to be on; the others are turned off. One that an enabled skill requires must be among them. */
+  enabled: Array<string>;
+  /** All tools whose calls a person decides about; each must be on. Left out: as it is. */
+  needsApproval?: Array<string>;
+}
+
+export interface RequiredSecrets {
+  requiredSecrets: Array<RequiredAgentSecret>;
+}
+
+export interface RequiredAgentSecret {
+  /** Its name among the agent's secrets. */
+  key: string;
+  type: "text" | "select";
+  label?: string;
+  description?: string;
+  choices?: Array<string>;
+  optional?: boolean;
+  sensitive: boolean;
+  /** The enabled tools that need it. */
+  tools: Array<string>;
+  /** Whether the agent has it. */
+  configured: boolean;
+}
+
+export interface Plugins {
+  plugins: Array<Plugin>;
+}
+
+export interface Plugin {
+  namespace: string;
+  kind: "mcp";
+  transport: HttpTransport | StdioTransport;
+  enabled: boolean;
+  /** How it went when its tools were last listed; `unknown`: they never were. */
+  status: "connected" | "failed" | "disabled" | "unknown";
+  /** Why that failed, or which of its tools can't be used. */
+  lastError: string | null;
+  tools: Array<PluginTool>;
+  updatedAt: string;
+}
+
+export interface HttpTransport {
+  type: "http";
+  /** Its address (Streamable HTTP), shown as it is: a credential belongs into a header. A host inside the network must stand in the policy `httpAllowedHosts`. */
+  url: string;
+  /** Values show as `••••` and their last four characters. */
+  headers: Record<string, string>;
+}
+
+export interface StdioTransport {
+  type: "stdio";
+  command: string;
+  /** Shown as they are: a credential belongs into `env`. */
+  args: Array<string>;
+  /** Values show as `••••` and their last four characters. */
+  env: Record<string, string>;
+}
+
+export interface PluginTool {
+  name: string;
+  description: string;
+}
+
+export interface PluginAnswer {
+  plugin: Plugin;
+}
+
+export interface PluginSettings {
+  kind: "mcp";
+  transport: HttpTransportSettings | StdioTransportSettings;
+  /** Left out: as it is, and on for a new one. */
+  enabled?: boolean;
+}
+
+export interface HttpTransportSettings {
+  type: "http";
+  /** Its address (Streamable HTTP), shown as it is: a credential belongs into a header. A host inside the network must stand in the policy `httpAllowedHosts`. */
+  url: string;
+  /** Sent with every request. A value that begins with `••••` keeps the stored one. */
+  headers?: Record<string, string>;
+}
+
+/** Needs the setting `ALLOW_STDIO_MCP=true`. */
+export interface StdioTransportSettings {
+  type: "stdio";
+  command: string;
+  /** Shown as they are: a credential belongs into `env`. */
+  args?: Array<string>;
+  /** All that the process gets beside PATH and HOME. A value that begins with `••••` keeps the stored one. */
+  env?: Record<string, string>;
+}
+
+export interface MemoryPage {
+  memories: Array<Memory>;
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface Memory {
+  id: string;
+  /** Slug of the agent. */
+  instanceId: string;
+  content: string;
+  category: string;
+  importance: number;
+  /** The end user it is about; empty: nobody in particular. */
+  subject: string;
+  /** Where it was said, if in a conversation. */
+  sourceConversationId: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface SavedMemory {
+  memory: Memory;
+  /** `UPDATE`: it took the place of one of the same subject that said the same or nearly so. */
+  event: "ADD" | "UPDATE";
+}
+
+export interface NewMemory {
+  /** Slug of the agent. */
+  instanceId: string;
+  /** One fact, in a sentence. */
+  content: string;
+  category?: string;
+  /** 1 to 10; what matters most is recalled first. */
+  importance?: number;
+  /** The end user it is about, as `user` of a chat request or as the messenger knows them. Empty: nobody in particular; every end user's conversations may recall it. */
+  subject?: string;
+}
+
+export interface DeletedMemories {
+  deleted: true;
+  /** How many there were. */
+  count: number;
+}
+
+export interface ApprovalStatus {
+  status: "approved" | "refused";
+}
+
+export interface ApprovalDecision {
+  approved: boolean;
+  /** Told to the model when refused. */
+  reason?: string;
+}
+
 export interface CreateChatCompletionInput {
   body: CompletionRequest & { stream?: false | null };
 }
@@ -609,6 +1372,115 @@ export interface SetUpInput {
 
 export interface SignInInput {
   body: SignIn;
+}
+
+export interface ChangeOnboardingInput {
+  body: OnboardingChange;
+}
+
+export interface ChangePasswordInput {
+  body: PasswordChange;
+}
+
+export interface EndSessionInput {
+  /** The session's id. */
+  id: string;
+}
+
+export interface ChooseOrganizationInput {
+  body: OrganizationChoice;
+}
+
+export interface CreateOrganizationInput {
+  body: NewOrganization;
+}
+
+export interface GetOrganizationInput {
+  /** Slug of the organization. */
+  orgslug: string;
+}
+
+export interface UpdateOrganizationInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  body: OrganizationChanges;
+}
+
+export interface ListMembersInput {
+  /** Slug of the organization. */
+  orgslug: string;
+}
+
+export interface AddMemberInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  body: NewMember;
+}
+
+export interface ChangeMemberRoleInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Id of a member of the organization. */
+  userid: string;
+  body: RoleAssignment;
+}
+
+export interface RemoveMemberInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Id of a member of the organization. */
+  userid: string;
+}
+
+export interface ListWorkspacesInput {
+  /** Slug of the organization. */
+  orgslug: string;
+}
+
+export interface CreateWorkspaceInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  body: WorkspaceName;
+}
+
+export interface RenameWorkspaceInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** The workspace's id. */
+  workspaceid: string;
+  body: WorkspaceName;
+}
+
+export interface DeleteWorkspaceInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** The workspace's id. */
+  workspaceid: string;
+}
+
+export interface ListWorkspaceMembersInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** The workspace's id. */
+  workspaceid: string;
+}
+
+export interface AssignWorkspaceMemberInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Id of a member of the organization. */
+  userid: string;
+  /** The workspace's id. */
+  workspaceid: string;
+}
+
+export interface UnassignWorkspaceMemberInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Id of a member of the organization. */
+  userid: string;
+  /** The workspace's id. */
+  workspaceid: string;
 }
 
 export interface ListManagementKeysInput {
@@ -669,6 +1541,17 @@ export interface DeleteAgentIconInput {
   slug: string;
 }
 
+export interface ListPromptsInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface SavePromptsInput {
+  /** The agent's slug. */
+  slug: string;
+  body: PromptChanges;
+}
+
 export interface ListAgentSecretsInput {
   /** The agent's slug. */
   slug: string;
@@ -684,6 +1567,150 @@ export interface DeleteAgentSecretInput {
   /** The agent's slug. */
   slug: string;
   key: string;
+}
+
+export interface ListSkillsInput {
+  /** Slug of the organization. */
+  orgslug: string;
+}
+
+export interface CreateSkillInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  body: NewSkill;
+}
+
+export interface GetSkillInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Slug of the skill. */
+  name: string;
+}
+
+export interface UpdateSkillInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Slug of the skill. */
+  name: string;
+  body: SkillChanges;
+}
+
+export interface DeleteSkillInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Slug of the skill. */
+  name: string;
+}
+
+export interface ListSkillVersionsInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Slug of the skill. */
+  name: string;
+}
+
+export interface GetSkillVersionInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Slug of the skill. */
+  name: string;
+  version: string;
+}
+
+export interface ExportSkillInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Slug of the skill. */
+  name: string;
+}
+
+export interface ListAllowedSkillsInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Id of the workspace. */
+  workspaceid: string;
+}
+
+export interface AllowSkillInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Slug of the skill. */
+  name: string;
+  /** Id of the workspace. */
+  workspaceid: string;
+}
+
+export interface DisallowSkillInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** Slug of the skill. */
+  name: string;
+  /** Id of the workspace. */
+  workspaceid: string;
+}
+
+export interface ListAgentSkillsInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface SetAgentSkillsInput {
+  /** The agent's slug. */
+  slug: string;
+  body: EnabledSkills;
+}
+
+export interface UpgradeAgentSkillInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Slug of the skill. */
+  skillslug: string;
+}
+
+export interface RollBackAgentSkillInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Slug of the skill. */
+  skillslug: string;
+  body?: SkillRollback;
+}
+
+export interface AutoLoadAgentSkillInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Slug of the skill. */
+  skillslug: string;
+  body?: SkillAutoLoad;
+}
+
+export interface ListSkillEnvInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Slug of the skill. */
+  skillslug: string;
+}
+
+export interface PutSkillEnvInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Slug of the skill. */
+  skillslug: string;
+  body: SkillEnvBody;
+}
+
+export interface DeleteSkillEnvInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Slug of the skill. */
+  skillslug: string;
+  /** Any text; by convention UPPER_SNAKE_CASE. */
+  key: string;
+}
+
+export interface ImportSkillsInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  body?: SkillImport | Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;
 }
 
 export interface ListAgentChannelsInput {
@@ -706,6 +1733,125 @@ export interface DeleteAgentChannelInput {
   type: string;
 }
 
+export interface UpdatePoliciesInput {
+  body: PolicyChanges;
+}
+
+export interface ListAuditLogsInput {
+  /** Slug of the agent that was changed; deleted ones too. */
+  instanceid?: string;
+  /** Id, name or type (`user`, `key`, `system`) of who acted, exactly. Without `from` the last 90 days, before `to`, are looked at: give an earlier `from` for more. */
+  actor?: string;
+  /** The action, exactly; with `.` or `*` at its end, all that begin so. */
+  action?: string;
+  /** Part of the target, the actor's name or the action, in upper or lower case. Without `from` the last 90 days, before `to`, are looked at: give an earlier `from` for more. */
+  search?: string;
+  /** ISO 8601 date, or date and time with a zone; a date means its beginning in UTC. Inclusive. */
+  from?: string;
+  /** Like `from`, but exclusive. */
+  to?: string;
+  /** 50 unless given. */
+  limit?: number;
+  /** How many to skip; to go back further, give a `to`. */
+  offset?: number;
+}
+
+export interface GetAuditStatsInput {
+  /** ISO 8601 date, or date and time with a zone; a date means its beginning in UTC. Inclusive. */
+  from?: string;
+  /** Like `from`, but exclusive. */
+  to?: string;
+}
+
+export interface ListAgentToolsInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface PutAgentToolsInput {
+  /** The agent's slug. */
+  slug: string;
+  body: ToolChanges;
+}
+
+export interface ListRequiredSecretsInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface ListPluginsInput {
+  /** Slug of the organization. */
+  orgslug: string;
+}
+
+export interface GetPluginInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** What its tools are called by: lower-case letters, digits and dashes. */
+  namespace: string;
+}
+
+export interface PutPluginInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** What its tools are called by: lower-case letters, digits and dashes. */
+  namespace: string;
+  body: PluginSettings;
+}
+
+export interface DeletePluginInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** What its tools are called by: lower-case letters, digits and dashes. */
+  namespace: string;
+}
+
+export interface RefreshPluginInput {
+  /** Slug of the organization. */
+  orgslug: string;
+  /** What its tools are called by: lower-case letters, digits and dashes. */
+  namespace: string;
+}
+
+export interface ListMemoriesInput {
+  /** Only this agent's. */
+  instanceid?: string;
+  /** Only about this end user. */
+  subject?: string;
+  /** Words that all occur, or their beginnings, in any case, with accents or without. */
+  search?: string;
+  /** The category, exactly. */
+  category?: string;
+  /** 20 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
+export interface CreateMemoryInput {
+  body: NewMemory;
+}
+
+export interface DeleteMemoriesInput {
+  /** Only this agent's. */
+  instanceid?: string;
+  /** Only about this end user. */
+  subject?: string;
+}
+
+export interface DeleteMemoryInput {
+  /** The memory's id. */
+  id: string;
+}
+
+export interface DecideApprovalInput {
+  /** The conversation's id, percent-encoded. */
+  id: string;
+  /** As `done` has it in `metadata.approval`. */
+  toolcallid: string;
+  body: ApprovalDecision;
+}
+
 /** All operations of a server, by their `operationId`. */
 export interface AgentEngine {
   /**
@@ -715,7 +1861,7 @@ export interface AgentEngine {
    *
    * Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.
    *
-   * At most 20 requests a minute for each client address. With `X-Error-Format: openai` errors come in the vendor's shape.
+   * At most 20 requests a minute for each client address, and 256 KiB of new text in each. With `X-Error-Format: openai` errors come in the vendor's shape.
    */
   createChatCompletion(input: CreateChatCompletionInput, options?: CallOptions): Promise<ChatCompletion>;
 
@@ -725,6 +1871,8 @@ export interface AgentEngine {
    * Typed server-sent events: `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId }, `error` { message }.
    *
    * Each event has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.
+   *
+   * At most 256 KiB of new text in a turn, and 256 open streams for each client address.
    */
   streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 
@@ -752,7 +1900,7 @@ export interface AgentEngine {
   /**
    * Sign in with e-mail and password.
    *
-   * Answers a session token and sets it as the cookie `agent_engine.session_token`. After 10 failures for an account, or 50 in all, an address waits for up to 15 minutes.
+   * Answers a session token and sets it as the cookie `agent_engine.session_token`. Within 15 minutes an address has 10 failures for an account, 50 failures in all, and 100 sign-ins, the successful ones too; after that it gets 429 until they are over. An IPv6 address counts with its /64, and a /48 has 500 failures. A fifth sign-in of an address while four of its own wait is 429 with `Retry-After: 1`; with too many of all waiting, 503 with `Retry-After`.
    */
   signIn(input: SignInInput, options?: CallOptions): Promise<SignedIn>;
 
@@ -766,9 +1914,156 @@ export interface AgentEngine {
   /**
    * Read the current user.
    *
-   * The signed-in user with the organizations they belong to. A management key is nobody: 403.
+   * The signed-in user with the organizations they belong to; while `passwordChangeRequired` is true, the one whose member or key set the password alone. A management key is nobody: 403.
    */
   getMe(input?: Record<string, never>, options?: CallOptions): Promise<Me>;
+
+  /**
+   * Remember something of the current user.
+   *
+   * Merges a flat JSON object into `onboarding`; null removes a key. With what is stored it may have at most 8192 bytes of JSON: more is 413.
+   */
+  changeOnboarding(input: ChangeOnboardingInput, options?: CallOptions): Promise<Me>;
+
+  /**
+   * Change the password.
+   *
+   * Ends the user's other sessions, and opens the other organizations of somebody whose password was set by another person. A wrong `currentPassword` is 400; after 10 of them within 15 minutes the user gets 429 until they are over. With too many passwords waiting to be checked, 503 with `Retry-After`.
+   */
+  changePassword(input: ChangePasswordInput, options?: CallOptions): Promise<Success>;
+
+  /**
+   * List sessions.
+   *
+   * The current user's live sessions, never their tokens; of more than 1000 the newest.
+   */
+  listSessions(input?: Record<string, never>, options?: CallOptions): Promise<Sessions>;
+
+  /**
+   * End the other sessions.
+   *
+   * Signs the current user out everywhere but here.
+   */
+  endOtherSessions(input?: Record<string, never>, options?: CallOptions): Promise<EndedSessions>;
+
+  /**
+   * End a session.
+   *
+   * Ends one session of the current user. The one of this call is signed out, and its cookie cleared.
+   */
+  endSession(input: EndSessionInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Choose the organization.
+   *
+   * Requests of this session that name no organization in `X-Organization` mean this one from now on.
+   */
+  chooseOrganization(input: ChooseOrganizationInput, options?: CallOptions): Promise<ChosenOrganization>;
+
+  /**
+   * List organizations.
+   *
+   * Those that the caller belongs to, each with the role held there. A management key belongs to one.
+   */
+  listOrganizations(input?: Record<string, never>, options?: CallOptions): Promise<Organizations>;
+
+  /**
+   * Create an organization.
+   *
+   * With a workspace `default` and one Owner: the account of `ownerEmail`, else the calling user. The permission has to be held in the first organization, in whose audit log this is recorded.
+   */
+  createOrganization(input: CreateOrganizationInput, options?: CallOptions): Promise<OrganizationAnswer>;
+
+  /**
+   * Read an organization.
+   *
+   * One that the caller belongs to, with the role held there.
+   */
+  getOrganization(input: GetOrganizationInput, options?: CallOptions): Promise<OrganizationAnswer>;
+
+  /**
+   * Rename an organization.
+   *
+   * Changes what is given. Sessions and management keys go on under a new slug.
+   */
+  updateOrganization(input: UpdateOrganizationInput, options?: CallOptions): Promise<OrganizationAnswer>;
+
+  /**
+   * List members.
+   *
+   * Everybody who belongs to the organization, with their roles; `passwordPending` marks those whose password somebody else chose.
+   */
+  listMembers(input: ListMembersInput, options?: CallOptions): Promise<Members>;
+
+  /**
+   * Add a member.
+   *
+   * An e-mail without an account gets one; a password that was generated for it is shown only here. Until the new person changes the password, the account reaches this organization only. An account that exists joins as it is, and the answer says `existingAccount`: its name stays, its password is neither set nor shown. Members and Viewers also need a workspace.
+   */
+  addMember(input: AddMemberInput, options?: CallOptions): Promise<AddedMember>;
+
+  /**
+   * Change a member's role.
+   *
+   * In force from the member's next call on. Only an Owner may make or change one; the last Owner stays.
+   */
+  changeMemberRole(input: ChangeMemberRoleInput, options?: CallOptions): Promise<Assigned>;
+
+  /**
+   * Remove a member.
+   *
+   * Takes the organization and its workspaces away at once; the account and its other organizations stay. Only an Owner may remove one; the last Owner stays.
+   */
+  removeMember(input: RemoveMemberInput, options?: CallOptions): Promise<Removed>;
+
+  /**
+   * List workspaces.
+   *
+   * Those within the caller's reach: all for Owners, Admins and management keys, else the assigned ones.
+   */
+  listWorkspaces(input: ListWorkspacesInput, options?: CallOptions): Promise<Workspaces>;
+
+  /**
+   * Create a workspace.
+   *
+   * It begins without agents and without members.
+   */
+  createWorkspace(input: CreateWorkspaceInput, options?: CallOptions): Promise<WorkspaceAnswer>;
+
+  /**
+   * Rename a workspace.
+   *
+   * Agents and members stay as they are.
+   */
+  renameWorkspace(input: RenameWorkspaceInput, options?: CallOptions): Promise<WorkspaceAnswer>;
+
+  /**
+   * Delete a workspace.
+   *
+   * Refused with 409 while it holds agents, and for the organization's last workspace.
+   */
+  deleteWorkspace(input: DeleteWorkspaceInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * List a workspace's members.
+   *
+   * Those with an entry of their own, with their roles in the organization. Owners and Admins reach every workspace without one.
+   */
+  listWorkspaceMembers(input: ListWorkspaceMembersInput, options?: CallOptions): Promise<Members>;
+
+  /**
+   * Let a member reach a workspace.
+   *
+   * For a member of the organization; doing it again changes nothing.
+   */
+  assignWorkspaceMember(input: AssignWorkspaceMemberInput, options?: CallOptions): Promise<Assigned>;
+
+  /**
+   * Take a workspace from a member.
+   *
+   * In force at once; doing it again changes nothing. Owners and Admins reach every workspace anyway.
+   */
+  unassignWorkspaceMember(input: UnassignWorkspaceMemberInput, options?: CallOptions): Promise<Removed>;
 
   /**
    * List management keys.
@@ -808,7 +2103,7 @@ export interface AgentEngine {
   /**
    * Providers and models to choose from.
    *
-   * A choice, not a limit: an agent may name any model its provider knows. `configured` speaks of the environment; an agent's own secrets count as well.
+   * A choice, not a limit: an agent may name any model its provider knows. `configured` speaks of the environment, as far as the policy `environmentKeys` lets this organization use it; an agent's own secrets count as well.
    */
   listProviderModels(input?: Record<string, never>, options?: CallOptions): Promise<ModelCatalogue>;
 
@@ -855,6 +2150,24 @@ export interface AgentEngine {
   deleteAgentIcon(input: DeleteAgentIconInput, options?: CallOptions): Promise<Deleted>;
 
   /**
+   * The prompt of an agent.
+   *
+   * All eight sections in the order in which they make up the prompt, with the engine's own text where none is stored.
+   */
+  listPrompts(input: ListPromptsInput, options?: CallOptions): Promise<Prompts>;
+
+  /**
+   * Change sections of an agent's prompt.
+   *
+   * Sections that are not named stay as they are. Takes effect with the next turn.
+   *
+   * Placeholders: `{{name}}` and `{{description}}` of the agent, `{{skillsList}}`, `{{memories}}` of the user, `{{state}}` of the conversation, `{{userName}}`, `{{datetime}}`, `{{timezone}}`. Any other `{{…}}` stays as it is, and what a value holds is not filled in itself. A line that holds nothing but a placeholder, or a label with a colon before it, is left out when there is nothing to say, and so are a lead-in with a colon and a heading that have nothing left below. Enabled skills, memories and state are added to their section when no section names their placeholder, unless that section is empty.
+   *
+   * Values that change with each turn (`{{memories}}`, `{{state}}`, `{{userName}}`, `{{datetime}}`) belong into the last three sections: providers' prompt caches reach as far as the first difference.
+   */
+  savePrompts(input: SavePromptsInput, options?: CallOptions): Promise<Prompts>;
+
+  /**
    * Which secrets an agent has.
    *
    * The well-known keys first, stored or not, then the agent's own. Values are never answered.
@@ -876,6 +2189,146 @@ export interface AgentEngine {
   deleteAgentSecret(input: DeleteAgentSecretInput, options?: CallOptions): Promise<Deleted>;
 
   /**
+   * The organization's skills.
+   *
+   * By name, each as its current version has it.
+   */
+  listSkills(input: ListSkillsInput, options?: CallOptions): Promise<SkillList>;
+
+  /**
+   * Create a skill.
+   *
+   * Version 0.1.0. The slug is the name in lower case, with a dash for each character outside a-z, 0-9 and -. No workspace may use it until it is allowed there.
+   */
+  createSkill(input: CreateSkillInput, options?: CallOptions): Promise<Skill>;
+
+  /**
+   * Read a skill.
+   *
+   * As its current version has it.
+   */
+  getSkill(input: GetSkillInput, options?: CallOptions): Promise<Skill>;
+
+  /**
+   * Save a new version of a skill.
+   *
+   * Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made; agents keep the one they pinned until they are upgraded.
+   */
+  updateSkill(input: UpdateSkillInput, options?: CallOptions): Promise<Skill>;
+
+  /**
+   * Delete a skill.
+   *
+   * With its versions, and with what agents stored for it. Agents lose it at once, and the tools that only it had turned on. There is no way back.
+   */
+  deleteSkill(input: DeleteSkillInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * The versions of a skill.
+   *
+   * Newest first.
+   */
+  listSkillVersions(input: ListSkillVersionsInput, options?: CallOptions): Promise<SkillVersions>;
+
+  /**
+   * Read one version of a skill.
+   *
+   * By its number.
+   */
+  getSkillVersion(input: GetSkillVersionInput, options?: CallOptions): Promise<SkillVersion>;
+
+  /**
+   * Export a skill.
+   *
+   * With all versions and scripts, in the form that the import takes.
+   */
+  exportSkill(input: ExportSkillInput, options?: CallOptions): Promise<SkillImport>;
+
+  /**
+   * Which skills a workspace may use.
+   *
+   * Empty for a new workspace.
+   */
+  listAllowedSkills(input: ListAllowedSkillsInput, options?: CallOptions): Promise<AllowedSkills>;
+
+  /**
+   * Let a workspace use a skill.
+   *
+   * Its agents can enable it from now on; one that still has it enabled is served it again.
+   */
+  allowSkill(input: AllowSkillInput, options?: CallOptions): Promise<Allowed>;
+
+  /**
+   * Take a skill from a workspace.
+   *
+   * Its agents are served it no longer, from the next turn on, and lose the tools that only it had turned on. What they enabled and stored stays, for when it is allowed again. Taking what was not allowed is fine.
+   */
+  disallowSkill(input: DisallowSkillInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Skills of an agent.
+   *
+   * What its workspace allows, and what it has enabled, by slug. One that is enabled shows the version the agent pinned, the others their current one.
+   */
+  listAgentSkills(input: ListAgentSkillsInput, options?: CallOptions): Promise<AgentSkills>;
+
+  /**
+   * Choose an agent's skills.
+   *
+   * `enabled` is the complete set: what it leaves out is turned off. A skill that is turned on pins its current version and turns on the tools it requires. A skill that is unknown, or not allowed in the agent's workspace, is refused with 400, and nothing changes.
+   */
+  setAgentSkills(input: SetAgentSkillsInput, options?: CallOptions): Promise<AgentSkillsChanged>;
+
+  /**
+   * Pin the current version of a skill.
+   *
+   * Takes effect with the next turn. Fine when it is pinned already.
+   */
+  upgradeAgentSkill(input: UpgradeAgentSkillInput, options?: CallOptions): Promise<SkillUpgraded>;
+
+  /**
+   * Pin an earlier version of a skill.
+   *
+   * The version named, else the one that was pinned before. Takes effect with the next turn.
+   */
+  rollBackAgentSkill(input: RollBackAgentSkillInput, options?: CallOptions): Promise<SkillRolledBack>;
+
+  /**
+   * Load a skill into each prompt, or not.
+   *
+   * Off, the prompt names the skill and the model reads it when it needs to; on, its whole content stands in the prompt. Without a body it is turned round.
+   */
+  autoLoadAgentSkill(input: AutoLoadAgentSkillInput, options?: CallOptions): Promise<SkillAutoLoadAnswer>;
+
+  /**
+   * Variables of a skill on an agent.
+   *
+   * What the skill asks for, then what else is stored. The value of a sensitive one is never answered. They may be set before the skill is enabled, and stay when it is turned off.
+   */
+  listSkillEnv(input: ListSkillEnvInput, options?: CallOptions): Promise<SkillEnv>;
+
+  /**
+   * Store variables of a skill on an agent.
+   *
+   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent.
+   */
+  putSkillEnv(input: PutSkillEnvInput, options?: CallOptions): Promise<SkillEnv>;
+
+  /**
+   * Delete a variable of a skill on an agent.
+   *
+   * The key percent-encoded, a slash in it too. Deleting what is not there is fine.
+   */
+  deleteSkillEnv(input: DeleteSkillEnvInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Import skills.
+   *
+   * As JSON, or as a zip of folders with a `SKILL.md` each: YAML front matter with name and description, then the content; `scripts/*.js` become scripts, and `references/*.md` are appended to the content. At most 8 MiB, also once unpacked. Skills that are there get what they lack as new versions; nothing stored is replaced. All or nothing.
+   */
+  importSkills(input: ImportSkillsInput, options?: CallOptions): Promise<SkillImportAnswer>;
+
+  /**
    * Where an agent is reached.
    *
    * Each channel of this release, on or off. Credentials are never answered.
@@ -895,4 +2348,130 @@ export interface AgentEngine {
    * Web keeps its key and its context mapping. Turning off what is off is fine.
    */
   deleteAgentChannel(input: DeleteAgentChannelInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * The installation's policies.
+   *
+   * All of them, with the values in force. The permission must be held in the first organization, which a request without `X-Organization` addresses.
+   */
+  getPolicies(input?: Record<string, never>, options?: CallOptions): Promise<PoliciesAnswer>;
+
+  /**
+   * Change policies.
+   *
+   * What is left out stays as it is, also inside `rateLimit` and `activityConnections`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization.
+   */
+  updatePolicies(input: UpdatePoliciesInput, options?: CallOptions): Promise<PoliciesAnswer>;
+
+  /**
+   * Who did what.
+   *
+   * Of the addressed organization, newest first. Owners of the first organization also see there what belongs to none, such as failed sign-ins of unknown accounts. How long entries are kept is the policy `retentionDays`. The log and its numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
+   */
+  listAuditLogs(input?: ListAuditLogsInput, options?: CallOptions): Promise<AuditPage>;
+
+  /**
+   * The audit log in numbers.
+   *
+   * Counts over a period of at most 366 days; the last 30 days in UTC, with today, unless given. Of the same entries as the log itself, and with the same 429.
+   */
+  getAuditStats(input?: GetAuditStatsInput, options?: CallOptions): Promise<AuditStats>;
+
+  /**
+   * Every tool that agents can have.
+   *
+   * The engine's own, and those of the organization's plugins.
+   */
+  listTools(input?: Record<string, never>, options?: CallOptions): Promise<ToolCatalogue>;
+
+  /**
+   * Which tools an agent has.
+   *
+   * All that it can have, on or off.
+   */
+  listAgentTools(input: ListAgentToolsInput, options?: CallOptions): Promise<AgentTools>;
+
+  /**
+   * Choose an agent's tools.
+   *
+   * `enabled` is the complete set. Takes effect with the next turn.
+   */
+  putAgentTools(input: PutAgentToolsInput, options?: CallOptions): Promise<AgentTools>;
+
+  /**
+   * Which secrets an agent's tools need.
+   *
+   * Of the enabled tools, each secret once, and whether the agent has it. Values are never answered.
+   */
+  listRequiredSecrets(input: ListRequiredSecretsInput, options?: CallOptions): Promise<RequiredSecrets>;
+
+  /**
+   * List plugins.
+   *
+   * The MCP servers whose tools the organization's agents can have.
+   */
+  listPlugins(input: ListPluginsInput, options?: CallOptions): Promise<Plugins>;
+
+  /**
+   * Read a plugin.
+   *
+   * With the tools that its server listed last.
+   */
+  getPlugin(input: GetPluginInput, options?: CallOptions): Promise<PluginAnswer>;
+
+  /**
+   * Add or change a plugin.
+   *
+   * Connects to the MCP server and lists its tools, which takes up to 15 seconds; they are then called `<namespace>:<tool>`. A server that can't be reached is stored all the same: see `status` and `lastError`.
+   */
+  putPlugin(input: PutPluginInput, options?: CallOptions): Promise<PluginAnswer>;
+
+  /**
+   * Delete a plugin.
+   *
+   * Agents lose its tools with their next turn.
+   */
+  deletePlugin(input: DeletePluginInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * List a plugin's tools again.
+   *
+   * Connects anew, and takes up to 15 seconds. Tools that are known stay when the server can't be reached.
+   */
+  refreshPlugin(input: RefreshPluginInput, options?: CallOptions): Promise<PluginAnswer>;
+
+  /**
+   * What agents remember.
+   *
+   * Of one agent, or of all within reach; what was learned or changed last comes first.
+   */
+  listMemories(input?: ListMemoriesInput, options?: CallOptions): Promise<MemoryPage>;
+
+  /**
+   * Remember a fact.
+   *
+   * One that says the same as a memory of the same subject, or nearly so, takes its place. An agent keeps 10,000 memories of a subject: beyond, the least important go, the oldest of them first.
+   */
+  createMemory(input: CreateMemoryInput, options?: CallOptions): Promise<SavedMemory>;
+
+  /**
+   * Forget everything.
+   *
+   * All memories within reach: with `instanceId` that agent's only, with `subject` only those about one end user. There is no way back.
+   */
+  deleteMemories(input?: DeleteMemoriesInput, options?: CallOptions): Promise<DeletedMemories>;
+
+  /**
+   * Forget one memory.
+   *
+   * There is no way back.
+   */
+  deleteMemory(input: DeleteMemoryInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Approve or refuse a call that waits.
+   *
+   * A turn stops at the call of a tool that needs approval and goes on when all its calls are decided, also after a restart; the model hears of a refusal. After 24 hours, or with the end user's next message, there is nothing to decide any more: 409.
+   */
+  decideApproval(input: DecideApprovalInput, options?: CallOptions): Promise<ApprovalStatus>;
 }

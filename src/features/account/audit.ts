@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { asc, eq } from "drizzle-orm";
 import { audit } from "../../context.ts";
 import { clip, storable } from "../../core/text.ts";
 import type { Db } from "../../db/client.ts";
@@ -16,7 +16,10 @@ interface Event {
   /** Null: somebody without an account, or the installation itself. */
   actor: Person | null;
   request: { id: string; ip: string; userAgent?: string };
-  /** Whose logs show it. Without any it is an entry of the installation. */
+  /**
+   * Whose logs show it. Only the first hears where it came from: anybody may add an account to theirs. Without any it is
+   * an entry of the installation.
+   */
   organizationIds: readonly string[];
   success?: boolean;
   summary?: Record<string, unknown>;
@@ -31,16 +34,22 @@ export async function recordEvent(db: Db, { actor, organizationIds, request, ...
     actor: actor
       ? ({ type: "user", id: actor.id, name: actor.name } as const)
       : ({ type: "system", id: null, name: null } as const),
-    request: call,
-    summary: { ...event.summary, ...client },
   };
   const [first = null, ...others] = organizationIds;
-  const inLog = (organizationId: string | null) => ({ ...entry, organizationId });
-  await audit(db, inLog(first), ...others.map(inLog));
+  const whole = { ...entry, organizationId: first, request: call, summary: { ...event.summary, ...client } };
+  const withheld = { ...entry, request: { id: call.id, ip: "" } };
+  await audit(db, whole, ...others.map((organizationId) => ({ ...withheld, organizationId })));
 }
 
-/** The organizations that a user belongs to: their logs show what happens to the account. */
+/** The oldest membership first: the organization that made the account, as a rule. */
+export const oldestFirst = [asc(members.createdAt), asc(members.organizationId)];
+
+/** The organizations that a user belongs to, the one joined first at the head: their logs show what happens to the account. */
 export async function organizationsOf(db: Db, userId: string): Promise<string[]> {
-  const rows = await db.select({ id: members.organizationId }).from(members).where(eq(members.userId, userId));
+  const rows = await db
+    .select({ id: members.organizationId })
+    .from(members)
+    .where(eq(members.userId, userId))
+    .orderBy(...oldestFirst);
   return rows.map(({ id }) => id);
 }

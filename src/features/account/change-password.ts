@@ -3,6 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { isSamePassword } from "../../core/password.ts";
 import type { Db } from "../../db/client.ts";
 import { users } from "../../db/schema.ts";
+import { clientKey } from "../../http/address.ts";
 import { invalid } from "../../http/errors.ts";
 import { countCall, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/throttle.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
@@ -43,14 +44,14 @@ async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: Passw
   const ownRow = eq(users.id, userOf(ctx).id);
   const [user] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(ownRow);
   const hash = user?.hash ?? null;
-  const right = await ctx.passwords.verify(hash, currentPassword);
+  const right = await ctx.passwords.verify(hash, currentPassword, clientKey(ctx.request.ip));
   if (!right || hash === null) return false;
   const passwordHash = await ctx.passwords.hash(newPassword);
   return ctx.database.transaction(async (tx) => {
     // Of two changes at the same time the later one was made with a password that is not current any more.
     const changed = await tx
       .update(users)
-      .set({ passwordHash, updatedAt: sql`now()` })
+      .set({ passwordHash, passwordSetBy: null, passwordOrganization: null, updatedAt: sql`now()` })
       .where(and(ownRow, eq(users.passwordHash, hash)))
       .returning({ id: users.id });
     if (changed.length === 0) return false;

@@ -26,21 +26,26 @@ const getMeRoute = guarded(null, {
   operationId: "getMe",
   tags,
   summary: "Read the current user",
-  description: "The signed-in user with the organizations they belong to. A management key is nobody: 403.",
+  description:
+    "The signed-in user with the organizations they belong to; while `passwordChangeRequired` is true, the one whose member or key set the password alone. A management key is nobody: 403.",
   responses: { 200: json(Me, "The user.") },
 });
 
-const changeOnboardingRoute = guarded(null, {
-  method: "patch",
-  path: "/api/me/onboarding",
-  operationId: "changeOnboarding",
-  tags,
-  summary: "Remember something of the current user",
-  description:
-    "Merges a flat JSON object into `onboarding`; null removes a key. With what is stored it may have at most 8192 bytes of JSON: more is 413.",
-  request: { body: jsonBody(OnboardingChange) },
-  responses: { 200: json(Me, "The user.") },
-});
+const changeOnboardingRoute = guarded(
+  null,
+  {
+    method: "patch",
+    path: "/api/me/onboarding",
+    operationId: "changeOnboarding",
+    tags,
+    summary: "Remember something of the current user",
+    description:
+      "Merges a flat JSON object into `onboarding`; null removes a key. With what is stored it may have at most 8192 bytes of JSON: more is 413.",
+    request: { body: jsonBody(OnboardingChange) },
+    responses: { 200: json(Me, "The user.") },
+  },
+  { bodyLimit: 32 * 1024 },
+);
 
 const changePasswordRoute = guarded(null, {
   method: "post",
@@ -49,7 +54,7 @@ const changePasswordRoute = guarded(null, {
   tags,
   summary: "Change the password",
   description:
-    "Ends the user's other sessions. A wrong `currentPassword` is 400; after 10 of them within 15 minutes the user gets 429 until they are over. With too many passwords waiting to be checked, 503 with `Retry-After`.",
+    "Ends the user's other sessions, and opens the other organizations of somebody whose password was set by another person. A wrong `currentPassword` is 400; after 10 of them within 15 minutes the user gets 429 until they are over. With too many passwords waiting to be checked, 503 with `Retry-After`.",
   request: { body: jsonBody(PasswordChange) },
   responses: { 200: json(Success, "The password is changed."), ...errorAnswers(503) },
 });

@@ -6,6 +6,7 @@ import type { Db } from "../../db/client.ts";
 import { installation, members, oneTimeTokens, organizations, users, workspaces } from "../../db/schema.ts";
 import { recordEvent } from "./audit.ts";
 import type { Account } from "./schema.ts";
+import { recordFailedSetup } from "./setup-failures.ts";
 
 const setupTokenMs = 24 * 60 * 60 * 1000;
 
@@ -82,13 +83,28 @@ export async function readSetupToken(services: Services, token: string): Promise
   return row ? "ready" : "invalid";
 }
 
+interface Request {
+  id: string;
+  ip: string;
+}
+
+interface Made {
+  user: Account;
+  organization: { slug: string };
+}
+
 /** Makes the first owner for whoever holds the setup link. Of any number of calls at once exactly one succeeds. */
-export async function setUp(
-  services: Services,
-  token: string,
-  owner: NewOwner,
-  request: { id: string; ip: string },
-): Promise<{ user: Account; organization: { slug: string } }> {
+export async function setUp(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
+  try {
+    return await makeOwner(services, token, owner, request);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === "unauthorized") await recordFailedSetup(services, request);
+    throw error;
+  }
+}
+
+/** Throws the 401 of a link that can't be used, the 409 of an installation that is owned. */
+async function makeOwner(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
   const state = await readSetupToken(services, token);
   if (state === "installed") throw installed();
   if (state === "invalid") throw invalidLink();
@@ -168,7 +184,10 @@ async function insertOwner(
   const [user] = await tx
     .insert(users)
     .values({ id: newId(), email, name, passwordHash })
-    .onConflictDoUpdate({ target: users.email, set: { passwordHash } })
+    .onConflictDoUpdate({
+      target: users.email,
+      set: { passwordHash, passwordSetBy: null, passwordOrganization: null },
+    })
     .returning();
   const [organization] = await tx
     .insert(organizations)

@@ -25,7 +25,7 @@ export async function resetPassword({ database, passwords }: Services, given: st
   return database.transaction(async (tx) => {
     const [user] = await tx
       .update(users)
-      .set({ passwordHash, updatedAt: sql`now()` })
+      .set({ passwordHash, passwordSetBy: null, passwordOrganization: null, updatedAt: sql`now()` })
       .where(eq(users.email, email))
       .returning({ id: users.id });
     if (!user) throw await unknownUser(tx, email);

@@ -8,6 +8,7 @@ import { meRoutes } from "./me-routes.ts";
 import { readSetupToken, setUp } from "./owner.ts";
 import { Installed, SetUp, SignedIn, SignIn, Success } from "./schema.ts";
 import { signOut } from "./sessions.ts";
+import { recordFailedSetup } from "./setup-failures.ts";
 import { signIn } from "./sign-in.ts";
 
 const tags = ["Account"];
@@ -31,7 +32,7 @@ const signInRoute = unguarded({
   tags,
   summary: "Sign in with e-mail and password",
   description:
-    "Answers a session token and sets it as the cookie `agent_engine.session_token`. Within 15 minutes an address has 10 failures for an account, 50 failures in all, and 100 sign-ins, the successful ones too; after that it gets 429 until they are over. With too many sign-ins waiting at once, 503 with `Retry-After`.",
+    "Answers a session token and sets it as the cookie `agent_engine.session_token`. Within 15 minutes an address has 10 failures for an account, 50 failures in all, and 100 sign-ins, the successful ones too; after that it gets 429 until they are over. An IPv6 address counts with its /64, and a /48 has 500 failures. A fifth sign-in of an address while four of its own wait is 429 with `Retry-After: 1`; with too many of all waiting, 503 with `Retry-After`.",
   request: { body: jsonBody(SignIn) },
   responses: { 200: json(SignedIn, "The session."), ...errorAnswers(400, 401, 403, 429, 503) },
 });
@@ -79,6 +80,7 @@ accountRoutes.route("/", meRoutes);
 accountRoutes.get("/setup", async (c) => {
   const token = c.req.query("token") ?? "";
   const state = await readSetupToken(c.var.services, token);
+  if (state === "invalid" && token !== "") await recordFailedSetup(c.var.services, requestOf(c));
   const { html, contentSecurityPolicy } = await setupPage(state, token);
   c.header("Content-Security-Policy", contentSecurityPolicy);
   c.header("Cache-Control", "no-store");

@@ -55,7 +55,11 @@ export const Me = z
     user: z.object({
       ...account,
       onboarding: z.record(z.string(), z.unknown()).openapi({ description: "What the panel remembers.", example: {} }),
-      organizations: z.array(OwnOrganization),
+      organizations: z.array(OwnOrganization).openapi({ description: "Those within reach." }),
+      passwordChangeRequired: z.literal(true).optional().openapi({
+        description:
+          "Somebody else set the password and knows it: until it is changed, only the organization where that was is within reach. Absent otherwise.",
+      }),
     }),
   })
   .openapi("Me");

@@ -1,26 +1,13 @@
 import { and, eq } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
-import { members, users } from "../../db/schema.ts";
+import { users } from "../../db/schema.ts";
 import { clientKey } from "../../http/address.ts";
-import { countCall, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/throttle.ts";
 import { recordEvent } from "./audit.ts";
+import { findAccount, type KnownAccount } from "./known-account.ts";
 import type { Account } from "./schema.ts";
 import { createSession } from "./sessions.ts";
-
-const windowMs = 15 * 60 * 1000;
-/** Failures of one account from one address. A stranger elsewhere can't lock the account for its owner. */
-const perAccount: Limit = { calls: 10, windowMs };
-/** Failures from one address, whatever the accounts. */
-const perAddress: Limit = { calls: 50, windowMs };
-/** All sign-ins from one address, the successful ones too: each costs a hash. */
-const inAll: Limit = { calls: 100, windowMs };
-
-interface Request {
-  id: string;
-  ip: string;
-  userAgent: string;
-}
+import { countAttempt, type SignInRequest } from "./sign-in-limits.ts";
 
 interface Credentials {
   email: string;
@@ -34,12 +21,12 @@ interface Credentials {
 export async function signIn(
   services: Services,
   { email, password }: Credentials,
-  request: Request,
+  request: SignInRequest,
 ): Promise<{ token: string; user: Account }> {
-  const failures = await countAttempt(services, email, request);
+  const failures = await countAttempt(services, { email, request });
   const account = await findAccount(services, email);
   const right = await services.passwords
-    .verify(account?.passwordHash ?? null, password)
+    .verify(account?.passwordHash ?? null, password, clientKey(request.ip))
     .catch(async (error: unknown) => {
       await failures.takeBack();
       throw error;
@@ -53,55 +40,8 @@ export async function signIn(
   return { token, user: { id: account.id, email, name: account.name } };
 }
 
-/** Counts a failure before the password is checked, so that attempts at the same time can't outrun the limits. */
-async function countAttempt(services: Services, email: string, { ip }: Request) {
-  const client = clientKey(ip);
-  const address = `sign-in:${client}`;
-  const pair = `${address}:${email}`;
-  requireAllowed(await countCall(services, `sign-ins:${client}`, inAll), "sign-ins");
-  requireAllowed(await countCall(services, pair, perAccount), "failed sign-ins");
-  requireAllowed(await countCall(services, address, perAddress), "failed sign-ins");
-  return {
-    /** It was none: the account begins afresh. */
-    forgive: async () => {
-      await forgetCalls(services, pair);
-      await uncountCall(services, address);
-    },
-    /** Nobody could tell. */
-    takeBack: async () => {
-      await uncountCall(services, pair);
-      await uncountCall(services, address);
-    },
-  };
-}
-
-interface KnownAccount {
-  id: string;
-  name: string;
-  passwordHash: string | null;
-  organizationIds: string[];
-}
-
-/** The account and where it belongs, in one statement, for a known e-mail as for an unknown one. */
-async function findAccount({ database }: Services, email: string): Promise<KnownAccount | null> {
-  const rows = await database.db
-    .select({
-      id: users.id,
-      name: users.name,
-      passwordHash: users.passwordHash,
-      organizationId: members.organizationId,
-    })
-    .from(users)
-    .leftJoin(members, eq(members.userId, users.id))
-    .where(eq(users.email, email));
-  const [account] = rows;
-  if (!account) return null;
-  const { id, name, passwordHash } = account;
-  return { id, name, passwordHash, organizationIds: rows.flatMap(({ organizationId }) => organizationId ?? []) };
-}
-
 /** The new session's token; null when the password was changed since it was checked. */
-async function openSession(services: Services, account: KnownAccount, request: Request): Promise<string | null> {
+async function openSession(services: Services, account: KnownAccount, request: SignInRequest): Promise<string | null> {
   return services.database.transaction(async (tx) => {
     const unchanged = and(eq(users.id, account.id), eq(users.passwordHash, account.passwordHash ?? ""));
     // Locked: a change of the password ends the sessions that it finds, and must find this one.
@@ -115,7 +55,7 @@ async function openSession(services: Services, account: KnownAccount, request: R
 interface Attempt {
   email: string;
   account: KnownAccount | null;
-  request: Request;
+  request: SignInRequest;
   success?: boolean;
 }
 

@@ -2,5 +2,5 @@
 
 /** Upkeep: deletes what is older than the policy `retentionDays` says. */
 export { createRetention } from "./retention.ts";
-/** `/api/audit-logs`. */
-export { auditRoutes } from "./routes.ts";
+/** `/api/audit-logs`, with the bound on readings of one engine. */
+export { createAuditRoutes } from "./routes.ts";

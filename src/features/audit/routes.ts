@@ -1,4 +1,5 @@
-import { guarded, json, router } from "../../http/route.ts";
+import { errorAnswers, guarded, json, router } from "../../http/route.ts";
+import { Readings } from "./readings.ts";
 import { AuditPage, AuditQuery, AuditStats, AuditStatsQuery } from "./schema.ts";
 import { listEntries } from "./service.ts";
 import { readStats } from "./stats.ts";
@@ -12,9 +13,9 @@ const list = guarded("audit_log:read", {
   tags,
   summary: "Who did what",
   description:
-    "Of the addressed organization, newest first. Owners of the first organization also see there what belongs to none, such as failed sign-ins of unknown accounts. How long entries are kept is the policy `retentionDays`.",
+    "Of the addressed organization, newest first. Owners of the first organization also see there what belongs to none, such as failed sign-ins of unknown accounts. How long entries are kept is the policy `retentionDays`. The log and its numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.",
   request: { query: AuditQuery },
-  responses: { 200: json(AuditPage, "A page of the log.") },
+  responses: { 200: json(AuditPage, "A page of the log."), ...errorAnswers(503) },
 });
 
 const stats = guarded("audit_log:read", {
@@ -24,12 +25,15 @@ const stats = guarded("audit_log:read", {
   tags,
   summary: "The audit log in numbers",
   description:
-    "Counts over a period of at most 366 days; the last 30 days in UTC, with today, unless given. Of the same entries as the log itself.",
+    "Counts over a period of at most 366 days; the last 30 days in UTC, with today, unless given. Of the same entries as the log itself, and with the same 429.",
   request: { query: AuditStatsQuery },
-  responses: { 200: json(AuditStats, "The counts.") },
+  responses: { 200: json(AuditStats, "The counts."), ...errorAnswers(503) },
 });
 
 /** `/api/audit-logs`. */
-export const auditRoutes = router()
-  .openapi(list, async (c) => c.json(await listEntries(c.var.ctx, c.req.valid("query")), 200))
-  .openapi(stats, async (c) => c.json(await readStats(c.var.ctx, c.req.valid("query")), 200));
+export function createAuditRoutes() {
+  const readings = new Readings();
+  return router()
+    .openapi(list, async (c) => c.json(await listEntries(c.var.ctx, readings, c.req.valid("query")), 200))
+    .openapi(stats, async (c) => c.json(await readStats(c.var.ctx, readings, c.req.valid("query")), 200));
+}

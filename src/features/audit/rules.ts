@@ -23,6 +23,35 @@ export function periodProblem({ from, to }: Period): string | null {
   return days > longestDays ? `from: must be at most ${longestDays} days before to` : null;
 }
 
+/** What looks into every entry goes back so far, unless it says where to begin. */
+export const searchDays = 90;
+
+interface Search {
+  from?: Date | undefined;
+  to?: Date | undefined;
+  search?: string | undefined;
+  actor?: string | undefined;
+}
+
+/** The period that a page is about; null: open. With `search` or `actor`, which no index answers, it has a beginning. */
+export function searchPeriod({ from, to, search, actor }: Search, now: number): { from: Date | null; to: Date | null } {
+  const end = Math.min(to?.getTime() ?? now, now);
+  const usual = search || actor ? new Date(end - searchDays * dayMs) : null;
+  return { from: from ?? usual, to: to ?? null };
+}
+
+/** How many entries a page may skip. */
+export const mostSkipped = 10_000;
+
+/** A total that stands for any greater one, too. */
+export const mostCounted = mostSkipped + 1;
+
+/** The total that follows from the entries found on a page, or null when it takes counting. */
+export function totalOf(found: number, { limit, offset }: { limit: number; offset: number }): number | null {
+  const ends = found < limit && (found > 0 || offset === 0);
+  return ends ? Math.min(offset + found, mostCounted) : null;
+}
+
 export interface Day {
   date: string;
   count: number;

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
 import { Timestamp } from "../../http/shapes.ts";
+import { mostCounted, mostSkipped, searchDays } from "./rules.ts";
 
 const moment = "must be an ISO 8601 date, or date and time with a zone";
 
@@ -23,12 +24,15 @@ const to = Moment.optional().openapi({
   example: "2026-12-01",
 });
 
-const wholeNumber = (min: number, max: number) =>
+const wholeNumber = (min: number, max: number, message = `must be between ${min} and ${max}`) =>
   z
     .string()
     .regex(/^\d{1,10}$/, "must be a whole number")
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
+    .refine((value) => value >= min && value <= max, message);
+
+const tooFar = `must be at most ${mostSkipped}: narrow the period with from and to`;
+const bounded = `Without \`from\` the last ${searchDays} days, before \`to\`, are looked at: give an earlier \`from\` for more.`;
 
 const inOrder = ({ from, to }: { from?: Date | undefined; to?: Date | undefined }) => !from || !to || from <= to;
 
@@ -37,25 +41,33 @@ export const AuditQuery = z
     instanceId: zText(128)
       .optional()
       .openapi({ description: "Slug of the agent that was changed; deleted ones too.", example: "support" }),
-    actor: zText(256).optional().openapi({
-      description: "Id, name or type (`user`, `key`, `system`) of who acted, exactly.",
-      example: "user",
-    }),
+    actor: zText(256)
+      .optional()
+      .openapi({
+        description: `Id, name or type (\`user\`, \`key\`, \`system\`) of who acted, exactly. ${bounded}`,
+        example: "user",
+      }),
     action: zText(128).optional().openapi({
       description: "The action, exactly; with `.` or `*` at its end, all that begin so.",
       example: "agent.",
     }),
     search: zText(256)
       .optional()
-      .openapi({ description: "Part of the target, the actor's name or the action, in upper or lower case." }),
+      .openapi({
+        description: `Part of the target, the actor's name or the action, in upper or lower case. ${bounded}`,
+      }),
     from,
     to,
     limit: wholeNumber(1, 200)
       .optional()
       .openapi({ type: "integer", minimum: 1, maximum: 200, description: "50 unless given.", example: 50 }),
-    offset: wholeNumber(0, 2_147_483_647)
-      .optional()
-      .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
+    offset: wholeNumber(0, mostSkipped, tooFar).optional().openapi({
+      type: "integer",
+      minimum: 0,
+      maximum: mostSkipped,
+      description: "How many to skip; to go back further, give a `to`.",
+      example: 0,
+    }),
   })
   .refine(inOrder, { path: ["from"], message: "must not be after to" });
 export type AuditQuery = z.infer<typeof AuditQuery>;
@@ -86,14 +98,26 @@ export const AuditEntry = z
     details: z
       .record(z.string(), z.unknown())
       .openapi({ description: "More about it; never a secret.", example: { fields: ["name"] } }),
-    ip: z.string().nullable().openapi({ description: "Null: it came from the machine itself.", example: "192.0.2.1" }),
+    ip: z.string().nullable().openapi({
+      description:
+        "Null: it came from the machine itself, or it is what somebody did with an account that joined another organization first, whose log has it.",
+      example: "192.0.2.1",
+    }),
     createdAt: Timestamp,
   })
   .openapi("AuditEntry");
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditPage = z
-  .object({ items: z.array(AuditEntry), total: count, limit: z.int(), offset: z.int() })
+  .object({
+    items: z.array(AuditEntry),
+    total: z.int().openapi({
+      description: `Exact up to ${mostSkipped}; ${mostCounted} means that there are more than that.`,
+      example: 12,
+    }),
+    limit: z.int(),
+    offset: z.int(),
+  })
   .openapi("AuditPage");
 export type AuditPage = z.infer<typeof AuditPage>;
 

@@ -1,10 +1,11 @@
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import type { Parameter } from "../../db/client.ts";
-import { actionFilter } from "./rules.ts";
+import type { Readings } from "./readings.ts";
+import { actionFilter, mostCounted, searchPeriod, totalOf } from "./rules.ts";
 import type { AuditEntry, AuditPage, AuditQuery } from "./schema.ts";
-import { entriesOfNone, ownEntries, seesInstallation } from "./scope.ts";
+import { visibleEntries } from "./scope.ts";
 
-interface Row {
+interface Row extends Record<string, unknown> {
   id: string;
   actor_type: AuditEntry["actor"]["type"];
   actor_id: string | null;
@@ -18,52 +19,66 @@ interface Row {
   created_at_ms: number;
 }
 
-/**
- * $3 and $4 the period, $5 an agent's slug, $6 an actor, $7 an action, $8 whether that is a beginning, $9 text to look
- * for: not as a pattern, so that `%` and `_` stand for themselves. Null: no filter.
- */
-const filters = `created_at >= $3::timestamptz and created_at < $4::timestamptz
-  and ($5::text is null or (agent_id is not null and target = $5))
-  and ($6::text is null or actor_id::text = lower($6) or actor_name = $6 or actor_type = $6)
-  and ($7::text is null or case when $8::boolean then starts_with(action, $7) else action = $7 end)
-  and ($9::text is null or strpos(lower(target), lower($9)) > 0 or strpos(lower(actor_name), lower($9)) > 0
-    or strpos(lower(action), lower($9)) > 0)`;
-
-const newest = (entries: string) => `(select * from audit_logs where ${entries} and ${filters}
-  order by created_at desc, id desc limit $10::bigint + $11::bigint)`;
-
-const page = `
-select id, actor_type, actor_id, actor_name, action, target, agent_id is not null as of_agent, success, summary, ip,
-  (extract(epoch from created_at) * 1000)::float8 as created_at_ms
-from (${newest(ownEntries)} union all ${newest(entriesOfNone)}) entries
-order by created_at desc, id desc limit $10::bigint offset $11::bigint`;
-
-const total = `select count(*)::int as total from audit_logs
-where (${ownEntries} or (${entriesOfNone})) and ${filters}`;
-
-/** A page of what happened in the addressed organization, newest first. */
-export async function listEntries(ctx: Ctx, query: AuditQuery): Promise<AuditPage> {
+/** A page of what happened in the addressed organization, newest first. Throws the 429 and the 503 of `Readings`. */
+export async function listEntries(ctx: Ctx, readings: Readings, query: AuditQuery): Promise<AuditPage> {
   const { limit = 50, offset = 0 } = query;
-  const parameters = filterParameters(ctx, query);
-  const rows = await ctx.database.query<Row>(page, [...parameters, limit, offset]);
-  const [count] = await ctx.database.query<{ total: number }>(total, parameters);
-  return { items: rows.map(toEntry), total: count?.total ?? 0, limit, offset };
+  const wanted = filters(query, ctx.clock.now());
+  const conditions = visibleEntries(ctx).map((visible) => sql`${visible} and ${wanted}`);
+  return readings.read(ctx.database, async (tx) => {
+    const rows = await tx.execute<Row>(pageOf(conditions, limit, offset));
+    const items = rows.map(toEntry);
+    const known = totalOf(items.length, { limit, offset });
+    if (known !== null) return { items, total: known, limit, offset };
+    const [count] = await tx.execute<{ total: number }>(countOf(conditions));
+    return { items, total: count?.total ?? 0, limit, offset };
+  });
 }
 
-/** The values of $1 to $9. An empty filter is none. */
-function filterParameters(ctx: Ctx, { instanceId, actor, action, search, from, to }: AuditQuery): Parameter[] {
-  const filter = action ? actionFilter(action) : null;
-  return [
-    ctx.membership.organizationId,
-    seesInstallation(ctx),
-    from?.toISOString() ?? "-infinity",
-    to?.toISOString() ?? "infinity",
-    instanceId || null,
-    actor || null,
-    filter?.action ?? null,
-    filter?.prefix ?? false,
-    search || null,
+/** An empty filter is none. */
+function filters(query: AuditQuery, now: number): SQL {
+  const { instanceId, actor, action, search } = query;
+  const { from, to } = searchPeriod(query, now);
+  const conditions = [
+    from && sql`created_at >= ${from.toISOString()}::timestamptz`,
+    to && sql`created_at < ${to.toISOString()}::timestamptz`,
+    instanceId && sql`agent_id is not null and target = ${instanceId}`,
+    actor && sql`(actor_id::text = lower(${actor}) or actor_name = ${actor} or actor_type = ${actor})`,
+    action && isAction(action),
+    search && contains(search),
   ];
+  return sql.join([sql`true`, ...conditions.filter((condition) => !!condition)], sql` and `);
+}
+
+function isAction(wanted: string): SQL {
+  const { action, prefix } = actionFilter(wanted);
+  return prefix ? sql`starts_with(action, ${action})` : sql`action = ${action}`;
+}
+
+/** Not as a pattern, so that `%` and `_` stand for themselves. */
+function contains(text: string): SQL {
+  const places = [sql`target`, sql`actor_name`, sql`action`];
+  const found = places.map((place) => sql`strpos(lower(${place}), lower(${text})) > 0`);
+  return sql`(${sql.join(found, sql` or `)})`;
+}
+
+function pageOf(conditions: readonly SQL[], limit: number, offset: number): SQL {
+  const newest = conditions.map(
+    (condition) => sql`(select * from audit_logs where ${condition}
+      order by created_at desc, id desc limit ${limit + offset}::bigint)`,
+  );
+  return sql`
+    select id, actor_type, actor_id, actor_name, action, target, agent_id is not null as of_agent, success, summary, ip,
+      (extract(epoch from created_at) * 1000)::float8 as created_at_ms
+    from (${sql.join(newest, sql` union all `)}) entries
+    order by created_at desc, id desc limit ${limit}::bigint offset ${offset}::bigint`;
+}
+
+function countOf(conditions: readonly SQL[]): SQL {
+  const found = conditions.map(
+    (condition) => sql`(select 1 from audit_logs where ${condition} limit ${mostCounted}::int)`,
+  );
+  return sql`
+    select least(count(*), ${mostCounted}::int)::int as total from (${sql.join(found, sql` union all `)}) entries`;
 }
 
 function toEntry(row: Row): AuditEntry {

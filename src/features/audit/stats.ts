@@ -1,10 +1,12 @@
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
-import { type Day, everyDay, periodProblem, statsPeriod } from "./rules.ts";
+import type { Readings } from "./readings.ts";
+import { type Day, everyDay, type Period, periodProblem, statsPeriod } from "./rules.ts";
 import type { AuditStats, AuditStatsQuery } from "./schema.ts";
-import { entriesOfNone, ownEntries, seesInstallation } from "./scope.ts";
+import { visibleEntries } from "./scope.ts";
 
-interface Row {
+interface Row extends Record<string, unknown> {
   total: number;
   failures: number;
   actions: AuditStats["actions"] | null;
@@ -13,13 +15,11 @@ interface Row {
 }
 
 /**
- * $3 and $4 the period. Somebody who was renamed is one actor, under the newest name; what has no id is told apart by
- * name. Names are grouped first, so that only a few rows have to be sorted.
+ * Somebody who was renamed is one actor, under the newest name; what has no id is told apart by name. Names are grouped
+ * first, so that only a few rows have to be sorted.
  */
-const statement = `
-with entries as materialized (
-  select action, actor_type, actor_id, actor_name, success, created_at from audit_logs
-  where (${ownEntries} or (${entriesOfNone})) and created_at >= $3::timestamptz and created_at < $4::timestamptz
+const counts = (entries: SQL) => sql`
+with entries as materialized (${entries}
 ), actions as (
   select action, count(*)::int as count from entries group by action order by 2 desc, 1 limit 50
 ), names as (
@@ -43,18 +43,25 @@ select count(*)::int as total, (count(*) filter (where not success))::int as fai
   (select jsonb_agg(jsonb_build_object('date', date, 'count', count, 'failures', failures)) from daily) as daily
 from entries`;
 
-/** Counts over a period of the addressed organization. Throws the 400 of a period that is too long or backwards. */
-export async function readStats(ctx: Ctx, query: AuditStatsQuery): Promise<AuditStats> {
+function entriesIn(ctx: Ctx, { from, to }: Period): SQL {
+  const parts = visibleEntries(ctx).map(
+    (visible) => sql`select action, actor_type, actor_id, actor_name, success, created_at from audit_logs
+      where ${visible} and created_at >= ${from.toISOString()}::timestamptz
+        and created_at < ${to.toISOString()}::timestamptz`,
+  );
+  return sql.join(parts, sql` union all `);
+}
+
+/**
+ * Counts over a period of the addressed organization. Throws the 400 of a period that is too long or backwards, and the
+ * 429 and the 503 of `Readings`.
+ */
+export async function readStats(ctx: Ctx, readings: Readings, query: AuditStatsQuery): Promise<AuditStats> {
   const period = statsPeriod(query, ctx.clock.now());
   const problem = periodProblem(period);
   if (problem !== null) throw new EngineError("bad-request", problem);
-  const { from, to } = period;
-  const [row] = await ctx.database.query<Row>(statement, [
-    ctx.membership.organizationId,
-    seesInstallation(ctx),
-    from.toISOString(),
-    to.toISOString(),
-  ]);
+  const statement = counts(entriesIn(ctx, period));
+  const [row] = await readings.read(ctx.database, (tx) => tx.execute<Row>(statement));
   if (!row) throw new Error("The statistics returned no row");
   const { total, failures, actions, actors, daily } = row;
   return {

@@ -2,11 +2,12 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { digest, toHex } from "../../core/ids.ts";
 import { type Scrub, scrubber } from "../../core/scrub.ts";
-import { agents, channels, organizations, secrets } from "../../db/schema.ts";
+import { agents, channels, firstOrganization, organizations, secrets } from "../../db/schema.ts";
 import type { Tool } from "../../turn/types.ts";
 import { openWebConfig, type WebConfig } from "../channels/index.ts";
+import { datetimeIn, loadPrompts, type PreparedPrompt, preparePrompt, unfilled } from "../prompts/index.ts";
 import { openSecrets } from "../secrets/index.ts";
-import { type LoadedSkill, loadSkills, skillsPrompt } from "../skills/index.ts";
+import { type LoadedSkill, loadSkills, skillsList } from "../skills/index.ts";
 import { slugPattern } from "./schema.ts";
 import { loadTools } from "./tools.ts";
 
@@ -20,15 +21,15 @@ export interface LiveAgent {
   inFirstOrganization: boolean;
   secrets: ReadonlyMap<string, string>;
   web: WebConfig & { enabled: boolean };
-  system: string;
+  prompt: PreparedPrompt;
+  /** The moment as its prompt writes it. */
+  datetime: (now: number) => string;
   /** By the names that models see. */
   tools: ReadonlyMap<string, Tool>;
   /** Of everything that shapes the prompt. */
   fingerprint: string;
   scrub: Scrub;
 }
-
-const firstOrganization = sql.raw("select id from organizations order by created_at, id limit 1");
 
 /** Reads an agent by its slug; null when there is none. */
 export async function loadAgent(services: Services, slug: string): Promise<LiveAgent | null> {
@@ -38,7 +39,7 @@ export async function loadAgent(services: Services, slug: string): Promise<LiveA
     .select({
       row: agents,
       organizationSlug: organizations.slug,
-      inFirstOrganization: sql<boolean>`${organizations.id} = (${firstOrganization})`,
+      inFirstOrganization: sql<boolean>`${organizations.id} = (${sql.raw(firstOrganization)})`,
       web: channels,
     })
     .from(agents)
@@ -52,32 +53,30 @@ export async function loadAgent(services: Services, slug: string): Promise<LiveA
   const opened = await openSecrets(cipher, row.id, rows);
   const skills = await loadSkills(database.db, cipher, { agentId: row.id, workspaceId: row.workspaceId });
   const { tools, secrets: hidden } = await loadTools(services, row, skills);
-  const system = systemPrompt(row, skills);
+  const { name, description, timezone } = row;
+  const prompts = await loadPrompts(database.db, row.id);
+  const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(skills) });
   return {
     row,
     organizationSlug,
     inFirstOrganization,
     secrets: opened,
     web: { ...(await openWebConfig(cipher, row.id, web)), enabled: web?.enabled ?? false },
-    system,
+    prompt,
+    datetime: datetimeIn(timezone),
     tools,
-    fingerprint: await fingerprint(system, skills, tools),
+    fingerprint: await fingerprint(prompt(unfilled), skills, tools),
     scrub: scrubber([...opened.values(), ...hidden, ...options.environmentKeys.values()]),
   };
 }
 
-function systemPrompt({ name, description }: AgentRow, skills: readonly LoadedSkill[]): string {
-  const identity = [`You are ${name}, an assistant.`, description].filter((line) => line !== "").join("\n");
-  return [identity, skillsPrompt(skills)].filter((part) => part !== "").join("\n\n");
-}
-
 /** Changes with the prompt, with the version of any skill, and with what the model is told of the tools. */
 async function fingerprint(
-  system: string,
+  prompt: string,
   skills: readonly LoadedSkill[],
   tools: ReadonlyMap<string, Tool>,
 ): Promise<string> {
   const versions = skills.map(({ slug, version }) => [slug, version]);
   const offered = [...tools].map(([name, { description, inputSchema }]) => [name, description, inputSchema]);
-  return toHex(await digest(JSON.stringify([system, versions, offered]))).slice(0, 16);
+  return toHex(await digest(JSON.stringify([prompt, versions, offered]))).slice(0, 16);
 }

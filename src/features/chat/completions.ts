@@ -31,15 +31,26 @@ interface Admitted {
 export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Response> {
   const { services } = chat;
   const throttle = { key: `chat:${clientKey(c.var.ip)}`, limit: perMinute, now: services.clock.now() };
+  requireNotRefused(chat, throttle);
   const admitted = await admitRequest(c, chat).catch(async (refusal) => {
     // The throttle comes first; an admitted call is counted by OPEN, which saves a statement.
-    requireAllowed(await countCall(services, throttle.key, perMinute));
+    const verdict = await countCall(services, throttle.key, perMinute);
+    const until = throttle.now + verdict.resetSeconds * 1000;
+    if (!verdict.allowed) chat.refused.set(throttle.key, { verdict, until });
+    requireAllowed(verdict);
     throw refusal;
   });
   return answer(c, chat, admitted, throttle).catch((refusal: unknown) => {
     admitted.seat.leave();
     throw refusal;
   });
+}
+
+/** Who was refused just now is refused again for nothing. */
+function requireNotRefused({ refused }: Chat, { key, now }: { key: string; now: number }): void {
+  const known = refused.get(key)?.value;
+  if (!known || known.until <= now) return;
+  requireAllowed({ ...known.verdict, resetSeconds: Math.max(1, Math.ceil((known.until - now) / 1000)) });
 }
 
 async function admitRequest(c: Context<AppEnv>, { agents, streams }: Chat): Promise<Admitted> {
@@ -70,7 +81,7 @@ async function answer(
 function readModel(body: unknown): string {
   const model = body !== null && typeof body === "object" && "model" in body ? body.model : undefined;
   if (typeof model === "string" && slugPattern.test(model)) return model;
-  const parsed = CompletionRequest.safeParse(body);
+  const parsed = CompletionRequest.pick({ model: true }).safeParse(body);
   throw invalid(parsed.success ? [{ path: ["model"], message: "must be an agent slug" }] : parsed.error.issues);
 }
 

@@ -1,14 +1,24 @@
 import type { Context } from "hono";
 import type { Services } from "../../context.ts";
+import type { TtlCache } from "../../core/cache.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { parseJson } from "../../core/json.ts";
 import { limitBody } from "../../http/body.ts";
 import type { AppEnv } from "../../http/environment.ts";
+import { invalid } from "../../http/errors.ts";
+import type { Verdict } from "../../http/throttle.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 import type { Agents, Grant } from "./admit.ts";
 import type { ChatInput } from "./input.ts";
 import type { OpenStreams } from "./streams.ts";
 import type { TurnRequest, Turns } from "./turns.ts";
+
+/** A call that the fixed throttle refused, and until when it does. */
+export interface RefusedCall {
+  verdict: Verdict;
+  until: number;
+}
 
 /** What the doors work with. */
 export interface Chat {
@@ -16,6 +26,8 @@ export interface Chat {
   agents: Agents;
   turns: Turns;
   streams: OpenStreams;
+  /** Verdicts of the fixed throttle that refuse, by its key: until their window ends nothing of a call is looked at. */
+  refused: TtlCache<RefusedCall>;
 }
 
 /** What both doors ask of a turn in the same way. */
@@ -90,9 +102,29 @@ export async function readJson(c: Context<AppEnv>): Promise<unknown> {
   }
   await limitBody(c);
   const text = await c.req.text();
+  let body: unknown;
   try {
-    return JSON.parse(text);
+    body = parseJson(text, deepestBody);
   } catch {
     throw new EngineError("bad-request", "The body is not valid JSON");
   }
+  requireFewParts(body);
+  return body;
+}
+
+/** No request of a chat client comes near it. */
+const deepestBody = 200;
+
+/** So many parts all messages may have together; looked at by hand, since each wrong one costs a validator dearly. */
+const mostParts = 1000;
+
+function requireFewParts(body: unknown): void {
+  if (typeof body !== "object" || body === null || !("messages" in body) || !Array.isArray(body.messages)) return;
+  let parts = 0;
+  for (const message of body.messages.slice(0, 101)) {
+    const content: unknown = typeof message === "object" && message !== null ? message.content : undefined;
+    parts += Array.isArray(content) ? content.length : 0;
+  }
+  if (parts > mostParts)
+    throw invalid([{ path: ["messages"], message: `must hold at most ${mostParts} parts in all` }]);
 }

@@ -1,10 +1,12 @@
 import type { Services } from "../../context.ts";
+import { TtlCache } from "../../core/cache.ts";
 import type { ProviderName } from "../../core/providers.ts";
 import { createAgents } from "./admit.ts";
 import { loadAgent } from "./agent.ts";
 import { approvalRoutes } from "./approval-routes.ts";
 import { expireWaiting } from "./approvals.ts";
 import { continueDecided } from "./continue.ts";
+import type { RefusedCall } from "./door.ts";
 import { modelSpec } from "./model.ts";
 import { chatRoutes } from "./routes.ts";
 import { OpenStreams } from "./streams.ts";
@@ -16,7 +18,8 @@ export function createChat(services: Services) {
   const turns = createTurns(services, agents.readmit);
   const streams = new OpenStreams(services, agents);
   const { renewLeases, stop } = turns;
-  const chat = { services, agents, turns, streams };
+  const refused = new TtlCache<RefusedCall>({ ttlMs: 60_000, now: () => services.clock.now() });
+  const chat = { services, agents, turns, streams, refused };
   return {
     routes: chatRoutes(chat),
     /** Guarded as all management routes are. */

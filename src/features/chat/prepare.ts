@@ -11,6 +11,8 @@ interface Preparation {
   conversation: TurnInput["conversation"];
   agent: LiveAgent;
   policies: Policies;
+  /** Milliseconds since the epoch. */
+  now: number;
   origin: Origin;
   model: LanguageModelV4;
   history: readonly ModelMessage[];
@@ -19,8 +21,8 @@ interface Preparation {
 }
 
 /** The agent as cached, what OPEN read and the policies of this moment become the frozen input of a turn. No I/O. */
-export function prepare({ agent, policies, ...turn }: Preparation): TurnInput {
-  const { row, system, tools, scrub } = agent;
+export function prepare({ agent, policies, now, ...turn }: Preparation): TurnInput {
+  const { row, prompt, datetime, tools, scrub } = agent;
   const { modelTimeoutSeconds, toolTimeoutSeconds } = policies;
   return {
     ...turn,
@@ -30,7 +32,7 @@ export function prepare({ agent, policies, ...turn }: Preparation): TurnInput {
       ...(row.temperature === null ? {} : { temperature: row.temperature }),
       ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
     },
-    system,
+    system: prompt({ datetime: datetime(now), userName: turn.origin.userName ?? "", memories: "", state: "" }),
     tools,
     limits: {
       ...limits,

@@ -120,6 +120,7 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
       conversation: place.conversation,
       agent,
       policies: services.policies.values,
+      now: clock.now(),
       origin: request.origin,
       model: await resolving,
       history: place.conversation

@@ -12,7 +12,8 @@ const listRoute = guarded("org:read", {
   operationId: "listMembers",
   tags,
   summary: "List members",
-  description: "Everybody who belongs to the organization, with their roles.",
+  description:
+    "Everybody who belongs to the organization, with their roles; `passwordPending` marks those whose password somebody else chose.",
   request: { params: organizationPath },
   responses: { 200: json(Members, "The members, by name."), ...errorAnswers(404) },
 });
@@ -24,7 +25,7 @@ const addRoute = guarded("org.member:manage", {
   tags,
   summary: "Add a member",
   description:
-    "An e-mail without an account gets one; a password that was generated for it is shown only here. An account that exists joins as it is: its name stays, its password is neither set nor shown. Members and Viewers also need a workspace.",
+    "An e-mail without an account gets one; a password that was generated for it is shown only here. Until the new person changes the password, the account reaches this organization only. An account that exists joins as it is, and the answer says `existingAccount`: its name stays, its password is neither set nor shown. Members and Viewers also need a workspace.",
   request: { params: organizationPath, body: jsonBody(NewMember) },
   responses: { 201: json(AddedMember, "The member."), ...errorAnswers(404, 409) },
 });

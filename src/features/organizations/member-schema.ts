@@ -35,7 +35,15 @@ const member = {
   roleKey: z.string().openapi({ description: "owner, admin, member or viewer.", example: "member" }),
 };
 
-export const Member = z.object(member).openapi("Member");
+export const Member = z
+  .object({
+    ...member,
+    passwordPending: z.literal(true).optional().openapi({
+      description:
+        "Whoever added this person to an organization still knows the password: better no Owner before it is changed. Absent otherwise.",
+    }),
+  })
+  .openapi("Member");
 export type Member = z.infer<typeof Member>;
 
 export const Members = z.object({ members: z.array(Member) }).openapi("Members");
@@ -43,6 +51,10 @@ export const Members = z.object({ members: z.array(Member) }).openapi("Members")
 export const AddedMember = z
   .object({
     ...member,
+    existingAccount: z.literal(true).optional().openapi({
+      description:
+        "The e-mail had an account, made by somebody else: make sure whose it is before you trust it. Absent otherwise.",
+    }),
     password: z.string().optional().openapi({
       description: "Only when it was generated for a new account. It is shown here and never again.",
       example: "mB0q3s9Zt1XcWv7K",

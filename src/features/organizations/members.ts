@@ -5,22 +5,30 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { newId, randomToken } from "../../core/ids.ts";
 import type { RoleKey } from "../../core/permissions.ts";
 import type { Db } from "../../db/client.ts";
-import { accessTokens, members, users, workspaceMembers, workspaces } from "../../db/schema.ts";
+import { members, users, workspaceMembers, workspaces } from "../../db/schema.ts";
 import type { AddedMember, Member, NewMember } from "./member-schema.ts";
 import { nameOf } from "./rules.ts";
 import { writeOrganization } from "./write.ts";
 
 /** All members of the addressed organization, by name. */
 export async function listMembers({ db, membership }: Ctx): Promise<Member[]> {
-  return selectMembers(db)
+  const rows = await selectMembers(db)
     .where(eq(members.organizationId, membership.organizationId))
     .orderBy(sql`lower(${users.name})`, asc(users.email));
+  return rows.map(toMember);
+}
+
+type Row = Awaited<ReturnType<typeof selectMembers>>[number];
+
+/** As lists of members show one. */
+export function toMember({ passwordSetBy, ...member }: Row): Member {
+  return { ...member, ...(passwordSetBy === null ? {} : { passwordPending: true }) };
 }
 
 /**
  * Adds somebody to the organization. An e-mail without an account gets one, with the given password or a generated one
- * that is answered here and nowhere else; an account that exists joins as it is. Throws the 403 of making an Owner and
- * the 409 of a member.
+ * that is answered here and nowhere else, and reaches no other organization before its holder has chosen another one; an
+ * account that exists joins as it is. Throws the 403 of making an Owner and the 409 of a member.
  */
 export async function addMember(ctx: Ctx, { email, name, roleKey, password }: NewMember): Promise<AddedMember> {
   const { organizationId } = ctx.membership;
@@ -30,7 +38,8 @@ export async function addMember(ctx: Ctx, { email, name, roleKey, password }: Ne
   // Hashing takes long, so no transaction waits for it.
   const text = password ?? generated;
   const passwordHash = known || text === undefined ? null : await ctx.passwords.hash(text);
-  const change = { action: "member.add", target: email, summary: { roleKey } };
+  const summary = { roleKey, ...(known ? { existingAccount: true } : {}) };
+  const change = { action: "member.add", target: email, summary };
   return writeOrganization(ctx, change, async (tx) => {
     const made = known ? undefined : await createAccount(tx, ctx, { email, name: name ?? nameOf(email), passwordHash });
     // Not made: somebody else was faster.
@@ -42,16 +51,19 @@ export async function addMember(ctx: Ctx, { email, name, roleKey, password }: Ne
       .onConflictDoNothing()
       .returning({ userId: members.userId });
     if (joined.length === 0) throw new EngineError("conflict", `${email} is a member already`);
-    return { ...user, roleKey, ...(made && generated !== undefined ? { password: generated } : {}) };
+    if (!made) return { ...user, roleKey, existingAccount: true };
+    return { ...user, roleKey, ...(generated === undefined ? {} : { password: generated }) };
   });
 }
 
 /** Throws 404 for the member, 403 when an Owner is made or changed by anybody else, 409 for the last Owner. */
 export async function changeRole(ctx: Ctx, userId: string, roleKey: RoleKey): Promise<void> {
   const { email } = await findMember(ctx, ctx.db, userId);
-  const change = { action: "member.update", target: email, summary: { userId, roleKey } };
-  await writeOrganization(ctx, change, async (tx) => {
+  const summary = { userId, from: "", to: roleKey };
+  await writeOrganization(ctx, { action: "member.update", target: email, summary }, async (tx) => {
     const before = await findMember(ctx, tx, userId);
+    // Only under the lock is it the role that this change ends.
+    summary.from = before.roleKey;
     if (roleKey === "owner") requireOwner(ctx.membership, "make somebody an Owner");
     else if (before.roleKey === "owner") await releaseOwner(tx, ctx.membership, userId, "change the role of an Owner");
     await tx.update(members).set({ roleKey }).where(entryOf(ctx.membership, userId));
@@ -70,16 +82,16 @@ export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
     await tx
       .delete(workspaceMembers)
       .where(and(eq(workspaceMembers.userId, userId), inArray(workspaceMembers.workspaceId, own)));
-    await tx
-      .update(accessTokens)
-      .set({ activeOrganizationId: null })
-      .where(and(eq(accessTokens.userId, userId), eq(accessTokens.activeOrganizationId, organizationId)));
     await tx.delete(members).where(entryOf(membership, userId));
   });
 }
 
 /** The member of the addressed organization. Throws the 404, the same for nobody and for a stranger. */
-export async function findMember({ membership }: Ctx, db: Db, userId: string): Promise<Member> {
+export async function findMember(
+  { membership }: Ctx,
+  db: Db,
+  userId: string,
+): Promise<{ email: string; roleKey: string }> {
   if (!z.uuid().safeParse(userId).success) throw notFound("Member");
   const [member] = await selectMembers(db).where(entryOf(membership, userId));
   if (!member) throw notFound("Member");
@@ -89,21 +101,22 @@ export async function findMember({ membership }: Ctx, db: Db, userId: string): P
 const entryOf = ({ organizationId }: Membership, userId: string) =>
   and(eq(members.organizationId, organizationId), eq(members.userId, userId));
 
-function selectMembers(db: Db) {
+const account = { userId: users.id, email: users.email, name: users.name };
+
+/** To be narrowed: everybody in every organization. */
+export function selectMembers(db: Db) {
   return db
-    .select({ userId: users.id, email: users.email, name: users.name, roleKey: members.roleKey })
+    .select({ ...account, roleKey: members.roleKey, passwordSetBy: users.passwordSetBy })
     .from(members)
     .innerJoin(users, eq(users.id, members.userId));
 }
-
-const account = { userId: users.id, email: users.email, name: users.name };
 
 async function findAccount(db: Db, email: string) {
   const [user] = await db.select(account).from(users).where(eq(users.email, email));
   return user;
 }
 
-/** Undefined when the e-mail has an account by now. */
+/** Undefined when the e-mail has an account by now. Whoever calls knows the password, so the account says so. */
 async function createAccount(
   tx: Db,
   { actor, membership, request }: Ctx,
@@ -111,7 +124,7 @@ async function createAccount(
 ) {
   const [made] = await tx
     .insert(users)
-    .values({ id: newId(), ...user })
+    .values({ id: newId(), ...user, passwordSetBy: actor.id, passwordOrganization: membership.organizationId })
     .onConflictDoNothing({ target: users.email })
     .returning(account);
   if (!made) return undefined;

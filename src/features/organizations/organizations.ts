@@ -1,14 +1,14 @@
-import { asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sqlState } from "../../db/client.ts";
-import { members, organizations, users, workspaces } from "../../db/schema.ts";
+import { members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
 import type { NewOrganization, Organization, OrganizationChanges } from "./organization-schema.ts";
 
 type Row = typeof organizations.$inferSelect;
 
-/** The organizations that the caller belongs to, by name; a management key belongs to one. */
+/** The organizations that the caller reaches, by name; a management key belongs to one. */
 export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
   const { db, actor } = ctx;
   if (actor.type !== "user") return [await getOrganization(ctx)];
@@ -16,7 +16,8 @@ export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
     .select({ organization: organizations, roleKey: members.roleKey })
     .from(members)
     .innerJoin(organizations, eq(organizations.id, members.organizationId))
-    .where(eq(members.userId, actor.id))
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(and(eq(members.userId, actor.id), reachable))
     .orderBy(sql`lower(${organizations.name})`, asc(organizations.slug));
   return rows.map(({ organization, roleKey }) => toOrganization(organization, roleKey));
 }
@@ -51,8 +52,9 @@ export async function createOrganization(
   return toOrganization(row, ownerId === ctx.actor.id ? "owner" : null);
 }
 
-/** Throws 409 for a taken slug. */
+/** Without a change nothing is written. Throws 409 for a taken slug. */
 export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationChanges): Promise<Organization> {
+  if (name === undefined && slug === undefined) return getOrganization(ctx);
   const { membership } = ctx;
   const change = { action: "organization.update", target: membership.organizationSlug, summary: { name, slug } };
   const row = await unlessTaken(slug ?? "", () =>

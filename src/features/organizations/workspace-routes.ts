@@ -1,12 +1,13 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
-import { Assigned, Removed } from "./member-schema.ts";
+import { Assigned, Members, Removed } from "./member-schema.ts";
 import { organizationPath } from "./schema.ts";
 import { WorkspaceAnswer, WorkspaceName, Workspaces, workspaceMemberPath, workspacePath } from "./workspace-schema.ts";
 import {
   assignMember,
   createWorkspace,
   deleteWorkspace,
+  listWorkspaceMembers,
   listWorkspaces,
   renameWorkspace,
   unassignMember,
@@ -59,6 +60,18 @@ const deleteRoute = guarded("org.member:manage", {
   responses: { 200: json(Deleted, "It is deleted."), ...errorAnswers(404, 409) },
 });
 
+const membersRoute = guarded("org:read", {
+  method: "get",
+  path: `${path}/{workspaceId}/members`,
+  operationId: "listWorkspaceMembers",
+  tags,
+  summary: "List a workspace's members",
+  description:
+    "Those with an entry of their own, with their roles in the organization. Owners and Admins reach every workspace without one.",
+  request: { params: workspacePath },
+  responses: { 200: json(Members, "The members, by name."), ...errorAnswers(404) },
+});
+
 const assignRoute = guarded("org.member:manage", {
   method: "put",
   path: `${path}/{workspaceId}/members/{userId}`,
@@ -95,6 +108,9 @@ export const workspaceRoutes = router()
     await deleteWorkspace(c.var.ctx, c.req.valid("param").workspaceId);
     return c.json({ deleted: true as const }, 200);
   })
+  .openapi(membersRoute, async (c) =>
+    c.json({ members: await listWorkspaceMembers(c.var.ctx, c.req.valid("param").workspaceId) }, 200),
+  )
   .openapi(assignRoute, async (c) => {
     const { workspaceId, userId } = c.req.valid("param");
     await assignMember(c.var.ctx, workspaceId, userId);

@@ -21,8 +21,9 @@ export const Workspace = z
     id: uuid,
     name: z.string().openapi({ example: "Support" }),
     agentCount: z.int().openapi({ description: "Agents in it, inactive ones too.", example: 3 }),
-    memberIds: z.array(uuid).openapi({
+    memberCount: z.int().openapi({
       description: "Users with an entry of their own. Owners and Admins reach every workspace without one.",
+      example: 5,
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,

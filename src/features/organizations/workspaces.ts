@@ -4,8 +4,9 @@ import { type Ctx, workspaceScope } from "../../context.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
-import { agents, workspaceMembers, workspaces } from "../../db/schema.ts";
-import { findMember } from "./members.ts";
+import { agents, members, users, workspaceMembers, workspaces } from "../../db/schema.ts";
+import type { Member } from "./member-schema.ts";
+import { findMember, selectMembers, toMember } from "./members.ts";
 import { isSameName } from "./rules.ts";
 import type { Workspace } from "./workspace-schema.ts";
 import { writeOrganization } from "./write.ts";
@@ -25,33 +26,44 @@ export async function createWorkspace(ctx: Ctx, name: string): Promise<Workspace
   return writeOrganization(ctx, { action: "workspace.create", target: name, summary: { id } }, async (tx) => {
     await requireFreeName(tx, ctx, name);
     await tx.insert(workspaces).values({ id, organizationId, name });
-    return getWorkspace(tx, ctx, id);
+    return readWorkspace(tx, id);
   });
 }
 
 /** Throws 404 for the workspace, 409 for a taken name. */
 export async function renameWorkspace(ctx: Ctx, id: string, name: string): Promise<Workspace> {
-  const before = await getWorkspace(ctx.db, ctx, id);
+  const before = await findWorkspace(ctx.db, ctx, id);
   const change = { action: "workspace.update", target: before.name, summary: { id, name } };
   return writeOrganization(ctx, change, async (tx) => {
-    await getWorkspace(tx, ctx, id);
+    await findWorkspace(tx, ctx, id);
     await requireFreeName(tx, ctx, name, id);
     await tx.update(workspaces).set({ name, updatedAt: sql`now()` }).where(eq(workspaces.id, id));
-    return getWorkspace(tx, ctx, id);
+    return readWorkspace(tx, id);
   });
 }
 
 /** Throws 404 for the workspace, 409 while it holds agents and for the organization's last one. */
 export async function deleteWorkspace(ctx: Ctx, id: string): Promise<void> {
-  const { name } = await getWorkspace(ctx.db, ctx, id);
+  const { name } = await findWorkspace(ctx.db, ctx, id);
   await writeOrganization(ctx, { action: "workspace.delete", target: name, summary: { id } }, async (tx) => {
-    await getWorkspace(tx, ctx, id);
+    await findWorkspace(tx, ctx, id);
     await requireAnotherWorkspace(tx, ctx, id);
     // Waits for agents that are being put into it; none can follow.
     await tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id)).for("update");
     await requireEmpty(tx, id);
     await tx.delete(workspaces).where(eq(workspaces.id, id));
   });
+}
+
+/** The members with an entry in the workspace, by name. Throws the 404. */
+export async function listWorkspaceMembers(ctx: Ctx, id: string): Promise<Member[]> {
+  const { db, membership } = ctx;
+  await findWorkspace(db, ctx, id);
+  const rows = await selectMembers(db)
+    .innerJoin(workspaceMembers, eq(workspaceMembers.userId, users.id))
+    .where(and(eq(members.organizationId, membership.organizationId), eq(workspaceMembers.workspaceId, id)))
+    .orderBy(sql`lower(${users.name})`, asc(users.email));
+  return rows.map(toMember);
 }
 
 /** Lets a member reach the workspace, whether or not it was so before. Throws 404 for the workspace and the member. */
@@ -76,20 +88,30 @@ interface Entry {
 }
 
 async function writeEntry(ctx: Ctx, action: string, entry: Entry, fn: (tx: Db) => Promise<void>): Promise<void> {
-  const { name } = await getWorkspace(ctx.db, ctx, entry.workspaceId);
+  const { name } = await findWorkspace(ctx.db, ctx, entry.workspaceId);
   const { email } = await findMember(ctx, ctx.db, entry.userId);
   await writeOrganization(ctx, { action, target: email, summary: { ...entry, workspace: name } }, async (tx) => {
-    await getWorkspace(tx, ctx, entry.workspaceId);
+    await findWorkspace(tx, ctx, entry.workspaceId);
     await findMember(ctx, tx, entry.userId);
     await fn(tx);
   });
 }
 
 /** Throws the 404, the same for a missing workspace and for one out of the caller's reach. */
-async function getWorkspace(db: Db, ctx: Ctx, id: string): Promise<Workspace> {
+async function findWorkspace(db: Db, ctx: Ctx, id: string): Promise<{ id: string; name: string }> {
   if (!z.uuid().safeParse(id).success) throw notFound("Workspace");
-  const [row] = await selectWorkspaces(db).where(and(eq(workspaces.id, id), withinReach(ctx)));
+  const [row] = await db
+    .select({ id: workspaces.id, name: workspaces.name })
+    .from(workspaces)
+    .where(and(eq(workspaces.id, id), withinReach(ctx)));
   if (!row) throw notFound("Workspace");
+  return row;
+}
+
+/** One that is known to be there. */
+async function readWorkspace(tx: Db, id: string): Promise<Workspace> {
+  const [row] = await selectWorkspaces(tx).where(eq(workspaces.id, id));
+  if (!row) throw new Error("A workspace that was written is not there");
   return toWorkspace(row);
 }
 
@@ -136,23 +158,13 @@ function selectWorkspaces(db: Db) {
       updatedAt: workspaces.updatedAt,
       // Spelled out, since Drizzle leaves the table out of a column's name when a query has only one table.
       agentCount: sql<number>`(select count(*)::int from agents a where a.workspace_id = workspaces.id)`,
-      memberIds: sql<string | null>`(
-        select string_agg(m.user_id::text, ',' order by m.user_id) from workspace_members m
-        where m.workspace_id = workspaces.id
-      )`,
+      memberCount: sql<number>`(select count(*)::int from workspace_members m where m.workspace_id = workspaces.id)`,
     })
     .from(workspaces);
 }
 
 type Row = Awaited<ReturnType<typeof selectWorkspaces>>[number];
 
-function toWorkspace({ id, name, agentCount, memberIds, createdAt, updatedAt }: Row): Workspace {
-  return {
-    id,
-    name,
-    agentCount,
-    memberIds: memberIds?.split(",") ?? [],
-    createdAt: createdAt.toISOString(),
-    updatedAt: updatedAt.toISOString(),
-  };
+function toWorkspace({ createdAt, updatedAt, ...row }: Row): Workspace {
+  return { ...row, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
 }

@@ -3,18 +3,18 @@ import { agentSkillRoutes } from "./agent-routes.ts";
 import { allowRoutes } from "./allow-routes.ts";
 import { catalogueRoutes } from "./catalogue-routes.ts";
 import { envRoutes } from "./env-routes.ts";
+import { importRoutes } from "./import-routes.ts";
 
 /** The catalogue, the allow-lists of workspaces, and what agents make of both. */
 export const skillRoutes = router()
   .route("/", catalogueRoutes)
   .route("/", allowRoutes)
   .route("/", agentSkillRoutes)
-  .route("/", envRoutes);
-/** The import, a door of its own: it bounds its body itself, and not before it knows who calls. */
-export { importRoutes as skillImportRoutes } from "./import-routes.ts";
+  .route("/", envRoutes)
+  .route("/", importRoutes);
 /** The skills that a turn of an agent serves, opened. */
 export { type LoadedEnv, type LoadedSkill, loadSkills } from "./load.ts";
 /** What skills are to a turn: a part of its prompt, two tools, and values that no model may see. */
-export { skillPlaceholders, skillsPrompt, skillTools } from "./serve.ts";
+export { skillPlaceholders, skillsList, skillTools } from "./serve.ts";
 /** Brings an agent's tools of source `skill` in line with the skills it is served, inside a transaction that changes those. */
 export { syncSkillTools } from "./serving.ts";

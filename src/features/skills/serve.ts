@@ -15,8 +15,8 @@ export function skillPlaceholders(skills: readonly LoadedSkill[]): Placeholder[]
   );
 }
 
-/** What the prompt says of the skills; empty when there are none. */
-export function skillsPrompt(skills: readonly LoadedSkill[]): string {
+/** What the prompt lists of the skills, with those that load on their own in full; empty when there are none. */
+export function skillsList(skills: readonly LoadedSkill[]): string {
   if (skills.length === 0) return "";
   const listed = skills.map((skill) => {
     const problem = problemOf(skill);
@@ -25,9 +25,7 @@ export function skillsPrompt(skills: readonly LoadedSkill[]): string {
   const loaded = skills
     .filter((skill) => skill.autoLoad && problemOf(skill) === null)
     .map((skill) => `## Skill ${skill.slug}\n\n${body(skill)}${settingsText(skill)}`);
-  return [`# Skills\n\nRead a skill before you act on what it is about.\n\n${listed.join("\n")}`, ...loaded].join(
-    "\n\n",
-  );
+  return [listed.join("\n"), ...loaded].join("\n\n");
 }
 
 /** The tools that serve an agent its skills. */

@@ -54,7 +54,43 @@ export const httpRequest = builtin({
   effect: "external",
 });
 
+export const saveMemory = builtin({
+  name: "saveMemory",
+  description:
+    "Remembers a fact about the person you talk with, for later conversations. Use it when they ask you to remember something, or tell you something lasting about themselves. Never save passwords, keys or numbers of cards.",
+  category: "Memory",
+  input: z.object({
+    content: z
+      .string()
+      .trim()
+      .min(1)
+      .max(4000)
+      .describe("One fact, in a sentence that can be understood by itself; dates instead of words like tomorrow."),
+    category: z
+      .string()
+      .trim()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe("One word, such as preferences; general when absent."),
+    importance: z.int().min(1).max(10).optional().describe("1 to 10; 5 when absent."),
+  }),
+  effect: "none",
+});
+
+export const searchMemory = builtin({
+  name: "searchMemory",
+  description:
+    "Searches what is remembered about the person you talk with, beyond what you were told already. Gives back the memories that fit best.",
+  category: "Memory",
+  input: z.object({
+    query: z.string().min(1).max(1000).describe("Words that the memory may contain, in the language it was saved in."),
+    limit: z.int().min(1).max(20).optional().describe("How many at most; 5 when absent."),
+  }),
+  effect: "none",
+});
+
 /** Every tool of the engine, as the catalogue lists them. */
-export const builtins = [readSkill, runSkillScript, currentTime, httpRequest] as const;
+export const builtins = [readSkill, runSkillScript, currentTime, httpRequest, saveMemory, searchMemory] as const;
 
 export const builtinNames: ReadonlySet<string> = new Set(builtins.map(({ name }) => name));

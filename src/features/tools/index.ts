@@ -5,8 +5,8 @@ import { pluginRoutes } from "./plugin-routes.ts";
 import { toolRoutes as ownRoutes } from "./routes.ts";
 
 export { type ToolSetting, toolSettings } from "./agent-tools.ts";
-/** What the tools of skills are called and take; skills give them something to do. */
-export { readSkill, runSkillScript } from "./builtin.ts";
+/** What the tools of skills and memories are called and take; those features give them something to do. */
+export { readSkill, runSkillScript, saveMemory, searchMemory } from "./builtin.ts";
 /** The tools of the engine that need nothing of other features. */
 export { currentTimeTool } from "./current-time.ts";
 export { httpRequestTool } from "./http-request.ts";

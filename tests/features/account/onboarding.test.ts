@@ -82,11 +82,11 @@ test.each([
   expect(await read()).toEqual({});
 });
 
-test("too much of it is a 413 and changes nothing: one value, 10,000 keys, or a little every time", async () => {
+test("too much of it is a 413 and changes nothing: one value, many keys, or a little every time", async () => {
   const { h, headers, read } = await someone();
   expect((await patch(h, headers, { json: ofBytes(8192) })).status).toBe(200);
-  const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 0]));
-  for (const json of [{ a: "x".repeat(100_000) }, many, { b: 1 }]) {
+  const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`k${index}`, 0]));
+  for (const json of [{ a: "x".repeat(20_000) }, many, { b: 1 }]) {
     const response = await patch(h, headers, { json });
     expect(response.status).toBe(413);
     expect((await response.json()).message).toContain("onboarding: must be at most 8192 bytes");

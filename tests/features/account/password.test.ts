@@ -167,6 +167,7 @@ test("changes and failures are in the log of every organization of the user, wit
       { action: "password.change", success: false, actorId: user.id, target: email },
       { action: "password.change", success: true, actorId: user.id, target: email },
     ]);
+    expect(own.map(({ ip }) => ip)).toEqual(Array(2).fill(id === lab.id ? "" : "192.0.2.1"));
   }
   expect(entries).toHaveLength(4);
   const stored = await h.services.database.query("select a::text, t::text from audit_logs a, throttles t", []);

@@ -159,8 +159,8 @@ test("endings are in the log of every organization of the user", async () => {
       { ended: 1, current: false },
       { ended: 1, current: true },
     ]);
-    for (const entry of own)
-      expect(entry).toMatchObject({ action: "session.end", actorId: ada.id, target: email, ip: "192.0.2.1" });
+    const ip = id === lab.id ? "" : "192.0.2.1";
+    for (const entry of own) expect(entry).toMatchObject({ action: "session.end", actorId: ada.id, target: email, ip });
   }
   expect(entries).toHaveLength(6);
 });

@@ -76,7 +76,35 @@ test("pages are newest first, and stable where many happened at once", async () 
   expect(ids).toEqual(ids.toSorted().reverse());
   expect((await read(h, owner, { limit: "200" })).items).toHaveLength(122);
   expect((await read(h, owner)).items).toHaveLength(50);
-  expect(await read(h, owner, { offset: "2147483647" })).toMatchObject({ items: [], total: 122 });
+  expect(await read(h, owner, { offset: "10000" })).toMatchObject({ items: [], total: 122 });
+});
+
+test("the total says 10,001 for any number above 10,000, on every page", async () => {
+  const h = await harness();
+  const owner = await h.as("owner");
+  const fill = (from: number, to: number) =>
+    h.services.database.query(
+      `insert into audit_logs (id, organization_id, actor_type, action, target, created_at)
+       select gen_random_uuid(), $1::uuid, 'user', 'agent.update', n::text, '2025-06-01'::timestamptz + n * interval '1 s'
+       from generate_series($2::int, $3::int) n`,
+      [h.organization.id, from, to],
+    );
+  // Admins see one part of the log less.
+  const admin = await h.as("admin");
+  const total = async (query: Record<string, string> = {}) => {
+    const [all, own] = await Promise.all([owner, admin].map((headers) => read(h, headers, query)));
+    expect(own?.total).toBe(all?.total);
+    return all?.total;
+  };
+  await fill(1, 10_000);
+  expect([await total(), await total({ offset: "9999" }), await total({ offset: "10000" })]).toEqual(
+    Array(3).fill(10_000),
+  );
+  await fill(10_001, 10_300);
+  expect([await total(), await total({ offset: "10000" })]).toEqual([10_001, 10_001]);
+  expect(await total({ offset: "9900", limit: "200" })).toBe(10_001);
+  const last = await read(h, owner, { offset: "10000", limit: "200" });
+  expect(last.items.map(({ target }) => target).slice(0, 2)).toEqual(["300", "299"]);
 });
 
 describe("filters", () => {
@@ -91,19 +119,19 @@ describe("filters", () => {
         action: "agent.update",
         actorId: ada,
         actorName: "Ada",
-        at: "2025-01-01T00:00:00Z",
+        at: "2025-12-01T00:00:00Z",
       },
-      { target: "support", action: "workspace.create", actorName: "Eve", at: "2025-01-01T23:59:59.999Z" },
+      { target: "support", action: "workspace.create", actorName: "Eve", at: "2025-12-01T23:59:59.999Z" },
       {
         target: "other",
         agentId,
         action: "agent.create",
         actorType: "key",
         actorName: "CI",
-        at: "2025-01-02T00:00:00Z",
+        at: "2025-12-02T00:00:00Z",
       },
-      { target: "100%_a\\b", action: "agents.count", actorType: "system", at: "2025-01-03T00:00:00Z" },
-      { target: "100xya", action: "agent", actorType: "system", actorName: "user", at: "2025-01-04T00:00:00Z" },
+      { target: "100%_a\\b", action: "agents.count", actorType: "system", at: "2025-12-03T00:00:00Z" },
+      { target: "100xya", action: "agent", actorType: "system", actorName: "user", at: "2025-12-04T00:00:00Z" },
     ]);
     const admin = await h.as("admin");
     return async (query: Record<string, string>) => {
@@ -150,14 +178,33 @@ describe("filters", () => {
 
   test("by time, from inclusive and to exclusive", async () => {
     const find = await filled();
-    expect(await find({ from: "2025-01-02" })).toEqual(["agent.create", "agents.count", "agent"]);
-    expect(await find({ to: "2025-01-02" })).toEqual(["agent.update", "workspace.create"]);
-    expect(await find({ from: "2025-01-02T00:00:00Z", to: "2025-01-02T00:00:00.001Z" })).toEqual(["agent.create"]);
-    expect(await find({ from: "2025-01-02T02:00:00+02:00", to: "2025-01-03T00:00:00-00:00" })).toEqual([
+    expect(await find({ from: "2025-12-02" })).toEqual(["agent.create", "agents.count", "agent"]);
+    expect(await find({ to: "2025-12-02" })).toEqual(["agent.update", "workspace.create"]);
+    expect(await find({ from: "2025-12-02T00:00:00Z", to: "2025-12-02T00:00:00.001Z" })).toEqual(["agent.create"]);
+    expect(await find({ from: "2025-12-02T02:00:00+02:00", to: "2025-12-03T00:00:00-00:00" })).toEqual([
       "agent.create",
     ]);
-    expect(await find({ from: "2025-01-02", to: "2025-01-02" })).toEqual([]);
+    expect(await find({ from: "2025-12-02", to: "2025-12-02" })).toEqual([]);
     expect(await find({ from: "1900-01-01", to: "9999-12-31" })).toHaveLength(5);
+  });
+
+  test("that look into every entry do so for 90 days, unless from says otherwise", async () => {
+    const h = await harness();
+    const owner = await h.as("owner");
+    await writeEntries(h, [
+      { target: "tea", actorName: "Ada", at: "2025-10-02T23:59:59.999Z" },
+      { target: "tea", actorName: "Ada", at: "2025-10-03T00:00:00Z" },
+      { target: "tea", actorName: "Ada", at: "2025-12-31T00:00:00Z" },
+    ]);
+    const count = async (query: Record<string, string>) => (await read(h, owner, query)).items.length;
+    for (const filter of [{ search: "tea" }, { actor: "Ada" }]) {
+      expect(await count(filter)).toBe(2);
+      expect(await count({ ...filter, to: "2025-12-30" })).toBe(2);
+      expect(await count({ ...filter, to: "9999-12-31" })).toBe(2);
+      expect(await count({ ...filter, from: "2025-01-01" })).toBe(3);
+    }
+    expect(await count({})).toBe(3);
+    expect(await count({ search: "", actor: "", action: "agent." })).toBe(3);
   });
 });
 
@@ -171,6 +218,7 @@ test.each<[string, string]>([
   ["limit=-1", "limit"],
   ["limit=1&limit=2", "limit"],
   ["offset=-1", "offset"],
+  ["offset=10001", "offset"],
   ["offset=2147483648", "offset"],
   ["offset=99999999999999999999", "offset"],
   ["from=yesterday", "from"],
@@ -196,6 +244,12 @@ test.each<[string, string]>([
   const response = await h.request(`/api/audit-logs?${query}`, { headers: await h.as("owner") });
   expect(response.status).toBe(400);
   expect((await response.json()).issues).toMatchObject([{ path: field, message: expect.stringMatching(/\S/) }]);
+});
+
+test("who skips too many is told to narrow the period", async () => {
+  const h = await harness();
+  const response = await h.request("/api/audit-logs?offset=10001", { headers: await h.as("owner") });
+  expect((await response.json()).message).toBe("offset: must be at most 10000: narrow the period with from and to");
 });
 
 describe("who sees what", () => {

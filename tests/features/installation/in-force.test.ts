@@ -19,10 +19,39 @@ test("the rate limit counts from the next call on", async () => {
   const owner = await h.as("owner");
   const call = () => h.request("/api/me", { headers: owner });
   expect((await call()).headers.get("X-RateLimit-Limit")).toBe("600");
-  await setPolicies(h, { rateLimit: { limit: 2, windowSeconds: 3600 } });
-  const second = await call();
-  expect([second.status, second.headers.get("X-RateLimit-Limit")]).toEqual([200, "2"]);
+  await setPolicies(h, { rateLimit: { limit: 10, windowSeconds: 3600 } });
+  for (let calls = 2; calls <= 10; calls += 1) {
+    const answer = await call();
+    expect([answer.status, answer.headers.get("X-RateLimit-Limit")]).toEqual([200, "10"]);
+  }
   expect((await call()).status).toBe(429);
+});
+
+test("whoever used the rate limit up, however often refused, still reads and mends the policies", async () => {
+  const h = await harness();
+  const owner = await h.as("owner");
+  const policies = (init: { method?: string; json?: unknown } = {}) =>
+    h.request("/api/installation/policies", { ...init, headers: owner });
+  const change = (rateLimit: PolicyChanges["rateLimit"]) => policies({ method: "PATCH", json: { rateLimit } });
+  await change({ limit: 10, windowSeconds: 3600 });
+  const me = async () => (await h.request("/api/me", { headers: owner })).status;
+  const statuses = await Promise.all(Array.from({ length: 80 }, me));
+  expect(statuses.filter((status) => status === 429)).toHaveLength(70);
+  const shown = await policies();
+  expect([shown.status, shown.headers.get("X-RateLimit-Limit")]).toEqual([200, "60"]);
+  expect((await change({ limit: 600 })).status).toBe(200);
+  expect(await me()).toBe(200);
+});
+
+test("reading policies has a limit too: 60 calls a window, or what the policy gives if that is more", async () => {
+  const h = await harness();
+  const owner = await h.as("owner");
+  await setPolicies(h, { rateLimit: { limit: 10 } });
+  const read = async () => (await h.request("/api/installation/policies", { headers: owner })).status;
+  const statuses = await Promise.all(Array.from({ length: 62 }, read));
+  expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+  await setPolicies(h, { rateLimit: { limit: 70 } });
+  expect(await read()).toBe(200);
 });
 
 test("the public address is one whose pages may use the cookie", async () => {
@@ -173,6 +202,7 @@ describe("the time that is given", () => {
         conversation: null,
         agent,
         policies: h.services.policies.values,
+        now: h.clock.now(),
         origin,
         model,
         history: [],

@@ -84,6 +84,7 @@ describe("reading and changing", () => {
     [{ rateLimit: null }, "rateLimit"],
     [{ rateLimit: { limit: null } }, "rateLimit.limit"],
     [{ rateLimit: { limit: 0 } }, "rateLimit.limit"],
+    [{ rateLimit: { limit: 9 } }, "rateLimit.limit"],
     [{ rateLimit: [] }, "rateLimit"],
     [{ activityConnections: { perUser: 1e9 } }, "activityConnections.perUser"],
     [{ debounceMs: "2000" }, "debounceMs"],
@@ -135,14 +136,14 @@ describe("reading and changing", () => {
 
   test("the audit log has the names and the values", async () => {
     const h = await harness();
-    await change(h, await h.as("owner"), { defaultModel: null, rateLimit: { limit: 7 }, unknown: "x" });
+    await change(h, await h.as("owner"), { defaultModel: null, rateLimit: { limit: 70 }, unknown: "x" });
     expect(await h.services.database.db.select().from(auditLogs)).toMatchObject([
       {
         organizationId: h.organization.id,
         action: "policy.update",
         target: "policies",
         actorType: "user",
-        summary: { policies: { defaultModel: null, rateLimit: { limit: 7 } } },
+        summary: { policies: { defaultModel: null, rateLimit: { limit: 70 } } },
       },
     ]);
   });

@@ -140,10 +140,13 @@ describe("a new member", () => {
     const json = { email: ada.email, name: "Not Ada", roleKey: "admin", password: "another password" };
     const response = await add(h, await h.as("owner"), json);
     expect(response.status).toBe(201);
-    expect(await response.json()).toEqual({ userId: ada.id, email: ada.email, name: "Ada", roleKey: "admin" });
+    const joined = { userId: ada.id, email: ada.email, name: "Ada", roleKey: "admin", existingAccount: true };
+    expect(await response.json()).toEqual(joined);
     expect((await signIn(h, { email: ada.email, password })).status).toBe(200);
     expect((await signIn(h, { email: ada.email, password: "another password" })).status).toBe(401);
-    expect((await auditOf(h)).map(({ action }) => action)).not.toContain("user.create");
+    const audit = await auditOf(h);
+    expect(audit.map(({ action }) => action)).not.toContain("user.create");
+    expect(audit[0]?.summary).toEqual({ roleKey: "admin", existingAccount: true });
   });
 
   test("is no member yet", async () => {
@@ -171,6 +174,7 @@ describe("a new member", () => {
     const bodies = await Promise.all(responses.filter(({ ok }) => ok).map((response) => response.json()));
     const shown = bodies.filter((body) => "password" in body);
     expect(shown).toHaveLength(1);
+    expect(bodies.filter((body) => body.existingAccount)).toHaveLength(1);
     expect((await signIn(h, { email: "ada@example.com", password: shown[0].password })).status).toBe(200);
     expect(await h.services.database.db.select().from(users).where(eq(users.email, json.email))).toHaveLength(1);
   });
@@ -208,7 +212,7 @@ describe("a role", () => {
       action: "member.update",
       organizationId: h.organization.id,
       target: expect.stringContaining("@example.com"),
-      summary: { userId: someone.id, roleKey: "admin" },
+      summary: { userId: someone.id, from: "member", to: "admin" },
     });
   });
 
@@ -322,6 +326,8 @@ describe("a removed member", () => {
     await join(h, other.id, someone.id, "viewer");
     const { db } = h.services.database;
     await db.insert(workspaceMembers).values({ workspaceId: other.workspaceId, userId: someone.id });
+    const there = await h.as("owner", { organization: other });
+    await h.request("/api/instances", { method: "POST", headers: there, json: { slug: "elsewhere" } });
     const second = await person(h, "viewer");
     await db.update(accessTokens).set({ activeOrganizationId: h.organization.id });
     const agent = () => h.request(`/api/instances/${slug}`, { headers: someone.headers });
@@ -332,11 +338,14 @@ describe("a removed member", () => {
     expect((await agent()).status).toBe(404);
     expect((await h.request(path, { headers: someone.headers })).status).toBe(404);
     expect(await entriesOf(h, someone.id)).toEqual([other.workspaceId]);
-    const tokens = await db.select().from(accessTokens);
-    const active = (id: string) => tokens.filter(({ userId }) => userId === id).map((row) => row.activeOrganizationId);
-    expect(active(someone.id)).toEqual([null]);
-    expect(active(second.id)).toEqual([h.organization.id]);
     expect((await h.request(at("other"), { headers: someone.headers })).status).toBe(200);
+    // Requests that name no organization mean the one that is left, though the session had chosen the lost one.
+    const meant = async (headers: Headers) =>
+      (await (await h.request("/api/instances", { headers })).json()).instances.map(
+        ({ slug }: { slug: string }) => slug,
+      );
+    expect(await meant(someone.headers)).toEqual(["elsewhere"]);
+    expect(await meant(second.headers)).toEqual([slug]);
     expect((await auditOf(h)).at(-1)).toMatchObject({ action: "member.remove", summary: { userId: someone.id } });
     expect((await remove(h, owner, someone.id)).status).toBe(404);
 

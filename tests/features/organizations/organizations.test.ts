@@ -115,6 +115,17 @@ describe("an organization", () => {
     });
   });
 
+  test.each([{}, { unknown: 1 }])("stays as it is, without a trace, when told %j", async (body) => {
+    const h = await harness();
+    const owner = await h.as("owner");
+    const [before] = await h.services.database.db.select().from(organizations);
+    const response = await patch(h, owner, body);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual(await (await h.request(`${path}/acme`, { headers: owner })).json());
+    expect(await h.services.database.db.select().from(organizations)).toEqual([before]);
+    expect(await auditOf(h)).toEqual([]);
+  });
+
   test("does not get a slug that is taken", async () => {
     const h = await harness();
     const owner = await h.as("owner");

@@ -26,7 +26,7 @@ describe("workspaces", () => {
       id: expect.any(String),
       name: "support",
       agentCount: 0,
-      memberIds: [],
+      memberCount: 0,
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });
@@ -50,7 +50,7 @@ describe("workspaces", () => {
     expect(new Set(audit.map(({ organizationId }) => organizationId))).toEqual(new Set([h.organization.id]));
   });
 
-  test("show how many agents and who has an entry, each their own", async () => {
+  test("show how many agents and entries they have, each their own", async () => {
     const h = await harness();
     await h.agent();
     await h.agent({ active: false });
@@ -61,9 +61,44 @@ describe("workspaces", () => {
     await send(h, "PUT", await h.as("owner", { reach: false }), `/${second}/members/${id}`);
     const { workspaces: all } = await (await send(h, "GET", await managementKey(h))).json();
     expect(all).toMatchObject([
-      { name: "default", agentCount: 2, memberIds: [] },
-      { name: "second", agentCount: 0, memberIds: [id] },
+      { name: "default", agentCount: 2, memberCount: 0 },
+      { name: "second", agentCount: 0, memberCount: 1 },
     ]);
+    expect(JSON.stringify(all)).not.toContain(id);
+  });
+
+  test("list who has an entry, by name, to whoever reaches them", async () => {
+    const h = await harness();
+    const second = await made(h, "second");
+    const [admin, viewer] = [await h.as("admin", { reach: false }), await h.as("viewer")];
+    const [id, member] = [await userIdOf(h, viewer), await userIdOf(h, await h.as("member"))];
+    await send(h, "PUT", admin, `/${second}/members/${member}`);
+    const listed = (headers: Headers, workspaceId: string) => send(h, "GET", headers, `/${workspaceId}/members`);
+    const shape = (role: string, userId: string) => ({
+      userId,
+      email: `${role}-${userId}@example.com`,
+      name: role,
+      roleKey: role,
+    });
+    for (const headers of [admin, viewer, await managementKey(h)]) {
+      const response = await listed(headers, h.organization.workspaceId);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({ members: [shape("member", member), shape("viewer", id)] });
+    }
+    expect(await (await listed(admin, second)).json()).toEqual({ members: [shape("member", member)] });
+    expect(await refusal(listed(viewer, second))).toEqual([404, "Workspace not found"]);
+    expect((await listed({}, second)).status).toBe(401);
+  });
+
+  test("list a member of several organizations with the role held in theirs", async () => {
+    const h = await harness();
+    const other = await h.createOrganization("other");
+    const id = await userIdOf(h, await h.as("viewer"));
+    await join(h, other.id, id, "admin");
+    const { members } = await (
+      await send(h, "GET", await managementKey(h), `/${h.organization.workspaceId}/members`)
+    ).json();
+    expect(members.map(({ roleKey }: { roleKey: string }) => roleKey)).toEqual(["viewer"]);
   });
 
   test("are listed as far as the caller reaches", async () => {
@@ -102,6 +137,7 @@ describe("workspaces", () => {
     const calls = [
       (id: string) => send(h, "PATCH", owner, `/${id}`, { name: "Mine" }),
       (id: string) => send(h, "DELETE", owner, `/${id}`),
+      (id: string) => send(h, "GET", owner, `/${id}/members`),
       (id: string) => send(h, "PUT", owner, `/${id}/members/${own}`),
       (id: string) => send(h, "DELETE", owner, `/${id}/members/${own}`),
       (id: string) => send(h, "PUT", owner, `/${id}/members/${stranger}`),
@@ -116,6 +152,7 @@ describe("workspaces", () => {
       ["POST", "", { name: "Mine" }],
       ["PATCH", `/${other.workspaceId}`, { name: "Mine" }],
       ["DELETE", `/${other.workspaceId}`],
+      ["GET", `/${other.workspaceId}/members`],
       ["PUT", `/${other.workspaceId}/members/${stranger}`],
     ] as const) {
       const response = h.request(`${at("other")}${rest}`, { method, headers: owner, ...(json ? { json } : {}) });

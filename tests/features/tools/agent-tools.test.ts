@@ -31,7 +31,10 @@ describe("an agent's tools", () => {
   test("are all that it can have; a new agent reads skills", async () => {
     const h = await withAgent();
     const tools = await h.list();
-    expect(tools.map(({ name }) => name)).toEqual(["readSkill", "runSkillScript", "currentTime", "httpRequest"]);
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...["readSkill", "runSkillScript", "currentTime", "httpRequest"],
+      ...["saveMemory", "searchMemory"],
+    ]);
     expect(tools[0]).toEqual({
       name: "readSkill",
       description: expect.any(String),
@@ -75,7 +78,8 @@ describe("an agent's tools", () => {
     ]);
     expect(await h.on()).toEqual(["readSkill", "httpRequest"]);
     await h.save({ enabled: ["httpRequest"], needsApproval: ["httpRequest"] });
-    expect((await h.list()).at(-1)).toMatchObject({ source: "skill", enabled: true, needsApproval: true });
+    const required = (await h.list()).find(({ name }) => name === "httpRequest");
+    expect(required).toMatchObject({ source: "skill", enabled: true, needsApproval: true });
   });
 
   test.each([
@@ -113,7 +117,7 @@ describe("an agent's tools", () => {
       .insert(plugins)
       .values([plugin(h.organization.id, "shop"), plugin(h.organization.id, "off", false), plugin(other.id, "theirs")]);
     const catalogue = (await (await h.request("/api/tools", { headers: h.headers })).json()) as { tools: Shown[] };
-    expect(catalogue.tools.map(({ name }) => name).slice(-2)).toEqual(["httpRequest", "shop:find"]);
+    expect(catalogue.tools.map(({ name }) => name).slice(-2)).toEqual(["searchMemory", "shop:find"]);
     expect((await h.save({ enabled: ["shop:find"] })).status).toBe(200);
     for (const name of ["theirs:find", "off:find", "shop:lose"]) {
       expect((await h.save({ enabled: [name] })).status, name).toBe(400);

@@ -8,8 +8,9 @@ import { httpRequestTool } from "../../../src/features/tools/http-request.ts";
 import { type Placeholder, Placeholders } from "../../../src/features/tools/placeholders.ts";
 import type { Tool } from "../../../src/turn/types.ts";
 import { TestClock } from "../../clock.ts";
+import { toolContext } from "../../turn/input.ts";
 
-const context = { toolCallId: "c", idempotencyKey: "k", signal: new AbortController().signal, state: {} };
+const context = toolContext();
 const call = async (tool: Tool, args: unknown) => tool.execute(tool.validate(args), context);
 
 /** The tool before a network that notes what is asked of it. */

@@ -6,6 +6,7 @@ import { agents, auditLogs, plugins } from "../../../src/db/schema.ts";
 import { loadPlugins, pluginSecrets, pluginTools } from "../../../src/features/tools/index.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { behaving, canary, connections, reference } from "../../node/mcp-servers.ts";
+import { toolContext } from "../../turn/input.ts";
 
 const base = "/api/organizations/acme/plugins";
 const tool = (name: string): McpTool => ({ name, description: `Does ${name}`, inputSchema: { type: "object" } });
@@ -229,7 +230,7 @@ describe("settings of a plugin", () => {
     const [plugin] = await loadPlugins(services.database.db, services.cipher, organization.id);
     if (!plugin) throw new Error("No plugin");
     const [first] = pluginTools({ ...services, options: closed.h.services.options }, [plugin]);
-    const context = { toolCallId: "c", idempotencyKey: "k", signal: new AbortController().signal, state: {} };
+    const context = toolContext();
     await expect(first?.execute({}, context)).rejects.toThrow("ALLOW_STDIO_MCP=true");
   });
 
@@ -252,7 +253,7 @@ describe("the tools of plugins", () => {
     const [find] = pluginTools(services, loaded);
     expect(find).toMatchObject({ name: "crm:find", description: "Does find", inputSchema, effect: "external" });
     expect(() => find?.validate({})).toThrow('"name"');
-    const context = { toolCallId: "c", idempotencyKey: "k", signal: new AbortController().signal, state: {} };
+    const context = toolContext();
     expect(await find?.execute({ name: "Ada" }, context)).toEqual({ called: "find", args: { name: "Ada" } });
     expect(loaded.flatMap(pluginSecrets)).toEqual(expect.arrayContaining([`Bearer ${canary}`, canary]));
     const { tools } = await (await h.request("/api/tools", { headers: await h.as("owner") })).json();
@@ -272,7 +273,7 @@ describe("over real processes", () => {
     const loaded = await loadPlugins(services.database.db, services.cipher, organization.id);
     const echo = pluginTools(services, loaded).find(({ name }) => name === "everything:echo");
     expect(() => echo?.validate({})).toThrow("message");
-    const context = { toolCallId: "c", idempotencyKey: "k", signal: new AbortController().signal, state: {} };
+    const context = toolContext();
     expect(await echo?.execute({ message: "hi" }, context)).toBe("Echo: hi");
   });
 

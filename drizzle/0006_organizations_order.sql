@@ -1,0 +1,1 @@
+CREATE INDEX "organizations_order" ON "organizations" USING btree ("created_at","id");

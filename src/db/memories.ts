@@ -1,0 +1,39 @@
+import { sql } from "drizzle-orm";
+import { check, customType, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { agents } from "./agents.ts";
+import { bytea, createdAt, id, updatedAt } from "./columns.ts";
+import { conversations } from "./conversations.ts";
+
+const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
+
+/** What agents know about end users. */
+export const memories = pgTable(
+  "memories",
+  {
+    id: id(),
+    agentId: uuid("agent_id")
+      .notNull()
+      .references(() => agents.id, { onDelete: "cascade" }),
+    organizationId: uuid("organization_id").notNull(),
+    /** The end user it is about; empty: nobody in particular, and known in every conversation. */
+    subject: text("subject").notNull().default(""),
+    content: text("content").notNull(),
+    /** SHA-256 of the content as it is compared: without case, accents and punctuation. */
+    digest: bytea("digest").notNull(),
+    category: text("category").notNull().default("general"),
+    importance: integer("importance").notNull().default(5),
+    sourceConversationId: uuid("source_conversation_id").references(() => conversations.id, { onDelete: "set null" }),
+    /** Of the content without case and accents, which databases fold by their locale or not at all. */
+    search: tsvector("search").notNull(),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [
+    check("memories_importance", sql`${table.importance} between 1 and 10`),
+    uniqueIndex("memories_digest").on(table.agentId, table.subject, table.digest),
+    index("memories_newest").on(table.agentId, table.subject, table.updatedAt),
+    index("memories_important").on(table.agentId, table.subject, table.importance, table.updatedAt),
+    index("memories_source").on(table.sourceConversationId),
+    index("memories_search").using("gin", table.search),
+  ],
+);

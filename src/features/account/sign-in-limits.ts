@@ -1,0 +1,90 @@
+import type { Services } from "../../context.ts";
+import { clientKey, networkKey } from "../../http/address.ts";
+import { countWatched, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/throttle.ts";
+import { recordEvent } from "./audit.ts";
+import { findAccount } from "./known-account.ts";
+import type { Client } from "./sessions.ts";
+
+const windowMs = 15 * 60 * 1000;
+/** Failures of one account from one address. A stranger elsewhere can't lock the account for its owner. */
+const perAccount: Limit = { calls: 10, windowMs };
+/** Failures from one address, whatever the accounts. */
+const perAddress: Limit = { calls: 50, windowMs };
+/** Failures from all the addresses of an IPv6 /48: its holder has 65,536 of those that count as one. */
+const perNetwork: Limit = { calls: 500, windowMs };
+/** All sign-ins from one address, the successful ones too: each costs a hash. */
+const inAll: Limit = { calls: 100, windowMs };
+
+/** A call that signs in. */
+export interface SignInRequest extends Client {
+  id: string;
+}
+
+interface Attempt {
+  email: string;
+  request: SignInRequest;
+}
+
+/** What counts, and for whom. */
+interface Count {
+  key: string;
+  limit: Limit;
+  what: "sign-ins" | "failed sign-ins";
+  /** Whom its limit shuts out: an address, or an account at one. */
+  target: string;
+}
+
+/**
+ * Counts a failure before the password is checked, so that attempts at the same time can't outrun the limits. Throws the
+ * 429.
+ */
+export async function countAttempt(services: Services, attempt: Attempt) {
+  const { email, request } = attempt;
+  const client = clientKey(request.ip);
+  const network = networkKey(request.ip);
+  const address = `sign-in:${client}`;
+  const pair = `${address}:${email}`;
+  const shared = [
+    { key: address, limit: perAddress, what: "failed sign-ins" as const, target: client },
+    ...(network === null
+      ? []
+      : [{ key: `sign-in:${network}`, limit: perNetwork, what: "failed sign-ins" as const, target: network }]),
+  ];
+  await count(services, attempt, { key: `sign-ins:${client}`, limit: inAll, what: "sign-ins", target: client });
+  await count(services, attempt, { key: pair, limit: perAccount, what: "failed sign-ins", target: email });
+  for (const one of shared) await count(services, attempt, one);
+  const takeBackShared = async () => {
+    for (const { key } of shared) await uncountCall(services, key);
+  };
+  return {
+    /** It was none: the account begins afresh. */
+    forgive: async () => {
+      await forgetCalls(services, pair);
+      await takeBackShared();
+    },
+    /** Nobody could tell. */
+    takeBack: async () => {
+      await uncountCall(services, pair);
+      await takeBackShared();
+    },
+  };
+}
+
+/** Throws the 429; the first of a window leaves a trace in the audit log, the others would only fill it. */
+async function count(services: Services, attempt: Attempt, { key, limit, what, target }: Count): Promise<void> {
+  const { verdict, firstRefusal } = await countWatched(services, key, limit);
+  if (firstRefusal) {
+    // A limit of an address is about no account: it concerns the installation.
+    const account = target === attempt.email ? await findAccount(services, attempt.email) : null;
+    await recordEvent(services.database.db, {
+      action: "session.create",
+      actor: account,
+      target,
+      request: attempt.request,
+      organizationIds: account?.organizationIds ?? [],
+      success: false,
+      summary: { refused: what, limit: limit.calls },
+    });
+  }
+  requireAllowed(verdict, what);
+}

@@ -1,0 +1,12 @@
+/** What agents know about end users: kept apart by subject, found by words, learned in the background. */
+
+/** Looking for facts in a finished turn, as background work: what to enqueue, and who does it. */
+export { type Complete, extractionOf, memoryJobs } from "./extract.ts";
+/** What a turn should know before it answers, and how it reads in a prompt. */
+export { memoryLines, type Recalled, recall, searchMemories } from "./recall.ts";
+/** `/memories`. */
+export { memoryRoutes } from "./routes.ts";
+/** Keeping a fact; nearly the same of the same subject is updated. */
+export { type Fact, type Saved, saveMemory } from "./store.ts";
+/** The tools `saveMemory` and `searchMemory` of an agent. */
+export { memoryTools } from "./tools.ts";

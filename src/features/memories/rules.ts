@@ -1,0 +1,90 @@
+import { stemOf, tellingWords, wordsOf } from "./text.ts";
+
+const nearEnough = 0.8;
+
+/** How much of what two texts say is the same, by their words: 0 to 1. */
+export function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  if (a.size === 0 || b.size === 0) return 0;
+  let shared = 0;
+  for (const word of a) if (b.has(word)) shared += 1;
+  return shared / (a.size + b.size - shared);
+}
+
+/**
+ * The one that says nearly the same as `content`, or null. Other numbers or another order of the words are another
+ * fact: "Ann is older than Bob" must not replace its opposite, nor one birthday the other.
+ */
+export function nearDuplicate<Known extends { content: string }>(
+  content: string,
+  known: readonly Known[],
+): Known | null {
+  const words = new Set(wordsOf(content));
+  let best: { one: Known; near: number } | null = null;
+  for (const one of known) {
+    const others = new Set(wordsOf(one.content));
+    const near = similarity(words, others);
+    if (near < nearEnough || near <= (best?.near ?? 0)) continue;
+    if (sameNumbers(words, others) && sameOrder(words, others)) best = { one, near };
+  }
+  return best?.one ?? null;
+}
+
+const numbers = (words: ReadonlySet<string>) => [...words].filter((word) => /\p{N}/u.test(word)).sort();
+
+function sameNumbers(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return numbers(a).join(" ") === numbers(b).join(" ");
+}
+
+function sameOrder(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  const [left, right] = [[...a].filter((word) => b.has(word)), [...b].filter((word) => a.has(word))];
+  return left.every((word, index) => word === right[index]);
+}
+
+/** What can be told apart by how well it fits. */
+interface Ranked {
+  content: string;
+  importance: number;
+  updatedAt: Date;
+}
+
+/** A word that only begins alike. */
+const likeness = 0.6;
+
+/** Those that have a word of the query, the best first: rare words weigh more, importance and age decide between equals. */
+export function bestMatches<One extends Ranked>(query: string, known: readonly One[]): One[] {
+  const texts = known.map((one) => ({ one, words: new Set(wordsOf(one.content)) }));
+  const fits = tellingWords(query).map((word) => {
+    const degrees = texts.map(({ words }) => degree(word, words));
+    const found = degrees.filter((value) => value > 0).length;
+    return { degrees, weight: found === 0 ? 0 : Math.log(1 + texts.length / found) };
+  });
+  const scored = texts.map(({ one }, index) => ({
+    one,
+    score: fits.reduce((sum, { degrees, weight }) => sum + weight * (degrees[index] ?? 0), 0),
+  }));
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || byImportance(a.one, b.one))
+    .map(({ one }) => one);
+}
+
+function degree(word: string, words: ReadonlySet<string>): number {
+  if (words.has(word)) return 1;
+  const stem = stemOf(word);
+  if (stem === word) return 0;
+  for (const other of words) if (other.startsWith(stem)) return likeness;
+  return 0;
+}
+
+/** The most important first, then the newest. */
+export function byImportance(a: Ranked, b: Ranked): number {
+  return b.importance - a.importance || b.updatedAt.getTime() - a.updatedAt.getTime();
+}
+
+/** Most of the places for what fits, some for what matters most whatever is talked about. */
+export function chooseRecalled<One extends Ranked>(text: string, known: readonly One[], limit: number): One[] {
+  const fitting = bestMatches(text, known);
+  const important = known.toSorted(byImportance);
+  const reserved = fitting.slice(0, Math.ceil(limit * 0.7));
+  return [...new Set([...reserved, ...important.slice(0, limit), ...fitting])].slice(0, limit);
+}

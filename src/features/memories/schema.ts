@@ -1,0 +1,106 @@
+import { z } from "@hono/zod-openapi";
+import { zInt4, zText } from "../../core/text.ts";
+import { Timestamp } from "../../http/shapes.ts";
+
+/** In characters. */
+export const longestContent = 4_000;
+
+const notEmpty = "must not be empty";
+
+const content = zText(longestContent)
+  .trim()
+  .min(1, notEmpty)
+  .openapi({ description: "One fact, in a sentence.", example: "Prefers to be called in the afternoon." });
+const category = zText(64).trim().min(1, notEmpty).openapi({ example: "preferences" });
+const importance = zInt4(1, 10).openapi({ description: "1 to 10; what matters most is recalled first.", example: 7 });
+const subject = zText(256).openapi({
+  description:
+    "The end user it is about, as `user` of a chat request or as the messenger knows them. Empty: nobody in particular; every end user's conversations may recall it.",
+  example: "user-42",
+});
+const instanceId = zText(128).openapi({ description: "Slug of the agent.", example: "support" });
+
+export const Memory = z
+  .object({
+    id: z.uuid(),
+    instanceId: z.string().openapi({ description: "Slug of the agent.", example: "support" }),
+    content: z.string().openapi({ example: "Prefers to be called in the afternoon." }),
+    category: z.string().openapi({ example: "general" }),
+    importance: z.int().openapi({ example: 5 }),
+    subject: z.string().openapi({ description: "The end user it is about; empty: nobody in particular." }),
+    sourceConversationId: z
+      .string()
+      .nullable()
+      .openapi({ description: "Where it was said, if in a conversation.", example: "support:web:api-7" }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .openapi("Memory");
+export type Memory = z.infer<typeof Memory>;
+
+export const NewMemory = z
+  .object({
+    instanceId,
+    content,
+    category: category.optional(),
+    importance: importance.optional(),
+    subject: subject.optional(),
+  })
+  .openapi("NewMemory", { example: { instanceId: "support", content: "Prefers tea.", subject: "user-42" } });
+export type NewMemory = z.infer<typeof NewMemory>;
+
+export const SavedMemory = z
+  .object({
+    memory: Memory,
+    event: z.enum(["ADD", "UPDATE"]).openapi({
+      description: "`UPDATE`: it took the place of one of the same subject that said the same or nearly so.",
+    }),
+  })
+  .openapi("SavedMemory");
+export type SavedMemory = z.infer<typeof SavedMemory>;
+
+/** Which memories are meant; an empty agent is none that exists, never all of them. */
+const which = {
+  instanceId: instanceId.optional().openapi({ description: "Only this agent's." }),
+  subject: subject.optional().openapi({ description: "Only about this end user." }),
+};
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, "must be a whole number")
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
+
+export const MemoryQuery = z.object({
+  ...which,
+  search: zText(256).optional().openapi({
+    description: "Words that all occur, or their beginnings, in any case, with accents or without.",
+    example: "call afternoon",
+  }),
+  category: zText(64).optional().openapi({ description: "The category, exactly.", example: "preferences" }),
+  limit: wholeNumber(1, 100)
+    .optional()
+    .openapi({ type: "integer", minimum: 1, maximum: 100, description: "20 unless given.", example: 20 }),
+  offset: wholeNumber(0, 2_147_483_647)
+    .optional()
+    .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
+});
+export type MemoryQuery = z.infer<typeof MemoryQuery>;
+
+/** What it does not know is refused: a filter that is misspelt must not delete everything. */
+export const MemoryDeletion = z.strictObject(which, "knows only instanceId and subject");
+export type MemoryDeletion = z.infer<typeof MemoryDeletion>;
+
+export const MemoryPage = z
+  .object({ memories: z.array(Memory), total: z.int().openapi({ example: 1 }), limit: z.int(), offset: z.int() })
+  .openapi("MemoryPage");
+export type MemoryPage = z.infer<typeof MemoryPage>;
+
+export const DeletedMemories = z
+  .object({ deleted: z.literal(true), count: z.int().openapi({ description: "How many there were.", example: 3 }) })
+  .openapi("DeletedMemories");
+
+export const memoryPath = z.object({
+  id: z.string().openapi({ description: "The memory's id.", example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
+});

@@ -1,0 +1,131 @@
+import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { type Ctx, write } from "../../context.ts";
+import { notFound } from "../../core/errors.ts";
+import { sqlState } from "../../db/client.ts";
+import { agents, conversations, memories } from "../../db/schema.ts";
+import { findAgent, withinReach } from "../agents/index.ts";
+import type { Memory, MemoryDeletion, MemoryPage, MemoryQuery, NewMemory, SavedMemory } from "./schema.ts";
+import { type MemoryRow, storeMemory, unlessBeaten } from "./store.ts";
+import { allOf } from "./text.ts";
+
+/** A page of the memories within reach, the newest first. Throws the 404 of the agent. */
+export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<MemoryPage> {
+  const { instanceId, subject, search, category, limit = 20, offset = 0 } = query;
+  if (instanceId !== undefined) await findAgent(ctx, instanceId);
+  const wanted = and(
+    withinReach(ctx),
+    instanceId === undefined ? undefined : eq(agents.slug, instanceId),
+    subject === undefined ? undefined : eq(memories.subject, subject),
+    category ? eq(memories.category, category) : undefined,
+    search ? found(search) : undefined,
+  );
+  const rows = await ctx.db
+    .select({ memory: memories, slug: agents.slug, ref: conversations.ref })
+    .from(memories)
+    .innerJoin(agents, eq(agents.id, memories.agentId))
+    .leftJoin(conversations, eq(conversations.id, memories.sourceConversationId))
+    .where(wanted)
+    .orderBy(desc(memories.updatedAt), desc(memories.id))
+    .limit(limit)
+    .offset(offset);
+  const [count] = await ctx.db
+    .select({ total: sql<number>`count(*)::int` })
+    .from(memories)
+    .innerJoin(agents, eq(agents.id, memories.agentId))
+    .where(wanted);
+  const shown = rows.map(({ memory, slug, ref }) => toMemory(memory, slug, ref));
+  return { memories: shown, total: count?.total ?? 0, limit, offset };
+}
+
+/** What has no words, a sign for one, is looked for as it is. */
+function found(search: string): SQL {
+  const query = allOf(search);
+  if (query === null) return sql`strpos(${memories.content}, ${search.trim()}) > 0`;
+  return sql`${memories.search} @@ ${query}::tsquery`;
+}
+
+/** Throws the 404 of the agent. */
+export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory): Promise<SavedMemory> {
+  const agent = await findAgent(ctx, instanceId);
+  const summary: Record<string, unknown> = {};
+  const change = { action: "memory.create", target: agent.slug, agentId: agent.id, agentUnchanged: true, summary };
+  try {
+    const { memory, event } = await unlessBeaten(() =>
+      write(ctx, change, async (tx) => {
+        const saved = await storeMemory(tx, { ...fact, agent, subject: fact.subject ?? "" });
+        Object.assign(summary, { memoryId: saved.memory.id, event: saved.event });
+        return saved;
+      }),
+    );
+    return { memory: await withSource(ctx, memory, agent.slug), event };
+  } catch (error) {
+    throw sqlState(error) === "23503" ? notFound("Agent") : error;
+  }
+}
+
+/** Deletes what is meant of all that is within reach, and counts it. Throws the 404 of the agent. */
+export async function deleteMemories(ctx: Ctx, { instanceId, subject }: MemoryDeletion): Promise<number> {
+  const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
+  const summary: Record<string, unknown> = { ...(subject === undefined ? {} : { subject }) };
+  const where = agent
+    ? { target: agent.slug, agentId: agent.id, agentUnchanged: true }
+    : { target: ctx.membership.organizationSlug };
+  return write(ctx, { action: "memory.delete-all", ...where, summary }, async (tx) => {
+    const reached = tx
+      .select({ id: agents.id })
+      .from(agents)
+      .where(and(withinReach(ctx), agent ? eq(agents.id, agent.id) : undefined));
+    const gone = tx.$with("gone").as(
+      tx
+        .delete(memories)
+        .where(
+          and(inArray(memories.agentId, reached), subject === undefined ? undefined : eq(memories.subject, subject)),
+        )
+        .returning({ id: memories.id }),
+    );
+    const [row] = await tx.with(gone).select({ count: sql<number>`count(*)::int` }).from(gone);
+    summary.count = row?.count ?? 0;
+    return row?.count ?? 0;
+  });
+}
+
+/** Throws the 404. */
+export async function deleteMemory(ctx: Ctx, id: string): Promise<void> {
+  const [known] = isUuid(id)
+    ? await ctx.db
+        .select({ slug: agents.slug, agentId: agents.id })
+        .from(memories)
+        .innerJoin(agents, eq(agents.id, memories.agentId))
+        .where(and(eq(memories.id, id), withinReach(ctx)))
+    : [];
+  if (!known) throw notFound("Memory");
+  const { slug, agentId } = known;
+  const change = { action: "memory.delete", target: slug, agentId, agentUnchanged: true, summary: { memoryId: id } };
+  await write(ctx, change, async (tx) => {
+    const gone = await tx.delete(memories).where(eq(memories.id, id)).returning({ id: memories.id });
+    if (gone.length === 0) throw notFound("Memory");
+  });
+}
+
+const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+/** One that was updated may come from a conversation. */
+async function withSource(ctx: Ctx, memory: MemoryRow, slug: string): Promise<Memory> {
+  if (memory.sourceConversationId === null) return toMemory(memory, slug, null);
+  const [conversation] = await ctx.db
+    .select({ ref: conversations.ref })
+    .from(conversations)
+    .where(eq(conversations.id, memory.sourceConversationId));
+  return toMemory(memory, slug, conversation?.ref ?? null);
+}
+
+/** A memory as the wire shows it. */
+function toMemory(row: MemoryRow, slug: string, ref: string | null): Memory {
+  const { id, content, category, importance, subject } = row;
+  return {
+    ...{ id, instanceId: slug, content, category, importance, subject },
+    sourceConversationId: ref,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,143 @@
+import { and, desc, eq, getTableColumns, ne, sql } from "drizzle-orm";
+import { digest } from "../../core/ids.ts";
+import { clip, storable } from "../../core/text.ts";
+import { writeArray } from "../../db/arrays.ts";
+import { type Database, type Db, sqlState } from "../../db/client.ts";
+import { memories } from "../../db/schema.ts";
+import { nearDuplicate } from "./rules.ts";
+import { longestContent } from "./schema.ts";
+import { canonical, indexTerms } from "./text.ts";
+
+/** Of so many newest memories of a subject one that says nearly the same is looked for. */
+const compared = 200;
+
+/** So many an agent keeps of one subject; beyond, the least important go, the oldest of them first. */
+export const subjectLimit = 10_000;
+
+export interface Fact {
+  agent: { id: string; organizationId: string };
+  /** The end user it is about; empty: nobody in particular. */
+  subject: string;
+  content: string;
+  /** `general`, or what a memory that it updates has. */
+  category?: string | undefined;
+  /** 1 to 10; 5, or what a memory that it updates has. */
+  importance?: number | undefined;
+  /** Where it was said. */
+  conversationId?: string | undefined;
+}
+
+export type MemoryRow = Omit<typeof memories.$inferSelect, "digest" | "search">;
+
+export interface Saved {
+  memory: MemoryRow;
+  /** `UPDATE`: it took the place of one of the same subject that said the same or nearly so. */
+  event: "ADD" | "UPDATE";
+}
+
+/** Keeps a fact. Rejects with the database's 23503 when the agent is gone. */
+export function saveMemory({ db }: Database, fact: Fact): Promise<Saved> {
+  return unlessBeaten(() => storeMemory(db, fact));
+}
+
+/** Somebody else stored the same at this moment, or it was a deadlock: the same again finds what is there. */
+export async function unlessBeaten<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!["23505", "40P01"].includes(sqlState(error) ?? "") || attempt === 3) throw error;
+    }
+  }
+}
+
+/** `saveMemory` as a part of a transaction, whose caller tries again. */
+export async function storeMemory(db: Db, fact: Fact): Promise<Saved> {
+  const content = clip(storable(fact.content).trim(), longestContent);
+  const columns = { content, digest: await digest(canonical(content)), search: searchColumn(content) };
+  const known = await findKnown(db, fact, content, columns.digest);
+  const updated = known === null ? undefined : await update(db, known, fact, columns);
+  return updated ? { memory: updated, event: "UPDATE" } : insert(db, fact, columns);
+}
+
+const searchColumn = (content: string) => sql<string>`array_to_tsvector(${writeArray(indexTerms(content))}::text[])`;
+
+interface Columns {
+  content: string;
+  digest: Uint8Array;
+  search: ReturnType<typeof searchColumn>;
+}
+
+const about = ({ agent, subject }: Fact) => and(eq(memories.agentId, agent.id), eq(memories.subject, subject));
+
+async function findKnown(db: Db, fact: Fact, content: string, digest: Uint8Array): Promise<string | null> {
+  const columns = { id: memories.id, content: memories.content };
+  const [same] = await db
+    .select(columns)
+    .from(memories)
+    .where(and(about(fact), eq(memories.digest, digest)));
+  if (same) return same.id;
+  const newest = await db
+    .select(columns)
+    .from(memories)
+    .where(about(fact))
+    .orderBy(desc(memories.updatedAt))
+    .limit(compared);
+  return nearDuplicate(content, newest)?.id ?? null;
+}
+
+const { digest: _digest, search: _search, ...returned } = getTableColumns(memories);
+
+/** Null where the conversation is gone. */
+const source = ({ agent, conversationId }: Fact) =>
+  conversationId === undefined
+    ? null
+    : sql<string>`(select id from conversations where id = ${conversationId} and agent_id = ${agent.id})`;
+
+/** Undefined when the memory is gone meanwhile. */
+async function update(db: Db, id: string, fact: Fact, columns: Columns): Promise<MemoryRow | undefined> {
+  const { category, importance } = fact;
+  const [memory] = await db
+    .update(memories)
+    .set({
+      ...columns,
+      category,
+      importance,
+      ...(fact.conversationId === undefined ? {} : { sourceConversationId: source(fact) }),
+      updatedAt: sql`now()`,
+    })
+    .where(and(eq(memories.id, id), about(fact)))
+    .returning(returned);
+  return memory;
+}
+
+async function insert(db: Db, fact: Fact, columns: Columns): Promise<Saved> {
+  const { agent, subject, category, importance } = fact;
+  const [row] = await db
+    .insert(memories)
+    .values({
+      ...columns,
+      ...{ agentId: agent.id, organizationId: agent.organizationId, subject, category, importance },
+      sourceConversationId: source(fact),
+    })
+    .onConflictDoUpdate({
+      target: [memories.agentId, memories.subject, memories.digest],
+      set: { ...columns, category, importance, updatedAt: sql`now()` },
+    })
+    .returning({ ...returned, added: sql<boolean>`(xmax = 0)` });
+  if (!row) throw new Error("The insert answered no row");
+  const { added, ...memory } = row;
+  if (added) await makeRoom(db, fact, memory.id);
+  return { memory, event: added ? "ADD" : "UPDATE" };
+}
+
+/** Never the new one: whoever was told that it is kept must find it. */
+async function makeRoom(db: Db, fact: Fact, newId: string): Promise<void> {
+  const surplus = db
+    .select({ id: memories.id })
+    .from(memories)
+    .where(and(about(fact), ne(memories.id, newId)))
+    .orderBy(desc(memories.importance), desc(memories.updatedAt))
+    .offset(subjectLimit - 1);
+  await db.delete(memories).where(sql`${memories.id} in (${surplus})`);
+}

@@ -1,0 +1,48 @@
+import { clip } from "../../core/text.ts";
+import { promptTexts, type StoredPrompts } from "./sections.ts";
+import { changesWithTurn, type FixedValues, parse, render, type Template, type TurnValues } from "./template.ts";
+
+/** Writes the prompt of a turn. */
+export type PreparedPrompt = (turn: TurnValues) => string;
+
+const separator = "\n\n";
+const join = (texts: readonly string[]) => texts.filter((text) => text !== "").join(separator);
+
+/**
+ * The prompt as far as it is the same in every turn; make it once for an agent as cached. What the result is called
+ * with is filled in per turn.
+ */
+export function preparePrompt(stored: StoredPrompts, fixed: FixedValues): PreparedPrompt {
+  const pieces = promptTexts(stored).map((text): string | Template => {
+    const template = parse(text);
+    return changesWithTurn(template) ? template : render(template, { ...fixed, ...nothing });
+  });
+  const first = pieces.findIndex((piece) => typeof piece !== "string");
+  const end = first === -1 ? pieces.length : first;
+  const beginning = join(pieces.slice(0, end).filter((piece) => typeof piece === "string"));
+  const rest = pieces.slice(end);
+  return (turn) => {
+    const values = { ...fixed, ...turn, userName: oneLine(turn.userName) };
+    return join([beginning, ...rest.map((piece) => (typeof piece === "string" ? piece : render(piece, values)))]);
+  };
+}
+
+/** The whole prompt at once, where nothing is cached. */
+export function assemblePrompt(stored: StoredPrompts, values: FixedValues & TurnValues): string {
+  return preparePrompt(stored, values)(values);
+}
+
+const nothing: TurnValues = { datetime: "", memories: "", userName: "", state: "" };
+
+/** Values that leave the placeholders of a turn where they are: the prompt without what a turn adds, to compare it by. */
+export const unfilled: TurnValues = {
+  datetime: "{{datetime}}",
+  memories: "{{memories}}",
+  userName: "{{userName}}",
+  state: "{{state}}",
+};
+
+/** People choose their names themselves: it may not look like a section of the prompt. */
+function oneLine(name: string): string {
+  return clip(name.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), 200);
+}

@@ -1,0 +1,38 @@
+/** Reads the clock in this time zone: `Saturday, 2026-11-21 09:30 (UTC+01:00)`. Make it once: formats are costly. */
+export function datetimeIn(timezone: string): (now: number) => string {
+  const format = formatIn(timezone);
+  let read = { minute: Number.NaN, text: "" };
+  return (now) => {
+    const minute = Math.floor(now / 60_000);
+    if (minute !== read.minute) read = { minute, text: write(format, now) };
+    return read.text;
+  };
+}
+
+function write(format: Intl.DateTimeFormat, now: number): string {
+  const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? "";
+  const offset = part("timeZoneName").replace("GMT", "") || "+00:00";
+  const date = [part("year"), part("month"), part("day")].join("-");
+  return `${part("weekday")}, ${date} ${part("hour")}:${part("minute")} (UTC${offset})`;
+}
+
+/** A zone that was stored on another runtime may be unknown here; a turn does not fail for that. */
+function formatIn(timezone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat("en-GB", { ...fields, timeZone: timezone });
+  } catch {
+    return new Intl.DateTimeFormat("en-GB", { ...fields, timeZone: "UTC" });
+  }
+}
+
+const fields = {
+  weekday: "long",
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+  timeZoneName: "longOffset",
+} as const;

@@ -1,0 +1,42 @@
+import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
+import { slugParam } from "../agents/index.ts";
+import { PromptChanges, Prompts } from "./schema.ts";
+import { listPrompts, savePrompts } from "./service.ts";
+
+const tags = ["Prompts"];
+const path = "/api/instances/{slug}/prompts";
+
+const list = guarded("agent.prompt:read", {
+  method: "get",
+  path,
+  operationId: "listPrompts",
+  tags,
+  summary: "The prompt of an agent",
+  description:
+    "All eight sections in the order in which they make up the prompt, with the engine's own text where none is stored.",
+  request: { params: slugParam },
+  responses: { 200: json(Prompts, "The sections."), ...errorAnswers(404) },
+});
+
+const save = guarded("agent.prompt:write", {
+  method: "patch",
+  path,
+  operationId: "savePrompts",
+  tags,
+  summary: "Change sections of an agent's prompt",
+  description: `Sections that are not named stay as they are. Takes effect with the next turn.
+
+Placeholders: \`{{name}}\` and \`{{description}}\` of the agent, \`{{skillsList}}\`, \`{{memories}}\` of the user, \`{{state}}\` of the conversation, \`{{userName}}\`, \`{{datetime}}\`, \`{{timezone}}\`. Any other \`{{…}}\` stays as it is, and what a value holds is not filled in itself. A line that holds nothing but a placeholder, or a label with a colon before it, is left out when there is nothing to say, and so are a lead-in with a colon and a heading that have nothing left below. Enabled skills, memories and state are added to their section when no section names their placeholder, unless that section is empty.
+
+Values that change with each turn (\`{{memories}}\`, \`{{state}}\`, \`{{userName}}\`, \`{{datetime}}\`) belong into the last three sections: providers' prompt caches reach as far as the first difference.`,
+  request: { params: slugParam, body: jsonBody(PromptChanges) },
+  responses: { 200: json(Prompts, "All sections as they are now."), ...errorAnswers(404) },
+});
+
+/** `/api/instances/{slug}/prompts`. */
+export const promptRoutes = router()
+  .openapi(list, async (c) => c.json({ prompts: await listPrompts(c.var.ctx, c.req.valid("param").slug) }, 200))
+  .openapi(save, async (c) => {
+    const prompts = await savePrompts(c.var.ctx, c.req.valid("param").slug, c.req.valid("json").sections);
+    return c.json({ prompts }, 200);
+  });

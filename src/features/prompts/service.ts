@@ -1,0 +1,69 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { writeArray } from "../../db/arrays.ts";
+import type { Db } from "../../db/client.ts";
+import { agentPrompts } from "../../db/schema.ts";
+import { findAgent, writeAgent } from "../agents/index.ts";
+import type { PromptChange, Prompts } from "./schema.ts";
+import { defaultContent, describePrompts, isPromptKey, type StoredPrompts } from "./sections.ts";
+
+/** What was written for an agent, by section; a section that has its default is not in it. */
+export async function loadPrompts(db: Db, agentId: string): Promise<StoredPrompts> {
+  const rows = await db
+    .select({ key: agentPrompts.key, content: agentPrompts.content })
+    .from(agentPrompts)
+    .where(eq(agentPrompts.agentId, agentId));
+  return new Map(rows.flatMap(({ key, content }) => (isPromptKey(key) ? [[key, content] as const] : [])));
+}
+
+/** All eight sections. Throws the 404 of the agent. */
+export async function listPrompts(ctx: Ctx, slug: string): Promise<Prompts["prompts"]> {
+  const { id } = await findAgent(ctx, slug);
+  return describePrompts(await loadPrompts(ctx.db, id));
+}
+
+/**
+ * Stores the given sections beside the others, each key once, and answers all eight. Who sends a default back as it
+ * was read keeps the default. Throws the 404 of the agent.
+ */
+export async function savePrompts(
+  ctx: Ctx,
+  slug: string,
+  changes: readonly PromptChange[],
+): Promise<Prompts["prompts"]> {
+  const summary = { keys: changes.map(({ key }) => key) };
+  return writeAgent(ctx, slug, { action: "agent.prompt.update", summary }, async (tx, { id }) => {
+    await removeSections(tx, id, changes.filter(isDefault));
+    await storeSections(tx, ctx, id, changes);
+    return describePrompts(await loadPrompts(tx, id));
+  });
+}
+
+function isDefault({ key, content }: PromptChange): boolean {
+  return content === null || content === defaultContent(key);
+}
+
+async function removeSections(tx: Db, agentId: string, changes: readonly PromptChange[]): Promise<void> {
+  const keys = writeArray(changes.map(({ key }) => key));
+  await tx
+    .delete(agentPrompts)
+    .where(and(eq(agentPrompts.agentId, agentId), sql`${agentPrompts.key} = any(${keys}::text[])`));
+}
+
+async function storeSections(tx: Db, ctx: Ctx, agentId: string, changes: readonly PromptChange[]): Promise<void> {
+  const author = ctx.actor.type === "user" ? ctx.actor.id : null;
+  const rows = changes.flatMap((change) => {
+    const { key, content } = change;
+    return content === null || isDefault(change)
+      ? []
+      : [{ agentId, key, content, createdBy: author, updatedBy: author }];
+  });
+  if (rows.length === 0) return;
+  await tx
+    .insert(agentPrompts)
+    .values(rows)
+    .onConflictDoUpdate({
+      target: [agentPrompts.agentId, agentPrompts.key],
+      set: { content: sql`excluded.content`, updatedBy: sql`excluded.updated_by`, updatedAt: sql`now()` },
+    });
+}

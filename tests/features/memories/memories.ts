@@ -1,0 +1,80 @@
+import { desc, eq } from "drizzle-orm";
+import { newId } from "../../../src/core/ids.ts";
+import { agents, conversations, memories, messages, turns } from "../../../src/db/schema.ts";
+import type { MemoryPage, SavedMemory } from "../../../src/features/memories/schema.ts";
+import { type Fact, saveMemory } from "../../../src/features/memories/store.ts";
+import { harness } from "../../harness.ts";
+
+/** An agent with its row, and short ways to its memories. */
+export async function memoryHarness(fields: Record<string, unknown> = {}) {
+  const h = await harness();
+  const { slug, headers } = await h.agent(fields);
+  const { database } = h.services;
+  const find = async (wanted: string) => {
+    const [row] = await database.db.select().from(agents).where(eq(agents.slug, wanted));
+    if (!row) throw new Error(`There is no agent ${wanted}`);
+    return row;
+  };
+  const agent = await find(slug);
+
+  const list = async (query = "", as = headers) => {
+    const response = await h.request(`/memories${query}`, { headers: as });
+    if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+    return (await response.json()) as MemoryPage;
+  };
+
+  return {
+    ...h,
+    database,
+    agent,
+    anotherAgent: h.agent,
+    /** Another agent of the same organization, as its row. */
+    createAgent: async (more: Record<string, unknown> = {}) => find((await h.agent(more)).slug),
+    slug,
+    headers,
+    list,
+    contents: async (query = "", as = headers) => (await list(query, as)).memories.map(({ content }) => content),
+    post: (json: Record<string, unknown>, as = headers) =>
+      h.request("/memories", { method: "POST", headers: as, json: { instanceId: slug, ...json } }),
+    add: async (json: Record<string, unknown>): Promise<SavedMemory> => {
+      const response = await h.request("/memories", { method: "POST", headers, json: { instanceId: slug, ...json } });
+      if (response.status !== 201) throw new Error(`${response.status}: ${await response.text()}`);
+      return response.json();
+    },
+    forget: (path = "", as = headers) => h.request(`/memories${path}`, { method: "DELETE", headers: as }),
+    save: (content: string, more: Partial<Fact> = {}) =>
+      saveMemory(database, { agent, subject: "ada", content, ...more }),
+    rows: () => database.db.select().from(memories).orderBy(desc(memories.updatedAt), desc(memories.id)),
+  };
+}
+
+export type MemoryHarness = Awaited<ReturnType<typeof memoryHarness>>;
+
+/** A conversation with turns as the chat stores them: of each what was asked, and what was answered. */
+export async function converse(
+  { database, agent }: MemoryHarness,
+  said: readonly (readonly [asked: string | null, answered: string])[],
+  { subject = "ada", channel = "web", source = "user" } = {},
+) {
+  const conversationId = newId();
+  const ref = `${agent.slug}:${channel}:${conversationId}`;
+  const owned = { agentId: agent.id, organizationId: agent.organizationId, subject };
+  await database.db.insert(conversations).values({ id: conversationId, ...owned, ref, channel, channelId: ref });
+  const turnIds: string[] = [];
+  let seq = 0;
+  for (const [asked, answered] of said) {
+    const turnId = newId();
+    const row = { id: turnId, ...owned, conversationId, ticket: turnIds.length + 1, source, door: "native" };
+    await database.db.insert(turns).values({ ...row, status: "done", owner: newId(), leaseUntil: new Date(0) });
+    const parts = [
+      ...(asked === null ? [] : [{ role: "user" as const, content: asked }]),
+      { role: "assistant" as const, content: answered },
+    ];
+    for (const part of parts) {
+      seq += 1;
+      await database.db.insert(messages).values({ ...part, conversationId, turnId, seq });
+    }
+    turnIds.push(turnId);
+  }
+  return { conversationId, ref, turnIds, lastTurn: turnIds.at(-1) ?? "" };
+}

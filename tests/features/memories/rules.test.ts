@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { bestMatches, chooseRecalled, nearDuplicate, similarity } from "../../../src/features/memories/rules.ts";
+
+const known = (...contents: string[]) => contents.map((content) => ({ content }));
+
+describe("near-duplicates", () => {
+  test.each([
+    ["The user lives in the old town of Bern with a dog", "The user lives in the old town of Bern with a big dog"],
+    ["The user is a vegetarian and likes spicy food", "The user is a vegetarian, and likes spicy food!"],
+    ["ユーザーは東京の渋谷に住んでいます", "ユーザーは東京の渋谷に住んでいます。"],
+  ])("%j is as good as %j", (a, b) => {
+    expect(nearDuplicate(a, known("Something else", b))?.content).toBe(b);
+  });
+
+  test.each([
+    ["Likes tea", "Likes coffee"],
+    ["Ann is older than Bob", "Bob is older than Ann"],
+    [
+      "The user's son was born on 5 May 2010 in the hospital of Bern",
+      "The user's son was born on 5 May 2012 in the hospital of Bern",
+    ],
+    ["Knows C++", "Knows C"],
+    ["", "Likes tea"],
+    ["🙂", "🙃"],
+    ["Vegetarian", "The user is a vegetarian"],
+  ])("%j is not %j", (a, b) => expect(nearDuplicate(a, known(b))).toBeNull());
+
+  test("the nearest wins", () => {
+    const list = known("a b c d e f g h i x", "a b c d e f g h i j", "a b c d e f g h i y");
+    expect(nearDuplicate("a b c d e f g h i j", list)).toBe(list[1]);
+  });
+
+  test("similarity is symmetrical and between 0 and 1", () => {
+    const [a, b] = [new Set(["a", "b", "c"]), new Set(["b", "c", "d"])];
+    expect([similarity(a, b), similarity(b, a), similarity(a, a), similarity(a, new Set())]).toEqual([0.5, 0.5, 1, 0]);
+  });
+});
+
+const memory = (content: string, importance = 5, day = 1) => ({
+  content,
+  importance,
+  updatedAt: new Date(Date.UTC(2026, 0, day)),
+});
+const contents = (list: readonly { content: string }[]) => list.map(({ content }) => content);
+
+describe("the best matches", () => {
+  test("have a rare word of the query rather than common ones", () => {
+    const list = [
+      memory("The user likes the sea"),
+      memory("The user likes the mountains"),
+      memory("The user is allergic to nuts"),
+    ];
+    expect(contents(bestMatches("does the user have allergies", list))[0]).toBe("The user is allergic to nuts");
+  });
+
+  test("have the word itself rather than one that begins alike", () => {
+    const list = [memory("Preferences were asked"), memory("Preferred tea")];
+    expect(contents(bestMatches("preferred", list))).toEqual(["Preferred tea", "Preferences were asked"]);
+  });
+
+  test("between equals, are the important and the new", () => {
+    const list = [memory("tea one", 5, 1), memory("tea two", 5, 2), memory("tea three", 9, 1), memory("coffee", 10)];
+    expect(contents(bestMatches("tea", list))).toEqual(["tea three", "tea two", "tea one"]);
+  });
+
+  test("of nothing are none", () => {
+    expect(bestMatches("", [memory("tea")])).toEqual([]);
+    expect(bestMatches("tea", [])).toEqual([]);
+  });
+});
+
+describe("what is recalled", () => {
+  const trivia = Array.from({ length: 20 }, (_, n) => memory(`tea number ${n}`, 2));
+  const vital = [memory("Allergic to nuts", 10), memory("Has a heart condition", 9), memory("Speaks German", 8)];
+
+  test("is mostly what fits, and always what matters most", () => {
+    const recalled = chooseRecalled("tea", [...trivia, ...vital], 10);
+    expect(recalled).toHaveLength(10);
+    expect(recalled.filter(({ content }) => content.startsWith("tea"))).toHaveLength(7);
+    expect(contents(recalled)).toEqual(expect.arrayContaining(contents(vital)));
+  });
+
+  test("is what matters most when nothing fits, each once", () => {
+    expect(contents(chooseRecalled("weather", [...trivia, ...vital], 3))).toEqual(contents(vital));
+    expect(chooseRecalled("allergic heart german", vital, 10)).toHaveLength(3);
+    expect(chooseRecalled("tea", [], 10)).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { asc } from "drizzle-orm";
+import { onTestFinished } from "vitest";
+import type { Clock, Log } from "../../src/core/ports.ts";
+import type { Database } from "../../src/db/client.ts";
+import { jobs } from "../../src/db/schema.ts";
+import type { JobHandlers } from "../../src/jobs/attempt.ts";
+import { enqueue, type JobOptions } from "../../src/jobs/enqueue.ts";
+import { createWorker } from "../../src/jobs/worker.ts";
+import { TestClock } from "../clock.ts";
+import { openTestDatabase } from "../database.ts";
+
+interface Line {
+  level: "debug" | "info" | "warn" | "error";
+  message: string;
+  [field: string]: unknown;
+}
+
+/** A log that keeps its lines with their fields. */
+function keepLines(): { log: Log; lines: Line[] } {
+  const lines: Line[] = [];
+  const keep = (level: Line["level"]) => (fields: Record<string, unknown>, message: string) =>
+    void lines.push({ ...fields, level, message });
+  const log: Log = {
+    debug: keep("debug"),
+    info: keep("info"),
+    warn: keep("warn"),
+    error: keep("error"),
+    child: () => log,
+  };
+  return { log, lines };
+}
+
+/** Jobs on an empty database, under a clock of the test's, and workers for them. */
+export async function jobHarness(given?: Database) {
+  const { database, close } = given ? { database: given, close: async () => {} } : await openTestDatabase();
+  onTestFinished(close);
+  const clock = new TestClock();
+  const { log, lines } = keepLines();
+  const worker = (handlers: JobHandlers, own: Clock = clock) => {
+    const made = createWorker({ database, clock: own, log }, handlers);
+    onTestFinished(() => made.stop(0));
+    return made;
+  };
+  return {
+    database,
+    clock,
+    lines,
+    worker,
+    enqueue: (kind: string, payload: Record<string, unknown> = {}, options?: JobOptions) =>
+      enqueue(database.db, kind, payload, options),
+    rows: () => database.db.select().from(jobs).orderBy(asc(jobs.id)),
+    at: (ms: number) => new Date(clock.now() + ms),
+  };
+}
+
+/** A handler that waits until the test lets it go on, and says when it began. */
+export function gate() {
+  const opened = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  let count = 0;
+  return {
+    handler: async () => {
+      count += 1;
+      begun.resolve();
+      await opened.promise;
+    },
+    begun: begun.promise,
+    open: () => opened.resolve(),
+    count: () => count,
+  };
+}
