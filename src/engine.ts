@@ -21,7 +21,7 @@ import {
   loadPolicies,
   type SettingsReport,
 } from "./features/installation/index.ts";
-import { memoryRoutes } from "./features/memories/index.ts";
+import { memoryJobs, memoryRoutes } from "./features/memories/index.ts";
 import { organizationRoutes } from "./features/organizations/index.ts";
 import { promptRoutes } from "./features/prompts/index.ts";
 import {
@@ -92,8 +92,8 @@ export interface Engine {
   /** Ends the streams of callers who lost their right to them. Call it every 2 seconds. */
   closeRevoked(): Promise<void>;
   /**
-   * Upkeep: takes changed policies over, closes what dead processes left, forgets what is over. Call it every 10
-   * seconds.
+   * Upkeep: takes changed policies over, closes what dead processes left, begins background work that is due, forgets
+   * what is over. Call it every 10 seconds.
    */
   tick(): Promise<void>;
   /** Takes no new turns, lets running ones finish for `graceMs`, then aborts them. */
@@ -122,7 +122,8 @@ export function createEngine(services: Services): Engine {
     memoryRoutes,
     chat.approvalRoutes,
   ]);
-  const worker = createWorker(services, {});
+  const worker = createWorker(services, memoryJobs({ services, complete: chat.complete }));
+  chat.onWork(worker.wake);
   const deleteOldEntries = createRetention(services);
 
   return {

@@ -69,6 +69,13 @@ export async function harness(options: Options = {}): Promise<Harness> {
   onTestFinished(close);
   const clock = new TestClock();
   const logs: string[] = [];
+  /** Credentials that were handed out: none of them may ever be logged. */
+  const handedOut = new Set<string>();
+  onTestFinished(() => {
+    for (const credential of handedOut) {
+      if (logs.some((line) => line.includes(credential))) throw new Error(`The log holds a credential: ${credential}`);
+    }
+  });
   const real = createModels();
   const { model } = options;
   const services: Services = {
@@ -119,7 +126,9 @@ export async function harness(options: Options = {}): Promise<Harness> {
     await database.db.insert(users).values({ id: userId, email: `${role}-${userId}@example.com`, name: role });
     await database.db.insert(members).values({ organizationId: home.id, userId, roleKey: role });
     if (reach) await database.db.insert(workspaceMembers).values({ workspaceId: home.workspaceId, userId });
-    return { Authorization: `Bearer ${await createSession(services, userId, { ip: "192.0.2.1", userAgent: "test" })}` };
+    const session = await createSession(services, userId, { ip: "192.0.2.1", userAgent: "test" });
+    handedOut.add(session);
+    return { Authorization: `Bearer ${session}` };
   };
 
   const agent: Harness["agent"] = async (fields = {}) => {
@@ -127,6 +136,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     const slug =
       typeof fields.slug === "string" ? fields.slug : `agent-${randomToken(6).toLowerCase().replaceAll("_", "-")}`;
     const key = `key-${randomToken(18)}`;
+    handedOut.add(key);
     await expectOk(
       request("/api/instances", {
         method: "POST",

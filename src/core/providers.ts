@@ -20,6 +20,14 @@ export const defaultModels: Partial<Record<ProviderName, string>> = {
   demo: "demo",
 };
 
+/** What a provider is asked for where it has to be quick and cheap, unless an agent names another. */
+export const fastModels: Partial<Record<ProviderName, string>> = {
+  openai: "gpt-5-nano",
+  anthropic: "claude-haiku-5-5",
+  google: "gemini-3.5-flash-lite",
+  mistral: "mistral-small-latest",
+};
+
 export function isProviderName(value: string): value is ProviderName {
   return (providerNames as readonly string[]).includes(value);
 }

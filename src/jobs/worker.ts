@@ -66,6 +66,8 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
     const lock = newId();
     const { claimed, dead, next_at } = await claim(database, { kinds, limit: free, lock, now: clock.now() });
     for (const job of dead) sayFailed(log, job);
+    // What waited for one of the same key may go now.
+    if (dead.length > 0) more = true;
     for (const job of claimed) start(job, lock);
     if (claimed.length < free && next_at !== null) wakeAt(next_at);
   };

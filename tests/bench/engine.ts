@@ -43,12 +43,15 @@ export function readLog({ stderr }: ChildProcess, onLine: (line: string) => void
   });
 }
 
+/** The floors remember nothing either. */
+const agent = { provider: "openai-compatible", memoryEnabled: false };
+
 /** One agent for each reply, made over the API as a user would. */
 export async function createAgents(url: string): Promise<Target> {
   const token = await ownerToken(url);
   for (const slug of shapeNames) {
     const channel = `/api/instances/${slug}/channels/web`;
-    await send(url, "POST", "/api/instances", { slug, provider: "openai-compatible", model: slug }, token);
+    await send(url, "POST", "/api/instances", { ...agent, slug, model: slug }, token);
     await send(url, "PUT", channel, { enabled: true, config: { apiKey: keys(slug) } }, token);
   }
   return engineTarget(url);
@@ -60,7 +63,8 @@ export async function ownerToken(url: string): Promise<string> {
   return token;
 }
 
-async function send(url: string, method: string, path: string, body: object, token?: string) {
+/** One call of the management API. */
+export async function send(url: string, method: string, path: string, body: object, token?: string) {
   const response = await fetch(url + path, {
     method,
     headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },

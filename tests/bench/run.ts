@@ -12,11 +12,12 @@ import { startScript } from "./processes.ts";
 import { measureProfile, profileHead } from "./profile.ts";
 import { measureStart, startHead } from "./start.ts";
 import { measureStatements, statementsHead } from "./statements.ts";
+import { measureTools, toolsHead } from "./tools.ts";
 import { measureTtft, ttftHead } from "./ttft.ts";
 
 // What the engine costs beside two floors that do the least possible. See docs/benchmarks.md.
 
-const usual = ["cpu", "ttft", "memory", "start", "statements", "guarded"];
+const usual = ["cpu", "ttft", "memory", "start", "statements", "guarded", "tools"];
 const { values } = parseArgs({ options: { only: { type: "string" }, "no-build": { type: "boolean" } } });
 const parts = new Set(values.only?.split(",") ?? usual);
 const unknown = [...parts].find((part) => part !== "profile" && !usual.includes(part));
@@ -70,6 +71,7 @@ try {
     print("Statements", statementsHead, await measureStatements(model.url, await fresh()));
   }
   if (parts.has("guarded") && fresh) print("Management", guardedHead, await measureGuarded(model.url, await fresh()));
+  if (parts.has("tools") && fresh) print("Skills and tools", toolsHead, await measureTools(model.url, await fresh()));
   if (parts.has("memory") && fresh) {
     // Processes of their own: what a load leaves behind would take up the streams and hide them.
     const kind = { modelUrl: model.url, databaseUrl: await fresh(), warmUp: 32 };

@@ -323,6 +323,23 @@ describe("a process that dies", () => {
     expect(h.lines).toMatchObject([{ level: "error", message: "A job failed for good", attempts: 2 }]);
   });
 
+  test("and took a job with it for good leaves its key to what came after", async () => {
+    const h = await jobHarness();
+    await h.enqueue("count", { n: 1 }, { key: "k", maxAttempts: 1 });
+    const hanging = { count: () => new Promise<void>(() => {}) };
+    await h
+      .worker(
+        hanging,
+        stuck(() => h.clock.now()),
+      )
+      .tick();
+    await h.enqueue("count", { n: 2 }, { key: "k" });
+    await h.clock.advance(31_000);
+    const done: unknown[] = [];
+    await h.worker({ count: async ({ payload }) => void done.push(payload) }).work();
+    expect(done).toEqual([{ n: 2 }]);
+  });
+
   test("is not one that is slow: its lease is renewed as long as the handler runs", async () => {
     const h = await jobHarness();
     const { handler, begun, open } = gate();

@@ -5,6 +5,7 @@ import { createAgents } from "./admit.ts";
 import { loadAgent } from "./agent.ts";
 import { approvalRoutes } from "./approval-routes.ts";
 import { expireWaiting } from "./approvals.ts";
+import { createComplete } from "./complete.ts";
 import { continueDecided } from "./continue.ts";
 import type { RefusedCall } from "./door.ts";
 import { modelSpec } from "./model.ts";
@@ -15,7 +16,8 @@ import { createTurns } from "./turns.ts";
 /** The chat doors and the turns of this process. */
 export function createChat(services: Services) {
   const agents = createAgents(services);
-  const turns = createTurns(services, agents.readmit);
+  let wake = () => {};
+  const turns = createTurns(services, { reload: agents.readmit, onLearn: () => wake() });
   const streams = new OpenStreams(services, agents);
   const { renewLeases, stop } = turns;
   const refused = new TtlCache<RefusedCall>({ ttlMs: 60_000, now: () => services.clock.now() });
@@ -24,6 +26,12 @@ export function createChat(services: Services) {
     routes: chatRoutes(chat),
     /** Guarded as all management routes are. */
     approvalRoutes: approvalRoutes(chat),
+    /** What the fast model of an agent says, for background work. */
+    complete: createComplete(services, agents),
+    /** Whom to call when a turn left work behind. */
+    onWork: (fn: () => void) => {
+      wake = fn;
+    },
     closeRevoked: () => streams.closeRevoked(),
     renewLeases,
     async tick() {

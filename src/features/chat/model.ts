@@ -5,6 +5,7 @@ import {
   apiKeySecret,
   baseUrlSecret,
   defaultModels,
+  fastModels,
   isProviderName,
   type ProviderName,
   providerNames,
@@ -13,10 +14,28 @@ import {
 import type { LiveAgent } from "./agent.ts";
 
 /** Which model answers for an agent, and with which credentials, under the policies of this moment. */
-export function modelSpec({ options, policies }: Services, agent: LiveAgent): ModelSpec {
-  const { secrets } = agent;
-  const environment = usableKeys(policies.values, options.environmentKeys, agent.inFirstOrganization);
-  const { provider, model } = chooseModel(agent, environment, policies.values.defaultModel);
+export function modelSpec(services: Services, agent: LiveAgent): ModelSpec {
+  const environment = environmentOf(services, agent);
+  return withCredentials(agent, environment, chooseModel(agent, environment, services.policies.values.defaultModel));
+}
+
+/**
+ * Which model does an agent's background work: its `fastModel`, else the usual fast one of its provider, else its own.
+ * A provider at an address of its own need not have the usual one.
+ */
+export function fastModelSpec(services: Services, agent: LiveAgent): ModelSpec {
+  const own = modelSpec(services, agent);
+  const named = agent.row.fastModel === null ? null : splitModel(agent.row.fastModel);
+  const usual = own.baseUrl === undefined ? fastModels[own.provider] : undefined;
+  const model = named?.model ?? usual;
+  if (model === undefined) return own;
+  return withCredentials(agent, environmentOf(services, agent), { provider: named?.provider ?? own.provider, model });
+}
+
+const environmentOf = ({ options, policies }: Services, agent: LiveAgent) =>
+  usableKeys(policies.values, options.environmentKeys, agent.inFirstOrganization);
+
+function withCredentials({ secrets }: LiveAgent, environment: Keys, { provider, model }: Choice): ModelSpec {
   const keyName = apiKeySecret(provider);
   const baseUrl = secrets.get(baseUrlSecret(provider));
   // The environment's key goes to the environment's address only: an agent's own address must not collect it.
@@ -31,12 +50,13 @@ export function modelSpec({ options, policies }: Services, agent: LiveAgent): Mo
 
 type Keys = ReadonlyMap<string, string>;
 
+interface Choice {
+  provider: ProviderName;
+  model: string;
+}
+
 /** The agent's choice, else the installation's, else what there are keys for. */
-function chooseModel(
-  { row, secrets }: LiveAgent,
-  environment: Keys,
-  defaultModel: string | null,
-): { provider: ProviderName; model: string } {
+function chooseModel({ row, secrets }: LiveAgent, environment: Keys, defaultModel: string | null): Choice {
   const named = row.provider !== null && isProviderName(row.provider) ? row.provider : null;
   const preset = defaultModel === null ? null : splitModel(defaultModel);
   const provider = named ?? preset?.provider ?? firstConfigured(secrets, environment);

@@ -37,6 +37,8 @@ export interface Opening {
   conversation: { id: string; ref: string; channel: string; channelId: string } | null;
   /** The turn that stopped for a decision and goes on in this one. */
   continues: string | null;
+  /** Whether to look for memories of the subject. */
+  remembers: boolean;
   /** Null: this door has no throttle. */
   throttle: { key: string; limit: Limit; now: number } | null;
 }
@@ -57,6 +59,7 @@ interface OpenedRow {
   ticket: number | null;
   last_seq: number | null;
   awaiting: string | null;
+  remembered: boolean;
   status: "running" | "queued" | null;
   /** `seq` of the newest message that this statement saw, even if it is too large for the history. */
   newest: number | null;
@@ -72,6 +75,8 @@ export type Opened =
       conversation: { id: string; ref: string; ticket: number } | null;
       /** The turn of the conversation that waited for a decision when this one came. */
       awaiting: string | null;
+      /** Whether anything is remembered that may concern the turn. */
+      remembered: boolean;
       history: StoredMessage[];
     };
 
@@ -130,14 +135,15 @@ const openStatement = (calls: string, allowed: string) => `
     (select last_ticket from conversation) as ticket,
     (select last_seq from conversation) as last_seq,
     (select awaiting from conversation) as awaiting,
+    $17::boolean and exists (select 1 from memories where agent_id = $2::uuid and subject in ($6, '')) as remembered,
     (select status from turn) as status,
     (select max(seq) from messages where conversation_id = (select id from conversation)) as newest,
     (select messages from history) as history`;
 
 const openFreely = openStatement("select null::int as count where false", "true");
 const openThrottled = openStatement(
-  throttleUpsert("$17", "$18", "$19"),
-  "not exists (select 1 from calls where count > $20::int)",
+  throttleUpsert("$18", "$19", "$20"),
+  "not exists (select 1 from calls where count > $21::int)",
 );
 
 /** Takes a place for the turn, or says why there is none. Throws the 429 of the throttle. */
@@ -160,6 +166,7 @@ export async function open(database: Database, opening: Opening): Promise<Opened
     opening.model,
     opening.fingerprint,
     opening.continues,
+    opening.remembers,
   ];
   const [row] = throttle
     ? await database.query<OpenedRow>(openThrottled, [
@@ -179,6 +186,7 @@ export async function open(database: Database, opening: Opening): Promise<Opened
     kind: row.status === "running" ? "head" : "queued",
     conversation: place && { id: place.id, ref: place.ref, ticket: row.ticket ?? 1 },
     awaiting: row.awaiting,
+    remembered: row.remembered,
     history,
   };
 }

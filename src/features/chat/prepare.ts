@@ -13,6 +13,8 @@ interface Preparation {
   policies: Policies;
   /** Milliseconds since the epoch. */
   now: number;
+  /** What is remembered of the user, as lines; empty for nothing. */
+  memories: string;
   origin: Origin;
   model: LanguageModelV4;
   history: readonly ModelMessage[];
@@ -21,7 +23,7 @@ interface Preparation {
 }
 
 /** The agent as cached, what OPEN read and the policies of this moment become the frozen input of a turn. No I/O. */
-export function prepare({ agent, policies, now, ...turn }: Preparation): TurnInput {
+export function prepare({ agent, policies, now, memories, ...turn }: Preparation): TurnInput {
   const { row, prompt, datetime, tools, scrub } = agent;
   const { modelTimeoutSeconds, toolTimeoutSeconds } = policies;
   return {
@@ -32,7 +34,7 @@ export function prepare({ agent, policies, now, ...turn }: Preparation): TurnInp
       ...(row.temperature === null ? {} : { temperature: row.temperature }),
       ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
     },
-    system: prompt({ datetime: datetime(now), userName: turn.origin.userName ?? "", memories: "", state: "" }),
+    system: prompt({ datetime: datetime(now), userName: turn.origin.userName ?? "", memories, state: "" }),
     tools,
     limits: {
       ...limits,

@@ -3,6 +3,7 @@ import { newId } from "../../core/ids.ts";
 import { storable, storableJson } from "../../core/text.ts";
 import type { Database } from "../../db/client.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
+import { extractionOf } from "../memories/index.ts";
 
 interface MessageRow {
   id: string;
@@ -19,6 +20,9 @@ interface MessageRow {
 
 /** How long a person may take to decide about a call (decisions §7). */
 const approvalHours = 24;
+
+/** What COMMIT enqueues is what the feature would enqueue itself. */
+const extraction = extractionOf("");
 
 const recordStatement = `
   with turn as (
@@ -46,6 +50,11 @@ const recordStatement = `
       case when k.status = 'pending' then now() + interval '${approvalHours} hours' end
     from turn, jsonb_to_recordset($11::jsonb) as k(id uuid, tool_call_id text, name text, args jsonb, status text,
       duration_ms int)
+  ), learning as (
+    insert into jobs (id, kind, key, payload)
+    select $13::uuid, '${extraction.kind}', $1::text, jsonb_build_object('turnId', $1::text)
+    from conversation where $13::uuid is not null
+    on conflict do nothing
   )
   select exists (select 1 from turn) as recorded,
     exists (select 1 from turns where id = $1 and owner = $2 and status = $3) as settled`;
@@ -56,6 +65,8 @@ export interface Recording {
   owner: string;
   fresh: readonly string[];
   stored: boolean;
+  /** Whether to look for something to remember, in the background. */
+  learn: boolean;
   outcome: TurnOutcome;
 }
 
@@ -66,7 +77,7 @@ export interface Recording {
  */
 export async function record(
   database: Database,
-  { turnId, owner, fresh, stored, outcome }: Recording,
+  { turnId, owner, fresh, stored, learn, outcome }: Recording,
 ): Promise<boolean> {
   const rows = stored && isKept(outcome) ? messageRows(turnId, fresh, outcome) : [];
   const { usage } = outcome;
@@ -83,6 +94,7 @@ export async function record(
     storableJson(rows),
     storableJson(callRows(outcome)),
     outcome.status === "approval" ? storableJson(outcome.suspended) : null,
+    learn ? newId() : null,
   ]);
   return result !== undefined && (result.recorded || result.settled);
 }

@@ -1,5 +1,6 @@
 import type { Services } from "../../context.ts";
 import type { Tool } from "../../turn/types.ts";
+import { memoryTools } from "../memories/index.ts";
 import { type LoadedSkill, skillPlaceholders, skillTools } from "../skills/index.ts";
 import {
   currentTimeTool,
@@ -15,6 +16,7 @@ import {
 interface Agent {
   id: string;
   organizationId: string;
+  memoryEnabled: boolean;
   timezone: string;
 }
 
@@ -26,11 +28,8 @@ interface AgentTools {
 }
 
 /** The tools that are on for an agent with these skills. */
-export async function loadTools(
-  services: Services,
-  { id, organizationId, timezone }: Agent,
-  skills: readonly LoadedSkill[],
-): Promise<AgentTools> {
+export async function loadTools(services: Services, agent: Agent, skills: readonly LoadedSkill[]): Promise<AgentTools> {
+  const { id, organizationId, timezone } = agent;
   const { database, cipher, clock } = services;
   const settings = await toolSettings(database.db, id);
   const usesPlugins = [...settings.keys()].some((name) => name.includes(":"));
@@ -40,6 +39,7 @@ export async function loadTools(
     currentTimeTool(clock, timezone),
     httpRequestTool(services, new Placeholders(placeholders)),
     ...skillTools(skills, services.scripts),
+    ...memoryTools(services, agent),
     ...pluginTools(services, plugins),
   ];
   const required = new Set(skills.flatMap(({ requiredTools }) => requiredTools));

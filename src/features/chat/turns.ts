@@ -2,12 +2,15 @@ import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { pause } from "../../core/pause.ts";
+import type { ModelSpec } from "../../core/ports.ts";
 import { type Database, sqlState } from "../../db/client.ts";
 import { refusalHeaders } from "../../http/throttle.ts";
 import { type DisconnectRule, type Relay, relay } from "../../turn/relay.ts";
 import { run } from "../../turn/run.ts";
 import type { Origin, Resumed, TurnInput, TurnOutcome } from "../../turn/types.ts";
+import { memoryLines, recall } from "../memories/index.ts";
 import type { Grant } from "./admit.ts";
+import type { LiveAgent } from "./agent.ts";
 import { refuseWaiting } from "./approvals.ts";
 import { describeCause } from "./cause.ts";
 import type { ChatInput } from "./input.ts";
@@ -41,13 +44,22 @@ export interface Turn extends Relay {
   id: string;
 }
 
+/** Who answered a turn. */
+interface Taken {
+  agent: LiveAgent;
+  spec: ModelSpec;
+}
+
 type Place = Extract<Opened, { kind: "head" | "queued" }>;
 type StoredPlace = NonNullable<Place["conversation"]>;
 
 export type Turns = ReturnType<typeof createTurns>;
 
 /** The turns of this process: opens them, keeps their leases, lets them wait for each other, and ends them at a stop. */
-export function createTurns(services: Services, reload: (grant: Grant) => Promise<Grant>) {
+export function createTurns(
+  services: Services,
+  { reload, onLearn }: { reload: (grant: Grant) => Promise<Grant>; onLearn: () => void },
+) {
   const { database, clock, log } = services;
   const owner = newId();
   const running = new Map<string, Relay>();
@@ -87,6 +99,7 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
         model: spec.model,
         historyLimit: input.chatId === null ? 0 : row.historyLimit,
         continues: request.resumed?.turnId ?? null,
+        remembers: row.memoryEnabled,
         conversation:
           input.chatId === null ? null : { id: newId(), ref, channel: origin.channel, channelId: origin.channelId },
         // A second attempt is still the same call.
@@ -115,7 +128,9 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     if (place.conversation && !resumed && (place.kind === "queued" || place.awaiting !== null)) {
       await refuseWaiting(database, place.conversation.id);
     }
+    const memories = place.remembered ? await recallFor(agent, request) : "";
     const turn: TurnInput = prepare({
+      memories,
       turnId,
       conversation: place.conversation,
       agent,
@@ -133,6 +148,12 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
       resumed,
     });
     return run(turn, signal, clock);
+  };
+
+  /** One statement more, for those of whom something is remembered. */
+  const recallFor = async ({ row }: LiveAgent, { origin, input }: TurnRequest) => {
+    const { subject } = origin;
+    return memoryLines(await recall(database, { agentId: row.id, subject, text: input.fresh.join("\n") }));
   };
 
   const historyAtItsTurn = async (turnId: string, place: Place, limit: number, signal: AbortSignal) => {
@@ -157,9 +178,12 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     turnId: string,
     place: Place,
     request: TurnRequest,
-    scrub: (text: string) => string,
+    { agent, spec }: Taken,
     outcome: TurnOutcome,
   ) => {
+    const { scrub } = agent;
+    // There is nothing to learn from one that only repeats.
+    const learn = agent.row.memoryEnabled && spec.provider !== "demo" && outcome.status === "done";
     const { requestId } = request;
     try {
       if (outcome.status === "failed") {
@@ -167,9 +191,10 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
         log.warn({ turnId, code, requestId, cause: scrub(describeCause(cause)) }, "A turn failed");
       }
       const { fresh } = request.input;
-      const recording = { turnId, owner, fresh, stored: place.conversation !== null, outcome };
+      const recording = { turnId, owner, fresh, stored: place.conversation !== null, learn, outcome };
       if (!(await recordPatiently(recording)))
         throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
+      if (learn) onLearn();
     } catch (err) {
       log.error({ turnId, requestId, err }, "A turn could not be recorded");
       throw err;
@@ -183,11 +208,11 @@ export function createTurns(services: Services, reload: (grant: Grant) => Promis
     if (stopping) throw stoppingError();
     const turnId = newId();
     const taken = await takePlace(turnId, grant, request);
-    const { scrub } = taken.grant.agent;
     const turn = relay({
       rule: request.rule,
       start: (signal) => begin(turnId, request, taken, signal),
-      record: (outcome) => finish(turnId, taken.place, request, scrub, outcome),
+      record: (outcome) =>
+        finish(turnId, taken.place, request, { agent: taken.grant.agent, spec: taken.spec }, outcome),
     });
     running.set(turnId, turn);
     if (stopping) turn.abort("shutdown");

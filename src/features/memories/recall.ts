@@ -20,9 +20,12 @@ const candidates = 100;
 
 const columns = `id, content, category, importance, (extract(epoch from updated_at) * 1000)::float8 as updated_at_ms`;
 
-/** $1 the agent, $2 the end user, $3 the query; what is about nobody in particular is everybody's. */
+/**
+ * $1 the agent, $2 the end user, $3 the query; what is about nobody in particular is everybody's. `is true` keeps the
+ * planner from the index over the words of all end users, which common words make long.
+ */
 const matching = `(select ${columns} from memories
-  where agent_id = $1 and subject in ($2, '') and search @@ $3::tsquery
+  where agent_id = $1 and subject in ($2, '') and (search @@ $3::tsquery) is true
   order by ts_rank(search, $3::tsquery) desc, updated_at desc limit ${candidates})`;
 
 /** $4 how many. Each in the order of an index. */

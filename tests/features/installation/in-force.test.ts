@@ -203,6 +203,7 @@ describe("the time that is given", () => {
         agent,
         policies: h.services.policies.values,
         now: h.clock.now(),
+        memories: "",
         origin,
         model,
         history: [],
