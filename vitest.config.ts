@@ -19,6 +19,7 @@ export default defineConfig({
             ...(process.env.TEST_DIALECT === "postgres" ? withoutDatabase : []),
           ],
           globalSetup: ["tests/setup.ts"],
+          setupFiles: ["tests/seed.ts"],
           // Nothing here is slow; a machine that is shared may be.
           testTimeout: 20_000,
           hookTimeout: 20_000,

@@ -19,7 +19,7 @@ export function encodedForms(value: string): Set<string> {
     quoted,
     JSON.stringify(quoted).slice(1, -1),
     json.replaceAll("/", "\\/"),
-    json.replaceAll(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    json.replaceAll(/[^\x20-\x7e]+/g, escaped),
     html(value),
     hex,
     hex.toUpperCase(),
@@ -27,7 +27,16 @@ export function encodedForms(value: string): Set<string> {
   ]);
 }
 
-const lowerHex = (percent: string) => percent.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+// A run of codes at a time, which of a long value makes a few calls and not thousands.
+const lowerHex = (percent: string) => percent.replaceAll(/(?:%[0-9A-F]{2})+/g, (codes) => codes.toLowerCase());
+
+function escaped(chars: string): string {
+  let text = "";
+  for (let index = 0; index < chars.length; index += 1) {
+    text += `\\u${chars.charCodeAt(index).toString(16).padStart(4, "0")}`;
+  }
+  return text;
+}
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 const html = (value: string) => value.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char);

@@ -94,6 +94,8 @@ export interface ScriptRun {
   args: JsonValue;
   /** The skill's scripts by their files: what a script may import, as `./name.js`. */
   modules?: Readonly<Record<string, string>>;
+  /** Whoever it is run for: of one owner's scripts, only a few may wait at once. */
+  owner?: string;
   signal: AbortSignal;
 }
 

@@ -1,5 +1,6 @@
 import { Automaton } from "./automaton.ts";
 import { encodedForms } from "./encoded-forms.ts";
+import { Search, type Span } from "./search.ts";
 
 /** What stands where a secret stood. */
 export const scrubbed = "[secret]";
@@ -31,83 +32,76 @@ const identity: ScrubStream = { push: (piece) => piece, end: () => "" };
 
 /** A function that blots out the given values wherever they occur in a text, also encoded. */
 export function scrubber(values: Iterable<string>): Scrub {
-  const needles = new Set<string>();
-  for (const value of values) {
-    if (value.length < shortest) continue;
-    for (const form of encodedForms(value)) if (form.length >= shortest) needles.add(form);
-  }
-  if (needles.size === 0) return Object.assign((text: string) => text, { stream: () => identity });
-  const automaton = new Automaton(needles);
-  const stream = () => new KnownSecrets(automaton);
+  const telling = [...values].filter((value) => value.length >= shortest);
+  if (telling.length === 0) return Object.assign((text: string) => text, { stream: () => identity });
+  let automaton: Automaton | null = null;
+  const stream = () => {
+    // Not before something is to be scrubbed: many a scrubber is made for an error that never comes.
+    automaton ??= new Automaton(needles(telling));
+    return new KnownSecrets(automaton);
+  };
   const whole = (text: string) => {
+    if (text.length < shortest) return text;
     const pieces = stream();
     return pieces.push(text) + pieces.end();
   };
   return Object.assign(whole, { stream });
 }
 
-/** A JSON value, scrubbed; the value itself when there is nothing to scrub. */
-export function scrubJson<Value>(value: Value, scrub: Scrub): Value | string {
-  const text = JSON.stringify(value);
-  const clean = scrub(text);
-  if (clean === text) return value;
-  try {
-    return JSON.parse(clean) as Value;
-  } catch {
-    // A secret that looks like JSON itself may take a bracket or a quote with it.
-    return scrubbed;
-  }
-}
-
-interface Span {
-  start: number;
-  end: number;
+function needles(values: readonly string[]): Set<string> {
+  const forms = new Set<string>();
+  for (const value of values) for (const form of encodedForms(value)) if (form.length >= shortest) forms.add(form);
+  return forms;
 }
 
 class KnownSecrets implements ScrubStream {
   readonly #automaton: Automaton;
-  #state = 0;
+  #search: Search;
   /** What was not said yet, and the secrets found in it; they don't overlap. */
   #held = "";
   #found: Span[] = [];
 
   constructor(automaton: Automaton) {
     this.#automaton = automaton;
+    this.#search = new Search(automaton);
   }
 
   push(piece: string): string {
     const offset = this.#held.length;
-    const text = this.#held + piece;
-    for (let index = offset; index < text.length; index += 1) {
-      this.#state = this.#automaton.next(this.#state, text.charCodeAt(index));
-      const length = this.#automaton.longestEndingAt(this.#state);
-      if (length > 0) this.#note({ start: Math.max(0, index + 1 - length), end: index + 1 });
-    }
-    // Whatever the automaton still remembers may be the beginning of a secret.
-    const begun = this.#automaton.depth(this.#state);
-    let safe = begun < tellingStart ? text.length : text.length - begun;
-    const last = this.#found.at(-1);
-    if (last && last.end >= safe) safe = Math.min(safe, last.start);
-    return this.#say(text, Math.max(0, safe));
+    this.#search.push(piece, ({ start, end }) => this.#note(Math.max(0, offset + start), offset + end));
+    this.#held += piece;
+    return this.#say(this.#safe());
   }
 
   end(): string {
-    const text = this.#held;
-    const said = this.#say(text, text.length);
-    this.#state = 0;
-    return said;
+    this.#search = new Search(this.#automaton);
+    return this.#say(this.#held.length);
   }
 
-  #note(span: Span): void {
-    let { start } = span;
+  /** How much of what is held can be said. */
+  #safe(): number {
+    const { length } = this.#held;
+    const { begun } = this.#search;
+    let safe = Math.max(0, begun < tellingStart ? length : length - begun);
+    // One that ends there may yet overlap with the next.
+    const last = this.#found.at(-1);
+    if (last?.end === safe) safe = last.start;
+    const cut = this.#found.find(({ end }) => end > safe);
+    return cut ? Math.min(safe, cut.start) : safe;
+  }
+
+  #note(from: number, end: number): void {
+    let start = from;
     for (let last = this.#found.at(-1); last && last.end > start; last = this.#found.at(-1)) {
       start = Math.min(start, last.start);
       this.#found.pop();
     }
-    this.#found.push({ start, end: span.end });
+    this.#found.push({ start, end });
   }
 
-  #say(text: string, safe: number): string {
+  #say(safe: number): string {
+    if (safe === 0) return "";
+    const text = this.#held;
     let said = "";
     let from = 0;
     let spans = 0;
@@ -117,10 +111,8 @@ class KnownSecrets implements ScrubStream {
       from = end;
       spans += 1;
     }
-    said += text.slice(from, Math.max(from, safe));
-    const cut = Math.max(from, safe);
-    this.#held = text.slice(cut);
-    this.#found = this.#found.slice(spans).map(({ start, end }) => ({ start: start - cut, end: end - cut }));
-    return said;
+    this.#held = text.slice(safe);
+    this.#found = this.#found.slice(spans).map(({ start, end }) => ({ start: start - safe, end: end - safe }));
+    return said + text.slice(from, safe);
   }
 }

@@ -107,6 +107,7 @@ export const agentTools = pgTable(
   {
     agentId: agentId(),
     name: text("name").notNull(),
+    /** `global` turns nothing on: it remembers the approval setting of a tool that a skill had turned on. */
     source: text("source").notNull(),
     needsApproval: boolean("needs_approval").notNull().default(false),
   },

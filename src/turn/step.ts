@@ -1,5 +1,7 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
-import { type ScrubStream, scrubJson } from "../core/scrub.ts";
+import { randomHex } from "../core/ids.ts";
+import type { ScrubStream } from "../core/scrub.ts";
+import { scrubJson } from "../core/scrub-json.ts";
 import { isDeeperThan } from "../core/text.ts";
 import type { JsonValue, ModelMessage, PendingCall, StepType, TurnEvent, TurnInput, Usage } from "./types.ts";
 
@@ -161,8 +163,12 @@ export class StepFold {
     this.produced = true;
     const { args, ...problem } = parseArguments(input);
     const { scrub, tools } = this.#input;
-    const tool = tools.get(toolName)?.name ?? toolName;
-    const call: ToolCall = { id: toolCallId, name: toolName, tool, args, shown: scrubJson(args, scrub), ...problem };
+    const known = tools.get(toolName);
+    const tool = known?.name ?? scrub(toolName);
+    // Some models call every call the same: who decides about one must not mean another.
+    const taken = known?.needsApproval || this.calls.some(({ id }) => id === toolCallId);
+    const id = taken ? `call_${randomHex(24)}` : toolCallId;
+    const call: ToolCall = { id, name: toolName, tool, args, shown: scrubJson(args, scrub), ...problem };
     if (providerMetadata) call.providerOptions = providerMetadata;
     this.calls.push(call);
     this.#said.push(call);
@@ -209,15 +215,18 @@ function merge(block: Block, metadata: SharedV4ProviderMetadata): void {
   block.providerOptions = merged;
 }
 
+/** Providers refuse a whole request in which the arguments of a call are no object. */
 function replayed({ id, name, shown, malformed, providerOptions }: ToolCall): AssistantPart {
   return {
     type: "tool-call",
     toolCallId: id,
     toolName: name,
-    input: malformed === undefined ? shown : {},
+    input: malformed === undefined && isObject(shown) ? shown : {},
     ...(providerOptions ? { providerOptions } : {}),
   };
 }
+
+const isObject = (value: JsonValue) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {
   if (input.trim() === "") return { args: {} };

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/ports.ts";
-import { scrubJson } from "../core/scrub.ts";
+import { scrubJson } from "../core/scrub-json.ts";
 import type { ToolCall } from "./step.ts";
 import type { JsonValue, TurnInput } from "./types.ts";
 
@@ -31,7 +31,8 @@ export async function callTool(
   approved = false,
 ): Promise<ToolResult> {
   const tool = input.tools.get(call.name);
-  if (!tool) return { ok: false, error: `There is no tool named ${call.name}` };
+  if (!tool || (approved && tool.name !== call.tool))
+    return { ok: false, error: `There is no tool named ${call.tool}` };
   if (call.malformed !== undefined) return { ok: false, error: call.malformed };
   if (tool.needsApproval && !approved)
     return { ok: false, error: "A person has to approve this, which nobody can here" };
@@ -40,7 +41,6 @@ export async function callTool(
   try {
     const work = tool.execute(tool.validate(call.args), {
       toolCallId: call.id,
-      idempotencyKey: `${input.turnId}:${call.id}`,
       signal: controller.signal,
       state: input.state,
       origin: input.origin,

@@ -36,8 +36,6 @@ export interface ModelSettings {
 
 export interface ToolContext {
   toolCallId: string;
-  /** The same for every attempt of this call. */
-  idempotencyKey: string;
   signal: AbortSignal;
   state: JsonObject;
   /** Of the turn: tools are made once for all turns of an agent. */
@@ -72,7 +70,7 @@ export interface PendingCall {
 
 /** A turn that goes on after a person decided about its calls. */
 export interface Resumed {
-  /** The model's own messages of the turn that stopped, verbatim, with all its calls and the results there are. */
+  /** The model's own messages since the user's, verbatim, with all calls and the results there are. */
   readonly messages: readonly ModelMessage[];
   readonly decided: readonly (PendingCall & { approved: boolean; reason: string | null })[];
 }

@@ -104,6 +104,45 @@ describe("a server over HTTP", () => {
     expect(asked.filter(({ message: { method } }) => method === undefined)).toEqual([]);
   });
 
+  test("floods a stream with events: empty ones do not count, of others there are 1,000, and everybody else goes on", async () => {
+    let longest = 0;
+    let last = performance.now();
+    const watch = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    onTestFinished(() => clearInterval(watch));
+    const empty = await calling(({ message: { id } }, response) => {
+      stream(response).end("data:\n\n".repeat(400_000) + event({ id, result: text("at last") }));
+    });
+    expect(await empty.answer).toBe("at last");
+    expect(longest).toBeLessThan(1_000);
+    const flood = await calling((_, response) => void stream(response).end("data: x\n\n".repeat(1_001)));
+    await expect(flood.answer).rejects.toThrow("The server sent more than 1000 events in one answer");
+    const enough = await calling(({ message: { id } }, response) => {
+      stream(response).end("data: x\n\n".repeat(999) + event({ id, result: text("the last one") }));
+    });
+    expect(await enough.answer).toBe("the last one");
+  });
+
+  test("repeats a credential where its words are cut, and no part of it stays", async () => {
+    const secret = "0123456789abcdefghijklmnopqrstuvwxyz";
+    const { mcp } = connections();
+    for (const [status, before] of [
+      [500, 280],
+      [200, 960],
+    ] as const) {
+      const { known } = await answering({
+        "tools/call": ({ message: { id } }, response) =>
+          say(response, { id, error: { code: 1, message: `${"x".repeat(before)}${secret}` } }, status),
+      });
+      const call = mcp.call({ ...known, id: `acme:${status}`, secrets: [secret] }, tool("call"), {}, never);
+      const words = await call.then(String, (error: Error) => error.message);
+      expect(words).toContain("xxxx");
+      expect(words).not.toContain("012");
+    }
+  });
+
   test("lists its tools in pages, but no more of them than enough", async () => {
     const { mcp } = connections();
     const { known, asked } = await answering({
@@ -219,7 +258,7 @@ describe("a server over HTTP that", () => {
 
   test.each([
     ["application/json", (response: ServerResponse) => response.write("x".repeat(65_536))],
-    ["text/event-stream", (response: ServerResponse) => response.write(event({ method: "x" }).repeat(1_000))],
+    ["text/event-stream", (response: ServerResponse) => response.write(event({ method: "x".repeat(65_536) }))],
   ])("sends 100 MB (%s) is cut off", async (type, more) => {
     let sent = 0;
     const { answer } = await calling((_, response) => {

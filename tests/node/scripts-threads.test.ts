@@ -111,6 +111,31 @@ test("an abort ends a script that runs, or takes it from those that wait", async
   expect(lines).toEqual([]);
 });
 
+test("once all that run and wait are aborted, the next one has its turn at once", async () => {
+  const { scripts, lines } = open();
+  const controllers = Array.from({ length: 34 }, () => new AbortController());
+  const runs = controllers.map(({ signal }) => scripts.run(script(endless, { signal })));
+  const ended = Promise.allSettled(runs);
+  await Promise.all(threads.map(begun));
+  for (const controller of controllers) controller.abort(new Error("stopped"));
+  expect((await ended).every(({ status }) => status === "rejected")).toBe(true);
+  // The clock of this test stands still: no script ends because its time is over.
+  expect(await scripts.run(script("export default 1"))).toEqual(one);
+  expect(threads.length).toBeLessThanOrEqual(4);
+  expect(lines).toEqual([]);
+});
+
+test("of one owner 8 wait, and leave room for others", async () => {
+  const { scripts } = open();
+  const own = Array.from({ length: 12 }, (_, n) => scripts.run(script(`export default ${n}`, { owner: "acme" })));
+  const other = scripts.run(script("export default 1", { owner: "globex" }));
+  const results = await Promise.all(own);
+  expect(results.map(({ ok }) => ok)).toEqual([...Array(10).fill(true), false, false]);
+  expect(results[10]).toMatchObject({ error: "Too many scripts at once; try again" });
+  expect(await other).toEqual(one);
+  expect(await scripts.run(script("export default 1", { owner: "acme" }))).toEqual(one);
+});
+
 test("an abort after the end changes nothing", async () => {
   const { scripts } = open();
   const controller = new AbortController();

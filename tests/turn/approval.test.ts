@@ -21,6 +21,9 @@ function tools() {
   return { made, tools: map };
 }
 
+/** The engine's own: models may call every call the same. */
+const ownId = expect.stringMatching(/^call_[0-9a-f]{24}$/);
+
 const asking = () =>
   scriptedModel([
     {
@@ -47,7 +50,7 @@ test("a turn stops at a call that a person decides about, when all its other cal
   expect(made).toEqual([["look", {}]]);
   expect(outcome).toMatchObject({
     text: "Let me see.",
-    pending: [{ toolCallId: "p", modelName: "shop__pay", toolName: "shop:pay", args: { amount: 5 } }],
+    pending: [{ toolCallId: ownId, modelName: "shop__pay", toolName: "shop:pay", args: { amount: 5 } }],
     usage: { promptTokens: 7, completionTokens: 3 },
     calls: [{ toolCallId: "l", toolName: "look", ok: true }],
   });
@@ -90,8 +93,8 @@ test("approved, the call is made and the model goes on where it stopped", async 
   ]);
   expect(events.slice(0, 5)).toMatchObject([
     { type: "step-start", index: 0, stepType: "tool-result" },
-    { type: "tool-call", id: "p", name: "shop:pay", args: { amount: 5 } },
-    { type: "tool-result", id: "p", result: "shop:pay done" },
+    { type: "tool-call", id: ownId, name: "shop:pay", args: { amount: 5 } },
+    { type: "tool-result", id: ownId, result: "shop:pay done" },
     { type: "step-finish", index: 0 },
     { type: "step-start", index: 1 },
   ]);
@@ -104,17 +107,29 @@ test("approved, the call is made and the model goes on where it stopped", async 
         { type: "reasoning", text: "I must pay." },
         { type: "text", text: "Let me see." },
         { type: "tool-call", toolCallId: "l" },
-        { type: "tool-call", toolCallId: "p", toolName: "shop__pay" },
+        { type: "tool-call", toolCallId: ownId, toolName: "shop__pay" },
       ],
     },
-    { role: "tool", content: [{ toolCallId: "l" }, { toolCallId: "p", output: { value: "shop:pay done" } }] },
+    { role: "tool", content: [{ toolCallId: "l" }, { toolCallId: ownId, output: { value: "shop:pay done" } }] },
   ]);
   // Behind the first turn's messages in the transcript, these make it whole.
   expect(whole.messages).toMatchObject([
-    { role: "assistant", content: [{ type: "tool-call", toolCallId: "p" }] },
-    { role: "tool", content: [{ toolCallId: "p" }] },
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: ownId }] },
+    { role: "tool", content: [{ toolCallId: ownId }] },
     { role: "assistant", content: [{ type: "text" }] },
   ]);
+});
+
+test("approved, nothing else runs that stands under its name by now", async () => {
+  const { made, map, outcome } = await stopped();
+  const other = { ...tool("shop:steal", async () => "stolen"), needsApproval: true };
+  const { events } = await resume(outcome, new Map([...map, ["shop__pay", other]]), true);
+  expect(made).toEqual([["look", {}]]);
+  expect(events).toContainEqual({
+    type: "tool-result",
+    id: ownId,
+    result: { error: "There is no tool named shop:pay" },
+  });
 });
 
 test("refused, the model hears it with the reason, and nothing is made", async () => {
@@ -123,7 +138,7 @@ test("refused, the model hears it with the reason, and nothing is made", async (
   expect(made).toEqual([["look", {}]]);
   expect(events).toContainEqual({
     type: "tool-result",
-    id: "p",
+    id: ownId,
     result: { error: "A person refused this call: too dear" },
   });
   expect(whole.status).toBe("done");
@@ -137,5 +152,5 @@ test("where nothing is stored, nobody can approve: the model hears that", async 
   ]);
   const { outcome } = await runTurn(turnInput(model, { conversation: null, tools: map }));
   expect(made).toEqual([]);
-  expect(outcome).toMatchObject({ status: "done", text: "I can't pay.", calls: [{ toolCallId: "p", ok: false }] });
+  expect(outcome).toMatchObject({ status: "done", text: "I can't pay.", calls: [{ toolCallId: ownId, ok: false }] });
 });

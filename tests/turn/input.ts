@@ -30,7 +30,6 @@ export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> 
 export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
   return {
     toolCallId: "call-1",
-    idempotencyKey: "turn-1:call-1",
     signal: new AbortController().signal,
     state: {},
     origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },

@@ -196,6 +196,19 @@ test("a secret that the model says is scrubbed, also over several deltas and in 
   expect(given).toEqual([{ to: "top-secret-value" }]);
 });
 
+test("arguments that are no object are replayed as an empty one, which every provider takes", async () => {
+  const tools = new Map([["send", tool("send", answering("sent"))]]);
+  const calls = [toolCall("a", "send", '"bare"'), toolCall("b", "send", ["x"]), toolCall("c", "send", null)];
+  const model = scriptedModel([{ parts: [...calls.flat(), finish("tool-calls")] }, reply("done")]);
+  await runTurn(turnInput(model, { tools }));
+
+  const assistant = model.calls[1]?.prompt.find(({ role }) => role === "assistant");
+  const inputs = [...(assistant?.content ?? [])].map(
+    (part) => typeof part === "object" && "input" in part && part.input,
+  );
+  expect(inputs).toEqual([{}, {}, {}]);
+});
+
 test("the last step may not ask for tools, so that there is an answer", async () => {
   const model = scriptedModel((call) =>
     call.options.toolChoice?.type === "none"

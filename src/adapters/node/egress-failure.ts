@@ -6,7 +6,7 @@ const unreachable = "The host cannot be reached";
 /** What Node's codes mean to somebody who asked for a URL. */
 const meanings: readonly (readonly [code: RegExp, message: string])[] = [
   [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, unknownName],
-  [/^EAI_/, "The host name cannot be looked up now; try again later"],
+  [/^(EAI_|ETIMEOUT$)/, "The host name cannot be looked up now; try again later"],
   [/^ECONNREFUSED$/, "The host refused the connection"],
   [/^(ECONNRESET|EPIPE)$/, "The host closed the connection without an answer"],
   [/^HPE_HEADER_OVERFLOW$/, "The headers of the answer are larger than 16 KiB"],

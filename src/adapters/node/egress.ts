@@ -1,17 +1,17 @@
-import { lookup } from "node:dns/promises";
 import { EgressError, reachableAddresses } from "../../core/egress.ts";
 import { nextHop } from "../../core/egress-redirect.ts";
 import { firstHop, type Hop } from "../../core/egress-request.ts";
 import { answerText } from "../../core/egress-text.ts";
 import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../core/ports.ts";
 import { explainFailure } from "./egress-failure.ts";
+import { resolveBySystem } from "./egress-names.ts";
 import { readBytes } from "./egress-read.ts";
 import { type Route, send } from "./egress-send.ts";
 
 interface Options extends Omit<Route, "addresses"> {
   clock: Clock;
   /** All addresses of a name; by default, what the system says. */
-  resolve?: (name: string) => Promise<readonly string[]>;
+  resolve?: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 const usualTimeoutMs = 15_000;
@@ -30,10 +30,6 @@ export function createEgress({ clock, resolve = resolveBySystem, ...route }: Opt
   };
 }
 
-export async function resolveBySystem(name: string): Promise<string[]> {
-  return (await lookup(name, { all: true })).map(({ address }) => address);
-}
-
 interface Journey extends Required<Pick<Options, "resolve">> {
   request: EgressRequest;
   route: Omit<Route, "addresses">;
@@ -43,8 +39,9 @@ interface Journey extends Required<Pick<Options, "resolve">> {
 /** Sends the hop and those that redirects ask for; each one is checked as if it were the first. */
 async function follow(first: Hop, { request, resolve, route, signal }: Journey): Promise<EgressAnswer> {
   let hop = first;
+  const resolveInTime = (name: string) => resolve(name, signal);
   for (let redirects = 0; ; redirects += 1) {
-    const addresses = await reachableAddresses(hop.target, request.allowedHosts, resolve);
+    const addresses = await reachableAddresses(hop.target, request.allowedHosts, resolveInTime);
     signal.throwIfAborted();
     const response = await send(hop, { ...route, addresses }, signal);
     try {

@@ -1,8 +1,12 @@
 import type { IncomingMessage } from "node:http";
+import { setImmediate } from "node:timers/promises";
 import { EgressError } from "../../core/egress.ts";
 import { Lines, mostWireBytes } from "./mcp-lines.ts";
 
 export type RequestId = string | number;
+
+/** Notifications of progress, mostly. */
+const mostEvents = 1_000;
 
 /**
  * The answer to one JSON-RPC request as JSON text, out of the body of an HTTP answer: JSON, or a stream of events that
@@ -11,7 +15,10 @@ export type RequestId = string | number;
 export async function readAnswer(response: IncomingMessage, id: RequestId): Promise<string> {
   const type = response.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type === "text/event-stream") {
+    let events = 0;
     for await (const data of eventData(response)) {
+      events += 1;
+      if (events > mostEvents) throw new EgressError(`The server sent more than ${mostEvents} events in one answer`);
       const answer = answerIn(data, id);
       if (answer !== null) return answer;
     }
@@ -42,10 +49,12 @@ async function* bounded(response: IncomingMessage, limit: number): AsyncGenerato
     length += chunk.length;
     if (length > limit) throw new EgressError(`The server's answer is larger than ${limit / 1024} KiB`);
     yield chunk;
+    // What is here already comes without a pause, and others want their turn.
+    await setImmediate();
   }
 }
 
-/** What the events of a stream hold (WHATWG "Server-sent events"), one text per event. */
+/** What the events of a stream hold (WHATWG "Server-sent events"), one text per event that holds any. */
 async function* eventData(response: IncomingMessage): AsyncGenerator<string> {
   const lines = new Lines();
   let data: string[] = [];
@@ -53,8 +62,9 @@ async function* eventData(response: IncomingMessage): AsyncGenerator<string> {
     for (const line of lines.push(chunk)) {
       if (line.startsWith("data:")) data.push(line.slice(5));
       if (line !== "" || data.length === 0) continue;
-      yield data.join("\n");
+      const text = data.join("\n").trim();
       data = [];
+      if (text !== "") yield text;
     }
   }
 }

@@ -1,6 +1,7 @@
 import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mcp";
 import type { JsonValue } from "../../core/json.ts";
 import type { Clock, Log, McpServer, McpTool } from "../../core/ports.ts";
+import { type Scrub, scrubber } from "../../core/scrub.ts";
 import { withinTime } from "./mcp-deadline.ts";
 import { explainMcp, refusesInitialize } from "./mcp-failure.ts";
 import { mcpFetch, type Way } from "./mcp-fetch.ts";
@@ -19,7 +20,7 @@ export interface ConnectOptions {
   onEnd: (reason: string | null) => void;
 }
 
-/** A connection that was made. Its methods reject with plain errors, whose words may be shown once they are scrubbed. */
+/** A connection that was made. Its methods reject with plain errors; what a tool failed with is to be scrubbed. */
 export interface Connection {
   list(enough: number, signal: AbortSignal): Promise<McpTool[]>;
   /** The answer; `null` when the server has forgotten the session, so that nothing was done. */
@@ -38,18 +39,25 @@ const closeMs = 3_000;
 
 /** Connects; rejects with a plain error when that fails or the signal is aborted. */
 export async function connect(options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
+  const plain = plainErrors(scrubber(options.server().secrets));
   try {
-    return await open(options, signal, false);
+    return await open(options, signal, { discover: false, plain });
   } catch (error) {
     // The protocol that every server speaks comes first: a few end when they are asked for a newer one.
     if (!refusesInitialize(error) || signal.aborted) throw plain(error, signal);
-    return await open(options, signal, true).catch((newer: unknown) => {
+    return await open(options, signal, { discover: true, plain }).catch((newer: unknown) => {
       throw plain(newer, signal);
     });
   }
 }
 
-async function open(options: ConnectOptions, signal: AbortSignal, discover: boolean): Promise<Connection> {
+interface Manner {
+  /** Whether to speak the protocol without `initialize`. */
+  discover: boolean;
+  plain: ReturnType<typeof plainErrors>;
+}
+
+async function open(options: ConnectOptions, signal: AbortSignal, { discover, plain }: Manner): Promise<Connection> {
   let lost = false;
   const onLostSession = () => {
     lost = true;
@@ -123,7 +131,9 @@ function callTool(client: MCPClient, tool: McpTool, args: unknown, signal: Abort
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function plain(error: unknown, signal: AbortSignal): Error {
-  if (signal.aborted) return signal.reason instanceof Error ? signal.reason : new Error("The call was stopped");
-  return new Error(explainMcp(error));
-}
+const plainErrors =
+  (scrub: Scrub) =>
+  (error: unknown, { aborted, reason }: AbortSignal): Error => {
+    if (!aborted) return new Error(explainMcp(error, scrub));
+    return reason instanceof Error ? reason : new Error("The call was stopped");
+  };

@@ -1,17 +1,21 @@
 import { MCPClientError } from "@ai-sdk/mcp";
+import type { Scrub } from "../../core/scrub.ts";
 import { clip } from "../../core/text.ts";
 
 const longest = 1_000;
 
-/** What went wrong, in words for whoever set the server up and for the model that called it. */
-export function explainMcp(error: unknown): string {
-  return clip(describe(error), longest);
+/**
+ * What went wrong, in words for whoever set the server up and for the model that called it, without the secrets that
+ * `scrub` knows: of one that was cut first, a part would stay.
+ */
+export function explainMcp(error: unknown, scrub: Scrub): string {
+  return clip(scrub(describe(error, scrub)), longest);
 }
 
-function describe(error: unknown): string {
+function describe(error: unknown, scrub: Scrub): string {
   if (!MCPClientError.isInstance(error)) return error instanceof Error ? error.message : String(error);
   const { statusCode, responseBody = "", code, message, cause } = error;
-  if (statusCode !== undefined) return describeStatus(statusCode, responseBody.trim());
+  if (statusCode !== undefined) return describeStatus(statusCode, scrub(responseBody.trim()));
   if (code !== undefined) return `The server answered: ${message}`;
   const problem = firstIssue(cause);
   return problem === null ? message : `The server's answer is not as the protocol wants it: ${problem}`;

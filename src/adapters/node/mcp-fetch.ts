@@ -8,7 +8,7 @@ import { type RequestId, readAnswer, readText } from "./mcp-answer.ts";
 
 /** How hosts are found and reached. */
 export interface Way extends Omit<Route, "addresses"> {
-  resolve: (name: string) => Promise<readonly string[]>;
+  resolve: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 interface Options {
@@ -36,7 +36,8 @@ export function mcpFetch({ way: { resolve, ...route }, server, onLostSession }: 
     const signal = init.signal ?? new AbortController().signal;
     try {
       const hop = hopOf(String(input), init);
-      const addresses = await reachableAddresses(hop.target, server().allowedHosts, resolve);
+      const find = (name: string) => resolve(name, signal);
+      const addresses = await reachableAddresses(hop.target, server().allowedHosts, find);
       signal.throwIfAborted();
       const response = await send(hop, { ...route, addresses }, signal);
       try {

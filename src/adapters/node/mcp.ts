@@ -2,7 +2,7 @@ import type { Environment } from "../../core/config.ts";
 import type { JsonValue } from "../../core/json.ts";
 import type { Clock, Log, Mcp, McpServer, McpTool } from "../../core/ports.ts";
 import { scrubber } from "../../core/scrub.ts";
-import { resolveBySystem } from "./egress.ts";
+import { resolveBySystem } from "./egress-names.ts";
 import type { Connection } from "./mcp-connection.ts";
 import { orAborted, withinTime } from "./mcp-deadline.ts";
 import type { Way } from "./mcp-fetch.ts";

@@ -4,7 +4,8 @@ export const entryName = "script:entry";
 /** How long a text may be that leaves the sandbox, in UTF-16 units; outside, the result and logs are checked in bytes. */
 export const longestResult = 1024 * 1024;
 export const longestLogText = 64 * 1024;
-export const longestError = 4_000;
+/** Far more than is shown: whoever shows it cuts it once it is scrubbed, since of a secret cut before, a part would stay. */
+export const longestError = 16_000;
 
 /**
  * Runs in the sandbox before the script, and keeps what it needs of the language, so that no change by the script

@@ -6,6 +6,7 @@ import { type ScriptOrder, type ScriptOutcome, type ScriptReport, tooLate, tooMu
 /** A script that waits or runs; `settle` is called at most once. */
 export interface ScriptJob {
   order: ScriptOrder;
+  owner: string | undefined;
   logs: string[];
   settle(result: ScriptResult): void;
 }

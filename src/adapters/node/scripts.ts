@@ -11,11 +11,12 @@ interface Options {
 
 const mostThreads = 2;
 const mostWaiting = 32;
+const mostWaitingOfOwner = 8;
 const longestOrder = 8 * 1024 * 1024;
 
 /**
  * Runs scripts in at most two threads, each in an interpreter of its own, so that neither the event loop nor another
- * script waits for one that does not end. At most 32 wait for a thread; the next one is refused.
+ * script waits for one that does not end. At most 32 wait for a thread, 8 of one owner; the next one is refused.
  */
 export function threadedScripts({ clock, log, timeoutMs = 5_000 }: Options): Scripts {
   const threads = new Set<ScriptThread>();
@@ -40,6 +41,9 @@ export function threadedScripts({ clock, log, timeoutMs = 5_000 }: Options): Scr
       thread.begin(job);
     }
   };
+  const isFull = (owner: string | undefined) =>
+    waiting.length >= mostWaiting ||
+    (owner !== undefined && waiting.filter((job) => job.owner === owner).length >= mostWaitingOfOwner);
   const drop = (job: ScriptJob) => {
     const place = waiting.indexOf(job);
     if (place >= 0) waiting.splice(place, 1);
@@ -51,11 +55,12 @@ export function threadedScripts({ clock, log, timeoutMs = 5_000 }: Options): Scr
       script.signal.throwIfAborted();
       const order = orderOf(script, timeoutMs);
       if (typeof order === "string") return { ok: false, error: order, logs: [] };
-      if (waiting.length >= mostWaiting) return { ok: false, error: "Too many scripts at once; try again", logs: [] };
+      if (isFull(script.owner)) return { ok: false, error: "Too many scripts at once; try again", logs: [] };
       return new Promise((resolve, reject) => {
         const settled = () => script.signal.removeEventListener("abort", onAbort);
         const job: ScriptJob = {
           order,
+          owner: script.owner,
           logs: [],
           settle(result) {
             settled();

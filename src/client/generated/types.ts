@@ -770,7 +770,7 @@ export interface RequiredEnv {
   description?: string;
   /** Whether its value is never shown. */
   sensitive?: boolean;
-  /** When it lists any, the value goes to these hosts only. `host` or `host:port`. */
+  /** When it lists any, the value goes to these hosts only. `host` is by https at its own port, 443; `host:port` is that port. */
   hosts?: Array<string>;
 }
 
@@ -2310,7 +2310,7 @@ export interface AgentEngine {
   /**
    * Store variables of a skill on an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent.
+   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent. A value that the pinned version does not declare is kept, but turns are not given it.
    */
   putSkillEnv(input: PutSkillEnvInput, options?: CallOptions): Promise<SkillEnv>;
 

@@ -13,3 +13,5 @@ export { isSlug } from "./rules.ts";
 export { type Instance, NewAgent, slugParam } from "./schema.ts";
 /** Creating and reading agents, for what sets them up as a whole. */
 export { createAgent, getAgent } from "./service.ts";
+/** Brings agents' tools of source `skill` in line with the skills they are served, inside a transaction that changes those. */
+export { syncSkillTools } from "./skill-tools.ts";

@@ -7,6 +7,7 @@ import { agents, agentTools, workspaces } from "../../db/schema.ts";
 import { selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
 import { expectedRevision, isSlug, modelColumns } from "./rules.ts";
 import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
+import { holdSkills, syncSkillTools } from "./skill-tools.ts";
 
 /** All agents within reach, by name. */
 export async function listAgents(ctx: Ctx): Promise<Instance[]> {
@@ -58,15 +59,21 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
   const { workspaceId, ...changes } = input;
   const columns = columnsOf(changes);
   const summary = { fields: Object.keys(input) };
-  await writeAgent(ctx, slug, { action: "agent.update", summary }, async (tx, { id, revision }) => {
+  await writeAgent(ctx, slug, { action: "agent.update", summary }, async (tx, { id, revision, workspaceId: from }) => {
     const target = workspaceId === undefined ? undefined : await reachWorkspace(tx, ctx, workspaceId);
     const updated = await tx
       .update(agents)
       .set({ ...columns, workspaceId: target, updatedBy: authorOf(ctx) })
       .where(and(eq(agents.id, id), expected === undefined ? undefined : sql`${agents.revision}::text = ${expected}`))
       .returning({ id: agents.id });
-    if (updated.length > 0) return;
-    throw new EngineError("precondition-failed", `The agent is at revision ${revision}: read it again`);
+    if (updated.length === 0) {
+      throw new EngineError("precondition-failed", `The agent is at revision ${revision}: read it again`);
+    }
+    if (target !== undefined && target !== from) {
+      // Another workspace allows other skills.
+      await holdSkills(tx, id);
+      await syncSkillTools(tx, [id]);
+    }
   });
   return getAgent(ctx, slug);
 }

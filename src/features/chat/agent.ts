@@ -9,6 +9,7 @@ import { datetimeIn, loadPrompts, type PreparedPrompt, preparePrompt, unfilled }
 import { openSecrets } from "../secrets/index.ts";
 import { type LoadedSkill, loadSkills, skillsList } from "../skills/index.ts";
 import { slugPattern } from "./schema.ts";
+import { telling } from "./telling.ts";
 import { loadTools } from "./tools.ts";
 
 export type AgentRow = typeof agents.$inferSelect;
@@ -66,7 +67,7 @@ export async function loadAgent(services: Services, slug: string): Promise<LiveA
     datetime: datetimeIn(timezone),
     tools,
     fingerprint: await fingerprint(prompt(unfilled), skills, tools),
-    scrub: scrubber([...opened.values(), ...hidden, ...options.environmentKeys.values()]),
+    scrub: scrubber([...telling(opened), ...hidden, ...telling(options.environmentKeys)]),
   };
 }
 

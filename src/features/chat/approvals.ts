@@ -1,27 +1,51 @@
 import type { Database } from "../../db/client.ts";
-import type { ModelMessage, PendingCall, Resumed } from "../../turn/types.ts";
+import type { PendingCall, Resumed } from "../../turn/types.ts";
+import type { Suspended } from "./record.ts";
 
 // A turn that stops at calls which a person decides about has the status `approval`, its calls wait in `tool_calls`,
 // and its conversation names it as `awaiting`. It goes on in a turn of its own, which names it in `continues`.
 
-/** The next message of the end user refuses what waits (decisions §7, `needsApproval`). */
+/**
+ * The next message of the end user refuses what waits (decisions §7, `needsApproval`), and what was approved but not
+ * gone on with: whoever writes "stop" must not see it done afterwards.
+ */
 export async function refuseWaiting(database: Database, conversationId: string): Promise<void> {
   await database.query(
     `with waiting as (
-       select awaiting from conversations where id = $1 and awaiting is not null for no key update
+       select awaiting as id from conversations where id = $1 and awaiting is not null for no key update
      ), refused as (
-       update tool_calls set status = 'refused', reason = 'The conversation went on'
-       from waiting where turn_id = waiting.awaiting and status = 'pending'
+       update tool_calls k set status = 'refused', decided_by = null, reason = 'The conversation went on'
+       from waiting where k.turn_id = waiting.id and k.status in ('pending', 'approved', 'refused') and k.args is not null
+         and not exists (select 1 from turns n where n.continues = waiting.id and n.status <> 'queued')
      )
      update conversations set awaiting = null where id = $1 and exists (select 1 from waiting)`,
     [conversationId],
   );
 }
 
-/** Closes what nobody decided about in time. */
+/** Closes what nobody decided about in time, and what else that turn was to do. */
 export async function expireWaiting(database: Database): Promise<void> {
-  await database.query("update tool_calls set status = 'expired' where status = 'pending' and expires_at <= now()", []);
+  await database.query(
+    `with late as (select distinct turn_id from tool_calls where status = 'pending' and expires_at <= now())
+     update tool_calls k set status = 'expired', decided_by = null from late
+     where k.turn_id = late.turn_id and k.status in ('pending', 'approved', 'refused') and k.args is not null`,
+    [],
+  );
 }
+
+/** What was decided, as it stands when the turn's place has come. */
+export async function asDecided(database: Database, { turnId, messages, decided }: Waiting): Promise<Resumed> {
+  const rows = await database.query<{ id: string; approved: boolean; reason: string | null }>(
+    `select tool_call_id as id, status = 'approved' as approved, reason from tool_calls
+     where turn_id = $1 and args is not null`,
+    [turnId],
+  );
+  const standing = new Map(rows.map(({ id, ...decision }) => [id, decision]));
+  return { messages, decided: decided.map((call) => ({ ...call, approved: false, ...standing.get(call.toolCallId) })) };
+}
+
+/** The calls of a turn that stopped, and what it left. */
+type Waiting = Resumed & { turnId: string; suspended: Suspended };
 
 /** A turn whose calls are all decided, at least one of them by a person. */
 export interface DecidedTurn {
@@ -32,11 +56,11 @@ export interface DecidedTurn {
   channelId: string;
   subject: string;
   door: string;
-  resumed: Resumed;
+  resumed: Waiting;
 }
 
 interface DecidedRow extends Omit<DecidedTurn, "resumed"> {
-  suspended: ModelMessage[];
+  suspended: Suspended;
   calls: { call: PendingCall; status: string; reason: string | null }[];
 }
 
@@ -60,7 +84,9 @@ export async function findDecided(database: Database, turnId: string | null): Pr
   return rows.map(({ suspended, calls, ...turn }) => ({
     ...turn,
     resumed: {
-      messages: suspended,
+      turnId: turn.turnId,
+      suspended,
+      messages: suspended.messages,
       decided: calls.map(({ call, status, reason }) => ({ ...call, approved: status === "approved", reason })),
     },
   }));

@@ -20,7 +20,7 @@ export async function continueDecided(engine: Engine, turnId: string | null): Pr
 }
 
 async function continueTurn({ agents, turns }: Engine, decided: DecidedTurn): Promise<void> {
-  const { slug, ref, channel, channelId, subject, door, turnId, resumed } = decided;
+  const { slug, ref, channel, channelId, subject, door, resumed } = decided;
   const grant = await agents.admitEngine(slug);
   const turn = await turns.takeTurn(grant, {
     door,
@@ -30,7 +30,7 @@ async function continueTurn({ agents, turns }: Engine, decided: DecidedTurn): Pr
     rule: "always-finish",
     requestId: newId(),
     throttle: null,
-    resumed: { ...resumed, turnId },
+    resumed,
   });
   turn.listen(() => {});
 }

@@ -13,6 +13,7 @@ interface Waiting {
   name: string;
   agentId: string;
   slug: string;
+  active: boolean;
   status: string;
   overdue: boolean;
 }
@@ -28,6 +29,7 @@ export async function decide(
 ): Promise<string> {
   const { db, actor } = ctx;
   const call = await findCall(ctx, db, ref, toolCallId);
+  if (!call.active) throw new EngineError("conflict", "The agent is switched off: turn it on to decide");
   const action = approved ? "approval.approve" : "approval.refuse";
   const change = { action, target: call.slug, agentId: call.agentId, agentUnchanged: true };
   await write(ctx, { ...change, summary: { conversationId: ref, tool: call.name, toolCallId } }, async (tx) => {
@@ -52,6 +54,7 @@ async function findCall(ctx: Ctx, db: Db, ref: string, toolCallId: string): Prom
       status: toolCalls.status,
       agentId: toolCalls.agentId,
       slug: agents.slug,
+      active: agents.active,
       overdue: sql<boolean>`${toolCalls.expiresAt} <= now()`,
     })
     .from(toolCalls)

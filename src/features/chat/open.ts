@@ -44,8 +44,7 @@ export interface Opening {
 }
 
 export interface StoredMessage {
-  /** An assistant's is the id of its turn. */
-  id: string;
+  turnId: string | null;
   seq: number;
   role: "user" | "assistant";
   content: string;
@@ -88,10 +87,10 @@ const newestFirst = "over (order by seq desc rows unbounded preceding)";
  * that PostgreSQL would tell: joined with an empty list it is unpacked, and nothing else.)
  */
 const newestMessages = (conversation: string, limit: string) => `
-    select id, seq, role, content, model_messages,
+    select turn_id, seq, role, content, model_messages,
       sum(octet_length(content) + coalesce(pg_column_size(model_messages || '[]'), 0)) ${newestFirst} as bytes
     from (
-      select id, seq, role, content, model_messages,
+      select turn_id, seq, role, content, model_messages,
         sum(octet_length(content) + coalesce(pg_column_size(model_messages), 0)) ${newestFirst} as packed
       from messages where conversation_id = ${conversation} order by seq desc limit ${limit}
     ) stored where packed <= ${historyBytes}`;
@@ -124,7 +123,7 @@ const openStatement = (calls: string, allowed: string) => `
     returning status
   ), history as (
     select json_agg(json_build_object(
-        'id', id, 'seq', seq, 'role', role, 'content', content, 'modelMessages', model_messages) order by seq) as messages
+        'turnId', turn_id, 'seq', seq, 'role', role, 'content', content, 'modelMessages', model_messages) order by seq) as messages
     from (${newestMessages("(select id from conversation)", "$13")}) m
     where bytes <= ${historyBytes} and (select status from turn) = 'running'
   )
@@ -203,7 +202,7 @@ async function settleHistory(database: Database, row: OpenedRow, limit: number):
 }
 
 const historyStatement = `
-  select id, seq, role, content, model_messages as "modelMessages" from (${newestMessages("$1", "$2")}) m
+  select turn_id as "turnId", seq, role, content, model_messages as "modelMessages" from (${newestMessages("$1", "$2")}) m
   where bytes <= ${historyBytes} order by seq`;
 
 /** The last messages of a conversation as far as `limit` and `historyBytes` let, oldest first. */

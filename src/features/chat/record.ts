@@ -67,7 +67,18 @@ export interface Recording {
   stored: boolean;
   /** Whether to look for something to remember, in the background. */
   learn: boolean;
+  /** Of a turn that goes on after a decision: what it went on from. */
+  resumed: Suspended | null;
   outcome: TurnOutcome;
+}
+
+/** What a turn that stops for a decision leaves for the one that goes on. */
+export interface Suspended {
+  messages: readonly LanguageModelV4Message[];
+  /** What the user said, which the transcript's limits may hide. */
+  fresh: readonly string[];
+  /** The turns whose messages these are, the first one first. */
+  turnIds: readonly string[];
 }
 
 /**
@@ -77,9 +88,11 @@ export interface Recording {
  */
 export async function record(
   database: Database,
-  { turnId, owner, fresh, stored, learn, outcome }: Recording,
+  { turnId, owner, fresh, stored, learn, resumed, outcome }: Recording,
 ): Promise<boolean> {
-  const rows = stored && isKept(outcome) ? messageRows(turnId, fresh, outcome) : [];
+  // What became of an approved call is never left unsaid.
+  const kept = isKept(outcome) || resumed !== null;
+  const rows = stored && kept ? messageRows(turnId, fresh, outcome) : [];
   const { usage } = outcome;
   const [result] = await database.query<{ recorded: boolean; settled: boolean }>(recordStatement, [
     turnId,
@@ -93,10 +106,19 @@ export async function record(
     rows.length,
     storableJson(rows),
     storableJson(callRows(outcome)),
-    outcome.status === "approval" ? storableJson(outcome.suspended) : null,
+    outcome.status === "approval" ? storableJson(leftBy(turnId, fresh, resumed, outcome.suspended)) : null,
     learn ? newId() : null,
   ]);
   return result !== undefined && (result.recorded || result.settled);
+}
+
+function leftBy(
+  turnId: string,
+  fresh: readonly string[],
+  resumed: Suspended | null,
+  messages: Suspended["messages"],
+): Suspended {
+  return { messages, fresh: resumed?.fresh ?? fresh, turnIds: [...(resumed?.turnIds ?? []), turnId] };
 }
 
 /** A turn that ends badly before its first output stores nothing (decisions §5). */

@@ -34,11 +34,12 @@ export async function loadTools(services: Services, agent: Agent, skills: readon
   const settings = await toolSettings(database.db, id);
   const usesPlugins = [...settings.keys()].some((name) => name.includes(":"));
   const plugins = usesPlugins ? await loadPlugins(database.db, cipher, organizationId) : [];
-  const placeholders = skillPlaceholders(skills);
+  const hidden = skillPlaceholders(skills);
+  const placeholders = new Placeholders(hidden);
   const all = [
     currentTimeTool(clock, timezone),
-    httpRequestTool(services, new Placeholders(placeholders)),
-    ...skillTools(skills, services.scripts),
+    httpRequestTool(services, placeholders),
+    ...skillTools(skills, organizationId, services.scripts),
     ...memoryTools(services, agent),
     ...pluginTools(services, plugins),
   ];
@@ -52,6 +53,6 @@ export async function loadTools(services: Services, agent: Agent, skills: readon
   const names = await modelNames(enabled.map(({ name }) => name));
   return {
     tools: new Map(enabled.map((tool) => [names.get(tool.name) ?? tool.name, tool])),
-    secrets: [...placeholders.map(({ value }) => value), ...plugins.flatMap(pluginSecrets)],
+    secrets: [...hidden.map(({ value }) => value), ...plugins.flatMap(pluginSecrets)],
   };
 }

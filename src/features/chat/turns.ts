@@ -11,15 +11,15 @@ import type { Origin, Resumed, TurnInput, TurnOutcome } from "../../turn/types.t
 import { memoryLines, recall } from "../memories/index.ts";
 import type { Grant } from "./admit.ts";
 import type { LiveAgent } from "./agent.ts";
-import { refuseWaiting } from "./approvals.ts";
+import { asDecided, refuseWaiting } from "./approvals.ts";
 import { describeCause } from "./cause.ts";
 import type { ChatInput } from "./input.ts";
 import { WaitingLine } from "./line.ts";
 import { modelSpec } from "./model.ts";
-import { type Opened, type Opening, open, readHistory, waitingLimit } from "./open.ts";
+import { type Opened, type Opening, open, readHistory, type StoredMessage, waitingLimit } from "./open.ts";
 import { prepare, replay } from "./prepare.ts";
 import { closeLost, promote, renew } from "./queue.ts";
-import { type Recording, record } from "./record.ts";
+import { type Recording, record, type Suspended } from "./record.ts";
 
 /** How often a waiting turn asks, in case the one before it runs on another replica. */
 const pollMs = 250;
@@ -37,7 +37,7 @@ export interface TurnRequest {
   requestId: string;
   throttle: Opening["throttle"];
   /** What a person decided about the calls at which an earlier turn of the conversation stopped. */
-  resumed?: Resumed & { turnId: string };
+  resumed?: Resumed & { turnId: string; suspended: Suspended };
 }
 
 export interface Turn extends Relay {
@@ -123,7 +123,7 @@ export function createTurns(
     const { agent } = grant;
     const resolving = services.models.resolve(spec);
     resolving.catch(() => {});
-    const { resumed = null } = request;
+    const resumed = request.resumed ?? null;
     const stored = await historyAtItsTurn(turnId, place, agent.row.historyLimit, signal);
     if (place.conversation && !resumed && (place.kind === "queued" || place.awaiting !== null)) {
       await refuseWaiting(database, place.conversation.id);
@@ -139,13 +139,11 @@ export function createTurns(
       origin: request.origin,
       model: await resolving,
       history: place.conversation
-        ? replay(
-            stored.filter(({ id }) => id !== resumed?.turnId),
-            { toolResults: agent.row.toolResultsInHistoryEnabled },
-          )
+        ? replay(earlier(stored, request), { toolResults: agent.row.toolResultsInHistoryEnabled })
         : request.input.history,
-      fresh: request.input.fresh,
-      resumed,
+      fresh: resumed?.suspended.fresh ?? request.input.fresh,
+      // Decisions may have changed while it waited for its place.
+      resumed: resumed && (await asDecided(database, resumed)),
     });
     return run(turn, signal, clock);
   };
@@ -188,10 +186,11 @@ export function createTurns(
     try {
       if (outcome.status === "failed") {
         const { code, cause } = outcome.failure;
-        log.warn({ turnId, code, requestId, cause: scrub(describeCause(cause)) }, "A turn failed");
+        log.warn({ turnId, code, requestId, cause: describeCause(cause, scrub) }, "A turn failed");
       }
       const { fresh } = request.input;
-      const recording = { turnId, owner, fresh, stored: place.conversation !== null, learn, outcome };
+      const resumed = request.resumed?.suspended ?? null;
+      const recording = { turnId, owner, fresh, stored: place.conversation !== null, learn, resumed, outcome };
       if (!(await recordPatiently(recording)))
         throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
       if (learn) onLearn();
@@ -270,6 +269,12 @@ export class LineFull extends EngineError {
       headers: refusalHeaders({ limit: waitingLimit, remaining: 0, resetSeconds: 5 }),
     });
   }
+}
+
+/** The transcript before the turn; a turn that goes on brings its own part along. */
+function earlier(stored: readonly StoredMessage[], { resumed }: TurnRequest): StoredMessage[] {
+  const own = new Set(resumed?.suspended.turnIds);
+  return stored.filter(({ turnId }) => turnId === null || !own.has(turnId));
 }
 
 /** OPEN again after a deadlock; an agent that is deleted meanwhile has changed. */

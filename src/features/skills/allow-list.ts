@@ -2,8 +2,9 @@ import { and, eq } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
 import type { Db } from "../../db/client.ts";
 import { skills, workspaceSkills } from "../../db/schema.ts";
+import { syncSkillTools } from "../agents/index.ts";
 import { findWorkspace, lockSkill } from "./find.ts";
-import { agentsWith, syncSkillTools, touchAgents } from "./serving.ts";
+import { agentsWith, touchAgents } from "./serving.ts";
 
 /** The slugs of the skills that a workspace may use. Throws the 404 of the workspace. */
 export async function listAllowed(ctx: Ctx, workspaceId: string): Promise<string[]> {

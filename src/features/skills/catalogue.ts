@@ -5,6 +5,7 @@ import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { skills, skillVersions } from "../../db/schema.ts";
 import { invalid } from "../../http/errors.ts";
+import { syncSkillTools } from "../agents/index.ts";
 import {
   authorOf,
   currentVersion,
@@ -18,7 +19,7 @@ import {
 import type { ImportedSkill } from "./import-schema.ts";
 import { firstVersion, nextVersion, slugOf } from "./rules.ts";
 import type { NewSkill, Skill, SkillChanges, SkillVersion, SkillVersions } from "./schema.ts";
-import { agentsWith, syncSkillTools, touchAgents } from "./serving.ts";
+import { agentsWith, touchAgents } from "./serving.ts";
 
 /** The organization's skills, by name. */
 export async function listSkills({ db, membership }: Ctx): Promise<Skill[]> {

@@ -16,5 +16,3 @@ export const skillRoutes = router()
 export { type LoadedEnv, type LoadedSkill, loadSkills } from "./load.ts";
 /** What skills are to a turn: a part of its prompt, two tools, and values that no model may see. */
 export { skillPlaceholders, skillsList, skillTools } from "./serve.ts";
-/** Brings an agent's tools of source `skill` in line with the skills it is served, inside a transaction that changes those. */
-export { syncSkillTools } from "./serving.ts";

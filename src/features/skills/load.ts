@@ -23,7 +23,7 @@ export interface LoadedSkill {
   missingTools: string[];
 }
 
-/** A value that is stored for a skill. */
+/** A value that is stored for a skill, and that the pinned version declares. */
 export interface LoadedEnv {
   key: string;
   value: string;
@@ -87,10 +87,13 @@ async function openEnv(
   rows: readonly (typeof skillEnv.$inferSelect)[],
   specs: readonly EnvSpec[],
 ): Promise<LoadedEnv[]> {
-  const opened = rows.map(async (row) => {
-    const spec = specs.find(({ name }) => name === row.key);
+  const declared = new Map(specs.map((spec) => [spec.name, spec]));
+  const opened = rows.map(async (row): Promise<LoadedEnv[]> => {
+    const spec = declared.get(row.key);
+    // What another version declared was given for that one's hosts, which this one does not know.
+    if (!spec) return [];
     const value = await cipher.open(row, envPlace(row.agentId, row.skillId, row.key));
-    return { key: row.key, value, sensitive: row.sensitive || (spec?.sensitive ?? false), hosts: spec?.hosts ?? [] };
+    return [{ key: row.key, value, sensitive: row.sensitive || spec.sensitive, hosts: spec.hosts ?? [] }];
   });
-  return Promise.all(opened);
+  return (await Promise.all(opened)).flat();
 }

@@ -4,11 +4,10 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { agentSkills, skills, skillVersions } from "../../db/schema.ts";
 import { invalid } from "../../http/errors.ts";
-import { type AgentRow, writeAgent } from "../agents/index.ts";
+import { type AgentRow, syncSkillTools, writeAgent } from "../agents/index.ts";
 import type { AgentSkill } from "./agent-schema.ts";
 import { describeSkills } from "./describe.ts";
 import { isSkillSlug } from "./rules.ts";
-import { syncSkillTools } from "./serving.ts";
 
 type Link = typeof agentSkills.$inferSelect;
 

@@ -47,11 +47,10 @@ export const RequiredEnv = z
     name: EnvKey,
     description: zText(1000).optional().openapi({ example: "Token of the weather service." }),
     sensitive: z.boolean().default(true).openapi({ description: "Whether its value is never shown." }),
-    hosts: z
-      .array(host)
-      .max(32, "must have at most 32 entries")
-      .optional()
-      .openapi({ description: "When it lists any, the value goes to these hosts only. `host` or `host:port`." }),
+    hosts: z.array(host).max(32, "must have at most 32 entries").optional().openapi({
+      description:
+        "When it lists any, the value goes to these hosts only. `host` is by https at its own port, 443; `host:port` is that port.",
+    }),
   })
   .openapi("RequiredEnv");
 export type RequiredEnv = z.infer<typeof RequiredEnv>;

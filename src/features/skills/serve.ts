@@ -28,9 +28,8 @@ export function skillsList(skills: readonly LoadedSkill[]): string {
   return [listed.join("\n"), ...loaded].join("\n\n");
 }
 
-/** The tools that serve an agent its skills. */
-export function skillTools(skills: readonly LoadedSkill[], scripts: Scripts): Tool[] {
-  const placeholders = new Placeholders(skillPlaceholders(skills));
+/** The tools that serve an agent its skills. `owner`, its organization, has a share of the places where scripts run. */
+export function skillTools(skills: readonly LoadedSkill[], owner: string, scripts: Scripts): Tool[] {
   const read = readSkill.implement(async ({ skill: name }) => {
     const skill = find(skills, name);
     return {
@@ -49,7 +48,9 @@ export function skillTools(skills: readonly LoadedSkill[], scripts: Scripts): To
       file,
       content: script.content,
       modules: Object.fromEntries(skill.scripts.map((other) => [other.file, other.content])),
-      args: placeholders.fillJson(args as JsonValue, null),
+      // Its own values only: a script can turn what it gets into anything.
+      args: new Placeholders(skillPlaceholders([skill])).fillJson(args as JsonValue, null),
+      owner,
       signal,
     });
     if (ran.ok) return { result: ran.result, logs: ran.logs };

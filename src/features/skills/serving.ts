@@ -1,7 +1,8 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, ne, sql } from "drizzle-orm";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentSkills, agents, agentTools } from "../../db/schema.ts";
+import { syncSkillTools } from "../agents/index.ts";
 
 /** The agents that have the skill enabled, of one workspace or of all, locked until the transaction ends. */
 export async function agentsWith(tx: Db, skillId: string, workspaceId?: string) {
@@ -29,31 +30,6 @@ export async function touchAgents(tx: Db, ids: readonly string[]): Promise<void>
   );
 }
 
-/**
- * Makes the tools that agents have from skills those of the skills they are served: in the catalogue, allowed for their
- * workspace, and enabled, in the version they pinned. Rows that stay keep their approval setting.
- */
-export async function syncSkillTools(tx: Db, agentIds: readonly string[]): Promise<void> {
-  if (agentIds.length === 0) return;
-  const ids = sql`${writeArray(agentIds)}::uuid[]`;
-  await tx.execute(sql`
-    with wanted as (
-      select distinct s.agent_id, tool as name
-      from agent_skills s
-      join agents a on a.id = s.agent_id
-      join workspace_skills w on w.skill_id = s.skill_id and w.workspace_id = a.workspace_id
-      join skill_versions v on v.id = s.pinned_version_id
-      cross join unnest(v.required_tools) as tool
-      where s.enabled and s.agent_id = any(${ids})
-    ), removed as (
-      delete from agent_tools t
-      where t.source = 'skill' and t.agent_id = any(${ids})
-        and not exists (select from wanted w where w.agent_id = t.agent_id and w.name = t.name)
-    )
-    insert into agent_tools (agent_id, name, source) select agent_id, name, 'skill' from wanted
-    on conflict do nothing`);
-}
-
 export interface ToolsChanged {
   enabled: string[];
   disabled: string[];
@@ -75,7 +51,8 @@ async function toolNames(tx: Db, agentId: string): Promise<Set<string>> {
   const rows = await tx
     .selectDistinct({ name: agentTools.name })
     .from(agentTools)
-    .where(eq(agentTools.agentId, agentId))
+    // `global` only remembers a setting.
+    .where(and(eq(agentTools.agentId, agentId), ne(agentTools.source, "global")))
     .orderBy(agentTools.name);
   return new Set(rows.map(({ name }) => name));
 }

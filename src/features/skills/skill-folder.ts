@@ -18,10 +18,10 @@ export function readArchive(bytes: Uint8Array): Archive {
   const files = new Map([...unzip(bytes)].filter(([path]) => !isClutter(path)));
   const roots = [...files.keys()].filter((path) => /(^|\/)SKILL\.md$/.test(path)).map((path) => path.slice(0, -8));
   if (roots.length === 0) throw refuseArchive("it has no SKILL.md");
+  if (roots.length > 500) throw refuseArchive("it has more than 500 skills");
   const nested = roots.find((root) => roots.some((other) => other !== root && root.startsWith(other)));
   if (nested !== undefined) throw refuseArchive(`${nested}SKILL.md lies inside the folder of another skill`);
 
-  if (roots.length > 500) throw refuseArchive("it has more than 500 skills");
   const used = new Set<string>();
   let left = frontMatterLimit;
   const entries = roots.sort().map((root) => {
@@ -69,14 +69,12 @@ function readFolder(root: string, files: ReadonlyMap<string, Uint8Array>, used: 
   return { length, entry: { ...fields, content: whole, scripts } };
 }
 
-/** The first line of the comment that a script begins with. */
+/** The first line of the comment that a script begins with, its first 1,000 characters. */
 function firstComment(source: string): string {
-  const [, line = ""] = /^\s*(?:\/\/+|\/\*+)\s*([^\r\n]*)/.exec(source) ?? [];
-  return line
-    .replace(/\s*\*\/.*$/, "")
-    .slice(0, 1000)
-    .toWellFormed()
-    .trim();
+  const [, whole = ""] = /^\s*(?:\/\/+|\/\*+)\s*([^\r\n]*)/.exec(source) ?? [];
+  const line = whole.slice(0, 1000);
+  const end = line.indexOf("*/");
+  return (end < 0 ? line : line.slice(0, end)).toWellFormed().trim();
 }
 
 function decode(path: string, bytes: Uint8Array | undefined): string {

@@ -1,6 +1,7 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
+import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentTools } from "../../db/schema.ts";
 import { findAgent, writeAgent } from "../agents/index.ts";
@@ -20,16 +21,23 @@ export interface ToolSetting {
 
 /** The tools that are on, by canonical name. */
 export async function toolSettings(db: Db, agentId: string): Promise<Map<string, ToolSetting>> {
+  return (await readSettings(db, agentId)).settings;
+}
+
+async function readSettings(db: Db, agentId: string) {
   const rows = await db.select().from(agentTools).where(eq(agentTools.agentId, agentId));
+  // Off, but to ask for approval once it is on again.
+  const remembered = new Set(rows.flatMap(({ name, source }) => (source === "global" ? [name] : [])));
   const settings = new Map<string, ToolSetting>();
   for (const { name, source, needsApproval } of rows) {
+    if (source === "global") continue;
     const setting = settings.get(name) ?? { bySkill: false, chosen: false, needsApproval: false };
     if (source === "skill") setting.bySkill = true;
     else setting.chosen = true;
     setting.needsApproval ||= needsApproval;
     settings.set(name, setting);
   }
-  return settings;
+  return { settings, remembered };
 }
 
 /** All tools that the agent can have, and which it has. Throws the 404. */
@@ -53,10 +61,12 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
   const enabled = new Set(changes.enabled);
   const change = { action: "agent.tool.update", summary: { ...changes } };
   await writeAgent(ctx, slug, change, async (tx, { id, organizationId }) => {
-    const settings = await toolSettings(tx, id);
-    await requireKnown(tx, organizationId, [...enabled, ...(changes.needsApproval ?? [])], settings);
-    requireSkillTools(settings, enabled);
-    const approval = approvalSet(changes, enabled, settings);
+    const { settings, remembered } = await readSettings(tx, id);
+    const known = new Set((await listTools(tx, organizationId)).map(({ name }) => name));
+    requireKnown(known, [...enabled, ...(changes.needsApproval ?? [])], settings);
+    requireSkillTools(settings, enabled, known);
+    const asks = (name: string) => (settings.get(name)?.needsApproval ?? false) || remembered.has(name);
+    const approval = approvalSet(changes, enabled, asks);
     await tx.delete(agentTools).where(and(eq(agentTools.agentId, id), eq(agentTools.source, "manual")));
     // What a skill requires is on without a choice, and goes when the skill goes.
     const chosen = [...enabled].filter((name) => !settings.get(name)?.bySkill);
@@ -64,7 +74,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
       const rows = chosen.map((name) => ({ agentId: id, name, source: "manual", needsApproval: approval.has(name) }));
       await tx.insert(agentTools).values(rows);
     }
-    await setApproval(tx, id, approval);
+    await setApproval(tx, id, [...enabled], approval);
   });
   return listAgentTools(ctx, slug);
 }
@@ -87,19 +97,24 @@ export async function listRequiredSecrets(ctx: Ctx, slug: string): Promise<Requi
 }
 
 /** One that is on already may be named though its plugin is gone. */
-async function requireKnown(
-  tx: Db,
-  organizationId: string,
+function requireKnown(
+  known: ReadonlySet<string>,
   names: readonly string[],
   settings: ReadonlyMap<string, ToolSetting>,
-): Promise<void> {
-  const known = new Set((await listTools(tx, organizationId)).map(({ name }) => name));
+): void {
   const unknown = [...new Set(names)].filter((name) => !known.has(name) && !settings.has(name));
   if (unknown.length > 0) throw new EngineError("bad-request", `Unknown tools: ${unknown.join(", ")}`);
 }
 
-function requireSkillTools(settings: ReadonlyMap<string, ToolSetting>, enabled: ReadonlySet<string>): void {
-  const missing = [...settings].flatMap(([name, { bySkill }]) => (bySkill && !enabled.has(name) ? [name] : []));
+/** Not of tools whose plugin is gone or off: they are not listed, so nobody could know to name them. */
+function requireSkillTools(
+  settings: ReadonlyMap<string, ToolSetting>,
+  enabled: ReadonlySet<string>,
+  known: ReadonlySet<string>,
+): void {
+  const missing = [...settings].flatMap(([name, { bySkill }]) =>
+    bySkill && known.has(name) && !enabled.has(name) ? [name] : [],
+  );
   if (missing.length === 0) return;
   throw new EngineError(
     "bad-request",
@@ -110,22 +125,25 @@ function requireSkillTools(settings: ReadonlyMap<string, ToolSetting>, enabled: 
 function approvalSet(
   { needsApproval }: ToolChanges,
   enabled: ReadonlySet<string>,
-  settings: ReadonlyMap<string, ToolSetting>,
+  asks: (name: string) => boolean,
 ): Set<string> {
-  if (!needsApproval) return new Set([...enabled].filter((name) => settings.get(name)?.needsApproval));
+  if (!needsApproval) return new Set([...enabled].filter(asks));
   const off = needsApproval.filter((name) => !enabled.has(name));
   if (off.length > 0) throw new EngineError("bad-request", `needsApproval names tools that are off: ${off.join(", ")}`);
   return new Set(needsApproval);
 }
 
-async function setApproval(tx: Db, agentId: string, names: ReadonlySet<string>): Promise<void> {
-  const own = eq(agentTools.agentId, agentId);
-  await tx.update(agentTools).set({ needsApproval: false }).where(own);
-  if (names.size === 0) return;
-  await tx
-    .update(agentTools)
-    .set({ needsApproval: true })
-    .where(and(own, inArray(agentTools.name, [...names])));
+/** For the tools that were named; what could not be named, and what is only remembered, stays as it is. */
+async function setApproval(
+  tx: Db,
+  agentId: string,
+  enabled: readonly string[],
+  approval: ReadonlySet<string>,
+): Promise<void> {
+  const named = and(eq(agentTools.agentId, agentId), sql`${agentTools.name} = any(${writeArray(enabled)}::text[])`);
+  await tx.delete(agentTools).where(and(named, eq(agentTools.source, "global")));
+  const needsApproval = sql`${agentTools.name} = any(${writeArray([...approval])}::text[])`;
+  await tx.update(agentTools).set({ needsApproval }).where(named);
 }
 
 /** Lists of the definition are shared and read only; the wire's are not. */

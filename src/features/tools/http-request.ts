@@ -1,7 +1,7 @@
 import type { Services } from "../../context.ts";
 import type { JsonValue, Tool } from "../../turn/types.ts";
 import { httpRequest } from "./builtin.ts";
-import type { Placeholders } from "./placeholders.ts";
+import { type Destination, destinationOf, isSameDestination, type Placeholders } from "./placeholders.ts";
 
 /** Decisions §7: 1 MiB, 15 s. */
 const maxBytes = 1024 * 1024;
@@ -36,19 +36,21 @@ interface Asked {
 
 /** A value that is bound to hosts must not choose where it goes: the host is settled before it is filled in. */
 function fillIn({ url, headers, body }: Asked, placeholders: Placeholders): Asked {
-  const open = placeholders.fill(url, null);
-  const host = hostOf(open);
-  const fill = (text: string) => placeholders.fill(text, host);
-  const whole = fill(url);
-  if (hostOf(whole) !== host) throw new Error("A placeholder that is bound to hosts can't stand in the host");
+  // In a query a value stands for itself, whatever signs it has.
+  const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(url) ?? [];
+  const address = (host: Destination | null) =>
+    placeholders.fill(path, host) + placeholders.fill(query, host, encodeURIComponent);
+  const to = destinationOf(address(null));
+  const fill = (text: string) => placeholders.fill(text, to);
+  const whole = address(to);
+  if (!isSameDestination(destinationOf(whole), to))
+    throw new Error("A placeholder that is bound to hosts can't stand in the host");
   return {
     url: whole,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
-    body: body === undefined ? undefined : placeholders.fillJson(body, host),
+    body: body === undefined ? undefined : placeholders.fillJson(body, to),
   };
 }
-
-const hostOf = (url: string) => URL.parse(url)?.hostname ?? null;
 
 function withType(headers: Record<string, string>, body: unknown): Record<string, string> {
   const named = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");

@@ -1,27 +1,29 @@
 import { Validator } from "@cfworker/json-schema";
+import { isCheap } from "./plugin-arguments-cost.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
  * A check of a call's arguments by what a server says of them. It throws an `Error` that says what is wrong; where the
- * schema is broken, everything passes, and the server has the last word anyway.
+ * schema is broken, or the check would take too long, everything passes: the server has the last word anyway.
  */
 export function argumentCheck(schema: Schema): (args: unknown) => unknown {
-  let validator: Validator | null | undefined;
+  let checked: { part: unknown; validator: Validator } | null | undefined;
   return (args) => {
     if (typeof args !== "object" || args === null || Array.isArray(args)) {
       throw new Error("The arguments are not valid: they must be an object");
     }
-    validator ??= makeValidator(schema);
-    const problem = validator ? problemOf(validator, args) : null;
+    checked ??= makeValidator(schema);
+    const problem = checked && isCheap(checked.part, args) ? problemOf(checked.validator, args) : null;
     if (problem !== null) throw new Error(`The arguments are not valid: ${problem}`);
     return args;
   };
 }
 
-function makeValidator(schema: Schema): Validator | null {
+function makeValidator(schema: Schema): { part: unknown; validator: Validator } | null {
   try {
-    return new Validator(checkable(schema) as Schema, "2020-12", true);
+    const part = checkable(schema) as Schema;
+    return { part, validator: new Validator(part, "2020-12", true) };
   } catch {
     return null;
   }

@@ -1,4 +1,6 @@
 import type { McpTool } from "../../core/ports.ts";
+import { type Scrub, scrubber } from "../../core/scrub.ts";
+import { scrubJson } from "../../core/scrub-json.ts";
 import { clip, isDeeperThan, isStorable, storable, storableJson } from "../../core/text.ts";
 import type { ListedTool } from "./catalogue.ts";
 
@@ -16,13 +18,15 @@ export interface Listing {
 
 /**
  * The tools of a server within bounds, whatever it listed: usable names, each once, schemas that every model provider
- * takes, at most 256 tools and 256 KiB.
+ * takes, at most 256 tools and 256 KiB, and nothing of what `scrub` blots out.
  */
-export function boundListing(listed: readonly McpTool[]): Listing {
+export function boundListing(listed: readonly McpTool[], scrub: Scrub = scrubber([])): Listing {
   const usable = new Map<string, ListedTool>();
   let odd = 0;
   for (const tool of listed) {
-    if (isUsableName(tool.name) && !usable.has(tool.name)) usable.set(tool.name, boundTool(tool));
+    // Under a name with a mark in it the server would not know its tool.
+    const fits = isUsableName(tool.name) && !usable.has(tool.name) && scrub(tool.name) === tool.name;
+    if (fits) usable.set(tool.name, boundTool(tool, scrub));
     else odd += 1;
   }
   const tools: ListedTool[] = [];
@@ -40,24 +44,35 @@ function noteOf(odd: number, first: number | null): string | null {
     ...(first === null
       ? []
       : [`It has more tools than the ${mostTools} or 256 KiB that fit: the first ${first} are used`]),
-    ...(odd === 0 ? [] : [`${odd} of its tools are left out: their names are empty, too long, or taken by another`]),
+    ...(odd === 0
+      ? []
+      : [
+          `${odd} of its tools are left out: their names are empty, too long, taken by another, or hold a secret of the plugin`,
+        ]),
   ];
   return notes.length === 0 ? null : notes.join(". ");
 }
 
 const isUsableName = (name: string) => name.trim() !== "" && name.length <= longestName && isStorable(name);
 
-function boundTool({ name, description, inputSchema }: McpTool): ListedTool {
-  return { name, description: storable(clip(description, longestDescription)), inputSchema: boundSchema(inputSchema) };
+/** Scrubbed before it is cut: half a secret would not be known as one. */
+function boundTool({ name, description, inputSchema }: McpTool, scrub: Scrub): ListedTool {
+  return {
+    name,
+    description: storable(clip(scrub(description), longestDescription)),
+    inputSchema: boundSchema(inputSchema, scrub),
+  };
 }
 
 const longestSchema = 64 * 1024;
 
 /** Providers refuse a whole request for one tool whose schema is not an object's: what is none becomes an open one. */
-function boundSchema(schema: McpTool["inputSchema"]): ListedTool["inputSchema"] {
+function boundSchema(schema: McpTool["inputSchema"], scrub: Scrub): ListedTool["inputSchema"] {
   const open = { type: "object", properties: {} };
   if (isDeeperThan(schema, deepest)) return open;
-  const { $schema: _, type = "object", properties = {}, ...rest } = JSON.parse(storableJson(schema));
+  const clean = scrubJson(schema, scrub);
+  if (typeof clean === "string") return open;
+  const { $schema: _, type = "object", properties = {}, ...rest } = JSON.parse(storableJson(clean));
   const sound =
     type === "object" && typeof properties === "object" && properties !== null && !Array.isArray(properties);
   const kept = { ...rest, type, properties };

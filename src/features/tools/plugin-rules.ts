@@ -118,6 +118,16 @@ export function transportSecrets(transport: McpTransport): string[] {
     .filter((value) => value !== "");
 }
 
+/** The words of JSON Schema that are long enough to be taken for a secret: without them no schema would stay one. */
+const schemaWords: ReadonlySet<string> = new Set([
+  ...["object", "string", "number", "integer", "boolean"],
+  ...["properties", "required", "description", "default"],
+]);
+
+/** Those of a transport without what would spoil the schemas of a listing, and is no secret. */
+export const listingSecrets = (transport: McpTransport) =>
+  transportSecrets(transport).filter((value) => !schemaWords.has(value.toLowerCase()));
+
 function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>): string[] {
   const secret = Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name.toLowerCase()));
   const parameters = [...new URL(url).searchParams].filter(([name]) => tellingParameter.test(name));

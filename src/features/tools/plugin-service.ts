@@ -3,11 +3,12 @@ import { type Ctx, write } from "../../context.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { McpTransport } from "../../core/ports.ts";
+import { scrubber } from "../../core/scrub.ts";
 import { clip, storable } from "../../core/text.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, organizations, plugins } from "../../db/schema.ts";
 import { boundListing, type Listing, mostTools } from "./plugin-listing.ts";
-import { namespaceProblem, unmaskTransport } from "./plugin-rules.ts";
+import { listingSecrets, namespaceProblem, unmaskTransport } from "./plugin-rules.ts";
 import type { Plugin, PluginSettings } from "./plugin-schema.ts";
 import {
   findPlugin,
@@ -132,7 +133,8 @@ async function listTools(ctx: Ctx, namespace: string, transport: McpTransport): 
   const server = serverOf(ctx, { organizationId, namespace, version: await versionOf(transport), transport });
   const refreshedAt = new Date(ctx.clock.now());
   try {
-    const { tools, note } = boundListing(await ctx.mcp.list(server, mostTools));
+    const listed = await ctx.mcp.list(server, mostTools);
+    const { tools, note } = boundListing(listed, scrubber(listingSecrets(transport)));
     return { status: "connected", lastError: note, refreshedAt, tools };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -7,23 +7,25 @@ import { builtinNames } from "./builtin.ts";
 const prePlugin = /^(ghIssue|ghPR|gitCloneRepo|renderService|markdownToPdf|fileUpload|hubspot[A-Z]\w*)$/;
 
 /**
- * The names of these that an organization can't use: neither built in, nor an agent of its own (`agent:<slug>`), nor in
- * the namespace of a plugin that it has (`<namespace>:<tool>`).
+ * The names of these that an organization can't use: neither built in, nor an agent of its own (`agent:<slug>`), nor a
+ * tool of a plugin that it has (`<namespace>:<tool>`). What a plugin offers whose server never answered is not known yet.
  */
 export async function unusableTools(db: Db, organizationId: string, names: readonly string[]): Promise<string[]> {
   const prefixed = names.filter((name) => !builtinNames.has(name) && name.includes(":"));
-  const [slugs, namespaces] = await Promise.all([
+  const [slugs, plugged] = await Promise.all([
     agentSlugs(
       db,
       organizationId,
       prefixed.flatMap((name) => (name.startsWith("agent:") ? [name.slice(6)] : [])),
     ),
-    pluginNamespaces(db, organizationId, [...new Set(prefixed.map(namespaceOf))]),
+    pluginTools(db, organizationId, [...new Set(prefixed.map(namespaceOf))]),
   ]);
   const usable = (name: string) => {
     if (builtinNames.has(name)) return true;
     if (prePlugin.test(name) || !name.includes(":")) return false;
-    return name.startsWith("agent:") ? slugs.has(name.slice(6)) : namespaces.has(namespaceOf(name));
+    if (name.startsWith("agent:")) return slugs.has(name.slice(6));
+    const listed = plugged.get(namespaceOf(name));
+    return listed === null || (listed?.has(name) ?? false);
   };
   return names.filter((name) => !usable(name));
 }
@@ -39,10 +41,20 @@ async function agentSlugs(db: Db, organizationId: string, slugs: readonly string
   return new Set(rows.map(({ slug }) => slug));
 }
 
-async function pluginNamespaces(db: Db, organizationId: string, namespaces: readonly string[]): Promise<Set<string>> {
-  if (namespaces.length === 0) return new Set();
+/** The names that these plugins list, by namespace; null where no listing is known. */
+async function pluginTools(
+  db: Db,
+  organizationId: string,
+  namespaces: readonly string[],
+): Promise<Map<string, Set<string> | null>> {
+  if (namespaces.length === 0) return new Map();
   const rows = await db
-    .select({ namespace: plugins.namespace })
+    .select({
+      namespace: plugins.namespace,
+      status: plugins.status,
+      // Without the schemas, which may be large.
+      tools: sql<string[]>`jsonb_path_query_array(${plugins.tools}, '$[*].name')`,
+    })
     .from(plugins)
     .where(
       and(
@@ -51,5 +63,10 @@ async function pluginNamespaces(db: Db, organizationId: string, namespaces: read
         sql`${plugins.enabled}`,
       ),
     );
-  return new Set(rows.map(({ namespace }) => namespace));
+  return new Map(
+    rows.map(({ namespace, status, tools }) => {
+      const known = tools.length > 0 || status === "connected";
+      return [namespace, known ? new Set(tools.map((tool) => `${namespace}:${tool}`)) : null];
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { asc, eq, isNotNull } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import type { EgressRequest } from "../../../src/core/ports.ts";
 import { toolCalls, turns } from "../../../src/db/schema.ts";
@@ -34,10 +34,19 @@ async function paying() {
   });
   expect(saved.status).toBe(200);
   const ref = `${agent.slug}:web:api-c`;
-  const decide = (json: object, { id = ref, call = "call_1", headers = agent.headers } = {}) =>
-    h.request(`/api/conversations/${encodeURIComponent(id)}/approvals/${call}`, { method: "POST", headers, json });
-  return { ...h, asked, model, ref, decide };
+  /** The calls that a person decides about, the newest last. */
+  const calls = () =>
+    h.services.database.db.select().from(toolCalls).where(isNotNull(toolCalls.args)).orderBy(asc(toolCalls.createdAt));
+  const decide = async (json: object, { id = ref, call = "", headers = agent.headers } = {}) => {
+    const toolCallId = call || (await calls()).at(-1)?.toolCallId;
+    const path = `/api/conversations/${encodeURIComponent(id)}/approvals/${toolCallId}`;
+    return h.request(path, { method: "POST", headers, json });
+  };
+  return { ...h, asked, model, ref, calls, decide };
 }
+
+/** The engine's own: models may call every call the same. */
+const ownId = expect.stringMatching(/^call_[0-9a-f]{24}$/);
 
 const answer = (h: ChatHarness, count: number) =>
   eventually(async () => {
@@ -56,8 +65,9 @@ describe("a call that needs approval", () => {
     expect(events.at(-1)?.data).toMatchObject({
       conversationId: h.ref,
       messageId: expect.any(String),
-      metadata: { approval: { toolCallId: "call_1", toolCallIds: ["call_1"] } },
+      metadata: { approval: { toolCallId: ownId, toolCallIds: [ownId] } },
     });
+    expect(events.at(-1)?.data.metadata).toMatchObject({ approval: { toolCallId: events[2]?.data.id } });
     expect(h.asked).toEqual([]);
 
     const decided = await h.decide({ approved: true });
@@ -65,7 +75,7 @@ describe("a call that needs approval", () => {
     const last = await answer(h, 3);
     expect(last).toMatchObject({ role: "assistant", content: "Paid." });
     expect(last.steps).toMatchObject([
-      { toolCalls: [{ toolName: "httpRequest" }], toolResults: [{ toolCallId: "call_1", result: { status: 200 } }] },
+      { toolCalls: [{ toolName: "httpRequest" }], toolResults: [{ toolCallId: ownId, result: { status: 200 } }] },
       { text: "Paid." },
     ]);
     expect(h.asked).toMatchObject([{ url, method: "POST" }]);
@@ -136,6 +146,99 @@ describe("a call that needs approval", () => {
     expect(h.asked).toEqual([]);
     const { db } = h.services.database;
     expect(await db.select({ status: turns.status }).from(turns)).toEqual([{ status: "done" }, { status: "done" }]);
+  });
+
+  test("is made under the name it was approved for, once, also when the model calls every call the same", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    const [first] = await h.calls();
+    await (await h.native("pay again", { chat_id: "c" })).text();
+    const late = await h.decide({ approved: true }, { call: first?.toolCallId ?? "" });
+    expect([late.status, (await late.json()).message]).toEqual([409, "This call is refused already"]);
+    expect((await h.decide({ approved: true })).status).toBe(201);
+    await answer(h, 5);
+    expect(h.asked).toHaveLength(1);
+    const ids = h.model.calls
+      .at(-1)
+      ?.prompt.flatMap(({ role, content }) =>
+        role === "assistant" ? content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])) : [],
+      );
+    expect(new Set(ids).size).toBe(ids?.length);
+  });
+
+  test("that was approved is not made any more once the user went on", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    await h.engine.stop(0);
+    expect((await h.decide({ approved: true })).status).toBe(201);
+    const restarted = createEngine(h.services);
+    const body = { messages: [{ role: "user", content: "Stop" }], chat_id: "c" };
+    const headers = { Authorization: `Bearer ${h.agent.key}`, "Content-Type": "application/json" };
+    const path = `/api/instances/${h.agent.slug}/chat/stream`;
+    const asked = await restarted.app.request(path, { method: "POST", headers, body: JSON.stringify(body) });
+    await asked.text();
+    await restarted.tick();
+    expect(h.asked).toEqual([]);
+    await restarted.stop(0);
+  });
+
+  test("chains: each decision leads on, with the whole of it in front of the model once", async () => {
+    const asked: EgressRequest[] = [];
+    const egress = {
+      request: async (request: EgressRequest) => {
+        asked.push(request);
+        return { status: 200, headers: {}, body: "ok", url: request.url };
+      },
+    };
+    const model = scriptedModel((_, index) =>
+      index < 2
+        ? { parts: [...text(`Part ${index}.`), ...toolCall("same", "httpRequest", { url }), finish("tool-calls")] }
+        : reply("Both done."),
+    );
+    const h = await chatHarness(model, { historyLimit: 1 }, { egress });
+    await h.request(`/api/instances/${h.agent.slug}/tools`, {
+      method: "PATCH",
+      headers: h.agent.headers,
+      json: { enabled: ["httpRequest"], needsApproval: ["httpRequest"] },
+    });
+    const ref = encodeURIComponent(`${h.agent.slug}:web:api-c`);
+    await (await h.native("Do both", { chat_id: "c" })).text();
+    const { db } = h.services.database;
+    for (const round of [1, 2]) {
+      const pending = await eventually(async () => {
+        const rows = await db.select().from(toolCalls).where(eq(toolCalls.status, "pending"));
+        return rows[0];
+      });
+      const path = `/api/conversations/${ref}/approvals/${pending.toolCallId}`;
+      expect(
+        (await h.request(path, { method: "POST", headers: h.agent.headers, json: { approved: true } })).status,
+      ).toBe(201);
+      await answer(h, round + 2);
+    }
+    const prompt = model.calls[2]?.prompt ?? [];
+    expect(prompt.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "assistant", "tool"]);
+    expect(JSON.stringify(prompt[1])).toContain("Do both");
+    expect(JSON.stringify(prompt).split("Part 0.")).toHaveLength(2);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("whose continuation fails before it begins leaves a message that says so", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    h.services.models.resolve = async () => {
+      throw new Error("No key");
+    };
+    expect((await h.decide({ approved: true })).status).toBe(201);
+    expect(await answer(h, 3)).toMatchObject({ role: "assistant", metadata: { error: { code: expect.any(String) } } });
+    expect(h.asked).toEqual([]);
+  });
+
+  test("can't be decided while the agent is off", async () => {
+    const h = await paying();
+    await (await h.native("pay", { chat_id: "c" })).text();
+    const path = `/api/instances/${h.agent.slug}`;
+    await h.request(path, { method: "PATCH", headers: h.agent.headers, json: { active: false } });
+    expect((await h.decide({ approved: true })).status).toBe(409);
   });
 
   test("expires after a day", async () => {

@@ -38,6 +38,24 @@ const plain = (path: string | Uint8Array, more: Partial<ZipFile> = {}): ZipFile 
 const skill = plain("SKILL.md", { packed: strToU8(skillMd) });
 
 describe("an archive", () => {
+  it("is read in no time, however its comments and names are written", () => {
+    const spaces = " ".repeat(60_000);
+    const started = performance.now();
+    const { skills } = readArchive(
+      zip({
+        "SKILL.md": skillMd,
+        "scripts/a.js": `// x${spaces}y`,
+        "scripts/b.js": `/* x${spaces}* /`,
+        "scripts/c.js": `${spaces}/** Adds.  */ x */`,
+      }),
+    );
+    expect(skills[0]?.scripts.map(({ description }) => description)).toEqual(["x", "x", "Adds."]);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    const marks = "\u0301".repeat(15_000) + "\u0316".repeat(15_000);
+    const files = Array.from({ length: 30 }, (_, index) => plain(`${index}${marks}`));
+    expectRefused(writeZip([skill, ...files]), "longer than 512 characters");
+  });
+
   it("becomes a skill: front matter, content, references and scripts", async () => {
     const { h, headers, send } = await kitchen();
     const body = zip({

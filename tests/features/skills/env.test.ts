@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createCipher } from "../../../src/core/cipher.ts";
 import { auditLogs, skillEnv } from "../../../src/db/schema.ts";
 import { rotateSecrets } from "../../../src/features/secrets/index.ts";
+import { envPlace } from "../../../src/features/skills/env.ts";
 import { loadSkills } from "../../../src/features/skills/index.ts";
 import { agentRow, catalogue, type Fields, kitchen, read, refunds, refusal } from "./skills.ts";
 
@@ -36,7 +37,16 @@ async function withSkill() {
     const [loaded] = await loadSkills(k.h.services.database.db, k.h.services.cipher, { agentId: id, workspaceId });
     return Object.fromEntries((loaded?.env ?? []).map(({ key, value }) => [key, value]));
   };
-  return { ...k, list, put, remove, skill, served };
+  /** All that is kept, by key, whatever the pinned version asks for. */
+  const stored = async (cipher = k.h.services.cipher) => {
+    const rows = await k.h.services.database.db.select().from(skillEnv).orderBy(skillEnv.key);
+    const open = rows.map(async (row) => [
+      row.key,
+      await cipher.open(row, envPlace(row.agentId, row.skillId, row.key)),
+    ]);
+    return Object.fromEntries(await Promise.all(open)) as Record<string, string>;
+  };
+  return { ...k, list, put, remove, skill, served, stored };
 }
 
 describe("the variables of a skill", () => {
@@ -69,12 +79,13 @@ describe("the variables of a skill", () => {
   });
 
   it("merge; an empty sensitive value is skipped, an empty plain one is stored", async () => {
-    const { put, list, served } = await withSkill();
+    const { put, list, served, stored } = await withSkill();
     await put({ key: "TOKEN", value: "one", sensitive: true }, { key: "REGION", value: "eu", sensitive: false });
     await put({ key: "TOKEN", value: "", sensitive: true }, { key: "OTHER", value: "x", sensitive: true });
-    expect(await served()).toEqual({ TOKEN: "one", REGION: "eu", OTHER: "x" });
+    expect(await stored()).toEqual({ TOKEN: "one", REGION: "eu", OTHER: "x" });
+    expect(await served()).toEqual({ TOKEN: "one", REGION: "eu" });
     await put({ key: "REGION", value: "", sensitive: false }, { key: "NEVER", value: "", sensitive: true });
-    expect(await served()).toEqual({ TOKEN: "one", REGION: "", OTHER: "x" });
+    expect(await stored()).toEqual({ TOKEN: "one", REGION: "", OTHER: "x" });
     expect((await list()).find(({ key }) => key === "REGION")).toMatchObject({ value: "", configured: true });
   });
 
@@ -99,7 +110,7 @@ describe("the variables of a skill", () => {
   });
 
   it("may have any text as a key, and are deleted by it, again and again", async () => {
-    const { put, remove, served } = await withSkill();
+    const { put, remove, stored } = await withSkill();
     const keys = [
       "a/b",
       "100%",
@@ -118,14 +129,14 @@ describe("the variables of a skill", () => {
       "'",
     ];
     expect((await put(...keys.map((key) => ({ key, value: key, sensitive: false })))).status).toBe(200);
-    expect(Object.keys(await served()).sort()).toEqual([...keys].sort());
+    expect(Object.keys(await stored()).sort()).toEqual([...keys].sort());
     for (const key of keys) {
       for (const _ of [1, 2]) {
         const answer = await remove(key);
         expect([key, answer.status, await answer.json()]).toEqual([key, 200, { deleted: true }]);
       }
     }
-    expect(await served()).toEqual({});
+    expect(await stored()).toEqual({});
   });
 
   it("survive the way through the path, whatever their key", async () => {
@@ -145,7 +156,7 @@ describe("the variables of a skill", () => {
   });
 
   it("refuse what can't be one, and change nothing", async () => {
-    const { send, put, served, remove } = await withSkill();
+    const { send, put, remove, stored } = await withSkill();
     const wrong: [unknown, string][] = [
       [{ key: "", value: "x" }, "env.0.key: must not be empty"],
       [{ key: "x".repeat(129), value: "x" }, "env.0.key: must be at most 128 characters"],
@@ -169,11 +180,11 @@ describe("the variables of a skill", () => {
     expect(await refusal(put(...many))).toEqual([400, "env: must have at most 64 entries"]);
     expect((await send("PUT", url, { env: a })).status).toBe(400);
     expect((await remove("\0")).status).toBe(400);
-    expect(await served()).toEqual({});
+    expect(await stored()).toEqual({});
   });
 
   it("are at most 256 for one skill", async () => {
-    const { put, served } = await withSkill();
+    const { put, stored } = await withSkill();
     const block = (from: number, size: number) =>
       Array.from({ length: size }, (_, n) => ({ key: `K${from + n}`, value: "x" }));
     for (const from of [0, 64, 128, 192]) expect((await put(...block(from, 64))).status).toBe(200);
@@ -181,7 +192,7 @@ describe("the variables of a skill", () => {
       400,
       "env: an agent keeps at most 256 variables of a skill; delete some first",
     ]);
-    expect(Object.keys(await served())).toHaveLength(256);
+    expect(Object.keys(await stored())).toHaveLength(256);
   });
 
   it("stay when the skill is turned off, and go when it is deleted", async () => {
@@ -258,17 +269,11 @@ describe("a sensitive value", () => {
   });
 
   it("is sealed anew when the encryption key changes", async () => {
-    const { h, put } = await withSkill();
+    const { h, put, stored } = await withSkill();
     await put({ key: "TOKEN", value: "one" }, { key: "a:b/c", value: "two" });
     const [old, fresh] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)];
     const cipher = await createCipher([fresh, old]);
     await rotateSecrets({ ...h.services, cipher });
-    const { id, workspaceId } = await agentRow(h, "bot");
-    const only = await createCipher([fresh]);
-    const [loaded] = await loadSkills(h.services.database.db, only, { agentId: id, workspaceId });
-    expect(loaded?.env.map(({ key, value }) => [key, value]).sort()).toEqual([
-      ["TOKEN", "one"],
-      ["a:b/c", "two"],
-    ]);
+    expect(await stored(await createCipher([fresh]))).toEqual({ TOKEN: "one", "a:b/c": "two" });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, workspaces } from "../../../src/db/schema.ts";
 import { loadSkills } from "../../../src/features/skills/index.ts";
-import { agentRow, catalogue, kitchen, refunds } from "./skills.ts";
+import { agentRow, catalogue, kitchen, read, refunds } from "./skills.ts";
 
 async function withLoad() {
   const k = await kitchen();
@@ -48,7 +48,6 @@ describe("what a turn is served", () => {
         scripts: [script],
         requiredTools: ["httpRequest"],
         env: [
-          { key: "EXTRA", value: "x", sensitive: true, hosts: [] },
           { key: "REGION", value: "eu", sensitive: false, hosts: [] },
           { key: "TOKEN", value: "t", sensitive: true, hosts: ["api.example.com"] },
         ],
@@ -61,6 +60,25 @@ describe("what a turn is served", () => {
     expect(await load()).toMatchObject([
       { content: "new", version: "0.2.0", autoLoad: true, scripts: [script], missingEnv: [] },
     ]);
+  });
+
+  it("is no value that the pinned version does not declare: its hosts are another version's", async () => {
+    const { offer, enable, send, load } = await withLoad();
+    const env = (name: string) => [{ name, sensitive: true, hosts: ["api.example.com"] }];
+    await offer({ requiredEnv: env("OLD") });
+    await enable("bot", ["refunds"]);
+    const path = "/api/instances/bot/skills/refunds";
+    await send("PUT", `${path}/env`, { env: [{ key: "OLD", value: "v" }] });
+    await send("PUT", `${catalogue}/refunds`, { ...refunds, requiredEnv: env("NEW") });
+    await send("POST", `${path}/upgrade`);
+    expect(await load()).toMatchObject([{ env: [], missingEnv: ["NEW"] }]);
+    const listed = await read<{ env: object[] }>(send("GET", `${path}/env`));
+    expect(listed.env).toMatchObject([
+      { key: "NEW", configured: false },
+      { key: "OLD", configured: true },
+    ]);
+    await send("POST", `${path}/rollback`);
+    expect(await load()).toMatchObject([{ env: [{ key: "OLD", value: "v", hosts: ["api.example.com"] }] }]);
   });
 
   it("is in the catalogue, allowed, and enabled: all three", async () => {

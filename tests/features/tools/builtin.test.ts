@@ -91,6 +91,52 @@ test("a value bound to hosts goes to them only, and can't choose the host itself
   await expect(smuggled).rejects.toThrow("A placeholder that is bound to hosts can't stand in the host");
 });
 
+test.each([
+  ["api.example", "https://API.Example/", true],
+  ["api.example", "https://api.example./x", true],
+  ["api.example", "https://api.example:443/", true],
+  ["api.example", "http://api.example/", false],
+  ["api.example", "http://api.example:443/", false],
+  ["api.example", "https://api.example:8443/", false],
+  ["api.example", "https://api.example.evil/", false],
+  ["api.example", "ftp://api.example/", false],
+  ["api.example:8443", "https://api.example:8443/", true],
+  ["api.example:8443", "https://API.EXAMPLE.:8443/", true],
+  ["api.example:8443", "http://api.example:8443/", true],
+  ["api.example:8443", "https://api.example/", false],
+  ["api.example:443", "https://api.example/", true],
+  ["api.example:80", "http://api.example/", true],
+  ["[::1]:8080", "http://[0:0::1]:8080/", true],
+  ["[::1]", "https://[::1]/", true],
+  ["[::1]", "http://[::1]/", false],
+])("a value for %s at %s: %s", async (entry, url, goes) => {
+  const { tool, asked } = http([{ ...bound, hosts: [entry] }]);
+  await call(tool, { url, headers: { "X-Key": bound.text } });
+  expect(asked[0]?.headers["X-Key"]).toBe(goes ? "sk-2" : bound.text);
+});
+
+test.each([
+  "https://api.example:{{skill_env.shop.BOUND}}/",
+  "{{skill_env.shop.BOUND}}://api.example:8443/",
+])("a bound value chooses neither port nor scheme: %s", async (url) => {
+  for (const value of ["8443", "http"]) {
+    const { tool, asked } = http([{ ...bound, value, hosts: ["api.example", "api.example:8443"] }]);
+    const headers = { "X-Key": bound.text };
+    await call(tool, { url, headers }).catch(() => {});
+    expect(asked.filter((request) => request.headers["X-Key"] !== bound.text)).toEqual([]);
+  }
+});
+
+test("in a query a value stands for itself, elsewhere as it is", async () => {
+  const odd: Placeholder = { text: "{{skill_env.shop.ODD}}", value: "a&b=+/c", hosts: [] };
+  const { tool, asked } = http([odd]);
+  await call(tool, { url: "https://a.example/x?q={{skill_env.shop.ODD}}&z=1", headers: { "X-Odd": odd.text } });
+  expect(asked[0]).toMatchObject({
+    url: "https://a.example/x?q=a%26b%3D%2B%2Fc&z=1",
+    headers: { "X-Odd": "a&b=+/c" },
+  });
+});
+
 test("what a value holds is not filled in itself", () => {
   const nested: Placeholder = { text: "{{skill_env.a.X}}", value: "<{{skill_env.shop.KEY}}>", hosts: [] };
   expect(new Placeholders([key, nested]).fill("{{skill_env.a.X}}", null)).toBe("<{{skill_env.shop.KEY}}>");

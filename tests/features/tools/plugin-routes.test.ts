@@ -95,6 +95,17 @@ describe("a plugin", () => {
     expect(asked).toHaveLength(2);
   });
 
+  test("is stored without the secrets that its server lists", async () => {
+    const { h, put, say } = await withServers();
+    const inputSchema = { type: "object", properties: { key: { type: "string", default: canary } } };
+    say.tools = async () => [{ name: "find", description: `Finds with ${canary}`, inputSchema }];
+    const plugin = await pluginOf(put("crm", { kind: "mcp", transport: http }));
+    expect(plugin.tools).toEqual([{ name: "find", description: "Finds with [secret]" }]);
+    const [row] = await h.services.database.db.select({ tools: plugins.tools }).from(plugins);
+    expect(JSON.stringify(row)).not.toContain(canary);
+    expect(row?.tools).toMatchObject([{ inputSchema: { properties: { key: { default: "[secret]" } } } }]);
+  });
+
   test("whose server can't be reached is stored with the reason, and keeps the tools that it had", async () => {
     const { h, put, get, say, owner } = await withServers();
     say.tools = async () => Promise.reject(new Error("The host refused the connection"));

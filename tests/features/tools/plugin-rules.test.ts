@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { McpTransport } from "../../../src/core/ports.ts";
+import { scrubber } from "../../../src/core/scrub.ts";
 import { argumentCheck } from "../../../src/features/tools/plugin-arguments.ts";
 import { boundListing } from "../../../src/features/tools/plugin-listing.ts";
 import {
   envProblem,
   headersProblem,
+  listingSecrets,
   maskTransport,
   namespaceProblem,
   transportSecrets,
@@ -122,6 +124,35 @@ describe("what a server lists", () => {
     expect(boundListing([tool("a")])).toMatchObject({ note: null });
   });
 
+  test("says no secret of the plugin, not even half of one", () => {
+    const secret = "sk-4711-geheim";
+    const scrub = scrubber([secret]);
+    const description = `${"x".repeat(4_090)}${secret}`;
+    const inputSchema = {
+      type: "object",
+      properties: { a: { type: "string", default: secret, description: btoa(secret) }, [secret]: {} },
+    };
+    const { tools, note } = boundListing([tool("a", { description, inputSchema }), tool(`b-${secret}`)], scrub);
+    expect(tools.map(({ name }) => name)).toEqual(["a"]);
+    expect(JSON.stringify(tools)).not.toMatch(/sk-47|geheim/);
+    expect(JSON.stringify(tools)).not.toContain(btoa(secret));
+    expect(tools[0]?.inputSchema).toMatchObject({ properties: { a: { type: "string", default: "[secret]" } } });
+    expect(note).toContain("hold a secret of the plugin");
+    expect(note).not.toContain(secret);
+  });
+
+  test("stays a listing when a variable holds a word of JSON Schema", () => {
+    const transport = {
+      type: "stdio" as const,
+      command: "x",
+      args: [],
+      env: { A: "object", B: "String", C: "geheim" },
+    };
+    expect(listingSecrets(transport)).not.toContain("object");
+    expect(listingSecrets(transport)).toContain("geheim");
+    expect(listingSecrets(transport)).not.toContain("String");
+  });
+
   test("has schemas that every provider takes", () => {
     expect(schemaOf({ $schema: "x", properties: { a: { type: "string" } } })).toEqual({
       type: "object",
@@ -183,6 +214,28 @@ describe("arguments", () => {
     }
     // A field may be called as a keyword is.
     expect(() => check({ properties: { pattern: { type: "number" } } })(anything)).toThrow("pattern");
+  });
+
+  test("pass where their number times the schema's length would take too long", () => {
+    const numbers = (length: number) => Array.from({ length }, () => 1);
+    const texts = { a: { items: { type: "string" } } };
+    expect(() => check({ properties: texts })({ a: numbers(1_000) })).toThrow("a/0");
+    const many = (length: number, part: object) => Array.from({ length }, () => part);
+    const wide = Object.fromEntries(numbers(15_000).map((one, index) => [`k${index}`, one]));
+    const started = performance.now();
+    for (const [schema, value] of [
+      [{ items: { allOf: many(3_500, { type: "string" }) } }, numbers(15_000)],
+      [{ items: { anyOf: many(3_500, { type: "string" }) } }, numbers(15_000)],
+      [{ items: { enum: Array.from({ length: 10_000 }, (_, index) => `${index}`) } }, numbers(15_000)],
+      [{ items: { required: Array.from({ length: 5_000 }, (_, index) => `${index}`) } }, many(15_000, {})],
+      [{ allOf: many(3_500, { minLength: 9_000_000 }) }, "x".repeat(500_000)],
+      [{ allOf: many(3_500, { minProperties: 20_000 }) }, wide],
+      [{ type: "string", enum: many(20_000, {}) }, wide],
+    ] as const) {
+      const args = { a: value };
+      expect(check({ properties: { a: schema } })(args)).toBe(args);
+    }
+    expect(performance.now() - started).toBeLessThan(1_000);
   });
 
   test("are checked in no time, whatever the schema wants", () => {

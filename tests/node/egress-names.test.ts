@@ -1,0 +1,98 @@
+import { createSocket } from "node:dgram";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { addressesIn, resolveBySystem } from "../../src/adapters/node/egress-names.ts";
+
+const dns = vi.hoisted(() => ({ server: "", asked: [] as string[], pending: [] as (() => void)[] }));
+vi.mock("node:dns/promises", async (load) => {
+  const real = await load<typeof import("node:dns/promises")>();
+  class LocalResolver extends real.Resolver {
+    constructor(options: ConstructorParameters<typeof real.Resolver>[0]) {
+      super(options);
+      this.setServers([dns.server]);
+    }
+  }
+  const lookup = (name: string) => {
+    dns.asked.push(name);
+    return new Promise((resolve) => dns.pending.push(() => resolve([{ address: "10.0.0.1", family: 4 }])));
+  };
+  return { ...real, Resolver: LocalResolver, lookup };
+});
+beforeEach(() => {
+  dns.asked.length = 0;
+  dns.pending.length = 0;
+});
+
+const never = new AbortController().signal;
+
+/** A DNS server that knows the names under known.test, is silent about slow.test, and denies all others. */
+async function nameServer(): Promise<void> {
+  const socket = createSocket("udp4");
+  socket.on("message", (query, { port, address }) => {
+    if (query.includes("slow")) return;
+    const type = query.readUInt16BE(query.indexOf(0, 12) + 1);
+    const question = query.subarray(12, query.indexOf(0, 12) + 5);
+    const known = query.includes("known");
+    const address4 = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 192, 0, 2, 1]);
+    const found = known && type === 1;
+    const header = Buffer.from([
+      query[0] ?? 0,
+      query[1] ?? 0,
+      0x81,
+      known ? 0x80 : 0x83,
+      0,
+      1,
+      0,
+      found ? 1 : 0,
+      0,
+      0,
+      0,
+      0,
+    ]);
+    socket.send(Buffer.concat([header, question, ...(found ? [address4] : [])]), port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  onTestFinished(() => void socket.close());
+  dns.server = `127.0.0.1:${socket.address().port}`;
+}
+
+test("a file of hosts has names, aliases and comments", () => {
+  const hosts =
+    "# all\n127.0.0.1\tlocalhost\n::1 localhost ip6-localhost # x db\n fe80::1%lo0 localhost\r\n10.0.0.7 DB db.lan\r\n";
+  expect(addressesIn(hosts, "localhost")).toEqual(["127.0.0.1", "::1"]);
+  expect(addressesIn(hosts, "db")).toEqual(["10.0.0.7"]);
+  expect(addressesIn(hosts, "Db.Lan.")).toEqual(["10.0.0.7"]);
+  for (const name of ["10.0.0.7", "lan", "x", "", "all"]) expect(addressesIn(hosts, name), name).toEqual([]);
+});
+
+test("DNS is asked without a thread, and the system only for what it does not know, one name at a time", async () => {
+  await nameServer();
+  expect(await resolveBySystem("known.test", never)).toEqual(["192.0.2.1"]);
+  expect(dns.asked).toEqual([]);
+  const controller = new AbortController();
+  const first = resolveBySystem("one.test", never);
+  await vi.waitFor(() => expect(dns.asked).toEqual(["one.test"]));
+  const second = resolveBySystem("two.test", controller.signal);
+  const third = resolveBySystem("three.test", never);
+  expect(await resolveBySystem("known.test", never)).toEqual(["192.0.2.1"]);
+  expect(dns.asked).toEqual(["one.test"]);
+  controller.abort(new Error("no longer"));
+  dns.pending.shift()?.();
+  expect(await first).toEqual(["10.0.0.1"]);
+  await expect(second).rejects.toThrow("no longer");
+  await vi.waitFor(() => expect(dns.asked).toEqual(["one.test", "three.test"]));
+  dns.pending.shift()?.();
+  expect(await third).toEqual(["10.0.0.1"]);
+});
+
+test("many names whose servers are silent hold nobody up, and an abort ends the wait", async () => {
+  await nameServer();
+  const controller = new AbortController();
+  const slow = Array.from({ length: 20 }, (_, n) => resolveBySystem(`slow${n}.test`, controller.signal));
+  const ended = Promise.allSettled(slow);
+  expect(await resolveBySystem("known.test", never)).toEqual(["192.0.2.1"]);
+  const started = performance.now();
+  controller.abort(new Error("stopped"));
+  expect((await ended).every((one) => one.status === "rejected" && one.reason.message === "stopped")).toBe(true);
+  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(dns.asked).toEqual([]);
+});
