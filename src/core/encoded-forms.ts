@@ -11,7 +11,9 @@ export function encodedForms(value: string): Set<string> {
   // JSON that is quoted in JSON, as providers quote what they refuse.
   const quoted = JSON.stringify(json).slice(1, -1);
   const hex = toHex(bytes);
-  const forms = [percent, strict, strict.replaceAll("%20", "+")].flatMap((form) => [form, lowerHex(form)]);
+  // As browsers, Python's `quote` and forms write it.
+  const written = [percent, strict, strict.replaceAll("%2F", "/"), encodeURI(value.toWellFormed())];
+  const forms = [...written, strict.replaceAll("%20", "+")].flatMap((form) => [form, lowerHex(form)]);
   return new Set([
     value,
     ...forms,
@@ -19,8 +21,13 @@ export function encodedForms(value: string): Set<string> {
     quoted,
     JSON.stringify(quoted).slice(1, -1),
     json.replaceAll("/", "\\/"),
+    // Gson and Go keep what HTML could read out of their JSON.
+    json.replaceAll(/[<>&='\u2028\u2029]/g, escaped),
+    json.replaceAll(/[<>&\u2028\u2029]/g, escaped),
     json.replaceAll(/[^\x20-\x7e]+/g, escaped),
     html(value),
+    html(value).replaceAll("&#39;", "&#x27;"),
+    html(value).replaceAll("&#39;", "&#x27;").replaceAll("=", "&#x3D;").replaceAll("`", "&#x60;"),
     hex,
     hex.toUpperCase(),
     ...base64Forms(bytes),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { scrubbed, scrubber } from "../../src/core/scrub.ts";
 
-const secret = "sk-Zürich/9+?&\"x'<y> end";
+const secret = "sk-Zürich/9+?&=\"x'<y> end";
 const url = new URLSearchParams({ key: secret }).toString().slice("key=".length);
 
 describe("a known secret is blotted out", () => {
@@ -14,7 +14,12 @@ describe("a known secret is blotted out", () => {
     "in JSON": JSON.stringify(secret).slice(1, -1),
     "in PHP's JSON": JSON.stringify(secret).slice(1, -1).replaceAll("/", "\\/"),
     "in ASCII JSON": JSON.stringify(secret).slice(1, -1).replaceAll("ü", "\\u00fc"),
-    "in HTML": "sk-Zürich/9+?&amp;&quot;x&#39;&lt;y&gt; end",
+    "in Python's quote": encodeURIComponent(secret).replaceAll("%2F", "/").replaceAll("'", "%27"),
+    "in a whole address": encodeURI(secret),
+    "in Gson's JSON": 'sk-Zürich/9+?\\u0026\\u003d\\"x\\u0027\\u003cy\\u003e end',
+    "in Go's JSON": "sk-Zürich/9+?\\u0026=\\\"x'\\u003cy\\u003e end",
+    "in Handlebars": "sk-Zürich/9+?&amp;&#x3D;&quot;x&#x27;&lt;y&gt; end",
+    "in HTML": "sk-Zürich/9+?&amp;=&quot;x&#39;&lt;y&gt; end",
     "in hexadecimal": Buffer.from(secret).toString("hex"),
     "in upper-case hexadecimal": Buffer.from(secret).toString("hex").toUpperCase(),
   };
