@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** These never meet the database of the run, so that a second run on PostgreSQL would only repeat them. */
@@ -9,6 +10,8 @@ const withoutDatabase = [
 
 export default defineConfig({
   test: {
+    // One for each core: vitest itself has next to nothing to do, and would keep one for that.
+    maxWorkers: availableParallelism(),
     projects: [
       {
         test: {
