@@ -65,8 +65,8 @@ test.each([
   expect(error).toBeUndefined();
   const { text, reasoning, finish, usage } = step;
   // Nothing here is secret, so that callers are shown what the tool gets.
-  const calls = step.calls.map(({ shown, ...call }) => {
-    expect(shown).toEqual(call.args);
+  const calls = step.calls.map(({ shown, tool, ...call }) => {
+    expect([shown, tool]).toEqual([call.args, call.name]);
     return call;
   });
   expect({ text, reasoning, calls, reason: finish?.reason }).toEqual(expected);
