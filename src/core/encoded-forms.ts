@@ -13,7 +13,9 @@ export function encodedForms(value: string): Set<string> {
   const hex = toHex(bytes);
   // As browsers, Python's `quote` and forms write it.
   const written = [percent, strict, strict.replaceAll("%2F", "/"), encodeURI(value.toWellFormed())];
-  const forms = [...written, strict.replaceAll("%20", "+")].flatMap((form) => [form, lowerHex(form)]);
+  const forms = [...new Set([...written, strict.replaceAll("%20", "+")])].flatMap((form) => [form, lowerHex(form)]);
+  const decimal = html(value);
+  const hexadecimal = decimal.replaceAll("&#39;", "&#x27;");
   return new Set([
     value,
     ...forms,
@@ -25,9 +27,9 @@ export function encodedForms(value: string): Set<string> {
     json.replaceAll(/[<>&='\u2028\u2029]/g, escaped),
     json.replaceAll(/[<>&\u2028\u2029]/g, escaped),
     json.replaceAll(/[^\x20-\x7e]+/g, escaped),
-    html(value),
-    html(value).replaceAll("&#39;", "&#x27;"),
-    html(value).replaceAll("&#39;", "&#x27;").replaceAll("=", "&#x3D;").replaceAll("`", "&#x60;"),
+    decimal,
+    hexadecimal,
+    hexadecimal.replaceAll("=", "&#x3D;").replaceAll("`", "&#x60;"),
     hex,
     hex.toUpperCase(),
     ...base64Forms(bytes),

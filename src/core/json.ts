@@ -1,4 +1,5 @@
 /** A value that JSON can hold. */
+export type JsonObject = { [key: string]: JsonValue };
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
 /** Whether objects and lists are nested in each other more than `levels` times. */
@@ -13,20 +14,32 @@ export function parseJson(text: string, levels: number): unknown {
   return JSON.parse(text);
 }
 
-/** Counts brackets outside of strings. */
-function opensDeeperThan(text: string, levels: number): boolean {
+/** Whether a JSON text nests its objects and lists more than `levels` times; its value is not built. */
+export function opensDeeperThan(text: string, levels: number): boolean {
+  return jsonExcess(text, { levels }) !== null;
+}
+
+/** How a JSON text exceeds these limits, in words that follow its name, without building its value; null: it does not. */
+export function jsonExcess(text: string, limits: { levels: number; values?: number }): string | null {
+  const { levels, values = Number.POSITIVE_INFINITY } = limits;
   let depth = 0;
+  let count = 1;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at);
-    else if (code === openBracket || code === openBrace) depth += 1;
-    else if (code === closeBracket || code === closeBrace) depth -= 1;
-    if (depth > levels) return true;
+    else if (code === comma) count += 1;
+    else if (code === openBracket || code === openBrace) {
+      depth += 1;
+      count += 1;
+    } else if (code === closeBracket || code === closeBrace) depth -= 1;
+    if (depth > levels) return `is nested more than ${levels} levels deep`;
+    if (count > values) return `holds more than ${values} values`;
   }
-  return false;
+  return null;
 }
 
-const [quote, backslash, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 function endOfString(text: string, start: number): number {
   let at = start + 1;

@@ -37,7 +37,8 @@ export function scrubber(values: Iterable<string>): Scrub {
   let automaton: Automaton | null = null;
   const stream = () => {
     // Not before something is to be scrubbed: many a scrubber is made for an error that never comes.
-    automaton ??= new Automaton(needles(telling));
+    automaton ??= Automaton.of(needles(telling));
+    if (automaton.full) ({ automaton } = automaton.renewed(0));
     return new KnownSecrets(automaton);
   };
   const whole = (text: string) => {
@@ -68,7 +69,7 @@ class KnownSecrets implements ScrubStream {
 
   push(piece: string): string {
     const offset = this.#held.length;
-    this.#search.push(piece, ({ start, end }) => this.#note(Math.max(0, offset + start), offset + end));
+    this.#search.push(piece, (start, end) => this.#note(Math.max(0, offset + start), offset + end));
     this.#held += piece;
     return this.#say(this.#safe());
   }

@@ -43,7 +43,7 @@ export function vendorType(status: number): string {
 }
 
 /** More help nobody, and a body may have as many as it has bytes. */
-const shownIssues = 50;
+export const shownIssues = 50;
 
 /** Turns zod's issues into the 400 of decisions §3. */
 export function invalid(issues: readonly { path: readonly PropertyKey[]; message: string }[]): EngineError {

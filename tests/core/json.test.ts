@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isDeeperThan, parseJson } from "../../src/core/json.ts";
+import { isDeeperThan, jsonExcess, parseJson } from "../../src/core/json.ts";
 
 test("JSON is read as ever, unless it is nested too deeply", () => {
   fc.assert(
@@ -24,4 +24,12 @@ test.each([
   "]]",
 ])("what is no JSON is an error", (text) => {
   expect(() => parseJson(text, 200)).toThrow(SyntaxError);
+});
+
+test("a text says how it exceeds its limits", () => {
+  const limits = { levels: 3, values: 5 };
+  expect(jsonExcess('{"a":[1,{"b":"[[,,"}]}', limits)).toBe(null);
+  expect(jsonExcess("[[[[]]]]", limits)).toBe("is nested more than 3 levels deep");
+  expect(jsonExcess("[1,2,3,4,5]", limits)).toBe("holds more than 5 values");
+  expect(jsonExcess("[{},{},{}]", limits)).toBe("holds more than 5 values");
 });

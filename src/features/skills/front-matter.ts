@@ -1,23 +1,41 @@
-import { parse } from "yaml";
+import { CST, Lexer, parse } from "yaml";
 import { refuseArchive } from "./zip-directory.ts";
 
-/** Of all front matter in one archive: reading YAML takes up to 30 ms for each KiB. */
-export const frontMatterLimit = 32 * 1024;
+const maxCharacters = 32 * 1024;
+/** Words, marks, line ends and the spaces between them. */
+const maxTokens = 10_000;
+const maxLevels = 16;
+
+/** What all front matter in one archive may have: reading YAML takes up to 50 µs for each token. */
+export class FrontMatterBudget {
+  #characters = maxCharacters;
+  #tokens = maxTokens;
+
+  /** Throws the 400 when it is spent. */
+  spendCharacters(characters: number): void {
+    this.#characters -= characters;
+    if (this.#characters < 0) throw refuseArchive(`its front matter is longer than ${maxCharacters} characters in all`);
+  }
+
+  /** Throws the 400 when it is spent. */
+  spendToken(): void {
+    this.#tokens -= 1;
+    if (this.#tokens < 0) throw refuseArchive(`its front matter has more than ${maxTokens} words and marks in all`);
+  }
+}
 
 export interface SkillFile {
   /** As they stand there; whether they will do is for the schema to say. */
   fields: Record<string, unknown>;
-  /** Length of the front matter. */
-  length: number;
   content: string;
 }
 
 /**
  * A `SKILL.md` with its front matter: name, description, and what else may stand there or under `metadata`: category,
  * required-env, required-tools. Other fields are for other programs. Throws the 400 for front matter that is no YAML, or
- * longer than `maxLength`.
+ * more than the budget has left.
  */
-export function readSkillFile(path: string, text: string, maxLength: number): SkillFile {
+export function readSkillFile(path: string, text: string, budget: FrontMatterBudget): SkillFile {
   const begin = /^---[ \t]*\r?\n/.exec(text)?.[0].length;
   const rest = text.slice(begin ?? 0);
   const end = /^---[ \t]*$/m.exec(rest);
@@ -25,9 +43,7 @@ export function readSkillFile(path: string, text: string, maxLength: number): Sk
     throw refuseArchive(`${path} has no front matter: it must begin with name and description between two lines ---`);
   }
   const content = rest.slice(end.index + end[0].length).trim();
-  if (end.index > maxLength)
-    throw refuseArchive(`its front matter is longer than ${frontMatterLimit} characters in all`);
-  const given = parseYaml(path, rest.slice(0, end.index));
+  const given = parseYaml(path, rest.slice(0, end.index), budget);
   const metadata = isRecord(given.metadata) ? given.metadata : {};
   const find = (...names: string[]) =>
     [given, metadata].flatMap((source) => names.map((name) => source[name])).find((value) => value !== undefined);
@@ -39,20 +55,45 @@ export function readSkillFile(path: string, text: string, maxLength: number): Sk
     requiredEnv: list(find("requiredEnv", "required-env", "required_env"))?.map(toEnv),
     requiredTools: list(find("requiredTools", "required-tools", "required_tools")),
   };
-  return { fields, length: end.index, content };
+  return { fields, content };
 }
 
-function parseYaml(path: string, text: string): Record<string, unknown> {
+function parseYaml(path: string, text: string, budget: FrontMatterBudget): Record<string, unknown> {
+  budget.spendCharacters(text.length);
+  requirePlain(path, text, budget);
   let given: unknown;
   try {
     // Aliases have no use here, and are how a small text becomes a large value; comparing keys takes quadratic time.
     given = parse(text, { maxAliasCount: 0, uniqueKeys: false, logLevel: "error" });
   } catch {
-    throw refuseArchive(`the front matter of ${path} is no valid YAML`);
+    throw noYaml(path);
   }
   if (!isRecord(given)) throw refuseArchive(`the front matter of ${path} must hold name and description`);
   return given;
 }
+
+/**
+ * Refuses what front matter has no use for, before it is parsed: the parser makes an error of each wrong token, which is
+ * what costs most.
+ */
+function requirePlain(path: string, text: string, budget: FrontMatterBudget): void {
+  let depth = 0;
+  let type: CST.TokenType | null = null;
+  for (const token of new Lexer().lex(text)) {
+    budget.spendToken();
+    // What follows this mark is the text itself, whatever it looks like.
+    type = type === "scalar" ? null : CST.tokenType(token);
+    if (type === null) continue;
+    if (unused.has(type)) throw noYaml(path, " for a skill: leave out directives, anchors, aliases and tags");
+    if (type === "flow-map-start" || type === "flow-seq-start") depth += 1;
+    if (type === "flow-map-end" || type === "flow-seq-end") depth -= 1;
+    if (type === "flow-error-end" || depth < 0 || depth > maxLevels) throw noYaml(path);
+  }
+}
+
+const unused: ReadonlySet<CST.TokenType> = new Set(["directive-line", "anchor", "alias", "tag"]);
+
+const noYaml = (path: string, why = "") => refuseArchive(`the front matter of ${path} is no valid YAML${why}`);
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

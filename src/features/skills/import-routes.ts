@@ -1,10 +1,12 @@
 import type { Context } from "hono";
 import { EngineError } from "../../core/errors.ts";
+import { jsonExcess } from "../../core/json.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { invalid } from "../../http/errors.ts";
 import { errorAnswers, guarded, json, router } from "../../http/route.ts";
 import { importSkills } from "./import.ts";
-import { ImportAnswer, importLimit, SkillImport } from "./import-schema.ts";
+import { readFormFile } from "./import-form.ts";
+import { ImportAnswer, importLimit, parseImport, type SkillImport } from "./import-schema.ts";
 import { organizationPath } from "./schema.ts";
 import { readArchive } from "./skill-folder.ts";
 
@@ -48,10 +50,14 @@ export const importRoutes = router().openapi(route, async (c) => {
 });
 
 async function readBody(c: Context<AppEnv>): Promise<{ skills: SkillImport["skills"]; ignored: string[] }> {
-  const type = c.req.header("Content-Type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  const header = c.req.header("Content-Type") ?? "";
+  const type = header.split(";")[0]?.trim().toLowerCase() ?? "";
   if (jsonType.test(type)) return { skills: await readJson(c), ignored: [] };
-  if (zipTypes.has(type)) return readArchive(new Uint8Array(await c.req.arrayBuffer()));
-  if (type === "multipart/form-data") return readArchive(await readFile(c));
+  const form = type === "multipart/form-data";
+  if (form || zipTypes.has(type)) {
+    const bytes = new Uint8Array(await c.req.arrayBuffer());
+    return readArchive(form ? readFormFile(header, bytes) : bytes);
+  }
   throw new EngineError(
     "unsupported-media-type",
     "Content-Type must be application/json, application/zip, or multipart/form-data with a field file",
@@ -61,22 +67,22 @@ async function readBody(c: Context<AppEnv>): Promise<{ skills: SkillImport["skil
 const jsonType = /^application\/([\w.-]+\+)?json$/;
 const zipTypes: ReadonlySet<string> = new Set(["application/zip", "application/x-zip-compressed"]);
 
+/** No skill comes near them; each level and each value is what parsing costs. */
+const jsonLimits = { levels: 64, values: 200_000 };
+
 async function readJson(c: Context<AppEnv>): Promise<SkillImport["skills"]> {
-  const body: unknown = await c.req.json().catch(() => {
-    throw new EngineError("bad-request", "The body is not valid JSON");
-  });
-  const parsed = SkillImport.safeParse(body);
-  if (!parsed.success) throw invalid(parsed.error.issues);
-  return parsed.data.skills;
+  const text = await c.req.text();
+  const excess = jsonExcess(text, jsonLimits);
+  if (excess !== null) throw new EngineError("bad-request", `The body is refused: it ${excess}`);
+  const parsed = parseImport(parse(text));
+  if ("issues" in parsed) throw invalid(parsed.issues);
+  return parsed.skills;
 }
 
-async function readFile(c: Context<AppEnv>): Promise<Uint8Array> {
-  const form = await c.req.formData().catch(() => {
-    throw new EngineError("bad-request", "The body is not valid multipart/form-data");
-  });
-  const file = form.get("file");
-  if (file === null || typeof file === "string") {
-    throw new EngineError("bad-request", "file: must be a zip archive, sent as a file");
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new EngineError("bad-request", "The body is not valid JSON");
   }
-  return new Uint8Array(await file.arrayBuffer());
 }

@@ -1,10 +1,16 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
+import { shownIssues } from "../../http/errors.ts";
 import { slugOf } from "./rules.ts";
 import { Category, neverFields, refusing, SkillName, VersionNumber, versionFields } from "./schema.ts";
 
 /** The body of an import may have 8 MiB (decisions §3), and so may an archive once it is unpacked. */
 export const importLimit = 8 * 1024 * 1024;
+
+const maxSkills = 500;
+
+/** In all, since each is a row. */
+const maxVersions = 5000;
 
 /** A path inside the folder `scripts`. */
 export const scriptFile = /^(?!.*(^|\/)\.\.?(\/|$))[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*\.m?js$/;
@@ -28,6 +34,9 @@ const scripts = z
   .default([])
   .openapi({ description: "JavaScript that the tool `runSkillScript` runs in a sandbox." });
 
+/** PostgreSQL has no year 0. */
+const firstMoment = Date.parse("0001-01-01T00:00:00Z");
+
 const ImportedVersion = z
   .object({
     version: VersionNumber,
@@ -36,6 +45,7 @@ const ImportedVersion = z
     changelog: zText(2000).nullish(),
     createdAt: z.iso
       .datetime({ offset: true, error: "must be an ISO 8601 date and time with a zone" })
+      .refine((moment) => !(Date.parse(moment) < firstMoment), "must be in the year 1 or later")
       .optional()
       .openapi({ description: "Absent: now." }),
   })
@@ -66,15 +76,61 @@ export const SkillImport = z
     skills: z
       .array(ImportedSkill)
       .min(1, "must have at least one entry")
-      .max(500, "must have at most 500 entries")
+      .max(maxSkills, `must have at most ${maxSkills} entries`)
       .superRefine((list, context) => {
-        const slugs = list.map(({ name }) => slugOf(name));
-        const twice = new Set(slugs.filter((slug, index) => slugs.indexOf(slug) !== index));
-        for (const slug of twice) context.addIssue({ code: "custom", message: `two of them have the slug ${slug}` });
+        for (const message of slugsTwice(list)) context.addIssue({ code: "custom", message });
       }),
   })
-  .openapi("SkillImport");
+  .openapi("SkillImport", { description: `At most ${maxVersions} versions in all.` });
 export type SkillImport = z.infer<typeof SkillImport>;
+
+function slugsTwice(list: readonly { name: string }[]): string[] {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const { name } of list) {
+    const slug = slugOf(name);
+    if (seen.has(slug)) twice.add(slug);
+    seen.add(slug);
+  }
+  return [...twice].map((slug) => `two of them have the slug ${slug}`);
+}
+
+type Issues = z.core.$ZodIssue[];
+
+/** The skills of an import, or what is wrong with it, of which it looks for no more than anybody wants to read. */
+export function parseImport(body: unknown): { skills: SkillImport["skills"] } | { issues: Issues } {
+  const outline = ImportOutline.safeParse(body);
+  if (!outline.success) return { issues: outline.error.issues };
+  const skills: SkillImport["skills"] = [];
+  const issues: Issues = [];
+  for (const [index, one] of outline.data.skills.entries()) {
+    const parsed = ImportedSkill.safeParse(one);
+    if (parsed.success) skills.push(parsed.data);
+    else issues.push(...parsed.error.issues.map((issue) => ({ ...issue, path: ["skills", index, ...issue.path] })));
+    if (issues.length > shownIssues) break;
+  }
+  if (issues.length > 0) return { issues };
+  const twice = slugsTwice(skills).map((message) => ({ code: "custom" as const, path: ["skills"], message }));
+  return twice.length > 0 ? { issues: twice } : { skills };
+}
+
+/** What is cheap to see of an import. */
+const ImportOutline = z.object({
+  skills: z
+    .array(z.unknown())
+    .min(1, "must have at least one entry")
+    .max(maxSkills, `must have at most ${maxSkills} entries`)
+    .refine((list) => countVersions(list) <= maxVersions, `must have at most ${maxVersions} versions in all`),
+});
+
+function countVersions(list: readonly unknown[]): number {
+  const lengths = list.map((one) =>
+    typeof one === "object" && one !== null && "versions" in one && Array.isArray(one.versions)
+      ? one.versions.length
+      : 0,
+  );
+  return lengths.reduce((sum, length) => sum + length, 0);
+}
 
 export const ImportAnswer = z
   .object({

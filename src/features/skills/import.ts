@@ -1,14 +1,14 @@
-import { eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
 import { writeArray } from "../../db/arrays.ts";
 import { type Db, sqlState } from "../../db/client.ts";
-import { skills, skillVersions } from "../../db/schema.ts";
-import { readVersions, slugTaken } from "./catalogue.ts";
-import { authorOf, requireUsable, type SkillRow, versionFieldsOf } from "./find.ts";
+import { skills } from "../../db/schema.ts";
+import { requireUsable, type SkillRow } from "./find.ts";
+import { planAll, type SkillPlan } from "./import-plan.ts";
 import type { ImportAnswer, ImportedSkill } from "./import-schema.ts";
-import { type NumberedVersion, planImport, slugOf } from "./rules.ts";
+import { isMoved, storePlans } from "./import-store.ts";
+import { slugOf } from "./rules.ts";
 
 type Outcome = "created" | "updated" | "skipped";
 
@@ -26,10 +26,9 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
       await requireUsable(tx, ctx, tools);
       Object.assign(outcomes, { created: [], updated: [], skipped: [] });
       const stored = await lockSkills(tx, ctx, list);
-      for (const skill of list) {
-        const slug = slugOf(skill.name);
-        outcomes[await importOne(tx, ctx, skill, stored.get(slug))].push(slug);
-      }
+      const plans = await planAll(tx, list, stored);
+      await storePlans(tx, ctx, plans);
+      for (const plan of plans) outcomes[outcomeOf(plan)].push(plan.slug);
       Object.assign(summary, outcomes);
     });
   } catch (error) {
@@ -54,44 +53,7 @@ async function lockSkills(tx: Db, { membership }: Ctx, list: readonly ImportedSk
   return new Map(rows.map((row) => [row.slug, row]));
 }
 
-async function importOne(tx: Db, ctx: Ctx, skill: ImportedSkill, row: SkillRow | undefined): Promise<Outcome> {
-  if (row && row.name !== skill.name) throw slugTaken(row.slug);
-  const stored = row ? await readVersions(tx, row.id) : [];
-  const { additions, current } = planImport(
-    stored.map((one) => ({ ...versionFieldsOf(one), version: one.version })),
-    skill,
-  );
-  const skillId = row?.id ?? (await insertSkill(tx, ctx, skill));
-  if (additions.length > 0) {
-    const rows = additions.map((version) => toRow(ctx, skillId, version));
-    await tx.insert(skillVersions).values(rows);
-    await makeCurrent(tx, ctx, skillId, current);
-  }
-  if (!row) return "created";
-  const moved = skill.category !== undefined && skill.category !== row.category;
-  if (moved) await tx.update(skills).set({ category: skill.category }).where(eq(skills.id, row.id));
-  return moved || additions.length > 0 ? "updated" : "skipped";
-}
-
-async function insertSkill(tx: Db, ctx: Ctx, { name, category }: ImportedSkill): Promise<string> {
-  const [id, author] = [newId(), authorOf(ctx)];
-  const by = { organizationId: ctx.membership.organizationId, createdBy: author, updatedBy: author };
-  await tx.insert(skills).values({ ...by, id, slug: slugOf(name), name, category });
-  return id;
-}
-
-function toRow(ctx: Ctx, skillId: string, { createdAt, changelog, ...version }: NumberedVersion) {
-  const at = createdAt === undefined ? {} : { createdAt: new Date(createdAt) };
-  return { ...version, ...at, id: newId(), skillId, changelog: changelog ?? null, createdBy: authorOf(ctx) };
-}
-
-async function makeCurrent(tx: Db, ctx: Ctx, skillId: string, version: string): Promise<void> {
-  const ofSkill = tx
-    .select({ id: skillVersions.id })
-    .from(skillVersions)
-    .where(sql`${skillVersions.skillId} = ${skillId} and ${skillVersions.version} = ${version}`);
-  await tx
-    .update(skills)
-    .set({ currentVersionId: sql`(${ofSkill})`, updatedBy: authorOf(ctx), updatedAt: sql`now()` })
-    .where(eq(skills.id, skillId));
+function outcomeOf(plan: SkillPlan): Outcome {
+  if (plan.row === null) return "created";
+  return plan.additions.length > 0 || isMoved(plan) ? "updated" : "skipped";
 }

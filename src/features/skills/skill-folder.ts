@@ -1,6 +1,6 @@
 import { invalid } from "../../http/errors.ts";
-import { frontMatterLimit, readSkillFile } from "./front-matter.ts";
-import { SkillImport, scriptFile } from "./import-schema.ts";
+import { FrontMatterBudget, readSkillFile } from "./front-matter.ts";
+import { parseImport, type SkillImport, scriptFile } from "./import-schema.ts";
 import { unzip } from "./unzip.ts";
 import { refuseArchive } from "./zip-directory.ts";
 
@@ -19,45 +19,56 @@ export function readArchive(bytes: Uint8Array): Archive {
   const roots = [...files.keys()].filter((path) => /(^|\/)SKILL\.md$/.test(path)).map((path) => path.slice(0, -8));
   if (roots.length === 0) throw refuseArchive("it has no SKILL.md");
   if (roots.length > 500) throw refuseArchive("it has more than 500 skills");
-  const nested = roots.find((root) => roots.some((other) => other !== root && root.startsWith(other)));
+  roots.sort();
+  // What lies inside a folder sorts right behind it.
+  const nested = roots.find((root, index) => index > 0 && root.startsWith(roots[index - 1] ?? ""));
   if (nested !== undefined) throw refuseArchive(`${nested}SKILL.md lies inside the folder of another skill`);
 
   const used = new Set<string>();
-  let left = frontMatterLimit;
-  const entries = roots.sort().map((root) => {
-    const { length, entry } = readFolder(root, files, used, left);
-    left -= length;
-    return entry;
-  });
-  const parsed = SkillImport.safeParse({ skills: entries });
-  if (!parsed.success) {
+  const read = (path: string) => {
+    used.add(path);
+    return decode(path, files.get(path));
+  };
+  const budget = new FrontMatterBudget();
+  const folders = groupByRoot(files.keys(), new Set(roots));
+  const entries = roots.map((root) => readFolder(root, folders.get(root) ?? [], read, budget));
+  const parsed = parseImport({ skills: entries });
+  if ("issues" in parsed) {
     throw invalid(
-      parsed.error.issues.map(({ path: [first, index, ...rest], message }) => ({
+      parsed.issues.map(({ path: [first, index, ...rest], message }) => ({
         path: [typeof index === "number" ? `${roots[index] ?? ""}SKILL.md` : String(first ?? ""), ...rest],
         message,
       })),
     );
   }
-  return { skills: parsed.data.skills, ignored: [...files.keys()].filter((path) => !used.has(path)).sort() };
+  return { skills: parsed.skills, ignored: [...files.keys()].filter((path) => !used.has(path)).sort() };
 }
 
 /** What macOS and Windows put beside the files. */
 const isClutter = (path: string) => /(^|\/)(__MACOSX\/|\.DS_Store$|Thumbs\.db$)/.test(path);
 
-function readFolder(root: string, files: ReadonlyMap<string, Uint8Array>, used: Set<string>, frontMatter: number) {
-  const read = (path: string) => {
-    used.add(path);
-    return decode(path, files.get(path));
-  };
+/** The files of each skill; what lies beside them is left out. */
+function groupByRoot(paths: Iterable<string>, roots: ReadonlySet<string>): Map<string, string[]> {
+  const groups = new Map<string, string[]>([...roots].map((root) => [root, []]));
+  for (const path of paths) {
+    for (let root = path; root !== ""; ) {
+      root = root.slice(0, root.lastIndexOf("/", root.length - 2) + 1);
+      groups.get(root)?.push(path);
+    }
+  }
+  return groups;
+}
+
+function readFolder(root: string, paths: readonly string[], read: (path: string) => string, budget: FrontMatterBudget) {
   const inside = (folder: string, file: RegExp) =>
-    [...files.keys()]
+    paths
       .filter((path) => path.startsWith(`${root}${folder}/`))
       .map((path) => path.slice(root.length + folder.length + 1))
       .filter((name) => file.test(name))
       .sort();
 
   const path = `${root}SKILL.md`;
-  const { fields, length, content } = readSkillFile(path, read(path), frontMatter);
+  const { fields, content } = readSkillFile(path, read(path), budget);
   const references = inside("references", /\.(md|txt)$/i).map(
     (file) => `## references/${file}\n\n${read(`${root}references/${file}`).trim()}`,
   );
@@ -66,7 +77,7 @@ function readFolder(root: string, files: ReadonlyMap<string, Uint8Array>, used: 
     return { file, description: firstComment(source), content: source };
   });
   const whole = [content, ...references].filter((part) => part !== "").join("\n\n");
-  return { length, entry: { ...fields, content: whole, scripts } };
+  return { ...fields, content: whole, scripts };
 }
 
 /** The first line of the comment that a script begins with, its first 1,000 characters. */

@@ -1,4 +1,4 @@
-import { Inflate } from "fflate";
+import { Inflate, inflateSync } from "fflate";
 import { EngineError } from "../../core/errors.ts";
 import { importLimit } from "./import-schema.ts";
 import { damaged, readDirectory, refuseArchive, storedBytes, type ZipEntry } from "./zip-directory.ts";
@@ -43,22 +43,35 @@ function unpack(packed: Uint8Array, { deflated, size }: ZipEntry, budget: Budget
     if (packed.length !== size) throw damaged();
     return packed;
   }
+  const whole = (packed.length <= step && inflateShort(packed, size, budget)) || inflateLong(packed, budget);
+  if (whole.length !== size) throw damaged();
+  return whole;
+}
+
+/** In one go, which saves a small file a large buffer; null when its size is not what it says. */
+function inflateShort(packed: Uint8Array, size: number, budget: Budget): Uint8Array | null {
+  // One byte more than it may have shows that it has too many.
+  const whole = unlessDamaged(() => inflateSync(packed, { out: new Uint8Array(size + 1) }));
+  if (whole.length !== size) return null;
+  budget.spend(size);
+  return whole;
+}
+
+function inflateLong(packed: Uint8Array, budget: Budget): Uint8Array {
   const chunks: Uint8Array[] = [];
   const inflate = new Inflate((chunk) => {
     budget.spend(chunk.length);
     chunks.push(chunk);
   });
   for (let at = 0; at === 0 || at < packed.length; at += step) {
-    push(inflate, packed.subarray(at, at + step), at + step >= packed.length);
+    unlessDamaged(() => inflate.push(packed.subarray(at, at + step), at + step >= packed.length));
   }
-  const whole = join(chunks);
-  if (whole.length !== size) throw damaged();
-  return whole;
+  return join(chunks);
 }
 
-function push(inflate: Inflate, bytes: Uint8Array, last: boolean): void {
+function unlessDamaged<T>(work: () => T): T {
   try {
-    inflate.push(bytes, last);
+    return work();
   } catch (error) {
     throw error instanceof EngineError ? error : damaged();
   }
