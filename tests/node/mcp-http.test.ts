@@ -243,6 +243,20 @@ describe("a server over HTTP that", () => {
       say(response, { id, result: { content: "text" } }),
     ),
   );
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+  test.each([
+    [100, "The tool's result is nested too deeply"],
+    [600, "The server's answer is nested too deeply"],
+    [100_000, "The server's answer is nested too deeply"],
+  ])("answers in %i levels", async (levels, message) => {
+    for (const type of ["application/json", "text/event-stream"]) {
+      await dies(message, ({ message: { id } }, response) => {
+        const answer = `{"jsonrpc":"2.0","id":${id},"result":{"content":[],"structuredContent":{"a":${nested(levels)}}}}`;
+        const body = type === "application/json" ? answer : `data: ${answer}\n\n`;
+        response.writeHead(200, { "Content-Type": type }).end(body);
+      })();
+    }
+  });
   test(
     "compresses unasked",
     dies("The server compresses its answers though it was asked not to", (_, response) =>

@@ -176,6 +176,23 @@ describe("a process that", () => {
     await expect(mcp.call(known, tool("call"), {}, never)).rejects.toThrow("sent far more");
   });
 
+  test("prints lines without end that are no messages is ended, and says why", async () => {
+    const { mcp, known, answer } = call("bad-lines");
+    const why = "printed 1,000 lines in a row that are no messages: its log belongs on its error stream";
+    await expect(answer).rejects.toThrow(why);
+    await expect(mcp.call(known, tool("call"), {}, never)).rejects.toThrow(why);
+  });
+
+  test("prints fewer of them between its messages is understood", async () => {
+    expect(await call("some-bad-lines").answer).toBe('"between them"');
+  });
+
+  test("answers in 100,000 levels costs one error, which says so", async () => {
+    const { mcp, known, answer } = call("deep");
+    await expect(answer).rejects.toThrow("The server's process sent what is nested too deeply");
+    expect(await mcp.list(known, 256)).toHaveLength(1);
+  });
+
   test("answers under other ids, or with no message, costs one error", async () => {
     const { mcp } = connections();
     const known = server(behaving("wrong-id"));

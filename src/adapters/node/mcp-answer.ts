@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { EgressError } from "../../core/egress.ts";
-import { Lines, mostWireBytes } from "./mcp-lines.ts";
+import { opensDeeperThan } from "../../core/json.ts";
+import { deepestMessage, Lines, mostWireBytes } from "./mcp-lines.ts";
 
 export type RequestId = string | number;
 
@@ -69,10 +70,15 @@ async function* eventData(response: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-/** The message that answers the request, out of one message or a batch of them; null when none does. */
+/**
+ * The message that answers the request, out of one message or a batch of them; null when none does. Throws an
+ * `EgressError` for what is nested too deeply to be read.
+ */
 function answerIn(text: string, id: RequestId): string | null {
+  if (opensDeeperThan(text, deepestMessage)) throw new EgressError("The server's answer is nested too deeply");
   const parsed = parse(text);
-  const answer = [parsed].flat().find((message) => isAnswer(message, id));
+  const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+  const answer = messages.find((message) => isAnswer(message, id));
   return answer === undefined ? null : JSON.stringify(answer);
 }
 

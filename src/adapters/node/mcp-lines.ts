@@ -1,5 +1,7 @@
 /** What one answer may have, as it comes over the wire; pictures that nobody will see count too. */
 export const mostWireBytes = 4 * 1024 * 1024;
+/** Levels of one message: far more than anything of use has, and far fewer than would exhaust time or stack. */
+export const deepestMessage = 500;
 
 /** Cuts what comes in pieces into lines, in a time that grows with their length and nothing else. */
 export class Lines {

@@ -4,9 +4,10 @@ import {
   type MCPTransportSendOptions,
   validateJSONRPCMessage,
 } from "@ai-sdk/mcp";
+import { opensDeeperThan } from "../../core/json.ts";
 import type { Clock, Log, McpServer, McpTransport } from "../../core/ports.ts";
 import type { RequestId } from "./mcp-answer.ts";
-import { Lines, mostWireBytes } from "./mcp-lines.ts";
+import { deepestMessage, Lines, mostWireBytes } from "./mcp-lines.ts";
 import { type Process, startProcess } from "./mcp-process.ts";
 import { logErrors } from "./mcp-stderr.ts";
 
@@ -22,6 +23,10 @@ interface Options {
 /** What may come beyond what was asked for: the room that many requests have together. */
 const mostUnread = 8 * mostWireBytes;
 const mostServerRequests = 1_000;
+/** Lines in a row that are no messages: some print a greeting, or a few words of a log. */
+const mostBadLines = 1_000;
+const onlyBadLines =
+  "The server's process printed 1,000 lines in a row that are no messages: its log belongs on its error stream";
 const aliveMs = 5_000;
 
 /**
@@ -42,6 +47,7 @@ export class StdioTransport implements MCPTransport {
   #unread = 0;
   #received = 0;
   #serverRequests = 0;
+  #badLines = 0;
   #over = false;
   #reason: string | undefined;
   #cancelCheck = () => {};
@@ -117,10 +123,19 @@ export class StdioTransport implements MCPTransport {
     for (const line of lines) this.#read(line);
   }
 
-  /** Some print other things than messages, which is not worth a word. */
+  /** Some print other things than messages, which is not worth a word as long as there is not much of it. */
   #read(line: string): void {
+    if (this.#over) return;
     this.#received += 1;
-    const message = parse(line);
+    // What does not even begin as a message costs no attempt to read it.
+    const begun = line.trimStart().startsWith("{");
+    if (begun && opensDeeperThan(line, deepestMessage)) {
+      this.#fail("The server's process sent what is nested too deeply");
+      return;
+    }
+    const message = begun ? parse(line) : null;
+    this.#badLines = message === null ? this.#badLines + 1 : 0;
+    if (this.#badLines >= mostBadLines) this.#fail(onlyBadLines);
     if (message === null) return;
     if (typeof message.method === "string") {
       if (message.id === undefined || this.#serverRequests >= mostServerRequests) return;

@@ -2,6 +2,7 @@ import type { Scripts } from "../../core/ports.ts";
 import type { JsonValue, Tool } from "../../turn/types.ts";
 import { type Placeholder, Placeholders, readSkill, runSkillScript } from "../tools/index.ts";
 import type { LoadedEnv, LoadedSkill } from "./load.ts";
+import { ScriptWords } from "./script-words.ts";
 
 /** What stands for a sensitive value wherever a model could see it (spec "Skill environment variable"). */
 const placeholderText = (skill: string, key: string) => `{{skill_env.${skill}.${key}}}`;
@@ -44,19 +45,28 @@ export function skillTools(skills: readonly LoadedSkill[], owner: string, script
     const skill = find(skills, name);
     const script = skill.scripts.find((candidate) => candidate.file === file);
     if (!script) throw new Error(`The skill ${skill.slug} has no script ${file}${among(skill.scripts.map(fileOf))}`);
+    // Its own values only: a script can turn what it gets into anything.
+    const placeholders = skillPlaceholders([skill]);
     const ran = await scripts.run({
       file,
       content: script.content,
       modules: Object.fromEntries(skill.scripts.map((other) => [other.file, other.content])),
-      // Its own values only: a script can turn what it gets into anything.
-      args: new Placeholders(skillPlaceholders([skill])).fillJson(args as JsonValue, null),
+      args: new Placeholders(placeholders).fillJson(args as JsonValue, null),
       owner,
       signal,
     });
-    if (ran.ok) return { result: ran.result, logs: ran.logs };
-    throw new Error([ran.error, ...(ran.logs.length > 0 ? ["It logged:", ...ran.logs] : [])].join("\n"));
+    const words = new ScriptWords(placeholders.map(({ value }) => value));
+    const logs = words.logs(ran.logs);
+    if (ran.ok) return { result: ran.result, logs };
+    throw new Error([words.error(ran.error), ...(logs.length > 0 ? ["It logged:", ...logs] : [])].join("\n"));
   });
-  return [read, run];
+  return [read, { ...run, textOf: resultOf }];
+}
+
+/** What a script returned, if it is a text. */
+function resultOf(ran: JsonValue): string | null {
+  const result = (ran as { result?: JsonValue }).result;
+  return typeof result === "string" ? result : null;
 }
 
 const fileOf = ({ file }: { file: string }) => file;
