@@ -58,6 +58,8 @@ export function describe(app: App) {
       { name: "Skills", description: "Instructions for agents: the catalogue, and what each agent has of it." },
       { name: "Secrets", description: "Credentials of an agent; never readable." },
       { name: "Tools", description: "What agents can do beside talking." },
+      { name: "Hooks", description: "Tools that are called around every reply." },
+      { name: "Conversations", description: "What was said with an agent, and the files that came with it." },
       { name: "Memories", description: "What agents remember about end users." },
       { name: "Channels", description: "Where an agent is reached." },
       { name: "Account", description: "Sign-in and the current user." },

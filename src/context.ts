@@ -4,7 +4,7 @@ import { EngineError, notFound } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
 import { type Permission, type RoleKey, reachesAllWorkspaces } from "./core/permissions.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
-import type { Assets, Clock, Egress, Log, Mcp, Models, Passwords, Scripts } from "./core/ports.ts";
+import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Passwords, Scripts } from "./core/ports.ts";
 import { type Database, type Db, sqlState } from "./db/client.ts";
 import { accessTokens, auditLogs, members } from "./db/schema.ts";
 
@@ -35,6 +35,7 @@ export interface Services {
   models: Models;
   egress: Egress;
   mcp: Mcp;
+  files: Files;
   assets: Assets;
   passwords: Passwords;
   scripts: Scripts;
@@ -53,6 +54,8 @@ export interface EngineOptions {
   environmentKeys: ReadonlyMap<string, string>;
   /** Whether plugins may start processes on this machine. */
   allowStdioMcp: boolean;
+  /** Whether the database has vectors (db/vectors.ts). */
+  vectors?: boolean;
 }
 
 /** All that a verb of a service may know of the call it serves. */
@@ -111,7 +114,7 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
  * A body may arrive long after its head was let in: what its caller may do is looked at again where something is
  * changed. Throws 401, 404 and 403 as the head would be answered now.
  */
-async function requireStanding(tx: Db, { actor, membership, clock }: Ctx): Promise<void> {
+export async function requireStanding(tx: Db, { actor, membership, clock }: Ctx): Promise<void> {
   if (actor.type === "system") return;
   const tokenId = actor.type === "user" ? actor.sessionId : actor.id;
   const own = and(eq(members.userId, accessTokens.userId), eq(members.organizationId, membership.organizationId));

@@ -11,17 +11,20 @@ import {
   resetPassword,
   tidyAccounts,
 } from "./features/account/index.ts";
-import { agentRoutes } from "./features/agents/index.ts";
+import { createAgentRoutes } from "./features/agents/index.ts";
 import { createAuditRoutes, createRetention } from "./features/audit/index.ts";
 import { channelRoutes, createQuickstartAgent } from "./features/channels/index.ts";
 import { answeringProvider, createChat } from "./features/chat/index.ts";
+import { conversationJobs, conversationRoutes } from "./features/conversations/index.ts";
+import { createFileSweep, deleteFilesOf, fileJobs, fileRoutes } from "./features/files/index.ts";
+import { hookRoutes } from "./features/hooks/index.ts";
 import {
   inspectSettings,
   installationRoutes,
   loadPolicies,
   type SettingsReport,
 } from "./features/installation/index.ts";
-import { memoryJobs, memoryRoutes } from "./features/memories/index.ts";
+import { enqueueMissing, memoryJobs, memoryRoutes } from "./features/memories/index.ts";
 import { organizationRoutes } from "./features/organizations/index.ts";
 import { promptRoutes } from "./features/prompts/index.ts";
 import {
@@ -34,6 +37,7 @@ import {
 import { skillRoutes } from "./features/skills/index.ts";
 import { toolRoutes } from "./features/tools/index.ts";
 import { createHealth } from "./http/health.ts";
+import { inspectJobs, type JobsReport } from "./jobs/failed.ts";
 import { createWorker } from "./jobs/worker.ts";
 
 export interface OwnerAccount {
@@ -71,6 +75,7 @@ export interface Inspection {
   /** Whether anybody owns the installation yet. */
   owned: boolean;
   settings: SettingsReport;
+  jobs: JobsReport;
 }
 
 export interface Engine {
@@ -89,7 +94,7 @@ export interface Engine {
    * one call hangs until its deadline, the next one is in time.
    */
   renewLeases(): Promise<void>;
-  /** Ends the streams of callers who lost their right to them. Call it every 2 seconds. */
+  /** Ends the streams of callers who lost their right to them, and hands over what other replicas ask for. Call it every 2 seconds. */
   closeRevoked(): Promise<void>;
   /**
    * Upkeep: takes changed policies over, closes what dead processes left, begins background work that is due, forgets
@@ -111,7 +116,7 @@ export function createEngine(services: Services): Engine {
     health.routes,
     accountRoutes,
     organizationRoutes,
-    agentRoutes,
+    createAgentRoutes((tx, agentId) => deleteFilesOf(tx, services.cipher, { agentId })),
     promptRoutes,
     secretRoutes,
     skillRoutes,
@@ -119,18 +124,28 @@ export function createEngine(services: Services): Engine {
     installationRoutes,
     createAuditRoutes(),
     toolRoutes,
+    hookRoutes,
     memoryRoutes,
+    fileRoutes,
+    conversationRoutes,
     chat.approvalRoutes,
+    chat.playgroundRoutes,
   ]);
-  const worker = createWorker(services, memoryJobs({ services, complete: chat.complete }));
+  const worker = createWorker(services, {
+    ...conversationJobs({ services, complete: chat.complete }),
+    ...memoryJobs({ services, complete: chat.complete, embedderOf: chat.embedderOf }),
+    ...fileJobs(services),
+  });
   chat.onWork(worker.wake);
   const deleteOldEntries = createRetention(services);
+  const sweepFiles = createFileSweep(services);
 
   return {
     app,
     async boot({ owner }) {
       await verifyEncryptionKey(services);
       await loadPolicies(services);
+      await enqueueMissing(services);
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
       return { setupToken };
@@ -167,6 +182,7 @@ export function createEngine(services: Services): Engine {
       secrets: await inspectSecrets(services),
       owned: await ownerExists(services),
       settings: await inspectSettings(services),
+      jobs: await inspectJobs(services.database, services.clock.now()),
     }),
     renewLeases: () => chat.renewLeases(),
     closeRevoked: () => chat.closeRevoked(),
@@ -176,6 +192,7 @@ export function createEngine(services: Services): Engine {
       await worker.tick();
       await tidyAccounts(services);
       await deleteOldEntries();
+      await sweepFiles();
     },
     async stop(graceMs) {
       health.stopping();

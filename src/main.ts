@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 import { createModels } from "./adapters/models/index.ts";
 import { shippedAssets } from "./adapters/node/assets.ts";
 import { systemClock } from "./adapters/node/clock.ts";
+import { directoryStore } from "./adapters/node/directory-store.ts";
 import { createEgress } from "./adapters/node/egress.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
 import { createMcp } from "./adapters/node/mcp.ts";
@@ -9,6 +11,7 @@ import { threadedPasswords } from "./adapters/node/passwords.ts";
 import { threadedScripts } from "./adapters/node/scripts.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";
 import { loadEncryptionKeys, openStorage } from "./adapters/node/storage.ts";
+import { createS3 } from "./adapters/s3.ts";
 import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
 import { CurrentPolicies } from "./core/policies.ts";
@@ -53,6 +56,11 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       models: createModels(),
       egress: createEgress({ clock: systemClock }),
       mcp: createMcp({ clock: systemClock, log, environment }),
+      files: {
+        // Replicas, which a PostgreSQL server may have, would not see each other's files.
+        directory: settings.DATABASE_URL === undefined ? directoryStore(join(settings.DATA_DIR, "files")) : null,
+        s3: createS3({ clock: systemClock, endpoint: settings.S3_ENDPOINT }),
+      },
       assets: shippedAssets,
       passwords: threadedPasswords({ clock: systemClock, log }),
       scripts: threadedScripts({ clock: systemClock, log }),
@@ -63,6 +71,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
         baseUrl,
         environmentKeys: environmentKeys(environment),
         allowStdioMcp: settings.ALLOW_STDIO_MCP,
+        vectors: storage.vectors,
       },
     });
     return { engine, close: () => storage.close() };

@@ -18,15 +18,15 @@ const rooms = {
   engine: ["core", "context", "jobs", "http", "features", "app"],
   client: [],
   main: ["engine", "adapters", "core"],
-  cli: ["main", "engine", "adapters", "core"],
+  cli: ["main", "engine", "adapters", "core", "client"],
 } as const satisfies Record<string, readonly string[]>;
 
 type Room = keyof typeof rooms;
 
 /** A feature imports only features that stand before it, through their door `index.ts`. */
 const featureOrder = [
-  ...["agents", "prompts", "secrets", "conversations", "account", "organizations", "installation", "audit"],
-  ...["tools", "channels", "activity"],
+  ...["agents", "prompts", "secrets", "files", "conversations", "account", "organizations", "installation", "audit"],
+  ...["tools", "hooks", "channels", "activity"],
   ...["skills", "memories", "chat", "inbox", "room"],
 ];
 

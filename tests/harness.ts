@@ -12,12 +12,13 @@ import { newId, randomToken } from "../src/core/ids.ts";
 import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
 import { CurrentPolicies } from "../src/core/policies.ts";
-import type { Egress, Log, Mcp, Models, Scripts } from "../src/core/ports.ts";
+import type { Egress, Files, Log, Mcp, Models, Scripts } from "../src/core/ports.ts";
 import { members, organizations, users, workspaceMembers, workspaces } from "../src/db/schema.ts";
 import { createEngine, type Engine } from "../src/engine.ts";
 import { createSession } from "../src/features/account/index.ts";
 import { TestClock } from "./clock.ts";
 import { openTestDatabase } from "./database.ts";
+import { memoryFiles } from "./stored-files.ts";
 
 type Headers = Record<string, string>;
 
@@ -29,6 +30,8 @@ interface Options {
   egress?: Egress;
   /** Without it, no MCP server can be reached. */
   mcp?: Mcp;
+  /** Without it, files lie in memory, and no bucket can be reached. */
+  files?: Files;
   allowStdioMcp?: boolean;
   /** The real sandbox unless given. */
   scripts?: Scripts;
@@ -89,6 +92,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     policies: new CurrentPolicies(),
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     mcp: options.mcp ?? unreachable,
+    files: options.files ?? memoryFiles(),
     models: options.models ?? (model ? { resolve: async () => model } : real),
     options: {
       version: "0.1.0",

@@ -27,6 +27,7 @@ export async function describeApi(): Promise<object> {
     log: createLog({ level: "silent", pretty: false, secrets: [] }),
     models: createModels(),
     egress: { request: unused },
+    files: { directory: null, s3: () => ({ put: unused, get: unused, delete: unused }) },
     mcp: { list: unused, call: unused, forget: () => {}, close: async () => {} },
     assets: { read: unused },
     passwords,

@@ -55,7 +55,7 @@ export const settings = z.object({
   HOST: z.string().default("127.0.0.1").describe("Address to listen on; 0.0.0.0 for all."),
   BASE_URL: httpAddress.optional().describe("Public address of the installation; http://HOST:PORT when absent."),
   TRUST_PROXY: wholeNumber(0, 32).default(0).describe("How many proxies in front set X-Forwarded-For."),
-  DATA_DIR: z.string().default("./.agent-engine").describe("Where the embedded database and its key live."),
+  DATA_DIR: z.string().default("./.agent-engine").describe("Where the embedded database, its key and its files live."),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, "must start with postgres:// or postgresql://")
@@ -80,6 +80,9 @@ export const settings = z.object({
   ALLOW_STDIO_MCP: flag
     .default(false)
     .describe("Whether organizations may have MCP servers started as processes, which run with the server's rights."),
+  S3_ENDPOINT: httpAddress
+    .optional()
+    .describe("Address of an S3-compatible service to use instead of Amazon's, for the files of all agents."),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).default(30).describe("How long running turns may finish at a stop."),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"])

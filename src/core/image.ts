@@ -12,6 +12,11 @@ export function imageType(bytes: Uint8Array): ImageType | null {
   return null;
 }
 
+/** The same, with GIF: what a browser may show as it is. */
+export function rasterType(bytes: Uint8Array): ImageType | "image/gif" | null {
+  return /^GIF8[79]a$/.test(ascii(bytes, 0, 6)) ? "image/gif" : imageType(bytes);
+}
+
 /** The bytes of a `data:…;base64,…` address, or null when it is none. The media type it claims is not believed. */
 export function dataUrlBytes(address: string): Uint8Array<ArrayBuffer> | null {
   const comma = address.indexOf(",");

@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { JsonValue } from "./json.ts";
 import type { ProviderName } from "./providers.ts";
+import type { S3Bucket } from "./s3.ts";
 
 /** Time, owned by whoever composes the engine, so that a test can move it. */
 export interface Clock {
@@ -38,7 +39,32 @@ export interface Assets {
 export interface Models {
   /** The model of a spec; rejects with an `Error` for the log when the provider lacks its key or is not in this build. */
   resolve(spec: ModelSpec): Promise<LanguageModelV4>;
+  /** The vectors of at most 32 texts, by the embedding model of a spec; rejects as `resolve`. Absent: there are none. */
+  embed?(spec: ModelSpec, texts: readonly string[], signal: AbortSignal): Promise<Embedding>;
 }
+
+export interface Embedding {
+  /** In the order of the texts. */
+  vectors: number[][];
+  tokens: number;
+}
+
+/** Tells what texts mean, for one agent. */
+export interface Embedder {
+  /** Vectors of different models can't be compared. */
+  model: string;
+  /** Texts less alike (cosine, up to 1) have nothing to do with each other. */
+  least: number;
+  /** The vectors of at most 32 texts. Rejects with an `Error` for the log. */
+  embed(texts: readonly string[], signal: AbortSignal): Promise<readonly number[][]>;
+}
+
+/**
+ * What the fast model of an agent answers to a prompt, for work that nobody waits for. Rejects with an `EngineError`
+ * `not-found` when the agent is off or gone and `rate-limited` when its budget is spent, else with an error whose
+ * message is stored and logged, so that it must hold no secret.
+ */
+export type Complete = (agentSlug: string, prompt: string, signal: AbortSignal) => Promise<string>;
 
 /** Password hashing, which takes tens of milliseconds of a core: where threads exist, it runs beside the event loop. */
 export interface Passwords {
@@ -145,4 +171,21 @@ export interface Mcp {
   forget(id: string): void;
   /** Disconnects from all of them, and takes no more calls. */
   close(): Promise<void>;
+}
+
+/** Where the bytes of files lie, by keys of the engine's own making. */
+export interface ObjectStore {
+  /** Stores all of it or nothing; what was under the key is replaced. */
+  put(key: string, bytes: Uint8Array<ArrayBuffer>, mime: string): Promise<void>;
+  /** Null when there is nothing under the key. Whoever gets a stream reads or cancels it. */
+  get(key: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null>;
+  /** What is not there is deleted already. */
+  delete(key: string): Promise<void>;
+}
+
+/** The stores there are. They reject with an `EngineError` whose message may be shown. */
+export interface Files {
+  /** On this machine; null where other replicas would not see it. */
+  directory: ObjectStore | null;
+  s3(bucket: S3Bucket): ObjectStore;
 }

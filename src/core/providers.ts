@@ -28,6 +28,30 @@ export const fastModels: Partial<Record<ProviderName, string>> = {
   mistral: "mistral-small-latest",
 };
 
+/**
+ * What a provider is asked for where texts are compared by their meaning, and how alike two of them have to be at
+ * least: models differ in what they call alike.
+ */
+export const embeddingModels: Partial<Record<ProviderName, { model: string; least: number }>> = {
+  openai: { model: "text-embedding-3-small", least: 0.25 },
+  google: { model: "gemini-embedding-001", least: 0.6 },
+  mistral: { model: "mistral-embed", least: 0.65 },
+};
+
+/**
+ * How many tokens a prompt may have: less than the models of today take in, with room for their answers. A server of
+ * one's own often has less to give; the built-in model has no limit.
+ */
+export const promptTokens: Readonly<Record<ProviderName, number>> = {
+  openai: 100_000,
+  anthropic: 160_000,
+  google: 200_000,
+  mistral: 100_000,
+  ollama: 24_000,
+  "openai-compatible": 64_000,
+  demo: 1_000_000,
+};
+
 export function isProviderName(value: string): value is ProviderName {
   return (providerNames as readonly string[]).includes(value);
 }

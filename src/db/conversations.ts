@@ -3,16 +3,22 @@ import {
   type AnyPgColumn,
   bigint,
   boolean,
+  customType,
+  date,
   index,
   integer,
   jsonb,
   pgTable,
+  primaryKey,
+  real,
   text,
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
 import { agents } from "./agents.ts";
 import { createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
+
+const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
 
 const organizationId = () => uuid("organization_id").notNull();
 const agentId = () =>
@@ -47,11 +53,15 @@ export const conversations = pgTable(
     lastInboxSeq: integer("last_inbox_seq").notNull().default(0),
     messageCount: integer("message_count").notNull().default(0),
     totalTokens: bigint("total_tokens", { mode: "number" }).notNull().default(0),
+    /** What the last turn's first model call took in, and how many bytes of it made a token: as the provider counted. */
+    contextTokens: integer("context_tokens").notNull().default(0),
+    bytesPerToken: real("bytes_per_token"),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },
   (table) => [
     oneOf("conversations_source", table.source, ["user", "webhook", "room", "scheduled"]),
+    index("conversations_parent").on(table.parentId).where(sql`${table.parentId} is not null`),
     index("conversations_agent").on(table.agentId, table.updatedAt).where(sql`${table.messageCount} > 0`),
     index("conversations_organization").on(table.organizationId, table.updatedAt).where(sql`${table.messageCount} > 0`),
   ],
@@ -88,7 +98,9 @@ export const turns = pgTable(
     requestDigest: text("request_digest"),
     promptTokens: integer("prompt_tokens").notNull().default(0),
     completionTokens: integer("completion_tokens").notNull().default(0),
+    /** Tokens that the agent's budget of this month holds for it until it is settled. */
     reserved: integer("reserved").notNull().default(0),
+    budgetMonth: date("budget_month"),
     ttftMs: integer("ttft_ms"),
     durationMs: integer("duration_ms"),
     errorCode: text("error_code"),
@@ -130,11 +142,14 @@ export const messages = pgTable(
     feedback: jsonb("feedback").$type<Record<string, unknown>>(),
     promptTokens: integer("prompt_tokens").notNull().default(0),
     completionTokens: integer("completion_tokens").notNull().default(0),
+    /** Longer texts have no search column that PostgreSQL would take (54000). */
+    search: tsvector("search").generatedAlwaysAs(sql`to_tsvector('simple', left(content, 200000))`),
     createdAt: createdAt(),
   },
   (table) => [
     oneOf("messages_role", table.role, ["user", "assistant"]),
     uniqueIndex("messages_seq").on(table.conversationId, table.seq),
+    index("messages_search").using("gin", table.search),
   ],
 );
 
@@ -165,5 +180,84 @@ export const toolCalls = pgTable(
     uniqueIndex("tool_calls_turn_call").on(table.turnId, table.toolCallId),
     index("tool_calls_agent").on(table.agentId, table.createdAt),
     index("tool_calls_pending").on(table.expiresAt).where(sql`${table.status} = 'pending'`),
+  ],
+);
+
+/** What the hooks of stored turns did. */
+export const hookExecutions = pgTable(
+  "hook_executions",
+  {
+    id: id(),
+    conversationId: uuid("conversation_id")
+      .notNull()
+      .references(() => conversations.id, { onDelete: "cascade" }),
+    turnId: uuid("turn_id").notNull(),
+    /** The hook may be gone. */
+    hookId: uuid("hook_id").notNull(),
+    /** Its place among those of the turn. */
+    position: integer("position").notNull(),
+    event: text("event").notNull(),
+    toolName: text("tool_name").notNull(),
+    success: boolean("success").notNull(),
+    error: text("error"),
+    durationMs: integer("duration_ms").notNull(),
+    args: jsonb("args"),
+    result: jsonb("result"),
+    createdAt: createdAt(),
+  },
+  (table) => [index("hook_executions_conversation").on(table.conversationId, table.createdAt)],
+);
+
+/** What agents with a budget of tokens used in a month, and what is held for calls under way. */
+export const budgetPeriods = pgTable(
+  "budget_periods",
+  {
+    agentId: agentId(),
+    /** Its first day, in UTC. */
+    month: date("month").notNull(),
+    used: bigint("used", { mode: "number" }).notNull().default(0),
+    reserved: bigint("reserved", { mode: "number" }).notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.month] })],
+);
+
+/** Events of streams that another replica was asked for, as they are sent. Unlogged: gone with the turn's owner. */
+export const streamChunks = pgTable(
+  "stream_chunks",
+  {
+    turnId: uuid("turn_id").notNull(),
+    /** Number of its first event. */
+    first: integer("first").notNull(),
+    events: text("events").notNull(),
+    createdAt: createdAt(),
+  },
+  (table) => [primaryKey({ columns: [table.turnId, table.first] }), index("stream_chunks_age").on(table.createdAt)],
+);
+
+/** Files of conversations. Rows outlive what they belonged to until their bytes are deleted. */
+export const files = pgTable(
+  "files",
+  {
+    id: id(),
+    organizationId: organizationId(),
+    agentId: uuid("agent_id").references(() => agents.id, { onDelete: "set null" }),
+    conversationId: uuid("conversation_id").references(() => conversations.id, { onDelete: "set null" }),
+    messageId: uuid("message_id"),
+    name: text("name").notNull(),
+    mime: text("mime").notNull(),
+    size: bigint("size", { mode: "number" }).notNull(),
+    /** Hexadecimal. */
+    sha256: text("sha256").notNull(),
+    store: text("store").notNull(),
+    storageKey: text("storage_key").notNull().unique(),
+    status: text("status").notNull(),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    oneOf("files_store", table.store, ["s3", "directory"]),
+    oneOf("files_status", table.status, ["pending", "stored", "deleting"]),
+    index("files_conversation").on(table.conversationId, table.createdAt),
+    index("files_agent").on(table.agentId),
+    index("files_unsettled").on(table.createdAt).where(sql`${table.status} <> 'stored'`),
   ],
 );

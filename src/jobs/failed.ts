@@ -16,6 +16,8 @@ export interface JobsReport {
   /** Due now or later, those that are worked on included. */
   pending: number;
   failed: number;
+  /** Those of them that failed in the last 24 hours. */
+  failedLately: number;
   /** The newest of those that failed for good, at most 20. */
   newest: FailedJob[];
 }
@@ -24,15 +26,16 @@ const report = `
 select
   (select count(*)::int from jobs where status = 'pending') as pending,
   (select count(*)::int from jobs where status = 'failed') as failed,
+  (select count(*)::int from jobs where status = 'failed' and failed_at > $1::timestamptz - interval '24 hours') as "failedLately",
   (select coalesce(jsonb_agg(to_jsonb(f) - 'at' || jsonb_build_object('failedAt', f.at) order by f.at desc), '[]') from (
     select id, kind, key, attempts, coalesce(last_error, '') as error,
       to_char(failed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
     from jobs where status = 'failed' order by failed_at desc limit 20) f) as newest`;
 
 /** What background work there is, and what became of it where that was nothing good. */
-export async function inspectJobs(database: Database): Promise<JobsReport> {
-  const [row] = await database.query<JobsReport>(report, []);
-  return row ?? { pending: 0, failed: 0, newest: [] };
+export async function inspectJobs(database: Database, now: number): Promise<JobsReport> {
+  const [row] = await database.query<JobsReport>(report, [new Date(now).toISOString()]);
+  return row ?? { pending: 0, failed: 0, failedLately: 0, newest: [] };
 }
 
 /** Forgets what failed 30 days ago. */

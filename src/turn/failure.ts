@@ -17,6 +17,11 @@ export function classifyFailure(error: unknown): Failure {
   if (error instanceof EngineError && error.code === "unavailable") {
     return { code: "unavailable", message: error.message, cause: error };
   }
+  if (error instanceof EngineError && error.code === "rate-limited") {
+    const seconds = Number(error.headers["Retry-After"]);
+    const retry = seconds > 0 ? { retryAfterSeconds: seconds } : {};
+    return { code: "rate-limited", message: error.message, cause: error, ...retry };
+  }
   if (error instanceof Blocked) {
     return { code: "provider-failed", message: "The model provider blocked this prompt or its reply", cause: error };
   }

@@ -1,7 +1,8 @@
 import type { Clock } from "../core/ports.ts";
+import type { Reply } from "./hooks.ts";
 import { StepFold, type ToolCall, tokenCount } from "./step.ts";
 import { type Answer, wireResult } from "./tools.ts";
-import type { JsonValue, ModelMessage, PendingCall, Step, StepType, TurnInput, Usage } from "./types.ts";
+import type { HookExecution, JsonValue, ModelMessage, PendingCall, Step, StepType, TurnInput, Usage } from "./types.ts";
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 
@@ -11,21 +12,29 @@ export class TurnFold {
   readonly messages: ModelMessage[] = [];
   /** What the model has to see of this turn. */
   readonly prompt: ModelMessage[];
+  /** What the model is told before the user's message. */
+  context: string | null;
+  readonly hooks: HookExecution[] = [];
   readonly #steps: Step[] = [];
   readonly #usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #results = new Map<ToolCall, Answer>();
   readonly #clock: Clock;
   readonly #input: TurnInput;
   readonly #startedAt: number;
+  #contextTokens = 0;
+  #uncountedCalls = 0;
+  #lastCallTokens = 0;
   #step: StepFold | null = null;
   #stepStartedAt = 0;
   #firstOutputMs: number | null = null;
+  #replacedBy: string | null = null;
 
   constructor(clock: Clock, input: TurnInput) {
     this.#clock = clock;
     this.#input = input;
     this.#startedAt = clock.now();
     this.prompt = [...(input.resumed?.messages ?? [])];
+    this.context = input.resumed?.context ?? null;
   }
 
   /** Begins a step, or begins it anew when nothing came of the first attempt. */
@@ -74,20 +83,53 @@ export class TurnFold {
     if (this.#step?.produced) this.#close(this.#step, "error");
   }
 
+  /** The text of all steps so far. */
+  get text(): string {
+    return this.#steps.map((step) => step.text).join("");
+  }
+
+  /** Whether anything came out: text, reasoning or the beginning of a tool call. */
+  get produced(): boolean {
+    return this.#firstOutputMs !== null;
+  }
+
+  /** What one more model call takes at least: what the last one took in and said. */
+  get nextCallTokens(): number {
+    return this.#lastCallTokens;
+  }
+
+  /** Puts another reply in the place of what the model said, everywhere. */
+  replaceText({ text, hookId }: Reply): void {
+    this.#replacedBy = hookId;
+    if (text === this.text) return;
+    for (const step of this.#steps) step.text = "";
+    const spoken = this.messages.map(withoutText).filter(({ content }) => content.length > 0);
+    this.messages.splice(0, this.messages.length, ...spoken);
+    const last = this.#steps.at(-1);
+    if (text === "" || !last) return;
+    last.text = text;
+    this.messages.push({ role: "assistant", content: [{ type: "text", text }] });
+  }
+
   outcome() {
     return {
-      text: this.#steps.map((step) => step.text).join(""),
+      text: this.text,
       reasoning: this.#steps.map((step) => step.reasoning).join(""),
       steps: this.#steps,
       messages: this.messages,
       usage: this.#usage,
+      contextTokens: this.#contextTokens,
+      uncountedCalls: this.#uncountedCalls,
+      state: this.#input.state.changes(),
+      hooks: this.hooks,
+      replacedBy: this.#replacedBy,
       calls: [...this.#results].map(([{ id, tool }, { ok, durationMs }]) => ({
         toolCallId: id,
         toolName: tool,
         ok,
         durationMs,
       })),
-      produced: this.#firstOutputMs !== null,
+      produced: this.produced,
       firstOutputMs: this.#firstOutputMs,
       durationMs: this.#clock.now() - this.#startedAt,
     };
@@ -97,6 +139,10 @@ export class TurnFold {
     this.#step = null;
     this.#usage.promptTokens = tokenCount(this.#usage.promptTokens + step.usage.promptTokens);
     this.#usage.completionTokens = tokenCount(this.#usage.completionTokens + step.usage.completionTokens);
+    this.#contextTokens ||= step.usage.promptTokens;
+    this.#lastCallTokens = step.usage.promptTokens + step.usage.completionTokens;
+    const called = this.#input.resumed === null || step.index > 0;
+    if (called && this.#lastCallTokens === 0) this.#uncountedCalls += 1;
     const answered = step.calls.filter((call) => this.#results.has(call));
     const said = step.message((call) => answered.includes(call));
     const results: ToolMessage | null =
@@ -128,6 +174,11 @@ export class TurnFold {
     const result = this.#results.get(call);
     return result ? wireResult(result) : null;
   }
+}
+
+function withoutText(message: ModelMessage): ModelMessage {
+  if (message.role !== "assistant") return message;
+  return { ...message, content: message.content.filter(({ type }) => type !== "text") };
 }
 
 /** What is kept of a call until a person has decided about it. */

@@ -1,19 +1,23 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import type { ModelMessage, TurnInput } from "./types.ts";
 
+/** What the model has to see of a turn that has begun. */
+interface SoFar {
+  /** Told before the user's message; null for nothing. */
+  context: string | null;
+  prompt: readonly ModelMessage[];
+}
+
 /** The call for the next step. In the last one the model may no longer ask for tools, so that it answers with what it has. */
-export function callOptions(
-  input: TurnInput,
-  sofar: readonly ModelMessage[],
-  last: boolean,
-): LanguageModelV4CallOptions {
+export function callOptions(input: TurnInput, { context, prompt }: SoFar, last: boolean): LanguageModelV4CallOptions {
   const { settings } = input;
   return {
     prompt: [
       ...(input.system === "" ? [] : [{ role: "system" as const, content: input.system }]),
       ...input.history,
+      ...(context === null ? [] : [userMessage(context)]),
       ...input.fresh.map(userMessage),
-      ...sofar,
+      ...prompt,
     ],
     ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
     ...(settings.maxOutputTokens === undefined ? {} : { maxOutputTokens: settings.maxOutputTokens }),

@@ -10,7 +10,7 @@ export type DisconnectRule = "cancel-if-silent" | "always-finish";
 export interface Relay {
   /** Every event from the first one on: what came before there was a listener is kept for it. */
   listen(listener: (event: TurnEvent) => void): void;
-  /** The one who asked is gone: the listener is let go of, and the rule decides about the turn. */
+  /** Nobody waits for the reply any more: the rule decides about the turn. */
   leave(): void;
   abort(reason: AbortReason): void;
   /** Settles when the turn is over and recorded; rejects when it could not be recorded. */
@@ -18,14 +18,16 @@ export interface Relay {
 }
 
 interface RelayOptions {
-  rule: DisconnectRule;
+  /** Looked at when somebody leaves: it may change. */
+  readonly rule: DisconnectRule;
   /** Waits until it is this turn's turn, then starts it. */
   start(signal: AbortSignal): Promise<AsyncGenerator<TurnEvent, TurnOutcome>>;
   record(outcome: TurnOutcome): Promise<void>;
 }
 
 /** Runs a turn to its end, whoever listens, and records it. */
-export function relay({ rule, start, record }: RelayOptions): Relay {
+export function relay(options: RelayOptions): Relay {
+  const { start, record } = options;
   const controller = new AbortController();
   const kept: TurnEvent[] = [];
   let listener = (event: TurnEvent): void => void kept.push(event);
@@ -60,14 +62,11 @@ export function relay({ rule, start, record }: RelayOptions): Relay {
       listener = fn;
     },
     leave() {
-      listener = ignore;
-      if (rule === "cancel-if-silent" && !produced) controller.abort("disconnect" satisfies AbortReason);
+      if (options.rule === "cancel-if-silent" && !produced) controller.abort("disconnect" satisfies AbortReason);
     },
     abort: (reason) => controller.abort(reason),
   };
 }
-
-const ignore = () => {};
 
 /** What counts as output: it closes the window in which a disconnect cancels the turn (spec "States"). */
 export function isOutput({ type }: TurnEvent): boolean {
@@ -83,6 +82,11 @@ function unstarted(signal: AbortSignal, error: unknown): TurnOutcome {
     messages: [],
     calls: [],
     usage: { promptTokens: 0, completionTokens: 0 },
+    contextTokens: 0,
+    uncountedCalls: 0,
+    state: null,
+    hooks: [],
+    replacedBy: null,
     produced: false,
     firstOutputMs: null,
     durationMs: 0,

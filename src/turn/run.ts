@@ -2,11 +2,12 @@ import { pause } from "../core/pause.ts";
 import type { Clock } from "../core/ports.ts";
 import { Blocked, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
 import { pendingCall, TurnFold } from "./fold.ts";
+import { hookContext, isBuffered, type Reply, runHooks } from "./hooks.ts";
 import { ModelCall, ProviderTimeout } from "./model-call.ts";
 import { callOptions } from "./prompt.ts";
 import type { StepFold, ToolCall } from "./step.ts";
-import { type Answer, callTool, needsApproval, type ToolResult, wireResult } from "./tools.ts";
-import type { AbortReason, Resumed, TurnEvent, TurnInput, TurnOutcome } from "./types.ts";
+import { callTool, needsApproval, type ToolResult, wireResult } from "./tools.ts";
+import type { AbortReason, HookEvent, Resumed, TurnEvent, TurnInput, TurnOutcome } from "./types.ts";
 
 /** How often one model call is tried while nothing came out of it. */
 const attempts = 3;
@@ -21,6 +22,7 @@ export async function* run(
   clock: Clock,
 ): AsyncGenerator<TurnEvent, TurnOutcome> {
   const turn = new TurnFold(clock, input);
+  const buffered = isBuffered(input.hooks);
   const controller = new AbortController();
   const forward = () => controller.abort(signal.reason);
   if (signal.aborted) forward();
@@ -30,14 +32,18 @@ export async function* run(
   );
 
   try {
-    if (input.resumed) yield* answerResumed(input, input.resumed, turn, controller.signal, clock);
+    const work: Work = { input, turn, signal: controller.signal, clock };
+    if (input.resumed) yield* answerResumed(work, input.resumed);
+    else yield* prepareReply(work);
     const first = input.resumed ? 1 : 0;
     for (let index = first; ; index += 1) {
       const last = index + 1 >= input.limits.maxSteps + first;
       const stepType = index === 0 ? "initial" : "tool-result";
+      // Of the first call its door has asked already.
+      if (index > first) await input.reserve?.(turn.nextCallTokens);
       yield { type: "step-start", index, stepType };
 
-      const options = callOptions(input, turn.prompt, last);
+      const options = callOptions(input, turn, last);
       let step = turn.begin(index, stepType);
       for (let attempt = 1; ; attempt += 1) {
         controller.signal.throwIfAborted();
@@ -47,7 +53,7 @@ export async function* run(
             const event = step.take(part);
             if (event) {
               turn.note(step);
-              yield event;
+              yield buffered && event.type === "text-delta" ? { type: "produced" } : event;
             }
           }
           requireFinish(step);
@@ -63,28 +69,40 @@ export async function* run(
         }
       }
 
-      const waiting = last || !input.conversation ? [] : step.calls.filter((call) => needsApproval(input, call));
+      const waiting =
+        last || !input.conversation || input.origin.depth > 0
+          ? []
+          : step.calls.filter((call) => needsApproval(input, call));
       if (!last) {
         const free = step.calls.filter((call) => !waiting.includes(call));
-        const make = (call: ToolCall) => callTool(input, call, controller.signal, clock);
-        for await (const [call, result] of answers(free, make, clock)) {
-          turn.answer(call, result);
-          yield { type: "tool-result", id: call.id, result: wireResult(result) };
-        }
+        yield* makeCalls(work, free, (call, emit) => callTool(input, call, { signal: work.signal, clock, emit }));
         controller.signal.throwIfAborted();
       }
       if (waiting.length > 0) {
         const suspended = turn.suspend(step);
         yield { type: "step-finish", index, finishReason: "approval", usage: step.usage };
-        return { ...turn.outcome(), status: "approval", pending: waiting.map(pendingCall), suspended };
+        if (turn.text !== "") yield* concludeReply(work, buffered);
+        return {
+          ...turn.outcome(),
+          status: "approval",
+          pending: waiting.map(pendingCall),
+          suspended,
+          context: turn.context,
+        };
       }
       const finishReason = turn.finish(step);
       yield { type: "step-finish", index, finishReason, usage: step.usage };
-      if (last || step.calls.length === 0) return { ...turn.outcome(), status: "done" };
+      if (!last && step.calls.length > 0) continue;
+      yield* concludeReply(work, buffered);
+      // A reply without a word, whose asker left or was stopped meanwhile: there is nothing to keep.
+      if (!turn.produced && turn.text === "") controller.signal.throwIfAborted();
+      return { ...turn.outcome(), status: "done" };
     }
   } catch (error) {
     const cause = controller.signal.aborted ? controller.signal.reason : error;
     turn.breakOff();
+    // Nobody was shown it, and nobody had a say about it.
+    if (buffered) turn.replaceText({ text: "", hookId: null });
     if (isAbortReason(cause)) return { ...turn.outcome(), status: "aborted", reason: cause };
     const failure =
       cause instanceof ProviderTimeout
@@ -99,51 +117,108 @@ export async function* run(
   }
 }
 
+/** What the parts of a run share. */
+interface Work {
+  input: TurnInput;
+  turn: TurnFold;
+  signal: AbortSignal;
+  clock: Clock;
+}
+
+/** What is done before the model hears of the message; its results are told to the model. */
+async function* prepareReply(work: Work): AsyncGenerator<TurnEvent> {
+  const executions = [
+    ...(yield* noteHooks(work, "conversation_start")),
+    ...(yield* noteHooks(work, "message_received")),
+  ];
+  work.signal.throwIfAborted();
+  work.turn.context = hookContext(executions);
+}
+
+/** What is done about a reply that is complete. */
+async function* concludeReply(work: Work, buffered: boolean): AsyncGenerator<TurnEvent> {
+  const reply: Reply = { text: work.turn.text, hookId: null };
+  if (buffered) yield* sayReply(work, reply);
+  else yield* noteHooks(work, "response_generated", reply);
+  yield* noteHooks(work, "response_sent", reply);
+}
+
+/** Says a reply that was held back once its hooks have run; what is told of them follows the text (spec, the events). */
+async function* sayReply(work: Work, reply: Reply): AsyncGenerator<TurnEvent> {
+  const told: TurnEvent[] = [];
+  for await (const event of noteHooks(work, "response_generated", reply)) told.push(event);
+  const aborted = work.signal.aborted;
+  if (!aborted) {
+    work.turn.replaceText(reply);
+    if (reply.text !== "") yield { type: "text-delta", text: reply.text };
+  }
+  yield* told;
+  if (aborted) work.signal.throwIfAborted();
+}
+
+const noReply: Reply = { text: "", hookId: null };
+
+async function* noteHooks({ input, turn, signal, clock }: Work, event: HookEvent, reply = noReply) {
+  const executions = [];
+  for await (const execution of runHooks(input, event, reply, signal, clock)) {
+    turn.hooks.push(execution);
+    executions.push(execution);
+    yield { type: "hook-execution", execution } as const;
+  }
+  return executions;
+}
+
 /** Makes the calls that a person decided about while the turn had stopped, as a step of their own. */
-async function* answerResumed(
-  input: TurnInput,
-  { decided }: Resumed,
-  turn: TurnFold,
-  signal: AbortSignal,
-  clock: Clock,
-): AsyncGenerator<TurnEvent> {
+async function* answerResumed(work: Work, { decided }: Resumed): AsyncGenerator<TurnEvent> {
+  const { input, turn, signal, clock } = work;
   const step = turn.begin(0, "tool-result");
   yield { type: "step-start", index: 0, stepType: "tool-result" };
   step.resume(decided);
   turn.note(step);
   for (const { id, tool, shown } of step.calls) yield { type: "tool-call", id, name: tool, args: shown };
   const decisions = new Map(decided.map((decision) => [decision.toolCallId, decision]));
-  const make = async (call: ToolCall): Promise<ToolResult> => {
+  yield* makeCalls(work, step.calls, async (call, emit): Promise<ToolResult> => {
     const decision = decisions.get(call.id);
-    if (decision?.approved) return callTool(input, call, signal, clock, true);
+    if (decision?.approved) return callTool(input, call, { signal, clock, emit, approved: true });
     const reason = decision?.reason ? `: ${decision.reason}` : "";
     return { ok: false, error: `A person refused this call${reason}` };
-  };
-  for await (const [call, result] of answers(step.calls, make, clock)) {
-    turn.answer(call, result);
-    yield { type: "tool-result", id: call.id, result: wireResult(result) };
-  }
+  });
   signal.throwIfAborted();
   turn.finishResumed(step);
   yield { type: "step-finish", index: 0, finishReason: "tool-calls", usage: step.usage };
 }
 
-/** Makes all calls at once, and yields each with its result as it comes. */
-async function* answers(
+type Emit = (event: TurnEvent) => void;
+
+/** Makes all calls at once; yields what they tell, and each one's result as it comes. */
+async function* makeCalls(
+  { turn, clock }: Work,
   calls: readonly ToolCall[],
-  make: (call: ToolCall) => Promise<ToolResult>,
-  clock: Clock,
-): AsyncGenerator<[ToolCall, Answer]> {
+  make: (call: ToolCall, emit: Emit) => Promise<ToolResult>,
+): AsyncGenerator<TurnEvent> {
   const startedAt = clock.now();
-  const timed = async (call: ToolCall): Promise<[ToolCall, Answer]> => {
-    const result = await make(call);
-    return [call, { ...result, durationMs: clock.now() - startedAt }];
+  const told: TurnEvent[] = [];
+  let wake = () => {};
+  const emit: Emit = (event) => {
+    told.push(event);
+    wake();
   };
-  const pending = new Map(calls.map((call) => [call, timed(call)]));
-  while (pending.size > 0) {
-    const answered = await Promise.race(pending.values());
-    pending.delete(answered[0]);
-    yield answered;
+  let open = calls.length;
+  for (const call of calls) {
+    // It never rejects.
+    void make(call, emit).then((result) => {
+      turn.answer(call, { ...result, durationMs: clock.now() - startedAt });
+      open -= 1;
+      emit({ type: "tool-result", id: call.id, result: wireResult(result) });
+    });
+  }
+  while (open > 0 || told.length > 0) {
+    if (told.length === 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      await promise;
+    }
+    yield* told.splice(0);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Clock } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub-json.ts";
+import { clip } from "../core/text.ts";
 import type { ToolCall } from "./step.ts";
-import type { JsonValue, TurnInput } from "./types.ts";
+import type { JsonValue, TurnEvent, TurnInput } from "./types.ts";
 
 /** How a call ended: its result for the callers, or the text of what went wrong, for the model to read and go on. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: string };
@@ -19,6 +20,19 @@ export function needsApproval({ tools }: TurnInput, { name, malformed }: ToolCal
   return malformed === undefined && (tools.get(name)?.needsApproval ?? false);
 }
 
+interface CallOptions {
+  signal: AbortSignal;
+  clock: Clock;
+  /** Whether somebody decided that it may be made. */
+  approved?: boolean;
+  emit?: (event: TurnEvent) => void;
+}
+
+/** A model has no use for more of an error. */
+const longestError = 4_000;
+
+const ignore = () => {};
+
 /**
  * The one wrapper around every tool: knows it, validates its arguments, cuts it off at the time-out even when it
  * ignores its signal, and blots secrets out of what it says. It never rejects.
@@ -26,9 +40,7 @@ export function needsApproval({ tools }: TurnInput, { name, malformed }: ToolCal
 export async function callTool(
   input: TurnInput,
   call: ToolCall,
-  signal: AbortSignal,
-  clock: Clock,
-  approved = false,
+  { signal, clock, approved = false, emit = ignore }: CallOptions,
 ): Promise<ToolResult> {
   const tool = input.tools.get(call.name);
   if (!tool || (approved && tool.name !== call.tool))
@@ -37,7 +49,7 @@ export async function callTool(
   if (tool.needsApproval && !approved)
     return { ok: false, error: "A person has to approve this, which nobody can here" };
   const controller = new AbortController();
-  const limit = cutOff(controller, signal, clock, input.limits.toolMs);
+  const limit = cutOff(controller, signal, clock, tool.timeoutMs?.() ?? input.limits.toolMs);
   try {
     const work = tool.execute(tool.validate(call.args), {
       toolCallId: call.id,
@@ -45,10 +57,14 @@ export async function callTool(
       state: input.state,
       origin: input.origin,
       conversation: input.conversation,
+      emit,
     });
     return { ok: true, value: scrubJson((await Promise.race([work, limit.passed])) ?? null, input.scrub) };
   } catch (error) {
-    return { ok: false, error: input.scrub(error instanceof Error ? error.message : String(error)) };
+    return {
+      ok: false,
+      error: clip(input.scrub(error instanceof Error ? error.message : String(error)), longestError),
+    };
   } finally {
     limit.release();
   }

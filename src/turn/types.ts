@@ -1,9 +1,10 @@
 import type { LanguageModelV4, LanguageModelV4Message } from "@ai-sdk/provider";
+import type { JsonObject, JsonValue } from "../core/json.ts";
 import type { Scrub } from "../core/scrub.ts";
+import type { StateChanges, TurnState } from "./state.ts";
 
 export type ModelMessage = LanguageModelV4Message;
-export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
-export type JsonObject = { [key: string]: JsonValue };
+export type { JsonObject, JsonValue };
 
 /** Where a turn comes from. */
 export interface Origin {
@@ -37,11 +38,13 @@ export interface ModelSettings {
 export interface ToolContext {
   toolCallId: string;
   signal: AbortSignal;
-  state: JsonObject;
+  state: TurnState;
   /** Of the turn: tools are made once for all turns of an agent. */
   origin: Origin;
   /** Null: nothing of the turn is stored, and nothing may be on its behalf. */
   conversation: { readonly id: string } | null;
+  /** Tells whoever follows the turn what happens in the call. */
+  emit(event: TurnEvent): void;
 }
 
 export interface Tool {
@@ -53,9 +56,41 @@ export interface Tool {
   effect: "none" | "external";
   /** A person decides about each call before it is made (decisions §7). */
   needsApproval: boolean;
+  /** How long a call may take, where that is not as long as other tools. */
+  timeoutMs?: (() => number) | undefined;
   /** The arguments as the tool wants them; throws an `Error` whose message tells the model what is wrong. */
   validate(args: unknown): unknown;
   execute(args: unknown, context: ToolContext): Promise<JsonValue>;
+  /** What a result of it says in words, where the result as a whole is no text; null for nothing. */
+  textOf?(result: JsonValue): string | null;
+}
+
+export type HookEvent = "conversation_start" | "message_received" | "response_generated" | "response_sent";
+
+/** Something that an operator has done around every reply (decisions §4, "Hooks"). */
+export interface Hook {
+  id: string;
+  event: HookEvent;
+  /** Canonical. */
+  toolName: string;
+  /** Null: the agent can't have it any more. */
+  tool: Tool | null;
+  args: JsonObject;
+  /** On `response_generated`: its text becomes the reply. */
+  mutates: boolean;
+  timeoutMs: number;
+}
+
+/** What became of a hook. */
+export interface HookExecution {
+  hookId: string;
+  event: HookEvent;
+  toolName: string;
+  success: boolean;
+  error: string | null;
+  durationMs: number;
+  args: JsonValue;
+  result: JsonValue;
 }
 
 /** A call that a person decides about before it is made. */
@@ -72,6 +107,8 @@ export interface PendingCall {
 export interface Resumed {
   /** The model's own messages since the user's, verbatim, with all calls and the results there are. */
   readonly messages: readonly ModelMessage[];
+  /** What the model was told before the user's message. */
+  readonly context?: string;
   readonly decided: readonly (PendingCall & { approved: boolean; reason: string | null })[];
 }
 
@@ -82,6 +119,8 @@ export interface TurnInput {
   /** Null: nothing of the turn but its row is stored. */
   readonly conversation: { readonly id: string; readonly ref: string; readonly ticket: number } | null;
   readonly agent: { readonly id: string; readonly slug: string; readonly name: string };
+  /** The public id of the conversation, stored or not. */
+  readonly conversationRef: string;
   readonly origin: Origin;
   readonly model: LanguageModelV4;
   readonly settings: ModelSettings;
@@ -92,8 +131,12 @@ export interface TurnInput {
   /** Null: the turn begins with the model. */
   readonly resumed: Resumed | null;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** In the order in which they run; those of other events and of a conversation that began before are left out. */
+  readonly hooks: readonly Hook[];
   readonly limits: Limits;
-  readonly state: JsonObject;
+  readonly state: TurnState;
+  /** Asks for tokens for one more model call; rejects with an `EngineError` when there are none. Null: nobody counts. */
+  readonly reserve: ((tokens: number) => Promise<void>) | null;
   /** Blots the agent's secrets out of a text. */
   readonly scrub: Scrub;
 }
@@ -108,6 +151,7 @@ export interface Usage {
 
 /** What happens in a turn, in order: the one thing that every door, the bus and the tracer consume. */
 export type TurnEvent =
+  | { type: "hook-execution"; execution: HookExecution }
   | { type: "step-start"; index: number; stepType: StepType }
   /** A tool's input began: nothing to show, but a disconnect no longer cancels the turn. */
   | { type: "produced" }
@@ -115,6 +159,17 @@ export type TurnEvent =
   | { type: "text-delta"; text: string }
   | { type: "tool-call"; id: string; name: string; args: JsonValue }
   | { type: "tool-result"; id: string; result: JsonValue }
+  /** Another agent was asked, and answered. */
+  | { type: "handoff"; phase: "start"; id: string; agent: string; conversationId: string }
+  | {
+      type: "handoff";
+      phase: "end";
+      id: string;
+      agent: string;
+      conversationId: string;
+      ok: boolean;
+      durationMs: number;
+    }
   | { type: "step-finish"; index: number; finishReason: string; usage: Usage };
 
 /** A step as it is stored and shown (decisions §5). */
@@ -151,6 +206,15 @@ interface Outcome {
   /** The provider's own messages of this turn, verbatim; each tool call in them has its result. */
   messages: ModelMessage[];
   usage: Usage;
+  /** What the first model call took in, as the provider counted; 0 when it did not say. */
+  contextTokens: number;
+  /** Model calls that said something, and of which the provider did not say what they took. */
+  uncountedCalls: number;
+  /** Null: as it was. */
+  state: StateChanges | null;
+  hooks: HookExecution[];
+  /** The hook whose text is the reply; null when the reply is the model's own. */
+  replacedBy: string | null;
   /** The calls that were made, and whether they went well. */
   calls: { toolCallId: string; toolName: string; ok: boolean; durationMs: number }[];
   /** Whether anything came out: text, reasoning or the beginning of a tool call. */
@@ -163,8 +227,8 @@ interface Outcome {
 export type TurnOutcome = Outcome &
   (
     | { status: "done" }
-    /** Stopped at calls that a person decides about; `suspended` is what `Resumed.messages` has to be. */
-    | { status: "approval"; pending: PendingCall[]; suspended: ModelMessage[] }
+    /** Stopped at calls that a person decides about; what `Resumed` has to have is in `suspended` and `context`. */
+    | { status: "approval"; pending: PendingCall[]; suspended: ModelMessage[]; context: string | null }
     | { status: "failed"; failure: Failure }
     | { status: "aborted"; reason: AbortReason }
   );

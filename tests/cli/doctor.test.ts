@@ -2,14 +2,20 @@ import fs, { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import { createLog } from "../../src/adapters/node/log.ts";
+import { openStorage } from "../../src/adapters/node/storage.ts";
 import { checkPublicAddress, checkServer } from "../../src/cli/doctor/address.ts";
+import { checkJobs } from "../../src/cli/doctor/jobs.ts";
 import { checkPolicies } from "../../src/cli/doctor/policies.ts";
 import type { Probe } from "../../src/cli/doctor/probe.ts";
 import { checkProviders } from "../../src/cli/doctor/providers.ts";
 import { checkStorage } from "../../src/cli/doctor/storage.ts";
 import { doctor } from "../../src/cli/doctor.ts";
 import { parseSettings } from "../../src/core/config.ts";
+import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
+import { jobs } from "../../src/db/schema.ts";
 import { openEngine, prepare, version } from "../../src/main.ts";
 
 const engine: Probe = { kind: "engine", version, stopping: false };
@@ -78,6 +84,27 @@ test.each<[Record<string, string>, RegExp]>([
   expect(line(checkProviders(environment))).toMatch(expected);
 });
 
+const failedJob = {
+  ...{ id: "j", kind: "extractMemories", key: "k", attempts: 10 },
+  ...{ error: "Model\nprovider error", failedAt: "2026-01-01T00:00:00.000Z" },
+};
+
+test.each<[Parameters<typeof checkJobs>[0], RegExp]>([
+  [{ pending: 0, failed: 0, failedLately: 0, newest: [] }, /^ok: Nothing failed; 0 jobs wait$/],
+  [{ pending: 1, failed: 0, failedLately: 0, newest: [] }, /^ok: Nothing failed; 1 job waits$/],
+  [
+    { pending: 3, failed: 2, failedLately: 0, newest: [failedJob] },
+    /^ok: Nothing failed in the last 24 hours, 2 before; 3 jobs wait$/,
+  ],
+  [
+    { pending: 3, failed: 2, failedLately: 1, newest: [failedJob] },
+    /^fail: 1 job failed for good in the last 24 hours, the last one extractMemories at 2026-01-01T00:00:00\.000Z, tried 10 times: Model provider error\. Mend the cause; .* for each$/,
+  ],
+  [{ pending: 0, failed: 9, failedLately: 9, newest: [failedJob] }, /^fail: 9 jobs failed for good/],
+])("background work: %j", (jobs, expected) => {
+  expect(line(checkJobs(jobs))).toMatch(expected);
+});
+
 describe("stored settings that are weak", () => {
   type Stored = Parameters<typeof checkPolicies>[0];
   const nothing: Stored = {
@@ -136,7 +163,7 @@ describe("stored settings that are weak", () => {
 
 describe("the report on an installation", () => {
   /** A data directory with the schema of this release and the given policies, whose server is stopped. */
-  async function installed(policies: Record<string, unknown>) {
+  async function installed(policies: Record<string, unknown>, failedAt?: Date) {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
     onTestFinished(() => rmSync(DATA_DIR, { recursive: true, force: true }));
     const environment = { DATA_DIR, PORT: "0", LOG_LEVEL: "silent" };
@@ -158,7 +185,16 @@ describe("the report on an installation", () => {
     });
     expect(changed.status).toBe(200);
     await close();
+    if (failedAt) await leaveFailedJob(DATA_DIR, failedAt);
     return environment;
+  }
+
+  async function leaveFailedJob(DATA_DIR: string, failedAt: Date) {
+    const ports = { clock: systemClock, log: createLog({ level: "silent", pretty: false, secrets: [] }) };
+    const { database, close } = await openStorage(parseSettings({ DATA_DIR }), ports);
+    const failed = { kind: "extractMemories", status: "failed", attempts: 10, lastError: "Model provider error" };
+    await database.db.insert(jobs).values({ id: newId(), failedAt, ...failed });
+    await close();
   }
 
   async function report(environment: Record<string, string>, json: boolean): Promise<{ code: number; text: string }> {
@@ -189,6 +225,15 @@ describe("the report on an installation", () => {
       expect.stringMatching(/^warn {2}policies {8}httpAllowedHosts lets tools .*\(127\.0\.0\.1:80\)/),
     ]);
   }, 60_000);
+
+  test("fails while background work fails for good", async () => {
+    const environment = await installed({}, new Date());
+    const { code, text } = await report(environment, false);
+    expect([code, text]).toEqual([
+      1,
+      expect.stringMatching(/^fail {2}background work {2}1 job failed for good .*Model provider error/m),
+    ]);
+  }, 120_000);
 
   test("asks at the public address of the policy", async () => {
     const environment = await installed({ publicAddress: "http://127.0.0.1:1" });

@@ -5,15 +5,19 @@ import {
   accessTokens,
   agentIcons,
   agentSkills,
+  agents,
   conversations,
+  hooks,
   plugins,
   skills,
   skillVersions,
+  streamChunks,
   toolCalls,
   turns,
   users,
   workspaceSkills,
 } from "../../src/db/schema.ts";
+import { storeFile } from "../../src/features/files/index.ts";
 import { saveMemory } from "../../src/features/memories/index.ts";
 import { sealTransport } from "../../src/features/tools/plugin-store.ts";
 import { fresh, type Home, type Person, type World } from "./world.ts";
@@ -106,6 +110,23 @@ export const skill =
     return { params, ...(body ? { json: body } : {}) };
   };
 
+const calls = { event: "message_received", actionConfig: { toolName: "currentTime" } };
+
+/** For an agent of its own, since one has only so many. */
+export const newHook: Prepare = async (world, home) => ({
+  params: { slug: (await world.agent(home)).agentSlug },
+  json: calls,
+});
+
+/** Of the home's agent. */
+export const hook =
+  (body?: Record<string, unknown>): Prepare =>
+  async ({ db }, { agentId }) => {
+    const id = newId();
+    await db.insert(hooks).values({ ...calls, actionConfig: { ...calls.actionConfig, args: {} }, id, agentId });
+    return { params: { id }, ...(body ? { json: body } : {}) };
+  };
+
 /** Of the home's agent. */
 export const memory =
   (): Prepare =>
@@ -118,6 +139,47 @@ export const memory =
     });
     return { params: { id: saved.id } };
   };
+
+/** In a conversation of the home's agent. */
+export const storedFile: Prepare = async ({ db, h }, { id: organizationId, agentId, agentSlug }) => {
+  const [id, channelId] = [newId(), fresh("api")];
+  const row = { id, agentId, organizationId, ref: `${agentSlug}:web:${channelId}`, channel: "web", channelId };
+  await db.insert(conversations).values({ ...row, subject: "ada" });
+  await db.update(agents).set({ attachmentsEnabled: true }).where(eq(agents.id, agentId));
+  const inbound = { agent: { id: agentId }, conversation: { id }, name: "note.txt", mime: "text/plain" };
+  const file = await storeFile(h.services, { ...inbound, bytes: new TextEncoder().encode(fresh("note")) });
+  return { params: { id: file.id } };
+};
+
+/** Of the home's agent, with a turn that ended. */
+export const conversation =
+  (body?: Record<string, unknown>): Prepare =>
+  async ({ db }, { id: organizationId, agentId, agentSlug }) => {
+    const id = newId();
+    const channelId = fresh("api");
+    const ref = `${agentSlug}:web:${channelId}`;
+    const own = { agentId, organizationId, subject: "ada" };
+    const named = { ref, channel: "web", channelId, title: fresh("title"), messageCount: 2 };
+    await db.insert(conversations).values({ ...own, ...named, id });
+    const turn = { status: "done", door: "native", owner: newId(), leaseUntil: new Date(0) };
+    await db.insert(turns).values({ ...own, ...turn, id: newId(), conversationId: id });
+    return { params: { conversationId: ref }, ...(body ? { json: body } : {}) };
+  };
+
+/** A turn of the playground that ended just now on another replica, which wrote down what it said. */
+export const playedTurn: Prepare = async ({ db }, { id: organizationId, agentId, agentSlug }) => {
+  const [id, turnId] = [newId(), newId()];
+  const [channelId, subject] = [fresh("play"), "ada"];
+  const ref = `${agentSlug}:playground:${channelId}`;
+  await db
+    .insert(conversations)
+    .values({ id, agentId, organizationId, ref, channel: "playground", channelId, subject });
+  const turn = { agentId, organizationId, conversationId: id, subject, owner: newId(), leaseUntil: new Date(0) };
+  await db.insert(turns).values({ ...turn, id: turnId, status: "done", door: "playground", finishedAt: new Date() });
+  const said = ["", "event: done\ndata: {}\n\n", ""];
+  await db.insert(streamChunks).values(said.map((events, first) => ({ turnId, first, events })));
+  return { params: { messageId: turnId } };
+};
 
 /** A turn that waits for two decisions, so that one of them does not let it go on. */
 export const waitingCall: Prepare = async ({ db }, { id: organizationId, agentId, agentSlug }) => {

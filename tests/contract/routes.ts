@@ -1,17 +1,22 @@
 import {
   accountElsewhere,
+  conversation,
+  hook,
   iconAsText,
   inWorkspace,
   json,
   knownPassword,
   memory,
+  newHook,
   ownAgent,
   ownMember,
   ownSession,
   type Prepare,
+  playedTurn,
   plugin,
   pluginSettings,
   skill,
+  storedFile,
   waitingCall,
   withIcon,
 } from "./requests.ts";
@@ -61,6 +66,7 @@ const agentSkill = `${agent}/skills/{skillSlug}`;
 const organizations = "/api/organizations";
 const organization = `${organizations}/{orgSlug}`;
 const onePlugin = `${organization}/plugins/{namespace}`;
+const oneConversation = "/api/conversations/{conversationId}";
 const member = `${organization}/members/{userId}`;
 const workspace = `${organization}/workspaces/{workspaceId}`;
 
@@ -96,6 +102,10 @@ export const routes: Record<string, Entry> = {
   [`PATCH ${agent}/prompts`]: ok("agent", json({ sections: [{ key: "02-soul", content: "Be brief." }] }), {
     owns: ["agent_prompts"],
   }),
+  [`GET ${agent}/hooks`]: ok("agent", hook()),
+  [`POST ${agent}/hooks`]: created("agent", newHook, { owns: ["hooks"] }),
+  [`PATCH ${agent}/hooks/{id}`]: ok("agent", hook({ enabled: false }), { owns: ["hooks"] }),
+  [`DELETE ${agent}/hooks/{id}`]: ok("agent", hook(), { owns: ["hooks"] }),
   [`GET ${agent}/secrets`]: ok("agent"),
   [`PUT ${agent}/secrets`]: ok("agent", json({ secrets: [{ key: "openai_api_key", value: "sk-1" }] }), {
     owns: ["secrets", "agents.auth_key_hmac"],
@@ -161,7 +171,24 @@ export const routes: Record<string, Entry> = {
   [`GET ${agent}/tools`]: ok("agent"),
   [`PATCH ${agent}/tools`]: ok("agent", json({ enabled: ["readSkill"] }), { owns: ["agent_tools"] }),
   [`GET ${agent}/tools/required-secrets`]: ok("agent"),
+  [`POST ${agent}/playground/stream`]: ok("agent", json({ messages: [{ role: "user", content: "Hi" }] }), {
+    ...{ unaudited: true, freeForm: true },
+    owns: ["turns", "throttles"],
+  }),
+  [`GET ${agent}/playground/stream/{messageId}`]: ok("agent", playedTurn),
+  [`DELETE ${agent}/playground/stream/{messageId}`]: ok("agent", playedTurn, { unaudited: true }),
+
   "POST /api/conversations/{id}/approvals/{toolCallId}": created("agent", waitingCall, { owns: ["tool_calls"] }),
+
+  "GET /api/conversations": ok("organization", conversation()),
+  [`GET ${oneConversation}`]: ok("agent", conversation()),
+  [`PATCH ${oneConversation}`]: ok("agent", conversation({ title: "New" }), { owns: ["conversations"] }),
+  [`DELETE ${oneConversation}`]: ok("agent", conversation(), {
+    owns: ["conversations", "turns", "turns.conversation_id"],
+  }),
+  [`GET ${oneConversation}/messages`]: ok("agent", conversation()),
+  [`GET ${oneConversation}/state`]: ok("agent", conversation()),
+  [`GET ${oneConversation}/hooks`]: ok("agent", conversation()),
 
   [`GET ${organization}/plugins`]: ok("organization"),
   [`GET ${onePlugin}`]: ok("organization", plugin()),
@@ -214,6 +241,8 @@ export const routes: Record<string, Entry> = {
   }),
   [`DELETE ${agentSkill}/env/{key}`]: ok("agent", skill(), { ...shared, names: ["key"], owns: ["skill_env"] }),
 
+  "GET /api/files/{id}": ok("organization", storedFile),
+
   "GET /memories": ok("organization", memory()),
   "POST /memories": created(
     "organization",
@@ -259,6 +288,8 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
   "GET /health": null,
   "POST /v1/chat/completions": (model) => ({ model, messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
   "POST /api/instances/{slug}/chat/stream": () => ({ messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
+  "GET /api/instances/{slug}/chat/stream/{messageId}": null,
+  "DELETE /api/instances/{slug}/chat/stream/{messageId}": null,
   "POST /api/auth/sign-in/email": () => ({ email: "owner@example.com", password: "wrong" }),
   "POST /api/setup": () => ({ token: "x", email: "owner@example.com", password: "correct horse battery" }),
 };
@@ -267,4 +298,5 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
 export const undocumented = [
   ...["GET /setup", "GET /openapi.json", "GET /docs", "GET /docs/swagger-ui.css", "GET /docs/swagger-ui-bundle.js"],
   ...["OPTIONS /v1/*", "OPTIONS /api/instances/{slug}/chat/stream"],
+  "OPTIONS /api/instances/{slug}/chat/stream/{messageId}",
 ];

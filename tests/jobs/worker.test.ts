@@ -219,16 +219,17 @@ describe("failing work", () => {
     expect(h.lines.filter(({ level }) => level === "error")).toMatchObject([
       { message: "A job failed for good", kind: "count", key: "k", attempts: 3 },
     ]);
-    const { pending, failed, newest } = await inspectJobs(h.database);
-    expect([pending, failed]).toEqual([0, 1]);
+    const { pending, failed, failedLately, newest } = await inspectJobs(h.database, h.clock.now());
+    expect([pending, failed, failedLately]).toEqual([0, 1, 1]);
     expect(newest).toMatchObject([{ kind: "count", key: "k", attempts: 3, error: "x".repeat(500) }]);
     expect(newest[0]?.failedAt).toMatch(/^2026-01-01T00:0\d:\d\d\.\d{3}Z$/);
 
     // The key is free for new work.
     await h.enqueue("count", { n: 2 }, { key: "k", runAt: h.at(minute) });
-    expect(await inspectJobs(h.database)).toMatchObject({ pending: 1, failed: 1 });
+    const nextDay = h.clock.now() + 24 * 60 * minute;
+    expect(await inspectJobs(h.database, nextDay)).toMatchObject({ pending: 1, failed: 1, failedLately: 0 });
     await worker.tick();
-    expect((await inspectJobs(h.database)).failed).toBe(1);
+    expect((await inspectJobs(h.database, h.clock.now())).failed).toBe(1);
     await h.database.db.delete(jobs).where(eq(jobs.status, "pending"));
     await h.clock.advance(30 * 24 * 60 * minute);
     await worker.tick();

@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Clock } from "../../src/core/ports.ts";
 import { scrubber } from "../../src/core/scrub.ts";
 import { run } from "../../src/turn/run.ts";
+import { TurnState } from "../../src/turn/state.ts";
 import type { JsonValue, Tool, ToolContext, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
 import { TestClock } from "../clock.ts";
 
@@ -10,6 +11,7 @@ export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> 
   return {
     turnId: "turn-1",
     conversation: null,
+    conversationRef: "assistant:web:x",
     agent: { id: "agent-1", slug: "assistant", name: "Assistant" },
     origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
     model,
@@ -19,8 +21,10 @@ export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> 
     fresh: ["Hello"],
     resumed: null,
     tools: new Map(),
+    hooks: [],
     limits: { maxSteps: 4, connectMs: 60_000, silenceMs: 30_000, turnMs: 300_000, toolMs: 60_000 },
-    state: {},
+    state: new TurnState(),
+    reserve: null,
     scrub: scrubber([]),
     ...overrides,
   };
@@ -31,7 +35,8 @@ export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
   return {
     toolCallId: "call-1",
     signal: new AbortController().signal,
-    state: {},
+    state: new TurnState(),
+    emit: () => {},
     origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
     conversation: null,
     ...overrides,

@@ -45,7 +45,7 @@ test.each([
   expect(recorded).toHaveLength(1);
 });
 
-test("after output nobody's leaving stops the turn, and the one who left hears nothing more", async () => {
+test("after output nobody's leaving stops the turn, and the listener hears on until another one takes its place", async () => {
   const held = gate();
   const { turn } = relayed({ parts: [text("some"), held.promise, text(" more"), finish()] });
   const heard: TurnEvent[] = [];
@@ -56,6 +56,7 @@ test("after output nobody's leaving stops the turn, and the one who left hears n
   });
   await first.promise;
   turn.leave();
+  turn.listen(() => {});
   held.open();
   expect(await turn.ended).toMatchObject({ status: "done", text: "some more" });
   expect(streamedText(heard)).toBe("some");

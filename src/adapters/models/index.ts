@@ -3,6 +3,7 @@ import type { ModelSpec, Models } from "../../core/ports.ts";
 import type { ProviderName } from "../../core/providers.ts";
 import { anthropic } from "./anthropic.ts";
 import { demoModel } from "./demo.ts";
+import { embed } from "./embed.ts";
 import { type Fetch, providerFetch } from "./fetch.ts";
 import { google } from "./google.ts";
 import { mistral } from "./mistral.ts";
@@ -36,6 +37,7 @@ export function createModels({ fetch = (input, init) => globalThis.fetch(input, 
       if (cache.size > cacheLimit && oldest !== undefined) cache.delete(oldest);
       return model;
     },
+    embed: (spec, texts, signal) => embed(spec, texts, signal, guarded),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Settings } from "../../core/config.ts";
 import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase } from "../../db/client.ts";
 import { migrate } from "../../db/migrate.ts";
+import { addVectors } from "../../db/vectors.ts";
 import { closeToOthers, prepareDirectory } from "./data-directory.ts";
 import { openEmbedded } from "./embedded.ts";
 import { readMigrations } from "./migrations.ts";
@@ -15,6 +16,8 @@ const answerWithinMs = 15_000;
 
 export interface Storage {
   database: Database;
+  /** Whether it has the optional part of the schema, vectors. */
+  vectors: boolean;
   close(): Promise<void>;
 }
 
@@ -45,7 +48,12 @@ async function openPostgres(settings: Settings, url: string, { clock, log }: Por
   }
   const { DATABASE_POOL: max, DATABASE_PREPARE: prepare } = settings;
   const database = openDatabase(target, { max, prepare, deadlineMs, clock });
-  return { database, close: () => database.close() };
+  try {
+    return { database, vectors: await addVectors(database, log), close: () => database.close() };
+  } catch (error) {
+    await database.close();
+    throw explainPostgres(error, url);
+  }
 }
 
 async function openLocal(settings: Settings, { clock, log, template }: Ports): Promise<Storage> {
@@ -62,7 +70,8 @@ async function openLocal(settings: Settings, { clock, log, template }: Ports): P
       await database.close();
       await embedded.close();
     };
-    return { database, close };
+    // The embedded database comes without the extension for them.
+    return { database, vectors: false, close };
   } catch (error) {
     await embedded.close();
     throw error;

@@ -10,6 +10,7 @@ import { createMcp } from "../../adapters/node/mcp.ts";
 import { threadedScripts } from "../../adapters/node/scripts.ts";
 import { loadEncryptionKeys } from "../../adapters/node/storage.ts";
 import { hasEmbedded, openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
+import { createS3 } from "../../adapters/s3.ts";
 import { createCipher } from "../../core/cipher.ts";
 import type { Settings } from "../../core/config.ts";
 import { passwords } from "../../core/password.ts";
@@ -18,6 +19,7 @@ import { createEngine, type Inspection } from "../../engine.ts";
 import { version } from "../../main.ts";
 import { explain } from "../explain.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
+import { checkJobs } from "./jobs.ts";
 import { checkPolicies } from "./policies.ts";
 
 export interface StorageReport {
@@ -59,7 +61,7 @@ function held({ DATA_DIR }: Settings, running: string | null): Check[] {
     ok("database", `Embedded, held by the server at ${running}`),
     ok("migrations", "Applied by that server when it started"),
     ok("encryption key", "Checked by that server when it started"),
-    warn("policies", "Not examined, nor keys and agents: stop that server to have them examined"),
+    warn("policies", "Not examined, nor keys, agents and background work: stop that server to have them examined"),
   ];
 }
 
@@ -97,6 +99,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       models: createModels(),
       egress: createEgress({ clock: systemClock }),
       mcp: createMcp({ clock: systemClock, log: silent(), environment: {} }),
+      files: { directory: null, s3: createS3({ clock: systemClock }) },
       assets: shippedAssets,
       passwords,
       scripts: threadedScripts({ clock: systemClock, log: silent() }),
@@ -109,12 +112,12 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
         allowStdioMcp: false,
       },
     });
-    const { secrets, owned, settings: stored } = await engine.inspect();
+    const { secrets, owned, settings: stored, jobs } = await engine.inspect();
     const owner = owned
       ? ok("owner", "There is one")
       : warn("owner", "Nobody owns this installation yet: start the server and open the link that it prints");
     const { publicAddress } = stored.policies;
-    return { checks: [checkKey(secrets), owner, ...checkPolicies(stored)], publicAddress };
+    return { checks: [checkKey(secrets), owner, ...checkPolicies(stored), checkJobs(jobs)], publicAddress };
   } catch (error) {
     return { checks: [fail("encryption key", explain(error).join(" "))] };
   }

@@ -52,8 +52,8 @@ export interface CompletionRequest {
   chat_id?: string | null;
   /** The end user, whose memories and budget the turn touches. */
   user?: string | null;
-  /** Projected onto the conversation's state before the turn. */
-  context?: unknown;
+  /** Values for the conversation's state, written before the turn by the mapping of the agent's Web channel. Needs `chat_id` and the agent's key, also while `authEnabled` is off. */
+  context?: Record<string, unknown>;
 }
 
 /** System, developer and tool messages are accepted and dropped. */
@@ -72,6 +72,7 @@ export interface ChatMessage {
 
 /** A server-sent event as an object of its fields, with `data` parsed. */
 export type ChatEvent =
+  | HookExecutionEvent
   | StepStartEvent
   | ReasoningDeltaEvent
   | ToolCallEvent
@@ -80,6 +81,21 @@ export type ChatEvent =
   | StepFinishEvent
   | DoneEvent
   | ErrorEvent;
+
+export interface HookExecutionEvent {
+  /** `<messageId>:<n>`: what a stream is resumed by. */
+  id: string;
+  event: "hook-execution";
+  data: {
+    hookId: string;
+    /** When it ran. Those after the model are told of behind the text. */
+    event: "conversation_start" | "message_received" | "response_generated" | "response_sent";
+    /** Canonical name of the tool. */
+    toolName: string;
+    success: boolean;
+    durationMs: number;
+  };
+}
 
 export interface StepStartEvent {
   /** `<messageId>:<n>`: what a stream is resumed by. */
@@ -157,6 +173,17 @@ export interface DoneEvent {
     conversationId: string | null;
     /** The stored reply; null when nothing was stored. */
     messageId: string | null;
+    metadata?: DoneMetadata;
+  };
+}
+
+export interface DoneMetadata {
+  /** The hook whose words the reply is. */
+  hookId?: string;
+  /** The calls that wait for a decision, the first one apart. */
+  approval?: {
+    toolCallId: string | null;
+    toolCallIds: Array<string>;
   };
 }
 
@@ -176,8 +203,13 @@ export interface ChatRequest {
   chat_id?: string | null;
   /** The end user, whose memories and budget the turn touches. */
   user?: string | null;
-  /** Projected onto the conversation's state before the turn. */
-  context?: unknown;
+  /** Values for the conversation's state, written before the turn by the mapping of the agent's Web channel. Needs `chat_id` and the agent's key, also while `authEnabled` is off. */
+  context?: Record<string, unknown>;
+}
+
+export interface Stopped {
+  /** False when the turn was over already. */
+  stopped: boolean;
 }
 
 export interface ModelList {
@@ -831,6 +863,7 @@ export interface SkillVersion {
   createdAt: string;
 }
 
+/** At most 5000 versions in all. */
 export interface SkillImport {
   skills: Array<ImportedSkill>;
 }
@@ -909,7 +942,7 @@ export interface AgentSkill {
   /** Whether an upgrade would change the version. */
   hasUpdate: boolean;
   missingEnv: Array<string>;
-  /** Tools it requires that the organization no longer has. */
+  /** Tools it requires that the agent can't have now. */
   missingTools: Array<string>;
 }
 
@@ -1301,6 +1334,67 @@ export interface StdioTransportSettings {
   env?: Record<string, string>;
 }
 
+export interface HookList {
+  hooks: Array<Hook>;
+}
+
+export interface Hook {
+  id: string;
+  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent. */
+  event: "conversation_start" | "message_received" | "response_generated" | "response_sent";
+  /** A hook calls a tool. */
+  actionType: "tool";
+  actionConfig: HookAction;
+  /** On `response_generated` only: the text that the tool answers becomes the reply, which nobody sees before. */
+  mutates: boolean;
+  enabled: boolean;
+  /** Hooks of an event run in this order, one after the other; by age where it is equal. */
+  position: number;
+  /** How long the call may take. */
+  timeoutMs: number;
+}
+
+export interface HookAction {
+  /** Canonical name of the tool. It need not be on for the model. */
+  toolName: string;
+  /** What the tool is called with, at most 16 KB. In its texts `{{instance.slug}}`, `{{conversation.id}}`, `{{channel.type}}`, `{{channel.id}}`, `{{user.name}}`, `{{message.text}}`, `{{response.text}}` and `{{state.KEY}}` are filled in. */
+  args?: Record<string, unknown>;
+}
+
+export interface HookAnswer {
+  hook: Hook;
+}
+
+export interface NewHook {
+  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent. */
+  event: "conversation_start" | "message_received" | "response_generated" | "response_sent";
+  /** A hook calls a tool. */
+  actionType?: "tool";
+  actionConfig: HookAction;
+  /** On `response_generated` only: the text that the tool answers becomes the reply, which nobody sees before. */
+  mutates?: boolean;
+  enabled?: boolean;
+  /** Behind all others unless given. */
+  position?: number;
+  /** How long the call may take. */
+  timeoutMs?: number;
+}
+
+export interface HookChanges {
+  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent. */
+  event?: "conversation_start" | "message_received" | "response_generated" | "response_sent";
+  /** A hook calls a tool. */
+  actionType?: "tool";
+  actionConfig?: HookAction;
+  /** On `response_generated` only: the text that the tool answers becomes the reply, which nobody sees before. */
+  mutates?: boolean;
+  enabled?: boolean;
+  /** Hooks of an event run in this order, one after the other; by age where it is equal. */
+  position?: number;
+  /** How long the call may take. */
+  timeoutMs?: number;
+}
+
 export interface MemoryPage {
   memories: Array<Memory>;
   total: number;
@@ -1347,6 +1441,122 @@ export interface DeletedMemories {
   count: number;
 }
 
+export interface ConversationPage {
+  conversations: Array<FoundConversation>;
+  /** Exact below 10001, which also stands for any greater number. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export type FoundConversation = Conversation & {
+  /** With `search`: what stands around the match in its newest message that matches, as plain text of at most 200 characters. Null when its title matches alone. */
+  snippet: string | null;
+};
+
+export interface Conversation {
+  id: string;
+  /** The conversation's id. */
+  conversationId: string;
+  title: string | null;
+  summary: string | null;
+  channel: string;
+  /** What it came from: a person, a webhook's event, the agent's Room or a scheduled task. */
+  source: "user" | "webhook" | "room" | "scheduled";
+  /** Slug of the agent. */
+  instanceId: string;
+  /** The agent's name. */
+  instanceName: string;
+  messageCount: number;
+  /** Of all its turns, prompts and replies. */
+  totalTokens: number;
+  createdAt: string;
+  /** When its last message came. */
+  updatedAt: string;
+}
+
+export interface OneConversation {
+  conversation: Conversation;
+}
+
+export interface ConversationChange {
+  /** 1 to 200 characters. */
+  title: string;
+}
+
+export interface MessagePage {
+  messages: Array<Message>;
+  total: number;
+  limit: number;
+  offset: number;
+  order: "asc" | "desc";
+}
+
+export interface Message {
+  id: string;
+  role: "user" | "assistant";
+  content: string;
+  /** How the agent came to it, call by call of the model. */
+  steps: Array<MessageStep>;
+  reasoning: string | null;
+  attachments: Array<Attachment>;
+  /** `error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `debug` while the agent's `debugEnabled` is on. */
+  metadata: Record<string, unknown>;
+  promptTokens: number;
+  completionTokens: number;
+  createdAt: string;
+}
+
+export interface MessageStep {
+  index: number;
+  stepType: "initial" | "tool-result" | "continue";
+  text: string;
+  toolCalls: Array<{
+    toolCallId: string;
+    toolName: string;
+    args?: unknown;
+  }>;
+  toolResults: Array<{
+    toolCallId: string;
+    result?: unknown;
+  }>;
+  reasoning: string;
+  finishReason: string;
+  durationMs: number;
+}
+
+export interface Attachment {
+  id: string;
+  name: string;
+  mime: string;
+  /** In bytes. */
+  size: number;
+  url: string;
+}
+
+export interface ConversationState {
+  /** Without `_private`. */
+  state: Record<string, unknown>;
+}
+
+export interface HookExecutions {
+  executions: Array<HookExecution>;
+}
+
+export interface HookExecution {
+  id: string;
+  /** The hook may be gone. */
+  hookId: string;
+  event: string;
+  toolName: string;
+  success: boolean;
+  error: string | null;
+  durationMs: number;
+  args?: unknown;
+  result?: unknown;
+  createdAt: string;
+}
+
 export interface ApprovalStatus {
   status: "approved" | "refused";
 }
@@ -1364,6 +1574,22 @@ export interface CreateChatCompletionInput {
 export interface StreamChatInput {
   slug: string;
   body: ChatRequest;
+}
+
+export interface ResumeChatInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Of the turn: what stands before the colon in the ids of its events. */
+  messageId: string;
+  /** `<messageId>:<n>`, as the events have it. */
+  lastEventId?: string;
+}
+
+export interface StopChatInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Of the turn: what stands before the colon in the ids of its events. */
+  messageId: string;
 }
 
 export interface SetUpInput {
@@ -1397,106 +1623,106 @@ export interface CreateOrganizationInput {
 
 export interface GetOrganizationInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
 }
 
 export interface UpdateOrganizationInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   body: OrganizationChanges;
 }
 
 export interface ListMembersInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
 }
 
 export interface AddMemberInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   body: NewMember;
 }
 
 export interface ChangeMemberRoleInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Id of a member of the organization. */
-  userid: string;
+  userId: string;
   body: RoleAssignment;
 }
 
 export interface RemoveMemberInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Id of a member of the organization. */
-  userid: string;
+  userId: string;
 }
 
 export interface ListWorkspacesInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
 }
 
 export interface CreateWorkspaceInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   body: WorkspaceName;
 }
 
 export interface RenameWorkspaceInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** The workspace's id. */
-  workspaceid: string;
+  workspaceId: string;
   body: WorkspaceName;
 }
 
 export interface DeleteWorkspaceInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** The workspace's id. */
-  workspaceid: string;
+  workspaceId: string;
 }
 
 export interface ListWorkspaceMembersInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** The workspace's id. */
-  workspaceid: string;
+  workspaceId: string;
 }
 
 export interface AssignWorkspaceMemberInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Id of a member of the organization. */
-  userid: string;
+  userId: string;
   /** The workspace's id. */
-  workspaceid: string;
+  workspaceId: string;
 }
 
 export interface UnassignWorkspaceMemberInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Id of a member of the organization. */
-  userid: string;
+  userId: string;
   /** The workspace's id. */
-  workspaceid: string;
+  workspaceId: string;
 }
 
 export interface ListManagementKeysInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
 }
 
 export interface CreateManagementKeyInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   body: NewManagementKey;
 }
 
 export interface DeleteManagementKeyInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** The key's id. */
   id: string;
 }
@@ -1571,25 +1797,25 @@ export interface DeleteAgentSecretInput {
 
 export interface ListSkillsInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
 }
 
 export interface CreateSkillInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   body: NewSkill;
 }
 
 export interface GetSkillInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Slug of the skill. */
   name: string;
 }
 
 export interface UpdateSkillInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Slug of the skill. */
   name: string;
   body: SkillChanges;
@@ -1597,21 +1823,21 @@ export interface UpdateSkillInput {
 
 export interface DeleteSkillInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Slug of the skill. */
   name: string;
 }
 
 export interface ListSkillVersionsInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Slug of the skill. */
   name: string;
 }
 
 export interface GetSkillVersionInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Slug of the skill. */
   name: string;
   version: string;
@@ -1619,34 +1845,34 @@ export interface GetSkillVersionInput {
 
 export interface ExportSkillInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Slug of the skill. */
   name: string;
 }
 
 export interface ListAllowedSkillsInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Id of the workspace. */
-  workspaceid: string;
+  workspaceId: string;
 }
 
 export interface AllowSkillInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Slug of the skill. */
   name: string;
   /** Id of the workspace. */
-  workspaceid: string;
+  workspaceId: string;
 }
 
 export interface DisallowSkillInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** Slug of the skill. */
   name: string;
   /** Id of the workspace. */
-  workspaceid: string;
+  workspaceId: string;
 }
 
 export interface ListAgentSkillsInput {
@@ -1664,14 +1890,14 @@ export interface UpgradeAgentSkillInput {
   /** The agent's slug. */
   slug: string;
   /** Slug of the skill. */
-  skillslug: string;
+  skillSlug: string;
 }
 
 export interface RollBackAgentSkillInput {
   /** The agent's slug. */
   slug: string;
   /** Slug of the skill. */
-  skillslug: string;
+  skillSlug: string;
   body?: SkillRollback;
 }
 
@@ -1679,7 +1905,7 @@ export interface AutoLoadAgentSkillInput {
   /** The agent's slug. */
   slug: string;
   /** Slug of the skill. */
-  skillslug: string;
+  skillSlug: string;
   body?: SkillAutoLoad;
 }
 
@@ -1687,14 +1913,14 @@ export interface ListSkillEnvInput {
   /** The agent's slug. */
   slug: string;
   /** Slug of the skill. */
-  skillslug: string;
+  skillSlug: string;
 }
 
 export interface PutSkillEnvInput {
   /** The agent's slug. */
   slug: string;
   /** Slug of the skill. */
-  skillslug: string;
+  skillSlug: string;
   body: SkillEnvBody;
 }
 
@@ -1702,14 +1928,14 @@ export interface DeleteSkillEnvInput {
   /** The agent's slug. */
   slug: string;
   /** Slug of the skill. */
-  skillslug: string;
+  skillSlug: string;
   /** Any text; by convention UPPER_SNAKE_CASE. */
   key: string;
 }
 
 export interface ImportSkillsInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   body?: SkillImport | Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;
 }
 
@@ -1739,7 +1965,7 @@ export interface UpdatePoliciesInput {
 
 export interface ListAuditLogsInput {
   /** Slug of the agent that was changed; deleted ones too. */
-  instanceid?: string;
+  instanceId?: string;
   /** Id, name or type (`user`, `key`, `system`) of who acted, exactly. Without `from` the last 90 days, before `to`, are looked at: give an earlier `from` for more. */
   actor?: string;
   /** The action, exactly; with `.` or `*` at its end, all that begin so. */
@@ -1781,19 +2007,19 @@ export interface ListRequiredSecretsInput {
 
 export interface ListPluginsInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
 }
 
 export interface GetPluginInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** What its tools are called by: lower-case letters, digits and dashes. */
   namespace: string;
 }
 
 export interface PutPluginInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** What its tools are called by: lower-case letters, digits and dashes. */
   namespace: string;
   body: PluginSettings;
@@ -1801,21 +2027,47 @@ export interface PutPluginInput {
 
 export interface DeletePluginInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** What its tools are called by: lower-case letters, digits and dashes. */
   namespace: string;
 }
 
 export interface RefreshPluginInput {
   /** Slug of the organization. */
-  orgslug: string;
+  orgSlug: string;
   /** What its tools are called by: lower-case letters, digits and dashes. */
   namespace: string;
 }
 
+export interface ListHooksInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface CreateHookInput {
+  /** The agent's slug. */
+  slug: string;
+  body: NewHook;
+}
+
+export interface UpdateHookInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The hook's id. */
+  id: string;
+  body: HookChanges;
+}
+
+export interface DeleteHookInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The hook's id. */
+  id: string;
+}
+
 export interface ListMemoriesInput {
   /** Only this agent's. */
-  instanceid?: string;
+  instanceId?: string;
   /** Only about this end user. */
   subject?: string;
   /** Words that all occur, or their beginnings, in any case, with accents or without. */
@@ -1834,7 +2086,7 @@ export interface CreateMemoryInput {
 
 export interface DeleteMemoriesInput {
   /** Only this agent's. */
-  instanceid?: string;
+  instanceId?: string;
   /** Only about this end user. */
   subject?: string;
 }
@@ -1844,12 +2096,93 @@ export interface DeleteMemoryInput {
   id: string;
 }
 
+export interface GetFileInput {
+  /** The file's id. */
+  id: string;
+}
+
+export interface ListConversationsInput {
+  /** Only this agent's: its slug. */
+  instanceId?: string;
+  /** The channel, exactly. */
+  channel?: string;
+  /** What it came from: a person, a webhook's event, the agent's Room or a scheduled task. */
+  source?: "user" | "webhook" | "room" | "scheduled";
+  /** Part of the title, or words that all occur in one message, in any case; the last may be a word's beginning. */
+  search?: string;
+  /** 20 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
+export interface GetConversationInput {
+  /** The conversation's id, percent-encoded. */
+  conversationId: string;
+}
+
+export interface RenameConversationInput {
+  /** The conversation's id, percent-encoded. */
+  conversationId: string;
+  body: ConversationChange;
+}
+
+export interface DeleteConversationInput {
+  /** The conversation's id, percent-encoded. */
+  conversationId: string;
+}
+
+export interface ListMessagesInput {
+  /** The conversation's id, percent-encoded. */
+  conversationId: string;
+  /** 50 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+  /** `asc` unless given: the oldest first. */
+  order?: "asc" | "desc";
+}
+
+export interface GetConversationStateInput {
+  /** The conversation's id, percent-encoded. */
+  conversationId: string;
+}
+
+export interface ListHookExecutionsInput {
+  /** The conversation's id, percent-encoded. */
+  conversationId: string;
+  /** 200 unless given. */
+  limit?: number;
+  /** How many to skip, counted from the newest. */
+  offset?: number;
+}
+
 export interface DecideApprovalInput {
   /** The conversation's id, percent-encoded. */
   id: string;
   /** As `done` has it in `metadata.approval`. */
-  toolcallid: string;
+  toolCallId: string;
   body: ApprovalDecision;
+}
+
+export interface StreamPlaygroundInput {
+  /** The agent's slug. */
+  slug: string;
+  body: ChatRequest;
+}
+
+export interface ResumePlaygroundInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Of the turn: what stands before the colon in the ids of its events. */
+  messageId: string;
+}
+
+export interface StopPlaygroundInput {
+  /** The agent's slug. */
+  slug: string;
+  /** Of the turn: what stands before the colon in the ids of its events. */
+  messageId: string;
 }
 
 /** All operations of a server, by their `operationId`. */
@@ -1875,6 +2208,20 @@ export interface AgentEngine {
    * At most 256 KiB of new text in a turn, and 256 open streams for each client address.
    */
   streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
+
+  /**
+   * Go on with a stream that broke off.
+   *
+   * What came after the event named in the header `Last-Event-ID`, or all of it, then what happens: until 60 seconds after the end of the turn. After an approval it leads on to the turn that goes on. Turns with `chat_id` can be followed on any replica.
+   */
+  resumeChat(input: ResumeChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
+
+  /**
+   * Stop a turn.
+   *
+   * What it has produced is stored with `metadata.stopped`. On another replica than the turn's own it takes a few seconds.
+   */
+  stopChat(input: StopChatInput, options?: CallOptions): Promise<Stopped>;
 
   /**
    * The agents that can be named as model.
@@ -2380,7 +2727,7 @@ export interface AgentEngine {
   /**
    * Every tool that agents can have.
    *
-   * The engine's own, and those of the organization's plugins.
+   * The engine's own, those of the organization's plugins, and the active agents, which others of their workspace can ask.
    */
   listTools(input?: Record<string, never>, options?: CallOptions): Promise<ToolCatalogue>;
 
@@ -2441,6 +2788,38 @@ export interface AgentEngine {
   refreshPlugin(input: RefreshPluginInput, options?: CallOptions): Promise<PluginAnswer>;
 
   /**
+   * The hooks of an agent.
+   *
+   * In the order in which those of one event run.
+   */
+  listHooks(input: ListHooksInput, options?: CallOptions): Promise<HookList>;
+
+  /**
+   * Have a tool called around every reply.
+   *
+   * Holds from the next turn on. What hooks answer that run before the model is told to the model. A hook that fails or takes too long is noted, and the turn goes on. Hooks do not run where an agent is asked by another one, nor in scheduled tasks and the Room.
+   *
+   * The texts of `args` may name `{{instance.slug}}`, `{{conversation.id}}`, `{{channel.type}}`, `{{channel.id}}`, `{{user.name}}`, `{{message.text}}`, `{{response.text}}` and `{{state.KEY}}`; `{{skill_env.…}}` is filled in by tools that may have it. Arguments are shown to everybody who may read hooks: a credential belongs into a skill's variables.
+   *
+   * With `mutates` on `response_generated` the reply is held back until the hook has answered: a text, what a script returned, or the body of a request that went well takes its place. Such a turn runs to its end whoever listens.
+   */
+  createHook(input: CreateHookInput, options?: CallOptions): Promise<HookAnswer>;
+
+  /**
+   * Change a hook.
+   *
+   * What is not given stays; `actionConfig` is replaced as a whole.
+   */
+  updateHook(input: UpdateHookInput, options?: CallOptions): Promise<HookAnswer>;
+
+  /**
+   * Delete a hook.
+   *
+   * What became of its calls stays with the conversations.
+   */
+  deleteHook(input: DeleteHookInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
    * What agents remember.
    *
    * Of one agent, or of all within reach; what was learned or changed last comes first.
@@ -2469,9 +2848,86 @@ export interface AgentEngine {
   deleteMemory(input: DeleteMemoryInput, options?: CallOptions): Promise<Deleted>;
 
   /**
+   * Read a file of a conversation.
+   *
+   * An attachment that came in with a message, as it was sent. PNG, JPEG, GIF and WebP may be shown in place; everything else is to be saved. `If-None-Match` is answered with 304.
+   */
+  getFile(input: GetFileInput, options?: CallOptions): Promise<Blob>;
+
+  /**
+   * Conversations.
+   *
+   * Of one agent, or of all within reach; those whose last message is newest come first. One without messages is not listed.
+   */
+  listConversations(input?: ListConversationsInput, options?: CallOptions): Promise<ConversationPage>;
+
+  /**
+   * A conversation.
+   *
+   * What it is about, with whom, and how much was said; the messages are under `/messages`.
+   */
+  getConversation(input: GetConversationInput, options?: CallOptions): Promise<OneConversation>;
+
+  /**
+   * Rename a conversation.
+   *
+   * Its place in the list stays.
+   */
+  renameConversation(input: RenameConversationInput, options?: CallOptions): Promise<OneConversation>;
+
+  /**
+   * Delete a conversation.
+   *
+   * With its messages, its state and its files; a turn of it that is under way is stopped. What agents remember of it stays. There is no way back.
+   */
+  deleteConversation(input: DeleteConversationInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * What was said.
+   *
+   * The messages of a conversation, those of the agent with the steps that led to them.
+   */
+  listMessages(input: ListMessagesInput, options?: CallOptions): Promise<MessagePage>;
+
+  /**
+   * The state of a conversation.
+   *
+   * What call context, hooks and tools put into it; `_private` is left out.
+   */
+  getConversationState(input: GetConversationStateInput, options?: CallOptions): Promise<ConversationState>;
+
+  /**
+   * What hooks did in a conversation.
+   *
+   * In order; the newest ones, unless `offset` asks for older ones.
+   */
+  listHookExecutions(input: ListHookExecutionsInput, options?: CallOptions): Promise<HookExecutions>;
+
+  /**
    * Approve or refuse a call that waits.
    *
    * A turn stops at the call of a tool that needs approval and goes on when all its calls are decided, also after a restart; the model hears of a refusal. After 24 hours, or with the end user's next message, there is nothing to decide any more: 409.
    */
   decideApproval(input: DecideApprovalInput, options?: CallOptions): Promise<ApprovalStatus>;
+
+  /**
+   * Talk to an agent from the panel.
+   *
+   * The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`.
+   */
+  streamPlayground(input: StreamPlaygroundInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
+
+  /**
+   * Go on with a playground stream.
+   *
+   * What came after `Last-Event-ID`, then what happens. Until 60 seconds after the end of the turn.
+   */
+  resumePlayground(input: ResumePlaygroundInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
+
+  /**
+   * Stop a playground turn.
+   *
+   * What it has produced is stored. `stopped` is false when the turn was over already.
+   */
+  stopPlayground(input: StopPlaygroundInput, options?: CallOptions): Promise<Stopped>;
 }

@@ -1,9 +1,11 @@
 import { router } from "../../http/route.ts";
 import { iconRoutes } from "./icon-routes.ts";
-import { agentRoutes as instanceRoutes } from "./routes.ts";
+import { createInstanceRoutes } from "./routes.ts";
+import type { BeforeDelete } from "./service.ts";
 
-/** `/api/instances`, its agents and their icons. */
-export const agentRoutes = router().route("/", instanceRoutes).route("/", iconRoutes);
+/** `/api/instances`, its agents and their icons. What later features keep of an agent outside its rows, they take away. */
+export const createAgentRoutes = (beforeDelete: BeforeDelete) =>
+  router().route("/", createInstanceRoutes(beforeDelete)).route("/", iconRoutes);
 
 /** The agent of a slug within the caller's reach, or the 404; and the one way to change something that belongs to it. */
 export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";

@@ -4,7 +4,7 @@ import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.
 import { Deleted } from "../../http/shapes.ts";
 import { modelCatalogue } from "./models.ts";
 import { AgentChanges, InstanceAnswer, InstanceList, ModelCatalogue, NewAgent, slugParam } from "./schema.ts";
-import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from "./service.ts";
+import { type BeforeDelete, createAgent, deleteAgent, getAgent, listAgents, updateAgent } from "./service.ts";
 
 const tags = ["Agents"];
 const path = "/api/instances/{slug}";
@@ -84,27 +84,28 @@ const remove = guarded("agent:delete", {
 
 const etag = ({ revision }: { revision: number }) => ({ ETag: `"${revision}"` });
 
-export const agentRoutes = router()
-  .openapi(list, async (c) => c.json({ instances: await listAgents(c.var.ctx) }, 200))
-  .openapi(create, async (c) => {
-    const instance = await createAgent(c.var.ctx, c.req.valid("json"));
-    return c.json({ instance }, 201, etag(instance));
-  })
-  // Before the agents: `models` is no slug.
-  .openapi(models, (c) => {
-    const { policies, options, membership } = c.var.ctx;
-    return c.json(modelCatalogue(usableKeys(policies.values, options.environmentKeys, membership.first)), 200);
-  })
-  .openapi(get, async (c) => {
-    const instance = await getAgent(c.var.ctx, c.req.valid("param").slug);
-    return c.json({ instance }, 200, etag(instance));
-  })
-  .openapi(update, async (c) => {
-    const { slug } = c.req.valid("param");
-    const instance = await updateAgent(c.var.ctx, slug, c.req.valid("json"), c.req.valid("header")["if-match"]);
-    return c.json({ instance }, 200, etag(instance));
-  })
-  .openapi(remove, async (c) => {
-    await deleteAgent(c.var.ctx, c.req.valid("param").slug);
-    return c.json({ deleted: true as const }, 200);
-  });
+export const createInstanceRoutes = (beforeDelete: BeforeDelete) =>
+  router()
+    .openapi(list, async (c) => c.json({ instances: await listAgents(c.var.ctx) }, 200))
+    .openapi(create, async (c) => {
+      const instance = await createAgent(c.var.ctx, c.req.valid("json"));
+      return c.json({ instance }, 201, etag(instance));
+    })
+    // Before the agents: `models` is no slug.
+    .openapi(models, (c) => {
+      const { policies, options, membership } = c.var.ctx;
+      return c.json(modelCatalogue(usableKeys(policies.values, options.environmentKeys, membership.first)), 200);
+    })
+    .openapi(get, async (c) => {
+      const instance = await getAgent(c.var.ctx, c.req.valid("param").slug);
+      return c.json({ instance }, 200, etag(instance));
+    })
+    .openapi(update, async (c) => {
+      const { slug } = c.req.valid("param");
+      const instance = await updateAgent(c.var.ctx, slug, c.req.valid("json"), c.req.valid("header")["if-match"]);
+      return c.json({ instance }, 200, etag(instance));
+    })
+    .openapi(remove, async (c) => {
+      await deleteAgent(c.var.ctx, c.req.valid("param").slug, beforeDelete);
+      return c.json({ deleted: true as const }, 200);
+    });

@@ -4,6 +4,7 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { agents, agentTools, workspaces } from "../../db/schema.ts";
+import { touchAskers } from "./askers.ts";
 import { selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
 import { expectedRevision, isSlug, modelColumns } from "./rules.ts";
 import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
@@ -45,6 +46,8 @@ export async function createAgent(ctx: Ctx, { slug, workspaceId, ...input }: New
         revision: 0,
       });
       await tx.insert(agentTools).values({ agentId: id, name: "readSkill", source: "manual" });
+      // Some may know an earlier agent of this slug.
+      await touchAskers(tx, { slug, organizationId: ctx.membership.organizationId });
     });
   } catch (error) {
     if (sqlState(error) !== "23505") throw error;
@@ -53,13 +56,17 @@ export async function createAgent(ctx: Ctx, { slug, workspaceId, ...input }: New
   return getAgent(ctx, slug);
 }
 
+/** What decides whether others can ask an agent, and what they are told of it. */
+const shownToAskers: ReadonlySet<string> = new Set(["name", "description", "active", "status", "workspaceId"]);
+
 /** Throws 404 for the agent and the workspace, 412 when `ifMatch` names an older revision. */
 export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, ifMatch?: string): Promise<Instance> {
   const expected = expectedRevision(ifMatch);
   const { workspaceId, ...changes } = input;
   const columns = columnsOf(changes);
   const summary = { fields: Object.keys(input) };
-  await writeAgent(ctx, slug, { action: "agent.update", summary }, async (tx, { id, revision, workspaceId: from }) => {
+  await writeAgent(ctx, slug, { action: "agent.update", summary }, async (tx, agent) => {
+    const { id, revision, workspaceId: from } = agent;
     const target = workspaceId === undefined ? undefined : await reachWorkspace(tx, ctx, workspaceId);
     const updated = await tx
       .update(agents)
@@ -74,14 +81,20 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
       await holdSkills(tx, id);
       await syncSkillTools(tx, [id]);
     }
+    if (Object.keys(input).some((field) => shownToAskers.has(field))) await touchAskers(tx, agent);
   });
   return getAgent(ctx, slug);
 }
 
+/** What has to happen in the transaction that deletes an agent, while all that belongs to it is still there. */
+export type BeforeDelete = (tx: Db, agentId: string) => Promise<unknown>;
+
 /** Deletes the agent with all that belongs to it. Throws the 404. */
-export async function deleteAgent(ctx: Ctx, slug: string): Promise<void> {
-  await writeAgent(ctx, slug, { action: "agent.delete" }, async (tx, { id }) => {
-    await tx.delete(agents).where(eq(agents.id, id));
+export async function deleteAgent(ctx: Ctx, slug: string, beforeDelete: BeforeDelete): Promise<void> {
+  await writeAgent(ctx, slug, { action: "agent.delete" }, async (tx, agent) => {
+    await beforeDelete(tx, agent.id);
+    await tx.delete(agents).where(eq(agents.id, agent.id));
+    await touchAskers(tx, agent);
   });
 }
 

@@ -1,8 +1,9 @@
-import type { Services } from "../../context.ts";
+import type { Ctx, Services } from "../../context.ts";
 import { TtlCache } from "../../core/cache.ts";
-import { EngineError } from "../../core/errors.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
 import { sameText } from "../../core/ids.ts";
 import { type LiveAgent, loadAgent } from "./agent.ts";
+import type { Ask, Asker } from "./ask-tools.ts";
 
 /** Leave to talk to an agent, as it was at this revision. */
 export interface Grant {
@@ -11,8 +12,11 @@ export interface Grant {
   by: Caller;
 }
 
-/** Somebody with the `Authorization` header of a request, or the engine itself, which needs no key and no open channel. */
-type Caller = { authorization: string | undefined } | "engine";
+/**
+ * Somebody with the `Authorization` header of a request; or the engine itself or another agent, which need no key and no
+ * open channel.
+ */
+type Caller = { authorization: string | undefined } | "engine" | { asker: Asker; slug: string } | { session: Ctx };
 
 /** Below this age a cached agent is believed when it refuses a key. */
 const believableMs = 1_000;
@@ -23,12 +27,12 @@ export type Agents = ReturnType<typeof createAgents>;
  * The agents that chat doors talk to, cached for 30 s. The cache never delays a revocation: OPEN compares revisions,
  * and a refusal is checked against a fresh copy.
  */
-export function createAgents(services: Services) {
+export function createAgents(services: Services, ask: Ask) {
   const { clock } = services;
   const cache = new TtlCache<LiveAgent>({ ttlMs: 30_000, limit: 1_000, now: () => clock.now() });
 
   const reload = async (slug: string) => {
-    const agent = await loadAgent(services, slug);
+    const agent = await loadAgent(services, slug, ask);
     if (agent) cache.set(slug, agent);
     else cache.delete(slug);
     return agent;
@@ -52,10 +56,20 @@ export function createAgents(services: Services) {
     admit: (slug: string, authorization: string | undefined) => admit(slug, { authorization }),
     /** For the engine's own turns, while the agent is active. Throws the 404. */
     admitEngine: (slug: string) => admit(slug, "engine"),
+    /** For another agent that asks it. Throws the 404 of one that it can't ask. */
+    admitAsker: (slug: string, asker: Asker) => admit(slug, { asker, slug }),
+    /** For a signed-in person who reaches the agent, whatever its switches say. Throws the 404. */
+    admitSession: (slug: string, session: Ctx) => admit(slug, { session }),
     /** The same once more. */
     admitAgain: ({ agent, by }: Grant) => admit(agent.row.slug, by),
     /** The same for an agent that changed since it was granted. */
     readmit: async ({ agent, by }: Grant) => grant(await reload(agent.row.slug), by),
+    /** The grant of an agent that is known to be as it was a second ago, before it is refused something. */
+    async believable(known: Grant): Promise<Grant> {
+      const cached = cache.get(known.agent.row.slug);
+      const current = cached?.value === known.agent && clock.now() - cached.loadedAt <= believableMs;
+      return current ? known : grant(await reload(known.agent.row.slug), known.by);
+    },
     reload,
     /** Of an agent that can be talked to: a hidden one must look like a missing one. */
     async allowedOrigins(slug: string): Promise<readonly string[]> {
@@ -66,6 +80,8 @@ export function createAgents(services: Services) {
 }
 
 function refuse(agent: LiveAgent | null, by: Caller): EngineError | null {
+  if (by !== "engine" && "asker" in by) return refuseAsker(agent, by);
+  if (by !== "engine" && "session" in by) return agent ? null : notFound("Agent");
   if (!agent?.row.active) return new EngineError("not-found", "Unknown model");
   if (by === "engine") return null;
   if (!agent.web.enabled) return new EngineError("not-found", "Unknown model");
@@ -75,6 +91,15 @@ function refuse(agent: LiveAgent | null, by: Caller): EngineError | null {
   const presented = bearer(by.authorization);
   if (presented === null) return new EngineError("unauthorized", "Missing Bearer token");
   return sameText(presented, key) ? null : new EngineError("unauthorized", "Invalid API key");
+}
+
+/** Agents ask the other active ones of their workspace (decisions §7). */
+function refuseAsker(agent: LiveAgent | null, { asker, slug }: { asker: Asker; slug: string }): EngineError | null {
+  const { id, organizationId, workspaceId } = asker;
+  const near = agent?.row.organizationId === organizationId && agent.row.workspaceId === workspaceId;
+  if (!agent || !near) return new EngineError("not-found", `There is no agent ${slug} to ask any more`);
+  if (agent.row.id === id) return new EngineError("not-found", "An agent can't ask itself");
+  return agent.row.active ? null : new EngineError("not-found", `The agent ${slug} is switched off`);
 }
 
 /** The token of `Authorization: Bearer <token>`, or null. */

@@ -3,11 +3,14 @@ import type { Services } from "../../context.ts";
 import { digest, toHex } from "../../core/ids.ts";
 import { type Scrub, scrubber } from "../../core/scrub.ts";
 import { agents, channels, firstOrganization, organizations, secrets } from "../../db/schema.ts";
-import type { Tool } from "../../turn/types.ts";
+import type { Hook, Tool } from "../../turn/types.ts";
 import { openWebConfig, type WebConfig } from "../channels/index.ts";
+import { loadHooks } from "../hooks/index.ts";
 import { datetimeIn, loadPrompts, type PreparedPrompt, preparePrompt, unfilled } from "../prompts/index.ts";
 import { openSecrets } from "../secrets/index.ts";
 import { type LoadedSkill, loadSkills, skillsList } from "../skills/index.ts";
+import type { Ask } from "./ask-tools.ts";
+import { embedderFor } from "./embed.ts";
 import { slugPattern } from "./schema.ts";
 import { telling } from "./telling.ts";
 import { loadTools } from "./tools.ts";
@@ -27,13 +30,17 @@ export interface LiveAgent {
   datetime: (now: number) => string;
   /** By the names that models see. */
   tools: ReadonlyMap<string, Tool>;
+  /** Those that are on, in their order. */
+  hooks: readonly Hook[];
+  /** What prompt and tools take of a model's window, in bytes. */
+  fixedBytes: number;
   /** Of everything that shapes the prompt. */
   fingerprint: string;
   scrub: Scrub;
 }
 
-/** Reads an agent by its slug; null when there is none. */
-export async function loadAgent(services: Services, slug: string): Promise<LiveAgent | null> {
+/** Reads an agent by its slug; null when there is none. Without `ask` it can't ask other agents. */
+export async function loadAgent(services: Services, slug: string, ask: Ask | null = null): Promise<LiveAgent | null> {
   if (!slugPattern.test(slug)) return null;
   const { database, cipher, options } = services;
   const [found] = await database.db
@@ -53,7 +60,9 @@ export async function loadAgent(services: Services, slug: string): Promise<LiveA
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
   const skills = await loadSkills(database.db, cipher, { agentId: row.id, workspaceId: row.workspaceId });
-  const { tools, secrets: hidden } = await loadTools(services, row, skills);
+  const hooks = await loadHooks(database.db, row.id);
+  const embedder = () => embedderFor(services, { row, secrets: opened, inFirstOrganization });
+  const { tools, find, secrets: hidden } = await loadTools(services, row, skills, hooks, ask, embedder);
   const { name, description, timezone } = row;
   const prompts = await loadPrompts(database.db, row.id);
   const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(skills) });
@@ -66,18 +75,23 @@ export async function loadAgent(services: Services, slug: string): Promise<LiveA
     prompt,
     datetime: datetimeIn(timezone),
     tools,
-    fingerprint: await fingerprint(prompt(unfilled), skills, tools),
+    hooks: hooks.map((hook) => ({ ...hook, tool: find(hook.toolName) })),
+    ...(await describe(prompt(unfilled), skills, tools)),
     scrub: scrubber([...telling(opened), ...hidden, ...telling(options.environmentKeys)]),
   };
 }
 
-/** Changes with the prompt, with the version of any skill, and with what the model is told of the tools. */
-async function fingerprint(
+/**
+ * The length of what every prompt begins with, and a fingerprint that changes with the prompt, with the version of any
+ * skill, and with what the model is told of the tools.
+ */
+async function describe(
   prompt: string,
   skills: readonly LoadedSkill[],
   tools: ReadonlyMap<string, Tool>,
-): Promise<string> {
+): Promise<Pick<LiveAgent, "fingerprint" | "fixedBytes">> {
   const versions = skills.map(({ slug, version }) => [slug, version]);
   const offered = [...tools].map(([name, { description, inputSchema }]) => [name, description, inputSchema]);
-  return toHex(await digest(JSON.stringify([prompt, versions, offered]))).slice(0, 16);
+  const fingerprint = toHex(await digest(JSON.stringify([prompt, versions, offered]))).slice(0, 16);
+  return { fingerprint, fixedBytes: new TextEncoder().encode(prompt + JSON.stringify(offered)).byteLength };
 }

@@ -34,14 +34,15 @@ export async function expireWaiting(database: Database): Promise<void> {
 }
 
 /** What was decided, as it stands when the turn's place has come. */
-export async function asDecided(database: Database, { turnId, messages, decided }: Waiting): Promise<Resumed> {
+export async function asDecided(database: Database, resumed: Waiting): Promise<Resumed> {
+  const { turnId, suspended: _, decided, ...rest } = resumed;
   const rows = await database.query<{ id: string; approved: boolean; reason: string | null }>(
     `select tool_call_id as id, status = 'approved' as approved, reason from tool_calls
      where turn_id = $1 and args is not null`,
     [turnId],
   );
   const standing = new Map(rows.map(({ id, ...decision }) => [id, decision]));
-  return { messages, decided: decided.map((call) => ({ ...call, approved: false, ...standing.get(call.toolCallId) })) };
+  return { ...rest, decided: decided.map((call) => ({ ...call, approved: false, ...standing.get(call.toolCallId) })) };
 }
 
 /** The calls of a turn that stopped, and what it left. */
@@ -87,6 +88,7 @@ export async function findDecided(database: Database, turnId: string | null): Pr
       turnId: turn.turnId,
       suspended,
       messages: suspended.messages,
+      ...(suspended.context === undefined ? {} : { context: suspended.context }),
       decided: calls.map(({ call, status, reason }) => ({ ...call, approved: status === "approved", reason })),
     },
   }));

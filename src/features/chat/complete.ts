@@ -1,45 +1,82 @@
 import type { Services } from "../../context.ts";
 import { newId } from "../../core/ids.ts";
+import type { Complete } from "../../core/ports.ts";
 import { run } from "../../turn/run.ts";
-import type { TurnInput } from "../../turn/types.ts";
-import type { Complete } from "../memories/index.ts";
+import { TurnState } from "../../turn/state.ts";
+import type { TurnInput, TurnOutcome } from "../../turn/types.ts";
 import type { Agents } from "./admit.ts";
+import type { LiveAgent } from "./agent.ts";
+import { answerTokens, bytesOf, cautiousTokens } from "./begin.ts";
+import { monthOf, reserve, settle } from "./budget.ts";
 import { fastModelSpec } from "./model.ts";
 
-/** Without tools and history: what the fast model of an agent says to one prompt, for work that nobody waits for. */
+/** Without tools and history: what the fast model of an agent says to one prompt, on the agent's budget. */
 export function createComplete(services: Services, agents: Agents): Complete {
   return async (slug, prompt, signal) => {
     const { agent } = await agents.admitEngine(slug);
-    const { toolTimeoutSeconds, modelTimeoutSeconds } = services.policies.values;
-    const input: TurnInput = {
-      turnId: newId(),
-      conversation: null,
-      agent: { id: agent.row.id, slug, name: agent.row.name },
-      origin: { channel: "background", channelId: "", source: "user", depth: 0, subject: "" },
-      model: await services.models.resolve(fastModelSpec(services, agent)),
-      settings: { thinking: false },
-      system: "",
-      history: [],
-      fresh: [prompt],
-      resumed: null,
-      tools: new Map(),
-      limits: {
-        maxSteps: 1,
-        connectMs: 60_000,
-        silenceMs: 60_000,
-        turnMs: modelTimeoutSeconds * 1000,
-        toolMs: toolTimeoutSeconds * 1000,
-      },
-      state: {},
-      scrub: agent.scrub,
-    };
-    const turn = run(input, signal, services.clock);
-    for (;;) {
-      const { done, value } = await turn.next();
-      if (!done) continue;
-      if (value.status === "done") return value.text;
-      // Ours, without a word of the provider's.
-      throw new Error(value.status === "failed" ? value.failure.message : `The fast model was ${value.status}`);
-    }
+    const input = await inputOf(services, agent, prompt);
+    const outcome = await onBudget(services, agent, prompt, () => runToEnd(services, input, signal));
+    if (outcome.status === "done") return outcome.text;
+    // Ours, without a word of the provider's.
+    throw new Error(outcome.status === "failed" ? outcome.failure.message : `The fast model was ${outcome.status}`);
   };
+}
+
+async function inputOf(services: Services, agent: LiveAgent, prompt: string): Promise<TurnInput> {
+  const { row, scrub } = agent;
+  const { toolTimeoutSeconds, modelTimeoutSeconds } = services.policies.values;
+  return {
+    turnId: newId(),
+    conversation: null,
+    conversationRef: "",
+    agent: { id: row.id, slug: row.slug, name: row.name },
+    origin: { channel: "background", channelId: "", source: "user", depth: 0, subject: "" },
+    model: await services.models.resolve(fastModelSpec(services, agent)),
+    settings: { thinking: false },
+    system: "",
+    history: [],
+    fresh: [prompt],
+    resumed: null,
+    tools: new Map(),
+    limits: {
+      maxSteps: 1,
+      connectMs: 60_000,
+      silenceMs: 60_000,
+      turnMs: modelTimeoutSeconds * 1000,
+      toolMs: toolTimeoutSeconds * 1000,
+    },
+    hooks: [],
+    state: new TurnState(),
+    reserve: null,
+    scrub,
+  };
+}
+
+/**
+ * Holds tokens of the agent's budget while it is asked, and writes down what that took; of a call that ended without a
+ * count, what its prompt was held to take. Throws the 429 when there are none left.
+ */
+async function onBudget(
+  services: Services,
+  agent: LiveAgent,
+  prompt: string,
+  ask: () => Promise<TurnOutcome>,
+): Promise<TurnOutcome> {
+  if (agent.row.monthlyTokenBudget === null) return ask();
+  const agentId = agent.row.id;
+  const promptTokens = cautiousTokens(bytesOf([prompt]));
+  const held = { agentId, month: monthOf(services.clock.now()), tokens: promptTokens + answerTokens(agent) };
+  await reserve(services, { ...held, turnId: null });
+  const { usage, ...outcome } = await ask();
+  const used = usage.promptTokens + usage.completionTokens || promptTokens;
+  await settle(services.database, { ...held, used });
+  return { usage, ...outcome };
+}
+
+async function runToEnd({ clock }: Services, input: TurnInput, signal: AbortSignal): Promise<TurnOutcome> {
+  const turn = run(input, signal, clock);
+  for (;;) {
+    const { done, value } = await turn.next();
+    if (done) return value;
+  }
 }

@@ -8,13 +8,17 @@ import { invalid, vendorType } from "../../http/errors.ts";
 import { eventStream } from "../../http/sse.ts";
 import { countCall, requireAllowed } from "../../http/throttle.ts";
 import { isOutput } from "../../turn/relay.ts";
-import type { TurnOutcome, Usage } from "../../turn/types.ts";
+import type { JsonObject, TurnOutcome, Usage } from "../../turn/types.ts";
 import type { Grant } from "./admit.ts";
-import { allowOrigin, type Chat, endingError, readJson, webTurn } from "./door.ts";
-import { type ChatInput, readInput } from "./input.ts";
+import { readContext } from "./context.ts";
+import { type Asked, allowOrigin, type Chat, commitContext, readJson, webTurn } from "./door.ts";
+import { endingError } from "./ending.ts";
+import { findRepeat, readIdempotency, type StoredReply } from "./idempotency.ts";
+import { readInput } from "./input.ts";
+import type { TurnRequest } from "./request.ts";
 import { CompletionRequest, slugPattern } from "./schema.ts";
 import type { Seat } from "./streams.ts";
-import type { Turn, TurnRequest } from "./turns.ts";
+import type { Turn } from "./turns.ts";
 
 /** Spec "Limits": 20 requests a minute for each client address, whoever calls. */
 const perMinute = { calls: 20, windowMs: 60_000 };
@@ -23,7 +27,9 @@ interface Admitted {
   cors: Record<string, string>;
   grant: Grant;
   request: CompletionRequest;
-  input: ChatInput;
+  asked: Asked;
+  /** To be written to the conversation's state before the turn; null for nothing. */
+  context: JsonObject | null;
   seat: Seat;
 }
 
@@ -54,24 +60,40 @@ function requireNotRefused({ refused }: Chat, { key, now }: { key: string; now: 
 }
 
 async function admitRequest(c: Context<AppEnv>, { agents, streams }: Chat): Promise<Admitted> {
-  const body = await readJson(c);
+  const { body, text } = await readJson(c);
   const slug = readModel(body);
   const cors = await allowOrigin(c, agents, slug);
   const grant = await agents.admit(slug, c.req.header("Authorization"));
   const parsed = CompletionRequest.safeParse(body);
   if (!parsed.success) throw invalid(parsed.error.issues);
   const input = readInput(parsed.data, { get: (name) => c.req.header(name) });
-  return { cors, grant, request: parsed.data, input, seat: streams.enter(clientKey(c.var.ip), grant) };
+  const context = await readContext(parsed.data.context, input, grant, agents);
+  const idempotency = await readIdempotency(c.req.header("Idempotency-Key"), input.chatId, text);
+  const asked = { ...webTurn(c, grant, input), door: "completions", idempotency };
+  return { cors, grant, request: parsed.data, asked, context, seat: streams.enter(clientKey(c.var.ip), grant) };
 }
 
 async function answer(
   c: Context<AppEnv>,
-  { services, turns }: Chat,
+  chat: Chat,
   admitted: Admitted,
-  throttle: TurnRequest["throttle"],
+  throttle: NonNullable<TurnRequest["throttle"]>,
 ): Promise<Response> {
-  const { grant, request, input } = admitted;
-  const turn = await turns.takeTurn(grant, { ...webTurn(c, grant, input), door: "completions", throttle });
+  const { services, turns } = chat;
+  const { request, asked, context } = admitted;
+  let { grant } = admitted;
+  const { idempotency } = asked;
+  const repeat = idempotency && (await findRepeat(services.database, asked.ref, idempotency));
+  if (repeat) {
+    requireAllowed(await countCall(services, throttle.key, throttle.limit));
+    return repeatReply(c, services, admitted, repeat);
+  }
+  if (context) {
+    // What a refused call would write must not be there: it is counted before.
+    requireAllowed(await countCall(services, throttle.key, throttle.limit));
+    grant = await commitContext(chat, grant, asked, context);
+  }
+  const turn = await turns.takeTurn(grant, { ...asked, throttle: context ? null : throttle });
   const id = `chatcmpl-${randomHex(24)}`;
   const reply: Reply = { ...admitted, c, services, turn, id, created: seconds(services) };
   return request.stream === true ? streamReply(reply) : wholeReply(reply);
@@ -96,23 +118,48 @@ interface Reply extends Admitted {
 async function wholeReply({ c, grant, seat, turn, id, created }: Reply): Promise<Response> {
   const { signal } = c.req.raw;
   const leave = () => turn.leave();
-  turn.listen(() => {});
+  turn.listen(ignore);
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   const outcome = await turn.ended.finally(() => signal.removeEventListener("abort", leave));
   seat.leave();
   const error = endingError(outcome);
   if (error) throw error;
-  const message = { role: "assistant", content: outcome.text + pendingSentence(outcome) };
-  const body = {
+  return c.json(completion({ id, created, grant }, outcome.text + pendingSentence(outcome), outcome.usage), 200);
+}
+
+type Head = Pick<Reply, "id" | "created" | "grant">;
+
+function completion({ id, created, grant }: Head, content: string, usage: Usage) {
+  return {
     id,
     object: "chat.completion",
     created,
     model: grant.agent.row.slug,
-    choices: [{ index: 0, message, finish_reason: "stop" }],
-    usage: wireUsage(outcome.usage),
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+    usage: wireUsage(usage),
   };
-  return c.json(body, 200);
+}
+
+/** The same answer once more, streamed as one delta. */
+function repeatReply(c: Context<AppEnv>, services: Services, admitted: Admitted, reply: StoredReply): Response {
+  const { cors, grant, request, seat } = admitted;
+  const head = { id: `chatcmpl-${randomHex(24)}`, created: seconds(services), grant, request };
+  const content = reply.content + approvalSentence(reply.content, reply.metadata.approval ? reply.pending : []);
+  c.header("Idempotent-Replayed", "true");
+  if (request.stream !== true) {
+    seat.leave();
+    return c.json(completion(head, content, reply), 200);
+  }
+  const encode = chunkEncoder(head);
+  const headers = { ...cors, "Idempotent-Replayed": "true" };
+  const { response, sink } = eventStream({
+    ...{ clock: services.clock, headers, signal: c.req.raw.signal },
+    onEnd: seat.leave,
+  });
+  sink.write(encode.first + (content === "" ? "" : encode.text(content)) + encode.end(reply));
+  sink.close();
+  return response;
 }
 
 /**
@@ -133,7 +180,10 @@ async function streamReply(reply: Reply): Promise<Response> {
     if (isOutput(event)) begun.resolve(null);
   });
 
-  const leave = () => turn.leave();
+  const leave = () => {
+    turn.listen(ignore);
+    turn.leave();
+  };
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
   const early = await Promise.race([turn.ended, begun.promise]).finally(() =>
@@ -163,7 +213,10 @@ async function streamReply(reply: Reply): Promise<Response> {
   return response;
 }
 
-function chunkEncoder({ id, created, grant, request }: Reply) {
+/** What a listener does that is let go of. */
+const ignore = () => {};
+
+function chunkEncoder({ id, created, grant, request }: Head & Pick<Reply, "request">) {
   const { slug, streamUsageEnabled } = grant.agent.row;
   const head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(slug)},`;
   const chunk = (delta: string, finish: string) =>
@@ -173,6 +226,7 @@ function chunkEncoder({ id, created, grant, request }: Reply) {
     `data: ${JSON.stringify({ error: { message, type: vendorType(status), code } })}\n\n${done}`;
   const usage = (tokens: Usage) => `${head}"choices":[],"usage":${JSON.stringify(wireUsage(tokens))}}\n\n`;
   const withUsage = streamUsageEnabled && request.stream_options?.include_usage === true;
+  const end = (tokens: Usage) => chunk("{}", `"stop"`) + (withUsage ? usage(tokens) : "") + done;
 
   return {
     first: chunk(`{"role":"assistant","content":""}`, "null"),
@@ -183,16 +237,24 @@ function chunkEncoder({ id, created, grant, request }: Reply) {
       if (failure) return error(failure);
       const waiting = pendingSentence(outcome);
       const text = waiting === "" ? "" : chunk(`{"content":${JSON.stringify(waiting)}}`, "null");
-      return text + chunk("{}", `"stop"`) + (withUsage ? usage(outcome.usage) : "") + done;
+      return text + end(outcome.usage);
     },
+    end,
   };
 }
 
 /** What stands behind the text of a turn that stopped for a person's decision; empty for all others. */
 function pendingSentence(outcome: TurnOutcome): string {
   if (outcome.status !== "approval") return "";
-  const names = [...new Set(outcome.pending.map(({ toolName }) => toolName))].join(", ");
-  return `${outcome.text === "" ? "" : "\n\n"}Approval is pending for: ${names}.`;
+  return approvalSentence(
+    outcome.text,
+    outcome.pending.map(({ toolName }) => toolName),
+  );
+}
+
+function approvalSentence(text: string, tools: readonly string[]): string {
+  if (tools.length === 0) return "";
+  return `${text === "" ? "" : "\n\n"}Approval is pending for: ${[...new Set(tools)].join(", ")}.`;
 }
 
 function wireUsage({ promptTokens, completionTokens }: Usage) {

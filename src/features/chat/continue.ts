@@ -3,9 +3,9 @@ import { sqlState } from "../../db/client.ts";
 import { type DecidedTurn, findDecided, settleWaiting } from "./approvals.ts";
 import type { Chat } from "./door.ts";
 
-type Engine = Pick<Chat, "services" | "agents" | "turns">;
+type Engine = Pick<Chat, "services" | "agents" | "turns" | "replays">;
 
-/** Goes on with turns whose calls are decided: all of them, or this one. Nobody listens: what they say is stored. */
+/** Goes on with turns whose calls are decided: all of them, or this one. What they say is stored, and kept for who comes back. */
 export async function continueDecided(engine: Engine, turnId: string | null): Promise<void> {
   const { database, log } = engine.services;
   for (const decided of await findDecided(database, turnId)) {
@@ -19,7 +19,7 @@ export async function continueDecided(engine: Engine, turnId: string | null): Pr
   await settleWaiting(database);
 }
 
-async function continueTurn({ agents, turns }: Engine, decided: DecidedTurn): Promise<void> {
+async function continueTurn({ agents, turns, replays }: Engine, decided: DecidedTurn): Promise<void> {
   const { slug, ref, channel, channelId, subject, door, resumed } = decided;
   const grant = await agents.admitEngine(slug);
   const turn = await turns.takeTurn(grant, {
@@ -32,5 +32,6 @@ async function continueTurn({ agents, turns }: Engine, decided: DecidedTurn): Pr
     throttle: null,
     resumed,
   });
-  turn.listen(() => {});
+  // Whoever followed the turn that stopped may come back for this one.
+  replays.keep(turn, { agentId: grant.agent.row.id, ref, door, continues: resumed.turnId });
 }

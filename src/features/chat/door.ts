@@ -8,11 +8,14 @@ import { limitBody } from "../../http/body.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { invalid } from "../../http/errors.ts";
 import type { Verdict } from "../../http/throttle.ts";
-import type { TurnOutcome } from "../../turn/types.ts";
+import type { JsonObject } from "../../turn/types.ts";
 import type { Agents, Grant } from "./admit.ts";
+import { writeContext } from "./context.ts";
 import type { ChatInput } from "./input.ts";
+import type { Replays } from "./replay.ts";
+import type { TurnRequest } from "./request.ts";
 import type { OpenStreams } from "./streams.ts";
-import type { TurnRequest, Turns } from "./turns.ts";
+import type { Turns } from "./turns.ts";
 
 /** A call that the fixed throttle refused, and until when it does. */
 export interface RefusedCall {
@@ -26,20 +29,22 @@ export interface Chat {
   agents: Agents;
   turns: Turns;
   streams: OpenStreams;
+  replays: Replays;
   /** Verdicts of the fixed throttle that refuse, by its key: until their window ends nothing of a call is looked at. */
   refused: TtlCache<RefusedCall>;
 }
 
 /** What both doors ask of a turn in the same way. */
-export type Asked = Pick<TurnRequest, "origin" | "ref" | "input" | "rule" | "requestId">;
+export type Asked = Omit<TurnRequest, "throttle" | "resumed">;
 
-/** The request of a turn that came in by the web, whichever of the two doors it took. */
+/** The request of a turn that came in by the native door. */
 export function webTurn(c: Context<AppEnv>, { agent }: Grant, input: ChatInput): Asked {
   const { slug } = agent.row;
   const channelId = input.chatId === null ? newId() : `api-${input.chatId}`;
   const ref = `${slug}:web:${channelId}`;
   const subject = input.user ?? ref;
   return {
+    door: "native",
     origin: { channel: "web", channelId, source: "user", depth: 0, subject },
     ref,
     input,
@@ -48,22 +53,27 @@ export function webTurn(c: Context<AppEnv>, { agent }: Grant, input: ChatInput):
   };
 }
 
-/** What to tell the caller of a turn that did not end well; null when it did. */
-export function endingError(outcome: TurnOutcome): EngineError | null {
-  if (outcome.status === "failed") {
-    const { code, message, retryAfterSeconds } = outcome.failure;
-    const headers = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
-    return new EngineError(code, message, { headers });
+/**
+ * Writes a request's context before its turn. Answers the grant to go on with; the agent may have changed. Throws 413,
+ * and the refusals of an agent that can't be talked to any more.
+ */
+export async function commitContext(
+  { services, agents }: Chat,
+  grant: Grant,
+  { ref, origin }: Asked,
+  values: JsonObject,
+): Promise<Grant> {
+  const { channel, channelId, subject } = origin;
+  let current = grant;
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    const { id: agentId, revision: agentRevision } = current.agent.row;
+    const conversation = { id: newId(), ref, channel, channelId };
+    if (await writeContext(services.database, { agentId, agentRevision, conversation, subject }, values))
+      return current;
+    current = await agents.readmit(current);
   }
-  if (outcome.status !== "aborted" || outcome.reason === "stop") return null;
-  return new EngineError("unavailable", abortMessages[outcome.reason], { headers: { "Retry-After": "5" } });
+  throw new EngineError("unavailable", "The agent is being changed; try again", { headers: { "Retry-After": "1" } });
 }
-
-const abortMessages = {
-  disconnect: "The client left before the turn began",
-  shutdown: "The server is stopping",
-  "lease-lost": "The turn was interrupted",
-} as const;
 
 /**
  * CORS for the chat doors, by the agent's own list of origins (decisions §3). Prepared before anything is refused, so
@@ -94,8 +104,8 @@ export function preflight(c: Context<AppEnv>, origin: string | null): Response {
   });
 }
 
-/** Reads a body as JSON. Throws the 400, 413 and 415 of decisions §3. */
-export async function readJson(c: Context<AppEnv>): Promise<unknown> {
+/** Reads a body as JSON, and as the text it was. Throws the 400, 413 and 415 of decisions §3. */
+export async function readJson(c: Context<AppEnv>): Promise<{ body: unknown; text: string }> {
   const type = c.req.header("Content-Type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "application/json" && !type.endsWith("+json")) {
     throw new EngineError("unsupported-media-type", "Content-Type must be application/json");
@@ -109,7 +119,7 @@ export async function readJson(c: Context<AppEnv>): Promise<unknown> {
     throw new EngineError("bad-request", "The body is not valid JSON");
   }
   requireFewParts(body);
-  return body;
+  return { body, text };
 }
 
 /** No request of a chat client comes near it. */

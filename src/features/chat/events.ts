@@ -12,12 +12,31 @@ function event<Name extends string, Data extends z.ZodRawShape>(event: Name, nam
   return z.object({ id, event: z.literal(event), data: z.object(data) }).openapi(name);
 }
 
+const DoneMetadata = z
+  .object({
+    hookId: z.uuid().optional().openapi({ description: "The hook whose words the reply is." }),
+    approval: z
+      .object({ toolCallId: z.string().nullable(), toolCallIds: z.array(z.string()) })
+      .optional()
+      .openapi({ description: "The calls that wait for a decision, the first one apart." }),
+  })
+  .openapi("DoneMetadata");
+
 /**
  * What the native stream sends (spec "POST /api/instances/{slug}/chat/stream"), each event as an object of its SSE
  * fields, with `data` parsed.
  */
 export const ChatEvent = z
   .discriminatedUnion("event", [
+    event("hook-execution", "HookExecutionEvent", {
+      hookId: z.uuid(),
+      event: z.enum(["conversation_start", "message_received", "response_generated", "response_sent"]).openapi({
+        description: "When it ran. Those after the model are told of behind the text.",
+      }),
+      toolName: z.string().openapi({ description: "Canonical name of the tool.", example: "currentTime" }),
+      success: z.boolean(),
+      durationMs: z.int().openapi({ example: 12 }),
+    }),
     event("step-start", "StepStartEvent", { index, stepType: z.enum(["initial", "tool-result", "continue"]) }),
     event("reasoning-delta", "ReasoningDeltaEvent", { text }),
     event("tool-call", "ToolCallEvent", {
@@ -40,6 +59,7 @@ export const ChatEvent = z
         .nullable()
         .openapi({ description: "Null after a refusal.", example: "assistant:web:api-user-42" }),
       messageId: z.uuid().nullable().openapi({ description: "The stored reply; null when nothing was stored." }),
+      metadata: DoneMetadata.optional(),
     }),
     event("error", "ErrorEvent", {
       message: z.string().openapi({ description: "For the caller; `done` follows.", example: "Model provider error" }),

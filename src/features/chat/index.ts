@@ -5,38 +5,56 @@ import { createAgents } from "./admit.ts";
 import { loadAgent } from "./agent.ts";
 import { approvalRoutes } from "./approval-routes.ts";
 import { expireWaiting } from "./approvals.ts";
+import { createAsk } from "./ask.ts";
+import type { Ask } from "./ask-tools.ts";
 import { createComplete } from "./complete.ts";
 import { continueDecided } from "./continue.ts";
 import type { RefusedCall } from "./door.ts";
+import { embedderFor } from "./embed.ts";
+import { Exports, forgetChunks } from "./follow.ts";
 import { modelSpec } from "./model.ts";
+import { playgroundRoutes } from "./playground.ts";
+import { Replays } from "./replay.ts";
 import { chatRoutes } from "./routes.ts";
 import { OpenStreams } from "./streams.ts";
 import { createTurns } from "./turns.ts";
 
 /** The chat doors and the turns of this process. */
 export function createChat(services: Services) {
-  const agents = createAgents(services);
+  const agents = createAgents(services, (question) => ask(question));
   let wake = () => {};
-  const turns = createTurns(services, { reload: agents.readmit, onLearn: () => wake() });
+  const turns = createTurns(services, { reload: agents.readmit, onWork: () => wake() });
+  const ask: Ask = createAsk({ services, agents, turns });
   const streams = new OpenStreams(services, agents);
   const { renewLeases, stop } = turns;
   const refused = new TtlCache<RefusedCall>({ ttlMs: 60_000, now: () => services.clock.now() });
-  const chat = { services, agents, turns, streams, refused };
+  const replays = new Replays(services.clock);
+  const exports = new Exports(services, replays);
+  const chat = { services, agents, turns, streams, refused, replays };
   return {
     routes: chatRoutes(chat),
     /** Guarded as all management routes are. */
     approvalRoutes: approvalRoutes(chat),
     /** What the fast model of an agent says, for background work. */
     complete: createComplete(services, agents),
+    /** How an agent's memories are found by meaning, by its slug. */
+    embedderOf: async (slug: string) => embedderFor(services, (await agents.admitEngine(slug)).agent),
     /** Whom to call when a turn left work behind. */
     onWork: (fn: () => void) => {
       wake = fn;
     },
-    closeRevoked: () => streams.closeRevoked(),
+    /** What a signed-in person does with an agent. */
+    playgroundRoutes: playgroundRoutes(chat),
+    async closeRevoked() {
+      await streams.closeRevoked();
+      replays.sweep();
+      await exports.look();
+    },
     renewLeases,
     async tick() {
       await turns.tick();
       await expireWaiting(services.database);
+      await forgetChunks(services.database);
       await continueDecided(chat, null);
     },
     stop,

@@ -24,9 +24,6 @@ interface Said {
  * new input is the run of user messages after the last assistant message; without one the request is all there is.
  */
 export function readInput(request: ChatRequest, headers: { get(name: string): string | undefined }): ChatInput {
-  if (request.context !== undefined) {
-    throw new EngineError("bad-request", "context: call context is not part of this release");
-  }
   const said = request.messages.map(readMessage).filter((message) => message !== null);
   const lastAnswer = said.findLastIndex(({ role }) => role === "assistant");
   const fresh = said.slice(lastAnswer + 1).map(({ text }) => text);

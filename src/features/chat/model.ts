@@ -11,10 +11,17 @@ import {
   providerNames,
   splitModel,
 } from "../../core/providers.ts";
-import type { LiveAgent } from "./agent.ts";
+import type { agents } from "../../db/schema.ts";
+
+/** What the choice of a model depends on. */
+export interface Asking {
+  row: typeof agents.$inferSelect;
+  secrets: ReadonlyMap<string, string>;
+  inFirstOrganization: boolean;
+}
 
 /** Which model answers for an agent, and with which credentials, under the policies of this moment. */
-export function modelSpec(services: Services, agent: LiveAgent): ModelSpec {
+export function modelSpec(services: Services, agent: Asking): ModelSpec {
   const environment = environmentOf(services, agent);
   return withCredentials(agent, environment, chooseModel(agent, environment, services.policies.values.defaultModel));
 }
@@ -23,7 +30,7 @@ export function modelSpec(services: Services, agent: LiveAgent): ModelSpec {
  * Which model does an agent's background work: its `fastModel`, else the usual fast one of its provider, else its own.
  * A provider at an address of its own need not have the usual one.
  */
-export function fastModelSpec(services: Services, agent: LiveAgent): ModelSpec {
+export function fastModelSpec(services: Services, agent: Asking): ModelSpec {
   const own = modelSpec(services, agent);
   const named = agent.row.fastModel === null ? null : splitModel(agent.row.fastModel);
   const usual = own.baseUrl === undefined ? fastModels[own.provider] : undefined;
@@ -32,10 +39,10 @@ export function fastModelSpec(services: Services, agent: LiveAgent): ModelSpec {
   return withCredentials(agent, environmentOf(services, agent), { provider: named?.provider ?? own.provider, model });
 }
 
-const environmentOf = ({ options, policies }: Services, agent: LiveAgent) =>
+const environmentOf = ({ options, policies }: Services, agent: Asking) =>
   usableKeys(policies.values, options.environmentKeys, agent.inFirstOrganization);
 
-function withCredentials({ secrets }: LiveAgent, environment: Keys, { provider, model }: Choice): ModelSpec {
+function withCredentials({ secrets }: Asking, environment: Keys, { provider, model }: Choice): ModelSpec {
   const keyName = apiKeySecret(provider);
   const baseUrl = secrets.get(baseUrlSecret(provider));
   // The environment's key goes to the environment's address only: an agent's own address must not collect it.
@@ -56,7 +63,7 @@ interface Choice {
 }
 
 /** The agent's choice, else the installation's, else what there are keys for. */
-function chooseModel({ row, secrets }: LiveAgent, environment: Keys, defaultModel: string | null): Choice {
+function chooseModel({ row, secrets }: Asking, environment: Keys, defaultModel: string | null): Choice {
   const named = row.provider !== null && isProviderName(row.provider) ? row.provider : null;
   const preset = defaultModel === null ? null : splitModel(defaultModel);
   const provider = named ?? preset?.provider ?? firstConfigured(secrets, environment);

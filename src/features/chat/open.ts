@@ -7,7 +7,8 @@ import {
   throttleParameters,
   throttleUpsert,
 } from "../../http/throttle.ts";
-import type { ModelMessage } from "../../turn/types.ts";
+import type { JsonObject, ModelMessage } from "../../turn/types.ts";
+import { type Reservation, reserveTokens } from "./budget.ts";
 
 /** At most this many turns of a conversation wait behind the one that runs (decisions §5, "One at a time"). */
 export const waitingLimit = 16;
@@ -20,6 +21,13 @@ export const leaseSeconds = 30;
  */
 export const historyBytes = 2 * 1024 * 1024;
 
+/** What makes two requests the same. */
+export interface Idempotency {
+  key: string;
+  /** Of the body as it came: SHA-256, hexadecimal. */
+  digest: string;
+}
+
 /** A turn that asks for its place. */
 export interface Opening {
   turnId: string;
@@ -27,20 +35,46 @@ export interface Opening {
   agentRevision: number;
   owner: string;
   door: string;
+  source: string;
   subject: string;
   provider: string;
   model: string;
   fingerprint: string;
   requestId: string;
   historyLimit: number;
+  room: PromptRoom;
   /** Null: nothing but the turn's row is stored. */
-  conversation: { id: string; ref: string; channel: string; channelId: string } | null;
+  conversation: { id: string; ref: string; channel: string; channelId: string; parentId: string | null } | null;
   /** The turn that stopped for a decision and goes on in this one. */
   continues: string | null;
+  idempotency: Idempotency | null;
   /** Whether to look for memories of the subject. */
   remembers: boolean;
   /** Null: this door has no throttle. */
   throttle: { key: string; limit: Limit; now: number } | null;
+  /**
+   * Null: the agent has no budget. `tokens` at least; as many as the conversation's last prompt took and `addedTokens`,
+   * when that is more.
+   */
+  reservation: (Reservation & { addedTokens: number }) | null;
+}
+
+/** How much a prompt may hold, and what of it is taken whatever the conversation is. */
+export interface PromptRoom {
+  /** Tokens. */
+  window: number;
+  /** The system prompt, the tools and the new messages, in bytes. */
+  takenBytes: number;
+}
+
+/** What a turn reads of its conversation when its turn comes. */
+export interface Reading {
+  history: StoredMessage[];
+  /** What the history takes, in bytes. */
+  historyBytes: number;
+  state: JsonObject;
+  /** Whether nothing was said in it yet. */
+  begins: boolean;
 }
 
 export interface StoredMessage {
@@ -54,6 +88,7 @@ export interface StoredMessage {
 interface OpenedRow {
   calls: ThrottleRow | null;
   agent_found: boolean;
+  agent_granted: boolean;
   conversation_id: string | null;
   ticket: number | null;
   last_seq: number | null;
@@ -62,13 +97,20 @@ interface OpenedRow {
   status: "running" | "queued" | null;
   /** `seq` of the newest message that this statement saw, even if it is too large for the history. */
   newest: number | null;
+  state: JsonObject | null;
   history: StoredMessage[] | null;
+  history_bytes: number | null;
+  /** Tokens of the agent's budget. */
+  held: number;
 }
 
 export type Opened =
   /** The agent is not as it was cached: load it and ask again. */
   | { kind: "changed" }
-  | { kind: "full" }
+  /** The line is full, and so much of the budget is held for nothing. */
+  | { kind: "full"; held: number }
+  /** The agent's budget of this month does not cover it. */
+  | { kind: "spent" }
   | {
       kind: "head" | "queued";
       conversation: { id: string; ref: string; ticket: number } | null;
@@ -76,79 +118,111 @@ export type Opened =
       awaiting: string | null;
       /** Whether anything is remembered that may concern the turn. */
       remembered: boolean;
-      history: StoredMessage[];
+      /** Null while it waits. */
+      reading: Reading | null;
     };
 
 const newestFirst = "over (order by seq desc rows unbounded preceding)";
 
-/**
- * The newest messages, with the bytes that each takes together with the newer ones. First they are counted as they are
- * stored, which unpacks no JSON; only what fits by that count is worth looking at more closely. (JSON has no length
- * that PostgreSQL would tell: joined with an empty list it is unpacked, and nothing else.)
- */
-const newestMessages = (conversation: string, limit: string) => `
-    select turn_id, seq, role, content, model_messages,
-      sum(octet_length(content) + coalesce(pg_column_size(model_messages || '[]'), 0)) ${newestFirst} as bytes
-    from (
-      select turn_id, seq, role, content, model_messages,
-        sum(octet_length(content) + coalesce(pg_column_size(model_messages), 0)) ${newestFirst} as packed
-      from messages where conversation_id = ${conversation} order by seq desc limit ${limit}
-    ) stored where packed <= ${historyBytes}`;
+/** Of a conversation whose provider never said how many tokens its bytes were: fewer than most texts have. */
+const usualBytesPerToken = 3;
 
 /**
- * The one statement before the model: counts the call, checks that the agent is as it was cached, takes the next
- * ticket of the conversation, inserts the turn and, when that runs at once, reads the history.
+ * The newest messages of the conversation `c` that fit, with the bytes that each takes together with the newer ones.
+ * First they are counted as they are stored, which unpacks no JSON; only what fits by that count is worth looking at
+ * more closely. (JSON has no length that PostgreSQL would tell: joined with an empty list it is unpacked, and nothing
+ * else.) How many bytes the prompt has room for is told by the tokens that the last one was.
  */
-const openStatement = (calls: string, allowed: string) => `
+const newestMessages = (c: string, { limit, window, taken }: { limit: string; window: string; taken: string }) => `
+    select * from (
+      select turn_id, seq, role, content, model_messages,
+        sum(octet_length(content) + coalesce(pg_column_size(model_messages || '[]'), 0)) ${newestFirst} as bytes
+      from (
+        select turn_id, seq, role, content, model_messages,
+          sum(octet_length(content) + coalesce(pg_column_size(model_messages), 0)) ${newestFirst} as packed
+        from messages where conversation_id = (select id from ${c}) order by seq desc limit ${limit}
+      ) stored where packed <= ${historyBytes}
+    ) counted where bytes <= least(${historyBytes},
+      (select ${window}::int * coalesce(bytes_per_token, ${usualBytesPerToken}) - ${taken}::int from ${c}))`;
+
+/** How many values a statement takes before those that only some take. */
+const fixedParameters = 23;
+
+/**
+ * The one statement before the model: counts the call, checks that the agent is as it was cached, holds tokens of its
+ * budget, takes the next ticket of the conversation, inserts the turn and, when that runs at once, reads the history.
+ */
+function openStatement({ throttled, budgeted }: { throttled: boolean; budgeted: boolean }): string {
+  const at = (n: number) => `$${fixedParameters + n + (throttled ? 4 : 0)}`;
+  const month = at(1);
+  const tokens = "(select tokens from wanted)";
+  const wanted = `greatest(${at(2)}::int,
+    ${at(3)}::int + coalesce((select context_tokens from conversations where ref = $9), 0))`;
+  const throttle = [1, 2, 3].map((n) => `$${fixedParameters + n}`) as [string, string, string];
+  const calls = throttled ? throttleUpsert(...throttle) : "select null::int as count where false";
+  const allowed = throttled ? `not exists (select 1 from calls where count > $${fixedParameters + 4}::int)` : "true";
+  return `
   with calls as (
     ${calls}
-  ), agent as (
-    select id, organization_id from agents
+  ), known as (
+    select id, organization_id, monthly_token_budget from agents
     where id = $2::uuid and revision = $3::int and ${allowed}
+  )${budgeted ? `, wanted as (select ${wanted} as tokens), held as (${reserveTokens({ agent: "known", month, tokens })})` : ""}, agent as (
+    select id, organization_id from known ${budgeted ? "where exists (select 1 from held)" : ""}
   ), conversation as (
-    insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, open_turns, last_ticket)
-    select $8::uuid, agent.id, agent.organization_id, $9, $10, $11, $6, 1, 1 from agent where $9::text is not null
+    insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, source, parent_id,
+      open_turns, last_ticket)
+    select $8::uuid, agent.id, agent.organization_id, $9, $10, $11, $6, $18, $19::uuid, 1, 1
+    from agent where $9::text is not null
     on conflict (ref) do update
       set open_turns = conversations.open_turns + 1, last_ticket = conversations.last_ticket + 1
       where conversations.open_turns <= ${waitingLimit}
-    returning id, open_turns, last_ticket, last_seq, awaiting
+    returning id, open_turns, last_ticket, last_seq, awaiting, state, bytes_per_token
   ), turn as (
     insert into turns (id, agent_id, organization_id, conversation_id, subject, ticket, status, owner, lease_until,
-      door, provider, model, fingerprint, request_id, continues)
+      door, source, provider, model, fingerprint, request_id, continues, idempotency_key, request_digest, reserved, budget_month)
     select $1::uuid, agent.id, agent.organization_id, c.id, $6, coalesce(c.last_ticket, 1),
       case when coalesce(c.open_turns, 1) = 1 then 'running' else 'queued' end, $4::uuid,
-      now() + interval '${leaseSeconds} seconds', $5, $7, $14, $15, $12, $16::uuid
+      now() + interval '${leaseSeconds} seconds', $5, $18, $7, $14, $15, $12, $16::uuid,
+      $22, $23,
+      ${budgeted ? `${tokens}::int, ${month}::date` : "0, null"}
     from agent left join conversation c on true
     where $9::text is null or c.id is not null
     returning status
   ), history as (
     select json_agg(json_build_object(
-        'turnId', turn_id, 'seq', seq, 'role', role, 'content', content, 'modelMessages', model_messages) order by seq) as messages
-    from (${newestMessages("(select id from conversation)", "$13")}) m
-    where bytes <= ${historyBytes} and (select status from turn) = 'running'
+        'turnId', turn_id, 'seq', seq, 'role', role, 'content', content, 'modelMessages', model_messages) order by seq) as messages,
+      max(bytes)::int as bytes
+    from (${newestMessages("conversation", { limit: "$13", window: "$20", taken: "$21" })}) m
+    where (select status from turn) = 'running'
   )
   select
     (select to_jsonb(calls) from calls) as calls,
-    exists (select 1 from agent) as agent_found,
+    exists (select 1 from known) as agent_found,
+    exists (select 1 from agent) as agent_granted,
     (select id from conversation) as conversation_id,
     (select last_ticket from conversation) as ticket,
     (select last_seq from conversation) as last_seq,
     (select awaiting from conversation) as awaiting,
+    (select state from conversation) as state,
     $17::boolean and exists (select 1 from memories where agent_id = $2::uuid and subject in ($6, '')) as remembered,
     (select status from turn) as status,
     (select max(seq) from messages where conversation_id = (select id from conversation)) as newest,
-    (select messages from history) as history`;
+    (select messages from history) as history,
+    (select bytes from history) as history_bytes,
+    ${budgeted ? tokens : "0"} as held`;
+}
 
-const openFreely = openStatement("select null::int as count where false", "true");
-const openThrottled = openStatement(
-  throttleUpsert("$18", "$19", "$20"),
-  "not exists (select 1 from calls where count > $21::int)",
+/** By whether a door has a throttle, and by whether the agent has a budget. */
+const openStatements = [false, true].map((throttled) =>
+  [false, true].map((budgeted) => openStatement({ throttled, budgeted })),
 );
 
 /** Takes a place for the turn, or says why there is none. Throws the 429 of the throttle. */
 export async function open(database: Database, opening: Opening): Promise<Opened> {
-  const { conversation, throttle } = opening;
-  const parameters = [
+  const { conversation, throttle, reservation } = opening;
+  const statement = openStatements[throttle ? 1 : 0]?.[reservation ? 1 : 0] ?? "";
+  const [row] = await database.query<OpenedRow>(statement, [
     opening.turnId,
     opening.agentId,
     opening.agentRevision,
@@ -166,27 +240,28 @@ export async function open(database: Database, opening: Opening): Promise<Opened
     opening.fingerprint,
     opening.continues,
     opening.remembers,
-  ];
-  const [row] = throttle
-    ? await database.query<OpenedRow>(openThrottled, [
-        ...parameters,
-        ...throttleParameters(throttle.key, throttle.limit, throttle.now),
-        throttle.limit.calls,
-      ])
-    : await database.query<OpenedRow>(openFreely, parameters);
+    opening.source,
+    conversation?.parentId ?? null,
+    opening.room.window,
+    opening.room.takenBytes,
+    opening.idempotency?.key ?? null,
+    opening.idempotency?.digest ?? null,
+    ...(throttle ? [...throttleParameters(throttle.key, throttle.limit, throttle.now), throttle.limit.calls] : []),
+    ...(reservation ? [reservation.month, reservation.tokens, reservation.addedTokens] : []),
+  ]);
   if (!row) throw new Error("OPEN answered no row");
   if (throttle && row.calls) requireAllowed(judge(row.calls, throttle.limit, throttle.now));
   if (!row.agent_found) return { kind: "changed" };
-  if (row.status === null) return { kind: "full" };
+  if (!row.agent_granted) return { kind: "spent" };
+  if (row.status === null) return { kind: "full", held: row.held };
 
   const place = row.conversation_id === null || !conversation ? null : { ...conversation, id: row.conversation_id };
-  const history = await settleHistory(database, row, opening.historyLimit);
   return {
     kind: row.status === "running" ? "head" : "queued",
     conversation: place && { id: place.id, ref: place.ref, ticket: row.ticket ?? 1 },
     awaiting: row.awaiting,
     remembered: row.remembered,
-    history,
+    reading: await settleReading(database, row, opening),
   };
 }
 
@@ -194,18 +269,35 @@ export async function open(database: Database, opening: Opening): Promise<Opened
  * An upsert that waited for the row sees the new `last_seq` but the messages of before: read them again then.
  * A queued turn reads its history when its turn comes.
  */
-async function settleHistory(database: Database, row: OpenedRow, limit: number): Promise<StoredMessage[]> {
-  const history = row.history ?? [];
-  if (row.status === "queued" || row.conversation_id === null) return history;
-  if (limit === 0 || (row.newest ?? 0) === row.last_seq) return history;
-  return readHistory(database, row.conversation_id, limit);
+async function settleReading(database: Database, row: OpenedRow, opening: Opening): Promise<Reading | null> {
+  if (row.status === "queued") return null;
+  const current = opening.historyLimit === 0 || (row.newest ?? 0) === row.last_seq;
+  if (row.conversation_id !== null && !current) return readConversation(database, row.conversation_id, opening);
+  return {
+    history: row.history ?? [],
+    historyBytes: row.history_bytes ?? 0,
+    state: row.state ?? {},
+    begins: (row.last_seq ?? 0) === 0,
+  };
 }
 
-const historyStatement = `
-  select turn_id as "turnId", seq, role, content, model_messages as "modelMessages" from (${newestMessages("$1", "$2")}) m
-  where bytes <= ${historyBytes} order by seq`;
+const readingStatement = `
+  with conversation as (select id, state, last_seq, bytes_per_token from conversations where id = $1)
+  select c.state, c.last_seq = 0 as begins, coalesce(h.messages, '[]') as history, coalesce(h.bytes, 0) as "historyBytes"
+  from conversation c, (
+    select json_agg(json_build_object(
+        'turnId', turn_id, 'seq', seq, 'role', role, 'content', content, 'modelMessages', model_messages) order by seq) as messages,
+      max(bytes)::int as bytes
+    from (${newestMessages("conversation", { limit: "$2", window: "$3", taken: "$4" })}) m
+  ) h`;
 
-/** The last messages of a conversation as far as `limit` and `historyBytes` let, oldest first. */
-export function readHistory(database: Database, conversationId: string, limit: number): Promise<StoredMessage[]> {
-  return database.query<StoredMessage>(historyStatement, [conversationId, limit]);
+/** The conversation as it is: its last messages as far as the limits let, oldest first. */
+export async function readConversation(
+  database: Database,
+  conversationId: string,
+  { historyLimit, room }: Pick<Opening, "historyLimit" | "room">,
+): Promise<Reading> {
+  const values = [conversationId, historyLimit, room.window, room.takenBytes];
+  const [reading] = await database.query<Reading>(readingStatement, values);
+  return reading ?? { history: [], historyBytes: 0, state: {}, begins: true };
 }

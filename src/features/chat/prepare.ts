@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Policies } from "../../core/policies.ts";
-import type { Limits, ModelMessage, Origin, Resumed, TurnInput } from "../../turn/types.ts";
+import { TurnState } from "../../turn/state.ts";
+import type { Hook, JsonObject, Limits, ModelMessage, Origin, Resumed, TurnInput } from "../../turn/types.ts";
 import type { LiveAgent } from "./agent.ts";
 import type { StoredMessage } from "./open.ts";
 
@@ -9,6 +10,7 @@ const limits: Pick<Limits, "connectMs" | "silenceMs"> = { connectMs: 60_000, sil
 interface Preparation {
   turnId: string;
   conversation: TurnInput["conversation"];
+  conversationRef: string;
   agent: LiveAgent;
   policies: Policies;
   /** Milliseconds since the epoch. */
@@ -20,11 +22,18 @@ interface Preparation {
   history: readonly ModelMessage[];
   fresh: readonly string[];
   resumed: Resumed | null;
+  /** The conversation's, as stored. */
+  state: JsonObject;
+  /** Whether the conversation begins with this turn. */
+  begins: boolean;
+  reserve: TurnInput["reserve"];
 }
 
 /** The agent as cached, what OPEN read and the policies of this moment become the frozen input of a turn. No I/O. */
-export function prepare({ agent, policies, now, memories, ...turn }: Preparation): TurnInput {
-  const { row, prompt, datetime, tools, scrub } = agent;
+export function prepare({ agent, policies, now, memories, begins, ...turn }: Preparation): TurnInput {
+  const { row, prompt, datetime, scrub } = agent;
+  const { userName = "" } = turn.origin;
+  const state = new TurnState(turn.state);
   const { modelTimeoutSeconds, toolTimeoutSeconds } = policies;
   return {
     ...turn,
@@ -34,17 +43,41 @@ export function prepare({ agent, policies, now, memories, ...turn }: Preparation
       ...(row.temperature === null ? {} : { temperature: row.temperature }),
       ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
     },
-    system: prompt({ datetime: datetime(now), userName: turn.origin.userName ?? "", memories, state: "" }),
-    tools,
+    system: prompt({
+      ...{ datetime: datetime(now), userName, memories },
+      state: row.stateInPromptEnabled ? stateLines(state) : "",
+    }),
+    tools: toolsAt(agent, turn.origin),
+    hooks: hooksAt(agent, turn.origin).filter(({ event }) => begins || event !== "conversation_start"),
     limits: {
       ...limits,
       turnMs: modelTimeoutSeconds * 1000,
       toolMs: toolTimeoutSeconds * 1000,
       maxSteps: row.maxSteps,
     },
-    state: {},
+    state,
     scrub,
   };
+}
+
+/** Where nobody is talked to (decisions §4, "Hooks"). */
+const unhooked: ReadonlySet<string> = new Set(["agent", "scheduled", "room"]);
+
+/** The hooks that a channel has. */
+export function hooksAt({ hooks }: LiveAgent, { channel }: Origin): readonly Hook[] {
+  return unhooked.has(channel) ? [] : hooks;
+}
+
+/** An agent that was asked by another one asks nobody itself (spec "Limits"). */
+function toolsAt({ tools }: LiveAgent, { depth }: Origin): TurnInput["tools"] {
+  return depth === 0 ? tools : new Map([...tools].filter(([, { name }]) => !name.startsWith("agent:")));
+}
+
+/** The state as lines of the prompt, each value as JSON: it can't pretend to be another part. */
+function stateLines(state: TurnState): string {
+  return Object.entries(state.visible())
+    .map(([key, value]) => `- ${JSON.stringify(key).slice(1, -1)}: ${JSON.stringify(value)}`)
+    .join("\n");
 }
 
 /**

@@ -3,7 +3,7 @@ import { newId } from "../../core/ids.ts";
 import { storable, storableJson } from "../../core/text.ts";
 import type { Database } from "../../db/client.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
-import { extractionOf } from "../memories/index.ts";
+import { settleTokens } from "./budget.ts";
 
 interface MessageRow {
   id: string;
@@ -21,20 +21,28 @@ interface MessageRow {
 /** How long a person may take to decide about a call (decisions §7). */
 const approvalHours = 24;
 
-/** What COMMIT enqueues is what the feature would enqueue itself. */
-const extraction = extractionOf("");
-
 const recordStatement = `
   with turn as (
     update turns set status = $3, prompt_tokens = $4, completion_tokens = $5, ttft_ms = $6, duration_ms = $7,
-      error_code = $8, finished_at = now(), suspended = $12::jsonb
+      error_code = $8, finished_at = now(), suspended = $12::jsonb,
+      -- What went wrong may be asked for again with the same key.
+      idempotency_key = case when $3 in ('done', 'approval') then idempotency_key end
     where id = $1 and owner = $2 and status in ('queued', 'running')
-    returning conversation_id, agent_id
+    returning conversation_id, agent_id, reserved,
+      -- One that began before there was a budget counts as well, if there is one now.
+      coalesce(budget_month, date_trunc('month', created_at at time zone 'UTC')::date) as budget_month
+  ), settled as (
+    ${settleTokens("turn", "$18::int")}
   ), conversation as (
     update conversations c set open_turns = c.open_turns - 1, last_seq = c.last_seq + $9,
       message_count = c.message_count + $9, total_tokens = c.total_tokens + $4 + $5,
       awaiting = case when $3 = 'approval' then $1::uuid else c.awaiting end,
-      updated_at = case when $9 > 0 then now() else c.updated_at end
+      updated_at = case when $9 > 0 then now() else c.updated_at end,
+      -- Only what the turn changed: a call's context may have written the rest meanwhile.
+      state = case when $14::jsonb is null then c.state
+        else (c.state || ($14::jsonb -> 'set')) - array(select jsonb_array_elements_text($14::jsonb -> 'removed')) end,
+      context_tokens = coalesce($15::int, c.context_tokens),
+      bytes_per_token = coalesce($16::real, c.bytes_per_token)
     from turn where c.id = turn.conversation_id
     returning c.id, c.last_seq
   ), stored as (
@@ -50,11 +58,19 @@ const recordStatement = `
       case when k.status = 'pending' then now() + interval '${approvalHours} hours' end
     from turn, jsonb_to_recordset($11::jsonb) as k(id uuid, tool_call_id text, name text, args jsonb, status text,
       duration_ms int)
-  ), learning as (
-    insert into jobs (id, kind, key, payload)
-    select $13::uuid, '${extraction.kind}', $1::text, jsonb_build_object('turnId', $1::text)
-    from conversation where $13::uuid is not null
-    on conflict do nothing
+  ), hooked as (
+    insert into hook_executions (id, conversation_id, turn_id, hook_id, position, event, tool_name, success, error,
+      duration_ms, args, result)
+    select h.id, c.id, $1, h.hook_id, h.position, h.event, h.tool_name, h.success, h.error, h.duration_ms, h.args,
+      h.result
+    from conversation c, jsonb_to_recordset($17::jsonb) as h(id uuid, hook_id uuid, position int, event text,
+      tool_name text, success boolean, error text, duration_ms int, args jsonb, result jsonb)
+  ), work as (
+    insert into jobs (id, kind, key, payload, run_at)
+    select j.id, j.kind, j.key, j.payload, j.run_at
+    from conversation, jsonb_to_recordset($13::jsonb) as j(id uuid, kind text, key text, payload jsonb, run_at timestamptz)
+    on conflict (kind, key) where status = 'pending' and locked_until is null do update
+      set payload = excluded.payload, run_at = excluded.run_at, attempts = 0, last_error = null
   )
   select exists (select 1 from turn) as recorded,
     exists (select 1 from turns where id = $1 and owner = $2 and status = $3) as settled`;
@@ -65,11 +81,25 @@ export interface Recording {
   owner: string;
   fresh: readonly string[];
   stored: boolean;
-  /** Whether to look for something to remember, in the background. */
-  learn: boolean;
+  /** What is to be done in the background once it is stored. */
+  work: readonly Work[];
+  /** What the provider's count of the prompt says about the conversation; null when it says nothing. */
+  measured: { contextTokens: number; bytesPerToken: number } | null;
+  /** Tokens that it took of the agent's budget. */
+  charged: number;
+  /** Shown beside the answer while the agent is being debugged. */
+  debug: Record<string, unknown> | null;
   /** Of a turn that goes on after a decision: what it went on from. */
   resumed: Suspended | null;
   outcome: TurnOutcome;
+}
+
+/** A job to enqueue with the turn. */
+export interface Work {
+  kind: string;
+  key: string;
+  payload: Readonly<Record<string, unknown>>;
+  runAt: Date;
 }
 
 /** What a turn that stops for a decision leaves for the one that goes on. */
@@ -79,6 +109,8 @@ export interface Suspended {
   fresh: readonly string[];
   /** The turns whose messages these are, the first one first. */
   turnIds: readonly string[];
+  /** What the model was told before that. */
+  context?: string;
 }
 
 /**
@@ -88,11 +120,11 @@ export interface Suspended {
  */
 export async function record(
   database: Database,
-  { turnId, owner, fresh, stored, learn, resumed, outcome }: Recording,
+  { turnId, owner, fresh, stored, work, measured, charged, debug, resumed, outcome }: Recording,
 ): Promise<boolean> {
   // What became of an approved call is never left unsaid.
-  const kept = isKept(outcome) || resumed !== null;
-  const rows = stored && kept ? messageRows(turnId, fresh, outcome) : [];
+  const kept = stored && (isKept(outcome) || resumed !== null);
+  const rows = kept ? messageRows(turnId, fresh, outcome, debug) : [];
   const { usage } = outcome;
   const [result] = await database.query<{ recorded: boolean; settled: boolean }>(recordStatement, [
     turnId,
@@ -106,8 +138,13 @@ export async function record(
     rows.length,
     storableJson(rows),
     storableJson(callRows(outcome)),
-    outcome.status === "approval" ? storableJson(leftBy(turnId, fresh, resumed, outcome.suspended)) : null,
-    learn ? newId() : null,
+    outcome.status === "approval" ? storableJson(leftBy(turnId, fresh, resumed, outcome)) : null,
+    storableJson(kept ? work.map(({ runAt, ...job }) => ({ ...job, id: newId(), run_at: runAt })) : []),
+    kept && outcome.state ? storableJson(outcome.state) : null,
+    measured?.contextTokens ?? null,
+    measured?.bytesPerToken ?? null,
+    storableJson(kept ? hookRows(outcome) : []),
+    charged,
   ]);
   return result !== undefined && (result.recorded || result.settled);
 }
@@ -116,9 +153,14 @@ function leftBy(
   turnId: string,
   fresh: readonly string[],
   resumed: Suspended | null,
-  messages: Suspended["messages"],
+  { suspended, context }: Extract<TurnOutcome, { status: "approval" }>,
 ): Suspended {
-  return { messages, fresh: resumed?.fresh ?? fresh, turnIds: [...(resumed?.turnIds ?? []), turnId] };
+  return {
+    messages: suspended,
+    fresh: resumed?.fresh ?? fresh,
+    turnIds: [...(resumed?.turnIds ?? []), turnId],
+    ...(context === null ? {} : { context }),
+  };
 }
 
 /** A turn that ends badly before its first output stores nothing (decisions §5). */
@@ -126,7 +168,12 @@ function isKept({ status, produced }: TurnOutcome): boolean {
   return status === "done" || status === "approval" || produced;
 }
 
-function messageRows(turnId: string, fresh: readonly string[], outcome: TurnOutcome): MessageRow[] {
+function messageRows(
+  turnId: string,
+  fresh: readonly string[],
+  outcome: TurnOutcome,
+  debug: Recording["debug"],
+): MessageRow[] {
   const blank = {
     reasoning: null,
     steps: [],
@@ -146,7 +193,7 @@ function messageRows(turnId: string, fresh: readonly string[], outcome: TurnOutc
     reasoning: outcome.reasoning === "" ? null : outcome.reasoning,
     steps: outcome.steps,
     model_messages: outcome.messages,
-    metadata: endingMetadata(outcome),
+    metadata: { ...endingMetadata(outcome), ...(debug ? { debug } : {}) },
     prompt_tokens: outcome.usage.promptTokens,
     completion_tokens: outcome.usage.completionTokens,
   };
@@ -156,8 +203,13 @@ function messageRows(turnId: string, fresh: readonly string[], outcome: TurnOutc
 function endingMetadata(outcome: TurnOutcome): Record<string, unknown> {
   if (outcome.status === "failed") return { error: { code: outcome.failure.code, message: outcome.failure.message } };
   if (outcome.status === "aborted") return { stopped: outcome.reason };
-  if (outcome.status === "approval") return { approval: approvalMetadata(outcome) };
-  return {};
+  if (outcome.status === "approval") return { approval: approvalMetadata(outcome), ...servedBy(outcome) };
+  return servedBy(outcome);
+}
+
+/** Whose words a reply is, when it is not the model's (spec, the event `done`). */
+export function servedBy({ replacedBy }: TurnOutcome): { hookId?: string } {
+  return replacedBy === null ? {} : { hookId: replacedBy };
 }
 
 /** Where a turn stopped: the first call that waits, and all of them. */
@@ -199,6 +251,13 @@ function callRows(outcome: TurnOutcome): CallRow[] {
     }),
   );
   return [...new Map([...rows, ...pending].map((row) => [storable(row.tool_call_id), row])).values()];
+}
+
+function hookRows({ hooks }: TurnOutcome) {
+  return hooks.map(({ hookId, event, toolName, success, error, durationMs, args, result }, position) => ({
+    ...{ id: newId(), hook_id: hookId, position, event, tool_name: toolName },
+    ...{ success, error, duration_ms: durationMs, args, result },
+  }));
 }
 
 function errorCode(outcome: TurnOutcome): string | null {

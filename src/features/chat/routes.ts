@@ -1,10 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { errorAnswers, json, jsonBody, router } from "../../http/route.ts";
 import { completeChat } from "./completions.ts";
-import { type Chat, preflight } from "./door.ts";
-import { ChatEvent } from "./events.ts";
+import { allowOrigin, type Chat, preflight } from "./door.ts";
 import { listModels } from "./models.ts";
 import { streamChat } from "./native.ts";
+import { resumeStream, stopTurn } from "./resume.ts";
+import { eventStreamAnswer, messageParams, Stopped } from "./resume-schema.ts";
 import { ChatCompletion, ChatRequest, CompletionRequest, ModelList } from "./schema.ts";
 
 /** The agent's own key; not needed while its `authEnabled` is off. */
@@ -66,16 +67,41 @@ const native = createRoute({
     params: z.object({ slug: z.string().openapi({ param: { name: "slug", in: "path" }, example: "assistant" }) }),
     body: jsonBody(ChatRequest),
   },
-  responses: {
-    200: {
-      description: 'The stream: `ChatEvent`s such as `event: text-delta` with `data: {"text":"Hello"}`.',
-      content: {
-        // OpenAPI 3.1 cannot say "one of these after the other": the schema is that of a single event.
-        "text/event-stream": { schema: ChatEvent },
-      },
-    },
-    ...errorAnswers(400, 401, 404, 413, 415, 429, 503),
+  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 404, 413, 415, 429, 503) },
+});
+
+const resume = createRoute({
+  method: "get",
+  path: "/api/instances/{slug}/chat/stream/{messageId}",
+  operationId: "resumeChat",
+  tags: ["Chat"],
+  summary: "Go on with a stream that broke off",
+  description:
+    "What came after the event named in the header `Last-Event-ID`, or all of it, then what happens: until 60 seconds after the end of the turn. After an approval it leads on to the turn that goes on. Turns with `chat_id` can be followed on any replica.",
+  security: agentKey,
+  request: {
+    params: messageParams,
+    headers: z.object({
+      "last-event-id": z.string().optional().openapi({
+        description: "`<messageId>:<n>`, as the events have it.",
+        example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d:3",
+      }),
+    }),
   },
+  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 404, 429) },
+});
+
+const stop = createRoute({
+  method: "delete",
+  path: "/api/instances/{slug}/chat/stream/{messageId}",
+  operationId: "stopChat",
+  tags: ["Chat"],
+  summary: "Stop a turn",
+  description:
+    "What it has produced is stored with `metadata.stopped`. On another replica than the turn's own it takes a few seconds.",
+  security: agentKey,
+  request: { params: messageParams },
+  responses: { 200: json(Stopped, "It stops, or had stopped."), ...errorAnswers(401, 404) },
 });
 
 /**
@@ -89,18 +115,32 @@ export function chatRoutes(chat: Chat) {
     scheme: "bearer",
     description: "The agent's own key, stored as its secret `auth_api_key`.",
   });
-  for (const route of [completions, native]) routes.openAPIRegistry.registerPath(route);
+  for (const route of [completions, native, resume, stop]) routes.openAPIRegistry.registerPath(route);
 
   routes.openapi(models, async (c) => c.json(await listModels(c), 200));
   routes.post("/v1/chat/completions", (c) => completeChat(c, chat));
   routes.post("/api/instances/:slug/chat/stream", (c) => streamChat(c, c.req.param("slug"), chat));
+  routes.get("/api/instances/:slug/chat/stream/:messageId", async (c) => {
+    const { slug, messageId } = c.req.param();
+    const cors = await allowOrigin(c, chat.agents, slug);
+    const grant = await chat.agents.admit(slug, c.req.header("Authorization"));
+    return resumeStream(c, chat, grant, { messageId, door: "native", cors });
+  });
+  routes.delete("/api/instances/:slug/chat/stream/:messageId", async (c) => {
+    const { slug, messageId } = c.req.param();
+    await allowOrigin(c, chat.agents, slug);
+    const grant = await chat.agents.admit(slug, c.req.header("Authorization"));
+    return c.json({ stopped: await stopTurn(chat, grant, { messageId, door: "native" }) }, 200);
+  });
 
   // Only the request itself names the agent; without credentials of a browser's own there is nothing to protect here.
   routes.options("/v1/*", (c) => preflight(c, c.req.header("Origin") ?? null));
-  routes.options("/api/instances/:slug/chat/stream", async (c) => {
-    const origin = c.req.header("Origin") ?? null;
-    const allowed = await chat.agents.allowedOrigins(c.req.param("slug"));
-    return preflight(c, origin && (allowed.includes(origin) || allowed.includes("*")) ? origin : null);
-  });
+  for (const path of ["", "/:messageId"]) {
+    routes.options(`/api/instances/:slug/chat/stream${path}`, async (c) => {
+      const origin = c.req.header("Origin") ?? null;
+      const allowed = await chat.agents.allowedOrigins(c.req.param("slug") ?? "");
+      return preflight(c, origin && (allowed.includes(origin) || allowed.includes("*")) ? origin : null);
+    });
+  }
   return routes;
 }

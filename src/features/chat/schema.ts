@@ -38,7 +38,12 @@ export const CompletionRequest = z
     context: z
       .unknown()
       .optional()
-      .openapi({ description: "Projected onto the conversation's state before the turn." }),
+      .openapi({
+        type: "object",
+        description:
+          "Values for the conversation's state, written before the turn by the mapping of the agent's Web channel. Needs `chat_id` and the agent's key, also while `authEnabled` is off.",
+        example: { customer: { id: "c-17" } },
+      }),
   })
   .openapi("CompletionRequest", { example: { model: "assistant", messages: [{ role: "user", content: "Hello" }] } });
 

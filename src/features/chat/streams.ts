@@ -1,4 +1,4 @@
-import type { Services } from "../../context.ts";
+import { requireStanding, type Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { refusalHeaders } from "../../http/throttle.ts";
 import type { Agents, Grant } from "./admit.ts";
@@ -55,6 +55,7 @@ export class OpenStreams {
    * nobody listens. Call it every 2 seconds.
    */
   async closeRevoked(): Promise<void> {
+    await this.#askSessions();
     const byAgent = Map.groupBy(this.#guests, ({ grant }) => grant.agent.row.id);
     if (byAgent.size === 0) return;
     const rows = await this.#services.database.query<{ id: string; revision: number }>(
@@ -66,6 +67,20 @@ export class OpenStreams {
       const changed = guests.filter(({ grant }) => grant.agent.row.revision !== revisions.get(id));
       const [first] = changed;
       if (first) await this.#askAllAgain(first, changed);
+    }
+  }
+
+  /** Who came by a session may have lost it, or the rights that it had. */
+  async #askSessions(): Promise<void> {
+    for (const guest of this.#guests) {
+      const { by } = guest.grant;
+      if (by === "engine" || !("session" in by)) continue;
+      try {
+        await requireStanding(this.#services.database.db, by.session);
+      } catch (refusal) {
+        if (!(refusal instanceof EngineError) || refusal.status >= 500) throw refusal;
+        guest.revoke(refusal);
+      }
     }
   }
 

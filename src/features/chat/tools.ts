@@ -1,4 +1,5 @@
 import type { Services } from "../../context.ts";
+import type { Embedder } from "../../core/ports.ts";
 import type { Tool } from "../../turn/types.ts";
 import { memoryTools } from "../memories/index.ts";
 import { type LoadedSkill, skillPlaceholders, skillTools } from "../skills/index.ts";
@@ -10,12 +11,12 @@ import {
   Placeholders,
   pluginSecrets,
   pluginTools,
+  stateTools,
   toolSettings,
 } from "../tools/index.ts";
+import { type Ask, type Asker, askTools } from "./ask-tools.ts";
 
-interface Agent {
-  id: string;
-  organizationId: string;
+interface Agent extends Asker {
   memoryEnabled: boolean;
   timezone: string;
 }
@@ -23,25 +24,38 @@ interface Agent {
 interface AgentTools {
   /** By the names that models see. */
   tools: Map<string, Tool>;
+  /** A tool by its canonical name, whether it is on for the model or not; null when the agent can't have it. */
+  find: (name: string) => Tool | null;
   /** What they must not say. */
   secrets: string[];
 }
 
-/** The tools that are on for an agent with these skills. */
-export async function loadTools(services: Services, agent: Agent, skills: readonly LoadedSkill[]): Promise<AgentTools> {
-  const { id, organizationId, timezone } = agent;
+/** The tools that are on for an agent with these skills, and those that its hooks call. Without `ask` it asks no other. */
+export async function loadTools(
+  services: Services,
+  agent: Agent,
+  skills: readonly LoadedSkill[],
+  hooks: readonly { toolName: string }[],
+  ask: Ask | null,
+  embedder: () => Embedder | null,
+): Promise<AgentTools> {
+  const { id, slug, organizationId, workspaceId, timezone } = agent;
   const { database, cipher, clock } = services;
   const settings = await toolSettings(database.db, id);
-  const usesPlugins = [...settings.keys()].some((name) => name.includes(":"));
+  const named = [...settings.keys(), ...hooks.map(({ toolName }) => toolName)];
+  const usesPlugins = named.some((name) => name.includes(":"));
   const plugins = usesPlugins ? await loadPlugins(database.db, cipher, organizationId) : [];
+  const asker = { id, slug, organizationId, workspaceId };
   const hidden = skillPlaceholders(skills);
   const placeholders = new Placeholders(hidden);
   const all = [
     currentTimeTool(clock, timezone),
     httpRequestTool(services, placeholders),
     ...skillTools(skills, organizationId, services.scripts),
-    ...memoryTools(services, agent),
+    ...memoryTools(services, agent, embedder),
+    ...stateTools,
     ...pluginTools(services, plugins),
+    ...(ask ? await askTools(services, asker, named, ask) : []),
   ];
   const required = new Set(skills.flatMap(({ requiredTools }) => requiredTools));
   const enabled = all.flatMap((tool) => {
@@ -53,6 +67,7 @@ export async function loadTools(services: Services, agent: Agent, skills: readon
   const names = await modelNames(enabled.map(({ name }) => name));
   return {
     tools: new Map(enabled.map((tool) => [names.get(tool.name) ?? tool.name, tool])),
+    find: (name) => all.find((tool) => tool.name === name) ?? null,
     secrets: [...hidden.map(({ value }) => value), ...plugins.flatMap(pluginSecrets)],
   };
 }

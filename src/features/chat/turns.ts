@@ -2,63 +2,38 @@ import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { pause } from "../../core/pause.ts";
-import type { ModelSpec } from "../../core/ports.ts";
 import { type Database, sqlState } from "../../db/client.ts";
 import { refusalHeaders } from "../../http/throttle.ts";
-import { type DisconnectRule, type Relay, relay } from "../../turn/relay.ts";
+import { isBuffered } from "../../turn/hooks.ts";
+import { type Relay, relay } from "../../turn/relay.ts";
 import { run } from "../../turn/run.ts";
-import type { Origin, Resumed, TurnInput, TurnOutcome } from "../../turn/types.ts";
-import { memoryLines, recall } from "../memories/index.ts";
 import type { Grant } from "./admit.ts";
-import type { LiveAgent } from "./agent.ts";
-import { asDecided, refuseWaiting } from "./approvals.ts";
-import { describeCause } from "./cause.ts";
-import type { ChatInput } from "./input.ts";
+import { type Begun, begin, firstReservation, promptRoom, type Taken } from "./begin.ts";
+import { budgetSpent, settle } from "./budget.ts";
+import { finish } from "./finish.ts";
+import { stillRunning } from "./idempotency.ts";
 import { WaitingLine } from "./line.ts";
 import { modelSpec } from "./model.ts";
-import { type Opened, type Opening, open, readHistory, type StoredMessage, waitingLimit } from "./open.ts";
-import { prepare, replay } from "./prepare.ts";
+import { type Opened, type Opening, open, waitingLimit } from "./open.ts";
+import { hooksAt } from "./prepare.ts";
 import { closeLost, promote, renew } from "./queue.ts";
-import { type Recording, record, type Suspended } from "./record.ts";
+import type { TurnRequest } from "./request.ts";
 
 /** How often a waiting turn asks, in case the one before it runs on another replica. */
 const pollMs = 250;
-
-/** With the pauses between them, what is tried for less than a lease. */
-const recordAttempts = 5;
-
-export interface TurnRequest {
-  door: string;
-  origin: Origin;
-  /** The public conversation id. */
-  ref: string;
-  input: ChatInput;
-  rule: DisconnectRule;
-  requestId: string;
-  throttle: Opening["throttle"];
-  /** What a person decided about the calls at which an earlier turn of the conversation stopped. */
-  resumed?: Resumed & { turnId: string; suspended: Suspended };
-}
 
 export interface Turn extends Relay {
   id: string;
 }
 
-/** Who answered a turn. */
-interface Taken {
-  agent: LiveAgent;
-  spec: ModelSpec;
-}
-
-type Place = Extract<Opened, { kind: "head" | "queued" }>;
-type StoredPlace = NonNullable<Place["conversation"]>;
+type StoredPlace = NonNullable<Taken["place"]["conversation"]>;
 
 export type Turns = ReturnType<typeof createTurns>;
 
 /** The turns of this process: opens them, keeps their leases, lets them wait for each other, and ends them at a stop. */
 export function createTurns(
   services: Services,
-  { reload, onLearn }: { reload: (grant: Grant) => Promise<Grant>; onLearn: () => void },
+  { reload, onWork }: { reload: (grant: Grant) => Promise<Grant>; onWork: () => void },
 ) {
   const { database, clock, log } = services;
   const owner = newId();
@@ -80,138 +55,72 @@ export function createTurns(
     }
   };
 
-  const takePlace = async (turnId: string, grant: Grant, request: TurnRequest) => {
-    const { input, origin, ref, door, requestId, throttle } = request;
+  const takePlace = async (turnId: string, grant: Grant, request: TurnRequest): Promise<Taken> => {
+    const { input, origin, ref, parentId = null, door, requestId, throttle } = request;
+    const { channel, channelId, source, subject } = origin;
     let current = grant;
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const { row, fingerprint } = current.agent;
       const spec = modelSpec(services, current.agent);
+      const room = promptRoom(current.agent, spec, input.fresh);
+      const reservation = firstReservation(current.agent, room, input, clock.now());
       const opened = await openAgain(database, {
-        turnId,
-        owner,
-        door,
-        requestId,
-        fingerprint,
+        ...{ turnId, owner, door, requestId, fingerprint, source, subject, room, reservation },
         agentId: row.id,
         agentRevision: row.revision,
-        subject: origin.subject,
         provider: spec.provider,
         model: spec.model,
         historyLimit: input.chatId === null ? 0 : row.historyLimit,
         continues: request.resumed?.turnId ?? null,
+        idempotency: request.idempotency ?? null,
         remembers: row.memoryEnabled,
-        conversation:
-          input.chatId === null ? null : { id: newId(), ref, channel: origin.channel, channelId: origin.channelId },
+        conversation: input.chatId === null ? null : { id: newId(), ref, channel, channelId, parentId },
         // A second attempt is still the same call.
         throttle: attempt === 1 ? throttle : null,
       });
-      if (opened.kind === "head" || opened.kind === "queued") return { grant: current, place: opened, spec };
-      if (opened.kind === "changed") current = await reload(current);
+      if (opened.kind === "head" || opened.kind === "queued") {
+        return { grant: current, place: opened, spec, room, reservation };
+      }
+      if (opened.kind === "spent") throw budgetSpent(clock.now());
+      if (opened.kind === "changed") {
+        current = await reload(current);
+        continue;
+      }
+      if (opened.kind === "full" && reservation)
+        await settle(database, { ...reservation, tokens: opened.held, agentId: row.id, used: 0 });
       // A crowd of dead turns must not keep the living out.
-      else if ((await closeLost(database)) === 0) throw new LineFull();
+      if ((await closeLost(database)) === 0) throw lineFull();
     }
     throw new EngineError("unavailable", "The agent is being changed; try again", { headers: { "Retry-After": "1" } });
-  };
-
-  const begin = async (
-    turnId: string,
-    request: TurnRequest,
-    taken: Awaited<ReturnType<typeof takePlace>>,
-    signal: AbortSignal,
-  ) => {
-    const { grant, place, spec } = taken;
-    const { agent } = grant;
-    const resolving = services.models.resolve(spec);
-    resolving.catch(() => {});
-    const resumed = request.resumed ?? null;
-    const stored = await historyAtItsTurn(turnId, place, agent.row.historyLimit, signal);
-    if (place.conversation && !resumed && (place.kind === "queued" || place.awaiting !== null)) {
-      await refuseWaiting(database, place.conversation.id);
-    }
-    const memories = place.remembered ? await recallFor(agent, request) : "";
-    const turn: TurnInput = prepare({
-      memories,
-      turnId,
-      conversation: place.conversation,
-      agent,
-      policies: services.policies.values,
-      now: clock.now(),
-      origin: request.origin,
-      model: await resolving,
-      history: place.conversation
-        ? replay(earlier(stored, request), { toolResults: agent.row.toolResultsInHistoryEnabled })
-        : request.input.history,
-      fresh: resumed?.suspended.fresh ?? request.input.fresh,
-      // Decisions may have changed while it waited for its place.
-      resumed: resumed && (await asDecided(database, resumed)),
-    });
-    return run(turn, signal, clock);
-  };
-
-  /** One statement more, for those of whom something is remembered. */
-  const recallFor = async ({ row }: LiveAgent, { origin, input }: TurnRequest) => {
-    const { subject } = origin;
-    return memoryLines(await recall(database, { agentId: row.id, subject, text: input.fresh.join("\n") }));
-  };
-
-  const historyAtItsTurn = async (turnId: string, place: Place, limit: number, signal: AbortSignal) => {
-    if (place.kind === "head" || !place.conversation) return place.history;
-    await waitForPlace(turnId, place.conversation, signal);
-    return readHistory(database, place.conversation.id, limit);
-  };
-
-  /** Tries again while the trouble may pass: the caller has the text already. The lease is renewed meanwhile. */
-  const recordPatiently = async (recording: Recording): Promise<boolean> => {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await record(database, recording);
-      } catch (error) {
-        if (attempt === recordAttempts || !mayPass(error)) throw error;
-        await pause(clock, 250 * 2 ** attempt);
-      }
-    }
-  };
-
-  const finish = async (
-    turnId: string,
-    place: Place,
-    request: TurnRequest,
-    { agent, spec }: Taken,
-    outcome: TurnOutcome,
-  ) => {
-    const { scrub } = agent;
-    // There is nothing to learn from one that only repeats.
-    const learn = agent.row.memoryEnabled && spec.provider !== "demo" && outcome.status === "done";
-    const { requestId } = request;
-    try {
-      if (outcome.status === "failed") {
-        const { code, cause } = outcome.failure;
-        log.warn({ turnId, code, requestId, cause: describeCause(cause, scrub) }, "A turn failed");
-      }
-      const { fresh } = request.input;
-      const resumed = request.resumed?.suspended ?? null;
-      const recording = { turnId, owner, fresh, stored: place.conversation !== null, learn, resumed, outcome };
-      if (!(await recordPatiently(recording)))
-        throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
-      if (learn) onLearn();
-    } catch (err) {
-      log.error({ turnId, requestId, err }, "A turn could not be recorded");
-      throw err;
-    } finally {
-      running.delete(turnId);
-      if (place.conversation) line.wake(place.conversation.id);
-    }
   };
 
   const startTurn = async (grant: Grant, request: TurnRequest): Promise<Turn> => {
     if (stopping) throw stoppingError();
     const turnId = newId();
     const taken = await takePlace(turnId, grant, request);
+    const { conversation, reading } = taken.place;
+    const buffered = isBuffered(hooksAt(taken.grant.agent, request.origin));
+    let begun: Begun | null = null;
+    let waits = taken.place.kind === "queued";
     const turn = relay({
-      rule: request.rule,
-      start: (signal) => begin(turnId, request, taken, signal),
-      record: (outcome) =>
-        finish(turnId, taken.place, request, { agent: taken.grant.agent, spec: taken.spec }, outcome),
+      // A reply that is held back is finished whoever waits for it (spec "Buffered turn"), once its turn has come.
+      get rule() {
+        return buffered && !waits ? "always-finish" : request.rule;
+      },
+      start: async (signal) => {
+        if (waits && conversation) await waitForPlace(turnId, conversation, signal);
+        waits = false;
+        begun = await begin(services, { turnId, request, taken, reading });
+        return run(begun.input, signal, clock);
+      },
+      record: async (outcome) => {
+        try {
+          if (await finish(services, { turnId, owner, request, taken, begun, outcome })) onWork();
+        } finally {
+          running.delete(turnId);
+          if (taken.place.conversation) line.wake(taken.place.conversation.id);
+        }
+      },
     });
     running.set(turnId, turn);
     if (stopping) turn.abort("shutdown");
@@ -262,19 +171,10 @@ export function createTurns(
   return { takeTurn, renewLeases, tick, stop };
 }
 
-/** The 429 of a full line; natively it is an event, since it comes after everything else that can be refused. */
-export class LineFull extends EngineError {
-  constructor() {
-    super("rate-limited", "Too many turns wait in this conversation", {
-      headers: refusalHeaders({ limit: waitingLimit, remaining: 0, resetSeconds: 5 }),
-    });
-  }
-}
-
-/** The transcript before the turn; a turn that goes on brings its own part along. */
-function earlier(stored: readonly StoredMessage[], { resumed }: TurnRequest): StoredMessage[] {
-  const own = new Set(resumed?.suspended.turnIds);
-  return stored.filter(({ turnId }) => turnId === null || !own.has(turnId));
+function lineFull(): EngineError {
+  return new EngineError("rate-limited", "Too many turns wait in this conversation", {
+    headers: refusalHeaders({ limit: waitingLimit, remaining: 0, resetSeconds: 5 }),
+  });
 }
 
 /** OPEN again after a deadlock; an agent that is deleted meanwhile has changed. */
@@ -285,14 +185,11 @@ async function openAgain(database: Database, opening: Opening): Promise<Opened> 
     } catch (error) {
       const state = sqlState(error);
       if (state === "23503") return { kind: "changed" };
+      // The same request came at the same moment.
+      if (state === "23505" && opening.idempotency) throw stillRunning();
       if (state !== "40P01" || attempt === 3) throw error;
     }
   }
-}
-
-/** A database that is away, or a deadlock: the same statement may go well a moment later. */
-function mayPass(error: unknown): boolean {
-  return (error instanceof EngineError && error.code === "unavailable") || sqlState(error) === "40P01";
 }
 
 function stoppingError(): EngineError {

@@ -1,5 +1,6 @@
 import type { Database } from "../../db/client.ts";
-import { bestMatches, chooseRecalled } from "./rules.ts";
+import { findNear, type Meaning } from "./embedder.ts";
+import { bestMatches, chooseRecalled, interleave } from "./rules.ts";
 import { anyOf, tellingWords } from "./text.ts";
 
 /** A memory as a turn uses it. */
@@ -39,26 +40,45 @@ interface Asked {
   /** The end user of the turn: others' memories are never found. */
   subject: string;
   limit: number;
+  /** Absent: they are found by their words alone. */
+  meaning?: Meaning | null;
 }
 
 /** The memories that fit a query, the best first. */
 export async function searchMemories(
   database: Database,
-  { agentId, subject, query, limit }: Asked & { query: string },
+  { agentId, subject, query, limit, meaning = null }: Asked & { query: string },
 ): Promise<Recalled[]> {
   const wanted = anyOf(tellingWords(query));
-  if (wanted === null) return [];
-  const rows = await database.query<Row>(matching, [agentId, subject, wanted]);
-  return bestMatches(query, rows.map(toRecalled)).slice(0, limit);
+  const [rows, near] = await Promise.all([
+    wanted === null ? [] : database.query<Row>(matching, [agentId, subject, wanted]),
+    nearTo(database, meaning, { agentId, subject, text: query }),
+  ]);
+  return interleave(bestMatches(query, rows.map(toRecalled)), near).slice(0, limit);
 }
 
-/** What a turn should know before it answers `text`: the memories that fit it, and the most important ones. One statement. */
+/**
+ * What a turn should know before it answers `text`: the memories that fit it, and the most important ones. One
+ * statement; by meaning, two more and a call of the provider.
+ */
 export async function recall(
   database: Database,
-  { agentId, subject, text, limit = 10 }: Omit<Asked, "limit"> & { text: string; limit?: number },
+  { agentId, subject, text, limit = 10, meaning = null }: Omit<Asked, "limit"> & { text: string; limit?: number },
 ): Promise<Recalled[]> {
-  const rows = await database.query<Row>(recallStatement, [agentId, subject, anyOf(tellingWords(text)), limit]);
-  return chooseRecalled(text, rows.map(toRecalled), limit);
+  const [rows, near] = await Promise.all([
+    database.query<Row>(recallStatement, [agentId, subject, anyOf(tellingWords(text)), limit]),
+    nearTo(database, meaning, { agentId, subject, text }),
+  ]);
+  return chooseRecalled(text, rows.map(toRecalled), { limit, near });
+}
+
+async function nearTo(
+  database: Database,
+  meaning: Meaning | null,
+  asked: { agentId: string; subject: string; text: string },
+): Promise<Recalled[]> {
+  if (meaning === null || asked.text.trim() === "") return [];
+  return (await findNear<Row>(database, meaning, { ...asked, columns })).map(toRecalled);
 }
 
 function toRecalled({ updated_at_ms, ...row }: Row): Recalled {

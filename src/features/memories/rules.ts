@@ -81,10 +81,50 @@ export function byImportance(a: Ranked, b: Ranked): number {
   return b.importance - a.importance || b.updatedAt.getTime() - a.updatedAt.getTime();
 }
 
-/** Most of the places for what fits, some for what matters most whatever is talked about. */
-export function chooseRecalled<One extends Ranked>(text: string, known: readonly One[], limit: number): One[] {
-  const fitting = bestMatches(text, known);
+/** Those found by words and those found by meaning, each once: the best of both, the second best of both, and so on. */
+export function interleave<One extends { id: string }>(matching: readonly One[], near: readonly One[]): One[] {
+  const both = Array.from({ length: Math.max(matching.length, near.length) }, (_, index) => [
+    ...matching.slice(index, index + 1),
+    ...near.slice(index, index + 1),
+  ]);
+  return [...new Map(both.flat().map((one) => [one.id, one])).values()];
+}
+
+/** Most of the places for what fits, by words or by meaning, some for what matters most whatever is talked about. */
+export function chooseRecalled<One extends Ranked & { id: string }>(
+  text: string,
+  known: readonly One[],
+  { limit, near = [] }: { limit: number; near?: readonly One[] },
+): One[] {
+  const fitting = interleave(bestMatches(text, known), near);
   const important = known.toSorted(byImportance);
   const reserved = fitting.slice(0, Math.ceil(limit * 0.7));
-  return [...new Set([...reserved, ...important.slice(0, limit), ...fitting])].slice(0, limit);
+  const chosen = [...reserved, ...important.slice(0, limit), ...fitting];
+  return chosen.filter(({ id }, index) => chosen.findIndex((other) => other.id === id) === index).slice(0, limit);
+}
+
+/** A message in which facts are looked for. */
+export interface Unread {
+  seq: number;
+  role: "user" | "assistant";
+  content: string;
+  /** The end user it was said by or to. */
+  subject: string;
+}
+
+/** What is looked at in one go: so many messages, so many characters, and of so many end users. */
+export const batchMessages = 40;
+const batchCharacters = 64 * 1024;
+const batchSubjects = 5;
+
+/** The first messages of a list that are looked at in one go, at least one. */
+export function nextBatch(unread: readonly Unread[]): Unread[] {
+  let characters = 0;
+  const subjects = new Set<string>();
+  const end = unread.findIndex(({ content, subject }, index) => {
+    characters += content.length;
+    subjects.add(subject);
+    return index >= batchMessages || (index > 0 && (characters > batchCharacters || subjects.size > batchSubjects));
+  });
+  return end === -1 ? [...unread] : unread.slice(0, end);
 }

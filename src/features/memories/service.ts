@@ -4,6 +4,7 @@ import { notFound } from "../../core/errors.ts";
 import { sqlState } from "../../db/client.ts";
 import { agents, conversations, memories } from "../../db/schema.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
+import { enqueueEmbedding } from "./embed.ts";
 import type { Memory, MemoryDeletion, MemoryPage, MemoryQuery, NewMemory, SavedMemory } from "./schema.ts";
 import { type MemoryRow, storeMemory, unlessBeaten } from "./store.ts";
 import { allOf } from "./text.ts";
@@ -54,6 +55,7 @@ export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory)
       write(ctx, change, async (tx) => {
         const saved = await storeMemory(tx, { ...fact, agent, subject: fact.subject ?? "" });
         Object.assign(summary, { memoryId: saved.memory.id, event: saved.event });
+        await enqueueEmbedding(ctx, tx, agent.id);
         return saved;
       }),
     );

@@ -1,7 +1,9 @@
 import type { Services } from "../../context.ts";
+import type { Embedder } from "../../core/ports.ts";
 import { sqlState } from "../../db/client.ts";
 import type { Tool, ToolContext } from "../../turn/types.ts";
 import { saveMemory as saveTool, searchMemory as searchTool } from "../tools/index.ts";
+import { enqueueEmbedding } from "./embed.ts";
 import { searchMemories } from "./recall.ts";
 import { saveMemory } from "./store.ts";
 
@@ -14,7 +16,13 @@ interface Rememberer {
 const usualResults = 5;
 
 /** `saveMemory` and `searchMemory` of an agent; whom they are about is the end user of the turn. */
-export function memoryTools({ database }: Pick<Services, "database">, agent: Rememberer): Tool[] {
+export function memoryTools(
+  services: Pick<Services, "database" | "clock" | "log" | "options">,
+  agent: Rememberer,
+  embedderNow: () => Embedder | null = () => null,
+): Tool[] {
+  const { database } = services;
+
   const save = saveTool.implement(async (fact, { origin, conversation }) => {
     requireSubject(agent, origin);
     if (!conversation) throw new Error("Nothing of this conversation is stored, so nothing can be remembered");
@@ -26,12 +34,16 @@ export function memoryTools({ database }: Pick<Services, "database">, agent: Rem
     }).catch((error: unknown) => {
       throw sqlState(error) === "23503" ? new Error("This assistant is being deleted") : error;
     });
+    await enqueueEmbedding(services, database.db, agent.id);
     const { content, category, importance } = saved.memory;
     return { event: saved.event, memory: { content, category, importance } };
   });
   const search = searchTool.implement(async ({ query, limit = usualResults }, { origin }) => {
     requireSubject(agent, origin);
-    const found = await searchMemories(database, { agentId: agent.id, subject: origin.subject, query, limit });
+    const embedder = embedderNow();
+    const meaning = embedder && { ...services, embedder };
+    const about = { agentId: agent.id, subject: origin.subject };
+    const found = await searchMemories(database, { ...about, query, limit, meaning });
     return {
       memories: found.map(({ content, category, importance, updatedAt }) => ({
         ...{ content, category, importance },

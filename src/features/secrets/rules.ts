@@ -1,4 +1,5 @@
 import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/providers.ts";
+import { s3Problem, s3Secrets } from "../../core/s3.ts";
 import { tokenKind } from "../../core/tokens.ts";
 
 /** The agent's own chat API key. */
@@ -13,6 +14,7 @@ export const wellKnown: readonly string[] = [
   "tracing_api_key",
   ...withKey.map(apiKeySecret),
   ...withAddress.map(baseUrlSecret),
+  ...s3Secrets,
 ];
 
 const addresses: ReadonlySet<string> = new Set(withAddress.map(baseUrlSecret));
@@ -32,7 +34,7 @@ export function secretProblem(key: string, value: string): string | null {
   if (addresses.has(key) && !/^https?:$/.test(URL.parse(value)?.protocol ?? "")) {
     return "must be an http or https address";
   }
-  return null;
+  return s3Problem(key, value);
 }
 
 /** Where a sealed value belongs: the same bytes in another row do not open. */

@@ -21,7 +21,7 @@ export const AgentSkill = z
     missingEnv: z.array(z.string()).openapi({ example: [] }),
     missingTools: z
       .array(z.string())
-      .openapi({ description: "Tools it requires that the organization no longer has.", example: [] }),
+      .openapi({ description: "Tools it requires that the agent can't have now.", example: [] }),
   })
   .openapi("AgentSkill");
 export type AgentSkill = z.infer<typeof AgentSkill>;

@@ -80,7 +80,7 @@ export async function requireUsable(
   fields: readonly { path: string; names: readonly string[] }[],
 ): Promise<void> {
   const all = [...new Set(fields.flatMap(({ names }) => names))];
-  const unusable = new Set(await unusableTools(db, membership.organizationId, all));
+  const unusable = new Set(await unusableTools(db, membership, all));
   const issues = fields.flatMap(({ path, names }) => {
     const wrong = names.filter((name) => unusable.has(name));
     return wrong.length === 0

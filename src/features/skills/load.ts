@@ -57,7 +57,8 @@ export async function loadSkills(
   if (!first) return [];
   const rows = await db.select().from(skillEnv).where(eq(skillEnv.agentId, agentId));
   const required = new Set(served.flatMap(({ version }) => version.requiredTools));
-  const unusable = new Set(await unusableTools(db, first.skill.organizationId, [...required]));
+  const user = { organizationId: first.skill.organizationId, agent: { id: agentId, workspaceId } };
+  const unusable = new Set(await unusableTools(db, user, [...required]));
 
   const loaded = served.map(async ({ skill, version, autoLoad }): Promise<LoadedSkill> => {
     const { requiredEnv, requiredTools, ...fields } = versionFieldsOf(version);

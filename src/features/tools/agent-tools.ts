@@ -4,8 +4,9 @@ import { EngineError } from "../../core/errors.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentTools } from "../../db/schema.ts";
-import { findAgent, writeAgent } from "../agents/index.ts";
+import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
 import { storedKeys } from "../secrets/index.ts";
+import { agentToolsOf } from "./agents-as-tools.ts";
 import { listTools } from "./catalogue.ts";
 import type { ToolDefinition } from "./definition.ts";
 import type { AgentTools, RequiredSecrets, ToolChanges } from "./schema.ts";
@@ -42,9 +43,9 @@ async function readSettings(db: Db, agentId: string) {
 
 /** All tools that the agent can have, and which it has. Throws the 404. */
 export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools["tools"]> {
-  const { id, organizationId } = await findAgent(ctx, slug);
-  const settings = await toolSettings(ctx.db, id);
-  const definitions = await listTools(ctx.db, organizationId);
+  const agent = await findAgent(ctx, slug);
+  const settings = await toolSettings(ctx.db, agent.id);
+  const definitions = await availableTools(ctx.db, agent);
   return definitions.map((definition) => {
     const setting = settings.get(definition.name);
     return {
@@ -56,17 +57,27 @@ export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools
   });
 }
 
+async function availableTools(db: Db, agent: AgentRow): Promise<ToolDefinition[]> {
+  return [...(await listTools(db, agent.organizationId)), ...(await agentToolsOf(db, agent))];
+}
+
 /** Turns exactly these tools on. Throws the 404, and the 400 of unknown names and of tools that a skill requires. */
 export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChanges): Promise<AgentTools["tools"]> {
   const enabled = new Set(changes.enabled);
-  const change = { action: "agent.tool.update", summary: { ...changes } };
-  await writeAgent(ctx, slug, change, async (tx, { id, organizationId }) => {
+  const summary: Record<string, unknown> = {};
+  await writeAgent(ctx, slug, { action: "agent.tool.update", summary }, async (tx, agent) => {
+    const { id } = agent;
     const { settings, remembered } = await readSettings(tx, id);
-    const known = new Set((await listTools(tx, organizationId)).map(({ name }) => name));
+    const known = new Set((await availableTools(tx, agent)).map(({ name }) => name));
     requireKnown(known, [...enabled, ...(changes.needsApproval ?? [])], settings);
     requireSkillTools(settings, enabled, known);
     const asks = (name: string) => (settings.get(name)?.needsApproval ?? false) || remembered.has(name);
     const approval = approvalSet(changes, enabled, asks);
+    // Whoever may choose tools may also decide that nobody is asked about them: the log tells of it.
+    const approvalRemoved = [...new Set([...settings.keys(), ...remembered])].filter(
+      (name) => asks(name) && !approval.has(name) && (enabled.has(name) || settings.get(name)?.bySkill === false),
+    );
+    Object.assign(summary, { enabled: [...enabled], needsApproval: [...approval], approvalRemoved });
     await tx.delete(agentTools).where(and(eq(agentTools.agentId, id), eq(agentTools.source, "manual")));
     // What a skill requires is on without a choice, and goes when the skill goes.
     const chosen = [...enabled].filter((name) => !settings.get(name)?.bySkill);

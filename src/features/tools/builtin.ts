@@ -90,7 +90,29 @@ export const searchMemory = builtin({
   effect: "none",
 });
 
+const stateKey = z.string().trim().min(1).max(128);
+
+export const getState = builtin({
+  name: "getState",
+  description: "Reads the state of this conversation: values that the application or you have noted under a key.",
+  category: "State",
+  input: z.object({ key: stateKey.optional().describe("One key; all of them when absent.") }),
+  effect: "none",
+});
+
+export const setState = builtin({
+  name: "setState",
+  description:
+    "Notes a value in the state of this conversation, where it stays for its later turns. Replaces what the key had.",
+  category: "State",
+  input: z.object({ key: stateKey, value: z.json().describe("Any JSON value; null removes the key.") }),
+  effect: "none",
+});
+
 /** Every tool of the engine, as the catalogue lists them. */
-export const builtins = [readSkill, runSkillScript, currentTime, httpRequest, saveMemory, searchMemory] as const;
+export const builtins = [
+  ...[readSkill, runSkillScript, currentTime, httpRequest],
+  ...[saveMemory, searchMemory, getState, setState],
+] as const;
 
 export const builtinNames: ReadonlySet<string> = new Set(builtins.map(({ name }) => name));

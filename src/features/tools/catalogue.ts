@@ -2,6 +2,7 @@ import { and, asc, eq } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Db } from "../../db/client.ts";
 import { plugins } from "../../db/schema.ts";
+import { agentToolsWithin } from "./agents-as-tools.ts";
 import { builtins } from "./builtin.ts";
 import type { ToolDefinition } from "./definition.ts";
 
@@ -12,7 +13,7 @@ export interface ListedTool {
   inputSchema: Record<string, unknown>;
 }
 
-/** Every tool that the agents of an organization can have, the engine's own first. */
+/** Every tool that all agents of an organization can have: the engine's own first, then those of plugins. */
 export async function listTools(db: Db, organizationId: string): Promise<ToolDefinition[]> {
   const rows = await db
     .select({ namespace: plugins.namespace, tools: plugins.tools })
@@ -33,8 +34,10 @@ export async function listTools(db: Db, organizationId: string): Promise<ToolDef
   return [...builtins.map(shown), ...fromPlugins];
 }
 
-/** The catalogue of the addressed organization. */
-export const toolCatalogue = ({ db, membership }: Ctx) => listTools(db, membership.organizationId);
+/** The catalogue of the addressed organization, with the agents that the caller may know of. */
+export async function toolCatalogue(ctx: Ctx): Promise<ToolDefinition[]> {
+  return [...(await listTools(ctx.db, ctx.membership.organizationId)), ...(await agentToolsWithin(ctx))];
+}
 
 function shown({ name, description, category, origin, requiredSecrets }: ToolDefinition): ToolDefinition {
   return { name, description, category, origin, requiredSecrets };

@@ -1,5 +1,5 @@
 import type { Services } from "../../context.ts";
-import type { JsonValue, Tool } from "../../turn/types.ts";
+import type { JsonObject, JsonValue, Tool } from "../../turn/types.ts";
 import { httpRequest } from "./builtin.ts";
 import { type Destination, destinationOf, isSameDestination, type Placeholders } from "./placeholders.ts";
 
@@ -8,7 +8,7 @@ const maxBytes = 1024 * 1024;
 
 /** The tool `httpRequest` of an agent with these placeholders. */
 export function httpRequestTool({ egress, policies }: Services, placeholders: Placeholders): Tool {
-  return httpRequest.implement(async ({ url, method = "GET", headers = {}, body }, { signal }) => {
+  const tool = httpRequest.implement(async ({ url, method = "GET", headers = {}, body }, { signal }) => {
     const asked = { url, headers: withType(headers, body), body: body as JsonValue | undefined };
     const filled = fillIn(asked, placeholders);
     const {
@@ -26,6 +26,13 @@ export function httpRequestTool({ egress, policies }: Services, placeholders: Pl
     });
     return { status, headers: answered, body: text } satisfies JsonValue;
   });
+  return { ...tool, textOf: (result) => answerOf(result as JsonObject) };
+}
+
+/** A service that has nothing to say, or is in trouble, has no words to go by. */
+function answerOf({ status, body }: JsonObject): string | null {
+  const went = typeof status === "number" && status >= 200 && status < 300;
+  return went && typeof body === "string" && body !== "" ? body : null;
 }
 
 interface Asked {

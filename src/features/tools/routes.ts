@@ -13,7 +13,8 @@ const catalogue = guarded("agent.tool:read", {
   operationId: "listTools",
   tags,
   summary: "Every tool that agents can have",
-  description: "The engine's own, and those of the organization's plugins.",
+  description:
+    "The engine's own, those of the organization's plugins, and the active agents, which others of their workspace can ask.",
   responses: { 200: json(ToolCatalogue, "The tools.") },
 });
 

@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { agents, plugins } from "../../db/schema.ts";
 import { builtinNames } from "./builtin.ts";
@@ -6,16 +6,24 @@ import { builtinNames } from "./builtin.ts";
 /** What tools were called before they became plugins; a migration renamed them, and no one may use them again. */
 const prePlugin = /^(ghIssue|ghPR|gitCloneRepo|renderService|markdownToPdf|fileUpload|hubspot[A-Z]\w*)$/;
 
+/** Whose tools they are to be: anybody's of the organization, or one agent's. */
+interface User {
+  organizationId: string;
+  agent?: { id: string; workspaceId: string };
+}
+
 /**
  * The names of these that an organization can't use: neither built in, nor an agent of its own (`agent:<slug>`), nor a
  * tool of a plugin that it has (`<namespace>:<tool>`). What a plugin offers whose server never answered is not known yet.
+ * One agent can use no agents but the other active ones of its workspace.
  */
-export async function unusableTools(db: Db, organizationId: string, names: readonly string[]): Promise<string[]> {
+export async function unusableTools(db: Db, user: User, names: readonly string[]): Promise<string[]> {
+  const { organizationId } = user;
   const prefixed = names.filter((name) => !builtinNames.has(name) && name.includes(":"));
   const [slugs, plugged] = await Promise.all([
     agentSlugs(
       db,
-      organizationId,
+      user,
       prefixed.flatMap((name) => (name.startsWith("agent:") ? [name.slice(6)] : [])),
     ),
     pluginTools(db, organizationId, [...new Set(prefixed.map(namespaceOf))]),
@@ -32,12 +40,13 @@ export async function unusableTools(db: Db, organizationId: string, names: reado
 
 const namespaceOf = (name: string) => name.slice(0, name.indexOf(":"));
 
-async function agentSlugs(db: Db, organizationId: string, slugs: readonly string[]): Promise<Set<string>> {
+async function agentSlugs(db: Db, { organizationId, agent }: User, slugs: readonly string[]): Promise<Set<string>> {
   if (slugs.length === 0) return new Set();
+  const others = agent && and(agents.active, eq(agents.workspaceId, agent.workspaceId), ne(agents.id, agent.id));
   const rows = await db
     .select({ slug: agents.slug })
     .from(agents)
-    .where(and(eq(agents.organizationId, organizationId), inArray(agents.slug, [...slugs])));
+    .where(and(eq(agents.organizationId, organizationId), inArray(agents.slug, [...slugs]), others));
   return new Set(rows.map(({ slug }) => slug));
 }
 

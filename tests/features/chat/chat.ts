@@ -33,6 +33,7 @@ export async function chatHarness(
   return {
     ...h,
     agent: agent as Agent,
+    anotherAgent: h.agent,
     post,
     complete: (content: unknown, extra: object = {}, asked?: Asked) =>
       post("/v1/chat/completions", { model: agent.slug, ...body(content, extra) }, asked),

@@ -1,8 +1,9 @@
 import { eq } from "drizzle-orm";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { promptTokens } from "../../../src/core/providers.ts";
 import { messages } from "../../../src/db/schema.ts";
 import { historyBytes } from "../../../src/features/chat/open.ts";
-import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
+import { finish, gate, reply, type ScriptedModel, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually } from "./chat.ts";
 
 /** An answer is read as text and as the provider's messages: half of this twice. */
@@ -82,4 +83,64 @@ test("a turn that waits reads the history when it runs, bounded too, and not bef
   const asked = model.calls[5]?.prompt.slice(1).filter(({ role }) => role === "user");
   expect(JSON.stringify(asked?.map(({ content }) => content))).toMatch(/q1.*q2.*q3.*first.*second/);
   expect(JSON.stringify(asked)).not.toContain("q0");
+});
+
+describe("the tokens that a prompt may have", () => {
+  const kilobytes = (n: number) => "word ".repeat(n * 205);
+  /** A server of one's own, which takes the least. */
+  const small = { provider: "ollama", model: "m" };
+  const bytesOf = (prompt: unknown) => new TextEncoder().encode(JSON.stringify(prompt)).byteLength;
+  const historyOf = (model: ScriptedModel, n: number) => model.calls[n]?.prompt.slice(1, -1) ?? [];
+  const room = (promptTokens.ollama - 4_000) * 3;
+
+  test("limit the history, of which the newest is kept", async () => {
+    const model = scriptedModel(() => ({ parts: [...text(kilobytes(8)), finish("stop", { input: 0, output: 0 })] }));
+    const h = await chatHarness(model, small);
+    for (let n = 0; n < 8; n += 1) await h.complete(`q${n}`, { chat_id: "c" });
+    const history = historyOf(model, 7);
+    expect(bytesOf(history)).toBeLessThan(room);
+    // Text and the provider's message of it are counted both, so that half is the least that is there.
+    expect(bytesOf(history)).toBeGreaterThan(room / 4);
+    expect(history[0]?.role).toBe("user");
+    expect(JSON.stringify(history)).toContain("q6");
+    expect(JSON.stringify(history)).not.toContain("q0");
+  });
+
+  test("are counted as the provider counted them the last time", async () => {
+    let measured = 0;
+    const model: ScriptedModel = scriptedModel(({ prompt }) => {
+      // Each byte a token: three times what is usual.
+      measured = bytesOf(prompt);
+      return { parts: [...text(kilobytes(6)), finish("stop", { input: measured, output: 1 })] };
+    });
+    const h = await chatHarness(model, small);
+    for (let n = 0; n < 6; n += 1) await h.complete(`q${n}`, { chat_id: "c" });
+    const [conversation] = (await h.stored()).conversations;
+    expect(conversation?.bytesPerToken).toBeLessThan(2.2);
+    expect(conversation?.contextTokens).toBe(measured);
+    expect(bytesOf(historyOf(model, 5))).toBeLessThan(room / 2);
+    expect(JSON.stringify(historyOf(model, 5))).toContain("q4");
+  });
+
+  test("never cut a call from its result", async () => {
+    const model = scriptedModel((_call, index) =>
+      index % 2 === 0
+        ? { parts: [...toolCall(`t${index}`, "currentTime"), finish("tool-calls", { input: 0 })] }
+        : { parts: [...text(kilobytes(7)), finish("stop", { input: 0 })] },
+    );
+    const h = await chatHarness(model, small);
+    const json = { enabled: ["currentTime"] };
+    await h.request(`/api/instances/${h.agent.slug}/tools`, { method: "PATCH", headers: h.agent.headers, json });
+    for (let n = 0; n < 9; n += 1) await h.complete(`question ${n}`, { chat_id: "c" });
+    for (const { prompt } of model.calls) {
+      const parts = prompt.flatMap(({ content }) =>
+        typeof content === "string" ? [] : (content as readonly { type: string; toolCallId?: string }[]),
+      );
+      const idsOf = (type: string) => parts.flatMap((part) => (part.type === type ? [part.toolCallId] : []));
+      expect(idsOf("tool-result")).toEqual(idsOf("tool-call"));
+    }
+    const last = JSON.stringify(model.calls.at(-1)?.prompt);
+    expect(last).toContain('"type":"tool-result"');
+    expect(last).not.toContain("question 0");
+  });
 });

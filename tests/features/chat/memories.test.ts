@@ -1,15 +1,18 @@
 import { expect, test } from "vitest";
 import type { ModelSpec } from "../../../src/core/ports.ts";
-import { jobs, memories } from "../../../src/db/schema.ts";
+import { conversations, jobs, memories } from "../../../src/db/schema.ts";
 import { finish, reply, type ScriptedModel, scriptedModel, toolCall } from "../../scripted-model.ts";
 import { chatHarness, eventually } from "./chat.ts";
 
 const facts = JSON.stringify([{ content: "Prefers green tea.", category: "taste", importance: 7 }]);
+const description = JSON.stringify({ title: "Tea", summary: "The user likes tea." });
 
 /** An agent of a real provider: one model talks, another one remembers. */
 async function remembering(fields: Record<string, unknown> = {}, learned = facts) {
   const asked: ModelSpec[] = [];
-  const fast = scriptedModel(() => reply(learned));
+  const fast = scriptedModel(({ prompt }) =>
+    reply(JSON.stringify(prompt).includes("long-term memory") ? learned : description),
+  );
   const main = scriptedModel(() => reply("Hello."));
   const resolve = async (spec: ModelSpec): Promise<ScriptedModel> => {
     asked.push(spec);
@@ -17,54 +20,124 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
   };
   const h = await chatHarness(undefined, { provider: "openai", model: "main", ...fields }, { models: { resolve } });
   const { db } = h.services.database;
-  return { ...h, asked, fast, main, stored: () => db.select().from(memories), waiting: () => db.select().from(jobs) };
+  const waiting = () => db.select().from(jobs);
+  /** Moves on to where what rests is due, and waits until it is done. */
+  const rest = async () => {
+    await h.clock.advance(30_000);
+    await h.engine.tick();
+    await eventually(async () => (await waiting()).length === 0);
+  };
+  const rows = () => db.select().from(conversations);
+  return { ...h, asked, fast, main, conversations: rows, stored: () => db.select().from(memories), waiting, rest };
 }
 
 const system = ({ calls }: ScriptedModel) => JSON.stringify(calls.at(-1)?.prompt[0]);
 
-test("what a turn tells of the user is learned by the fast model, and known in the next one", async () => {
+test("what turns tell of the user is learned by the fast model once they rest, and known in the next conversation", async () => {
   const h = await remembering();
   await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  const [learned] = await eventually(async () => {
-    const rows = await h.stored();
-    return rows.length > 0 && rows;
-  });
-  expect(learned).toMatchObject({ content: "Prefers green tea.", subject: "ada", importance: 7 });
-  expect(h.asked.map(({ model }) => model)).toEqual(["main", "gpt-5-nano"]);
+  await h.clock.advance(20_000);
+  await (await h.native("And cake.", { chat_id: "a", user: "ada" })).text();
+  await h.clock.advance(20_000);
+  await h.engine.tick();
+  expect([await h.stored(), (await h.waiting()).map(({ kind }) => kind)]).toEqual([
+    [],
+    expect.arrayContaining(["extractMemories"]),
+  ]);
+  await h.rest();
+  expect(await h.stored()).toMatchObject([{ content: "Prefers green tea.", subject: "ada", importance: 7 }]);
+  const learning = h.fast.calls.filter(({ prompt }) => JSON.stringify(prompt).includes("long-term memory"));
+  expect(learning).toHaveLength(1);
+  expect(JSON.stringify(learning[0]?.prompt)).toMatch(/I like green tea\..*And cake\./);
+  expect(new Set(h.asked.map(({ model }) => model))).toEqual(new Set(["main", "gpt-5-nano"]));
   expect(system(h.main)).not.toContain("What you remember");
 
   await (await h.native("What should I drink?", { chat_id: "b", user: "ada" })).text();
   expect(system(h.main)).toContain("- Prefers green tea. (");
   await (await h.native("What should I drink?", { chat_id: "c", user: "eve" })).text();
   expect(system(h.main)).not.toContain("green tea");
-  await eventually(async () => (await h.waiting()).length === 0);
+  await h.rest();
 });
 
 test("the agent's own fast model is asked, with the keys of its provider", async () => {
   const h = await remembering({ fastModel: "mistral:mistral-small-latest" });
   await (await h.native("Hi", { chat_id: "a", user: "ada" })).text();
-  await eventually(async () => (await h.stored()).length > 0);
+  await h.rest();
+  expect((await h.stored()).length).toBe(1);
   expect(h.asked.at(-1)).toMatchObject({ provider: "mistral", model: "mistral-small-latest", apiKey: undefined });
 });
 
 test("nothing is learned where memory is off, where nothing is stored, and from the model that repeats", async () => {
   const off = await remembering({ memoryEnabled: false });
   await (await off.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  expect(await off.waiting()).toEqual([]);
+  await off.rest();
+  expect([JSON.stringify(off.fast.calls), await off.stored()]).toEqual([
+    expect.not.stringContaining("long-term memory"),
+    [],
+  ]);
   const passing = await remembering();
   await (await passing.native("I like green tea.", { user: "ada" })).text();
   expect(await passing.waiting()).toEqual([]);
   const demo = await remembering({ provider: "demo", model: "main" });
   await (await demo.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  expect(await demo.waiting()).toEqual([]);
+  expect((await demo.waiting()).map(({ kind }) => kind)).toEqual(["describeConversation"]);
+  await demo.rest();
+  expect([demo.fast.calls, await demo.stored()]).toEqual([[], []]);
 });
 
 test("an answer of the fast model that is no list of facts is dropped, and the turn has long been answered", async () => {
   const h = await remembering({}, "I could not find any.");
   expect(await (await h.native("Hi", { chat_id: "a", user: "ada" })).text()).toContain("event: done");
-  await eventually(async () => h.fast.calls.length === 2 && (await h.waiting()).length === 0);
+  await h.rest();
   expect(await h.stored()).toEqual([]);
   expect(h.logs.join()).toContain("The fast model gave no list of facts");
+});
+
+test("a conversation has a title moments after its first turn, and a summary once more was said", async () => {
+  const h = await remembering();
+  const described = async () => (await h.conversations()).map(({ title, summary }) => [title, summary]);
+  await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
+  await h.clock.advance(2_000);
+  await eventually(async () => {
+    // The job may be found a little later than it is due.
+    await h.clock.advance(1);
+    return (await described())[0]?.[0] !== null;
+  });
+  expect(await described()).toEqual([["Tea", null]]);
+  for (const content of ["And cake.", "And jam."])
+    await (await h.native(content, { chat_id: "a", user: "ada" })).text();
+  await h.rest();
+  expect(await described()).toEqual([["Tea", "The user likes tea."]]);
+});
+
+/** Gives the agent the skill `weather` with a sensitive value. */
+async function giveSkill({ request, agent, organization }: Awaited<ReturnType<typeof remembering>>, value: string) {
+  const send = async (method: string, path: string, json: object = {}) =>
+    expect((await request(path, { method, headers: agent.headers, json })).status).toBeLessThan(300);
+  const organizationPath = `/api/organizations/${organization.slug}`;
+  const requiredEnv = [{ name: "TOKEN", sensitive: true, hosts: ["api.example.com"] }];
+  const skill = { name: "Weather", description: "Tells the weather.", content: "Use the token.", requiredEnv };
+  await send("POST", `${organizationPath}/skills`, skill);
+  await send("PUT", `${organizationPath}/workspaces/${organization.workspaceId}/skills/weather`);
+  await send("PATCH", `/api/instances/${agent.slug}/skills`, { enabled: ["weather"] });
+  const env = [{ key: "TOKEN", value, sensitive: true }];
+  await send("PUT", `/api/instances/${agent.slug}/skills/weather/env`, { env });
+}
+
+test("placeholders stay as they were said, and a skill's secret value is in nothing that is left behind", async () => {
+  const [placeholder, value] = ["{{skill_env.weather.TOKEN}} {{datetime}}", "canary-4711-geheim"];
+  const h = await remembering({}, JSON.stringify([{ content: `Says ${placeholder}` }, { content: `Sees ${value}` }]));
+  await giveSkill(h, value);
+  await (await h.native(placeholder, { chat_id: "a", user: "ada" })).text();
+  await h.rest();
+  expect(JSON.stringify(h.fast.calls.map(({ prompt }) => prompt))).toContain(placeholder);
+  expect(JSON.stringify(h.fast.calls.map(({ prompt }) => prompt))).not.toContain(value);
+  const stored = await h.stored();
+  expect(stored.map(({ content }) => content)).toEqual(expect.arrayContaining([`Says ${placeholder}`]));
+  expect([stored.length, JSON.stringify(stored).includes(value)]).toEqual([2, false]);
+  await (await h.native("Hi", { chat_id: "b", user: "ada" })).text();
+  expect(system(h.main)).toContain(`- Says ${placeholder} (`);
+  await h.rest();
 });
 
 test("what the model saves by its tool is known in the next conversation", async () => {

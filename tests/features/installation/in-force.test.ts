@@ -200,6 +200,7 @@ describe("the time that is given", () => {
       return prepare({
         turnId: "t",
         conversation: null,
+        conversationRef: "",
         agent,
         policies: h.services.policies.values,
         now: h.clock.now(),
@@ -209,6 +210,9 @@ describe("the time that is given", () => {
         history: [],
         fresh: ["Hi"],
         resumed: null,
+        state: {},
+        begins: true,
+        reserve: null,
       }).limits;
     };
     const { modelTimeoutSeconds, toolTimeoutSeconds } = defaultPolicies;

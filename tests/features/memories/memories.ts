@@ -50,21 +50,43 @@ export async function memoryHarness(fields: Record<string, unknown> = {}) {
 
 export type MemoryHarness = Awaited<ReturnType<typeof memoryHarness>>;
 
+export type Exchange = readonly [asked: string | null, answered: string, subject?: string];
+
+interface Circumstances {
+  subject?: string;
+  channel?: string;
+  source?: string;
+  provider?: string;
+}
+
 /** A conversation with turns as the chat stores them: of each what was asked, and what was answered. */
-export async function converse(
-  { database, agent }: MemoryHarness,
-  said: readonly (readonly [asked: string | null, answered: string])[],
-  { subject = "ada", channel = "web", source = "user" } = {},
-) {
+export async function converse(h: MemoryHarness, said: readonly Exchange[], circumstances: Circumstances = {}) {
+  const { database, agent } = h;
+  const { subject = "ada", channel = "web" } = circumstances;
   const conversationId = newId();
   const ref = `${agent.slug}:${channel}:${conversationId}`;
   const owned = { agentId: agent.id, organizationId: agent.organizationId, subject };
   await database.db.insert(conversations).values({ id: conversationId, ...owned, ref, channel, channelId: ref });
+  const turnIds = await goOn(h, conversationId, said, circumstances);
+  return { conversationId, ref, turnIds };
+}
+
+/** More turns of a conversation. */
+export async function goOn(
+  { database, agent }: MemoryHarness,
+  conversationId: string,
+  said: readonly Exchange[],
+  { subject = "ada", source = "user", provider = "openai" }: Circumstances = {},
+): Promise<string[]> {
+  const found = eq(conversations.id, conversationId);
+  const [before] = await database.db.select().from(conversations).where(found);
+  let { lastSeq: seq, lastTicket: ticket } = before ?? { lastSeq: 0, lastTicket: 0 };
   const turnIds: string[] = [];
-  let seq = 0;
-  for (const [asked, answered] of said) {
+  for (const [asked, answered, by = subject] of said) {
     const turnId = newId();
-    const row = { id: turnId, ...owned, conversationId, ticket: turnIds.length + 1, source, door: "native" };
+    ticket += 1;
+    const owned = { agentId: agent.id, organizationId: agent.organizationId, subject: by };
+    const row = { id: turnId, ...owned, conversationId, ticket, source, provider, door: "native" };
     await database.db.insert(turns).values({ ...row, status: "done", owner: newId(), leaseUntil: new Date(0) });
     const parts = [
       ...(asked === null ? [] : [{ role: "user" as const, content: asked }]),
@@ -76,5 +98,6 @@ export async function converse(
     }
     turnIds.push(turnId);
   }
-  return { conversationId, ref, turnIds, lastTurn: turnIds.at(-1) ?? "" };
+  await database.db.update(conversations).set({ lastSeq: seq, lastTicket: ticket, messageCount: seq }).where(found);
+  return turnIds;
 }

@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { bestMatches, chooseRecalled, nearDuplicate, similarity } from "../../../src/features/memories/rules.ts";
+import {
+  bestMatches,
+  chooseRecalled,
+  interleave,
+  nearDuplicate,
+  nextBatch,
+  similarity,
+} from "../../../src/features/memories/rules.ts";
 
 const known = (...contents: string[]) => contents.map((content) => ({ content }));
 
@@ -37,6 +44,7 @@ describe("near-duplicates", () => {
 });
 
 const memory = (content: string, importance = 5, day = 1) => ({
+  id: content,
   content,
   importance,
   updatedAt: new Date(Date.UTC(2026, 0, day)),
@@ -74,15 +82,46 @@ describe("what is recalled", () => {
   const vital = [memory("Allergic to nuts", 10), memory("Has a heart condition", 9), memory("Speaks German", 8)];
 
   test("is mostly what fits, and always what matters most", () => {
-    const recalled = chooseRecalled("tea", [...trivia, ...vital], 10);
+    const recalled = chooseRecalled("tea", [...trivia, ...vital], { limit: 10 });
     expect(recalled).toHaveLength(10);
     expect(recalled.filter(({ content }) => content.startsWith("tea"))).toHaveLength(7);
     expect(contents(recalled)).toEqual(expect.arrayContaining(contents(vital)));
   });
 
   test("is what matters most when nothing fits, each once", () => {
-    expect(contents(chooseRecalled("weather", [...trivia, ...vital], 3))).toEqual(contents(vital));
-    expect(chooseRecalled("allergic heart german", vital, 10)).toHaveLength(3);
-    expect(chooseRecalled("tea", [], 10)).toEqual([]);
+    expect(contents(chooseRecalled("weather", [...trivia, ...vital], { limit: 3 }))).toEqual(contents(vital));
+    expect(chooseRecalled("allergic heart german", vital, { limit: 10 })).toHaveLength(3);
+    expect(chooseRecalled("tea", [], { limit: 10 })).toEqual([]);
+  });
+});
+
+test("what is near in meaning takes turns with what has the words, each once", () => {
+  const [a, b, c, d] = [memory("a"), memory("b"), memory("c"), memory("d")];
+  expect(contents(interleave([a, b], [c, a, d]))).toEqual(["a", "c", "b", "d"]);
+  expect(contents(interleave([], [c, d]))).toEqual(["c", "d"]);
+  const copy = { ...memory("Allergic to nuts", 10) };
+  expect(contents(chooseRecalled("tea", [memory("tea"), copy], { limit: 3, near: [copy, memory("Drinks")] }))).toEqual([
+    "tea",
+    "Allergic to nuts",
+    "Drinks",
+  ]);
+});
+
+describe("a batch of messages", () => {
+  const said = (count: number, length = 1, subjects = 1) =>
+    Array.from({ length: count }, (_, seq) => ({
+      ...{ seq, role: "user" as const, content: "x".repeat(length) },
+      subject: `s${seq % subjects}`,
+    }));
+  test.each([
+    [said(0), 0],
+    [said(40), 40],
+    [said(41), 40],
+    [said(40, 8_000), 8],
+    [said(3, 100_000), 1],
+    [said(40, 1, 5), 40],
+    [said(40, 1, 6), 5],
+  ])("is bounded (%#)", (unread, expected) => {
+    expect(nextBatch(unread)).toEqual(unread.slice(0, expected));
   });
 });

@@ -41,6 +41,25 @@ describe("other values", () => {
     expect(secretProblem("openai_base_url", "file:///etc/passwd")).toBe("must be an http or https address");
     expect(secretProblem("openai_base_url", "")).toBeNull();
   });
+
+  it("must be names and keys of S3 where those are stored", () => {
+    const secrets = {
+      s3_region: {
+        good: ["eu-central-1", "us-gov-west-1", "auto"],
+        bad: ["eu.evil.example/", "EU", "-", "a".repeat(33)],
+      },
+      s3_bucket: { good: ["acme-files", "files.acme.example"], bad: ["ab", "a/b", "x..y", "Acme", "evil.example#"] },
+      s3_access_key_id: {
+        good: ["AKIAIOSFODNN7EXAMPLE", "minio-admin"],
+        bad: ["AK IA", "AKIA/x", "AKIA\r\nX: y", "é"],
+      },
+      s3_secret_access_key: { good: ["wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"], bad: ["with space", "line\n"] },
+    };
+    for (const [key, { good, bad }] of Object.entries(secrets)) {
+      expect(good.map((value) => secretProblem(key, value))).toEqual(good.map(() => null));
+      expect(bad.filter((value) => secretProblem(key, value) === null)).toEqual([]);
+    }
+  });
 });
 
 it("knows these keys of every agent", () => {
@@ -58,5 +77,9 @@ it("knows these keys of every agent", () => {
     "mistral_base_url",
     "ollama_base_url",
     "openai_compatible_base_url",
+    "s3_region",
+    "s3_bucket",
+    "s3_access_key_id",
+    "s3_secret_access_key",
   ]);
 });

@@ -48,7 +48,7 @@ describe("storing secrets", () => {
   it("lists the well-known keys and the agent's own, without a value", async () => {
     const { h, headers } = await withAgents("one");
     const before = (await (await h.request(url("one"), { headers })).json()) as { secrets: Entry[] };
-    expect(before.secrets).toHaveLength(13);
+    expect(before.secrets).toHaveLength(17);
     expect(before.secrets.every((entry) => !entry.configured)).toBe(true);
     const answer = await put(h, headers, "one", {
       zeta: "z",
@@ -58,8 +58,8 @@ describe("storing secrets", () => {
     });
     expect(answer.status).toBe(200);
     const after = (await answer.json()) as { secrets: Entry[] };
-    expect(after.secrets.slice(0, 13).map(({ key }) => key)).toEqual(before.secrets.map(({ key }) => key));
-    expect(after.secrets.slice(13)).toEqual([
+    expect(after.secrets.slice(0, 17).map(({ key }) => key)).toEqual(before.secrets.map(({ key }) => key));
+    expect(after.secrets.slice(17)).toEqual([
       { key: "__proto__x", configured: true },
       { key: "constructor", configured: true },
       { key: "zeta", configured: true },

@@ -33,7 +33,7 @@ describe("an agent's tools", () => {
     const tools = await h.list();
     expect(tools.map(({ name }) => name)).toEqual([
       ...["readSkill", "runSkillScript", "currentTime", "httpRequest"],
-      ...["saveMemory", "searchMemory"],
+      ...["saveMemory", "searchMemory", "getState", "setState"],
     ]);
     expect(tools[0]).toEqual({
       name: "readSkill",
@@ -66,6 +66,29 @@ describe("an agent's tools", () => {
     await h.save({ enabled: ["currentTime"] });
     await h.save({ enabled: ["httpRequest"] });
     expect(await asking()).toEqual([]);
+  });
+
+  test("leave in the audit log which of them ask, and which do no longer", async () => {
+    const h = await withAgent();
+    await requireBySkill(h, "currentTime");
+    await h.save({
+      enabled: ["httpRequest", "currentTime", "readSkill"],
+      needsApproval: ["httpRequest", "currentTime"],
+    });
+    await h.save({ enabled: ["httpRequest", "currentTime"] });
+    await h.save({ enabled: ["httpRequest", "currentTime"], needsApproval: ["currentTime"] });
+    await h.save({ enabled: ["httpRequest", "currentTime"], needsApproval: ["httpRequest"] });
+    await h.save({ enabled: ["currentTime"] });
+    const answer = await h.request("/api/audit-logs?action=agent.tool.update", { headers: h.headers });
+    const { items } = (await answer.json()) as { items: { details: object }[] };
+    const both = ["httpRequest", "currentTime"];
+    expect(items.map(({ details }) => details).reverse()).toEqual([
+      { enabled: [...both, "readSkill"], needsApproval: both, approvalRemoved: [] },
+      { enabled: both, needsApproval: both, approvalRemoved: [] },
+      { enabled: both, needsApproval: ["currentTime"], approvalRemoved: ["httpRequest"] },
+      { enabled: both, needsApproval: ["httpRequest"], approvalRemoved: ["currentTime"] },
+      { enabled: ["currentTime"], needsApproval: [], approvalRemoved: ["httpRequest"] },
+    ]);
   });
 
   test("that a skill requires stay on, and may ask for approval", async () => {
@@ -117,7 +140,8 @@ describe("an agent's tools", () => {
       .insert(plugins)
       .values([plugin(h.organization.id, "shop"), plugin(h.organization.id, "off", false), plugin(other.id, "theirs")]);
     const catalogue = (await (await h.request("/api/tools", { headers: h.headers })).json()) as { tools: Shown[] };
-    expect(catalogue.tools.map(({ name }) => name).slice(-2)).toEqual(["searchMemory", "shop:find"]);
+    const contributed = catalogue.tools.map(({ name }) => name).filter((name) => name.includes(":"));
+    expect(contributed).toEqual(["shop:find", `agent:${h.slug}`]);
     expect((await h.save({ enabled: ["shop:find"] })).status).toBe(200);
     for (const name of ["theirs:find", "off:find", "shop:lose"]) {
       expect((await h.save({ enabled: [name] })).status, name).toBe(400);

@@ -166,6 +166,8 @@ describe("a plugin", () => {
     const steps = [
       () => put("crm", { kind: "mcp", transport: http }),
       () => h.request(`${base}/crm/refresh`, { method: "POST", headers: owner }),
+      () => put("crm", { kind: "mcp", transport: http, enabled: false }),
+      () => put("crm", { kind: "mcp", transport: http, enabled: true }),
       () => h.request(`${base}/crm`, { method: "DELETE", headers: owner }),
     ];
     for (const step of steps) {

@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import type { createReadStream } from "node:fs";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { EngineError } from "../../core/errors.ts";
+import type { ObjectStore } from "../../core/ports.ts";
+
+const unfinished = ".part";
+
+/**
+ * Files under their keys in one directory, which is made when the first one comes. For one process at a time: what an
+ * earlier one left unfinished is cleared away.
+ */
+export function directoryStore(directory: string): ObjectStore {
+  let made: Promise<void> | undefined;
+  const make = () => {
+    made ??= prepare(directory).catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+  const pathOf = (key: string) => {
+    if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(key)) throw new EngineError("internal", "No key of a stored file");
+    return join(directory, key);
+  };
+
+  return {
+    async put(key, bytes) {
+      const path = pathOf(key);
+      await make().catch(unusable);
+      await writeWhole(path, bytes).catch(unusable);
+    },
+    async get(key) {
+      const file = await open(pathOf(key)).catch(unlessMissing);
+      if (!file) return null;
+      return asWebStream(file.createReadStream());
+    },
+    async delete(key) {
+      await rm(pathOf(key), { force: true }).catch(unusable);
+    },
+  };
+}
+
+async function prepare(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const left = (await readdir(directory)).filter((name) => name.endsWith(unfinished));
+  await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));
+}
+
+/** Under another name until all of it is on the disk: a crash leaves no half file. */
+async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+  const part = `${path}.${randomUUID()}${unfinished}`;
+  try {
+    const file = await open(part, "wx", 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+/** Node's type of it is another one by name only. */
+function asWebStream(stream: ReturnType<typeof createReadStream>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return Readable.toWeb(stream) as ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+function unlessMissing(error: unknown): null {
+  if (codeOf(error) === "ENOENT") return null;
+  return unusable(error);
+}
+
+function unusable(cause: unknown): never {
+  const code = codeOf(cause);
+  throw new EngineError("provider-failed", `The file storage of this machine failed${code ? ` with ${code}` : ""}`, {
+    cause,
+  });
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "");

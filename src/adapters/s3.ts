@@ -1,0 +1,101 @@
+import { AwsV4Signer } from "aws4fetch";
+import { EngineError } from "../core/errors.ts";
+import { toHex } from "../core/ids.ts";
+import type { Clock, Files } from "../core/ports.ts";
+import { bucketAddress, type S3Bucket } from "../core/s3.ts";
+
+interface Options {
+  clock: Clock;
+  /** Of the installation, instead of Amazon's; without a slash at its end. */
+  endpoint?: string | undefined;
+  fetch?: typeof globalThis.fetch;
+}
+
+interface Asked {
+  method: "GET" | "PUT" | "DELETE";
+  key: string;
+  body?: Uint8Array<ArrayBuffer>;
+  mime?: string;
+}
+
+/** For a whole transfer, its body included. */
+const timeoutMs = 120_000;
+
+/** How much of an error's body is read. */
+const errorBytes = 4_096;
+
+/** Buckets of Amazon S3, or of what speaks like it, by static keys (SigV4). */
+export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options): Files["s3"] {
+  return (bucket) => {
+    const ask = async ({ method, key, body, mime }: Asked): Promise<Response> => {
+      const { url, headers } = await sign(bucket, { method, key, body, mime }, { clock, endpoint });
+      const controller = new AbortController();
+      clock.after(timeoutMs, () => controller.abort(new Error(`It took longer than ${timeoutMs / 1000} seconds`)));
+      // A redirect would take the signed request elsewhere.
+      const request = { method, headers, redirect: "manual", signal: controller.signal } as const;
+      return fetch(url, body === undefined ? request : { ...request, body }).catch((cause: unknown) => {
+        throw new EngineError("provider-failed", "The file storage cannot be reached", { cause });
+      });
+    };
+
+    return {
+      async put(key, body, mime) {
+        const response = await ask({ method: "PUT", key, body, mime });
+        if (!response.ok) throw await refusal(response);
+        await response.body?.cancel();
+      },
+      async get(key) {
+        const response = await ask({ method: "GET", key });
+        if (response.ok) return response.body ?? new Blob([]).stream();
+        const error = await refusal(response);
+        if (response.status === 404) return null;
+        throw error;
+      },
+      async delete(key) {
+        const response = await ask({ method: "DELETE", key });
+        if (!response.ok && response.status !== 404) throw await refusal(response);
+        await response.body?.cancel();
+      },
+    };
+  };
+}
+
+type Unsigned = Omit<Asked, "body" | "mime"> & { body: Asked["body"] | undefined; mime: string | undefined };
+
+async function sign(bucket: S3Bucket, { method, key, body, mime }: Unsigned, { clock, endpoint }: Options) {
+  const signer = new AwsV4Signer({
+    method,
+    url: bucketAddress(bucket, endpoint) + key,
+    headers: {
+      "X-Amz-Content-Sha256": toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", body ?? new Uint8Array()))),
+      ...(mime === undefined ? {} : { "Content-Type": mime }),
+    },
+    service: "s3",
+    region: bucket.region,
+    accessKeyId: bucket.accessKeyId,
+    secretAccessKey: bucket.secretAccessKey,
+    datetime: new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ""),
+  });
+  return signer.sign();
+}
+
+/** The service's own code for what is wrong, and nothing else of its answer, which names the access key. */
+async function refusal(response: Response): Promise<EngineError> {
+  const { status } = response;
+  const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(await excerpt(response).catch(() => ""))?.[1];
+  const hint = status >= 300 && status < 400 ? ": the bucket lies in another region than s3_region says" : "";
+  return new EngineError("provider-failed", `The file storage answered ${[status, code].join(" ").trim()}${hint}`);
+}
+
+async function excerpt({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  while (reader && text.length < errorBytes) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+  }
+  await reader?.cancel();
+  return text;
+}

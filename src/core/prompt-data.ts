@@ -1,0 +1,19 @@
+/**
+ * Values as data in a prompt: one JSON text a line, between `<<mark` and `mark>>`. The mark is random, so that nobody
+ * whose words are among the values can write it.
+ */
+export function dataLines(mark: string, values: readonly unknown[]): string {
+  return [`<<${mark}`, ...values.map((value) => JSON.stringify(value).replaceAll(mark, "")), `${mark}>>`].join("\n");
+}
+
+/** The JSON in a model's answer, which may stand in a fence or a sentence; undefined when there is none. */
+export function jsonInAnswer(answer: string): unknown {
+  const start = answer.search(/[{[]/);
+  const end = Math.max(answer.lastIndexOf("}"), answer.lastIndexOf("]"));
+  if (start < 0 || end < start) return undefined;
+  try {
+    return JSON.parse(answer.slice(start, end + 1));
+  } catch {
+    return undefined;
+  }
+}

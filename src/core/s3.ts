@@ -1,0 +1,44 @@
+/** An agent's secrets that say where its files lie, and with which static keys. Only all of them together say it. */
+export const s3Secrets = ["s3_region", "s3_bucket", "s3_access_key_id", "s3_secret_access_key"] as const;
+
+export type S3Secret = (typeof s3Secrets)[number];
+
+const forms: Record<S3Secret, { form: RegExp; problem: string }> = {
+  // Region and bucket become part of a host name.
+  s3_region: {
+    form: /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
+    problem: "must be the name of a region, such as eu-central-1",
+  },
+  s3_bucket: {
+    form: /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+    problem: "must be the name of a bucket: 3 to 63 of a-z, 0-9, dots and dashes",
+  },
+  // This one becomes part of a header.
+  s3_access_key_id: { form: /^[\w.+-]{1,128}$/, problem: "must be an access key id, such as AKIAIOSFODNN7EXAMPLE" },
+  s3_secret_access_key: { form: /^[\x21-\x7e]{1,256}$/, problem: "must be printable ASCII without spaces" },
+};
+
+/** Why a value can't be stored as this secret, or null; null for secrets of other kinds too. */
+export function s3Problem(key: string, value: string): string | null {
+  const rule = s3Secrets.find((name) => name === key);
+  if (rule === undefined || forms[rule].form.test(value)) return null;
+  return forms[rule].problem;
+}
+
+/** A bucket, and the keys to it. */
+export interface S3Bucket {
+  region: string;
+  bucket: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/**
+ * Where the objects of a bucket begin: its own host, or a path where its name has dots, which no certificate covers, and
+ * at an endpoint of the installation. Ends with a slash.
+ */
+export function bucketAddress({ region, bucket }: Pick<S3Bucket, "region" | "bucket">, endpoint?: string): string {
+  if (endpoint !== undefined) return `${endpoint}/${bucket}/`;
+  const domain = `s3.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`;
+  return bucket.includes(".") ? `https://${domain}/${bucket}/` : `https://${bucket}.${domain}/`;
+}

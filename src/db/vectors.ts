@@ -1,0 +1,43 @@
+import { sql } from "drizzle-orm";
+import type { Log } from "../core/ports.ts";
+import { type Database, sqlState } from "./client.ts";
+
+/** Any number, as long as all releases use the same. */
+const lockKey = 7_263_401_166;
+
+const look = `
+  select to_regclass('memory_vectors') is not null as made,
+    exists (select 1 from pg_available_extensions where name = 'vector') as available`;
+
+/**
+ * The part of the schema that not every server can have: what memories mean, for which it takes the extension `vector`
+ * (pgvector) and the right to create it. A table of its own, so that the schema of all servers stays the same. Made
+ * once; answers whether it is there.
+ */
+export async function addVectors(database: Database, log: Log): Promise<boolean> {
+  const [found] = await database.query<{ made: boolean; available: boolean }>(look, []);
+  if (found?.made || !found?.available) return found?.made ?? false;
+  try {
+    await database.transaction(async (tx) => {
+      // Replicas may start together.
+      await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lockKey))})`);
+      await tx.execute(sql`create extension if not exists vector`);
+      await tx.execute(sql`
+        create table if not exists memory_vectors (
+          memory_id uuid primary key references memories on delete cascade,
+          digest bytea not null,
+          model text not null,
+          embedding vector not null
+        )`);
+    });
+    return true;
+  } catch (error) {
+    const state = sqlState(error);
+    if (state === undefined) throw error;
+    log.info(
+      { code: state },
+      "Memories are found by their words, not by their meaning: the extension vector could not be created. Create it as a superuser and start again",
+    );
+    return false;
+  }
+}

@@ -1,0 +1,31 @@
+import { and, asc, eq, inArray, ne, sql } from "drizzle-orm";
+import { writeArray } from "../../db/arrays.ts";
+import type { Db } from "../../db/client.ts";
+import { agents, agentTools } from "../../db/schema.ts";
+import type { AgentRow } from "./find.ts";
+
+/**
+ * Makes the agents that have this one as a tool, by choice or by a skill, load anew: for changes to what they can ask,
+ * or to what they are told of it. To be called inside the transaction that makes the change.
+ */
+export async function touchAskers(
+  tx: Db,
+  { slug, organizationId }: Pick<AgentRow, "slug" | "organizationId">,
+): Promise<void> {
+  const askers = tx
+    .select({ id: agentTools.agentId })
+    .from(agentTools)
+    .where(eq(agentTools.name, `agent:${slug}`));
+  const rows = await tx
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(eq(agents.organizationId, organizationId), ne(agents.slug, slug), inArray(agents.id, askers)))
+    .orderBy(asc(agents.id))
+    .for("no key update");
+  if (rows.length === 0) return;
+  const ids = writeArray(rows.map(({ id }) => id));
+  await tx
+    .update(agents)
+    .set({ revision: sql`${agents.revision} + 1` })
+    .where(sql`${agents.id} = any(${ids}::uuid[])`);
+}

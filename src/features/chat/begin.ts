@@ -1,0 +1,142 @@
+import type { Services } from "../../context.ts";
+import type { ModelSpec } from "../../core/ports.ts";
+import { promptTokens } from "../../core/providers.ts";
+import type { TurnInput } from "../../turn/types.ts";
+import { memoryLines, recall } from "../memories/index.ts";
+import type { Grant } from "./admit.ts";
+import type { LiveAgent } from "./agent.ts";
+import { asDecided, refuseWaiting } from "./approvals.ts";
+import { monthOf, type Reservation, reserve } from "./budget.ts";
+import { embedderFor } from "./embed.ts";
+import {
+  type Opened,
+  type Opening,
+  type PromptRoom,
+  type Reading,
+  readConversation,
+  type StoredMessage,
+} from "./open.ts";
+import { prepare, replay } from "./prepare.ts";
+import type { TurnRequest } from "./request.ts";
+
+/** A turn that has its place: who answers it, and with which model. */
+export interface Taken {
+  grant: Grant;
+  place: Extract<Opened, { kind: "head" | "queued" }>;
+  spec: ModelSpec;
+  room: PromptRoom;
+  reservation: Reservation | null;
+}
+
+/** A turn that is about to run. */
+export interface Begun {
+  input: TurnInput;
+  /** What its first prompt takes, in bytes. */
+  promptBytes: number;
+}
+
+/** Tokens that are kept free for an answer whose length nobody limits. */
+const usualAnswer = 4_000;
+
+/** How much there is for a conversation's history in a prompt to this model. */
+export function promptRoom(
+  { row, fixedBytes }: LiveAgent,
+  { provider }: ModelSpec,
+  fresh: readonly string[],
+): PromptRoom {
+  const window = Math.max(0, promptTokens[provider] - (row.maxOutputTokens ?? usualAnswer));
+  return { window, takenBytes: fixedBytes + bytesOf(fresh) };
+}
+
+/** What to hold of an agent's budget for the first call of a turn; null without a budget. */
+export function firstReservation(
+  agent: LiveAgent,
+  { takenBytes }: PromptRoom,
+  { fresh }: Pick<TurnRequest["input"], "fresh">,
+  now: number,
+): Opening["reservation"] {
+  if (agent.row.monthlyTokenBudget === null) return null;
+  const answer = answerTokens(agent);
+  const addedTokens = cautiousTokens(bytesOf(fresh)) + answer;
+  return { month: monthOf(now), tokens: cautiousTokens(takenBytes) + answer, addedTokens };
+}
+
+/** What so many bytes are at most, for most texts. */
+export const cautiousTokens = (bytes: number) => Math.ceil(bytes / 3);
+
+/** What an answer may cost, as far as anybody can say before it. */
+export const answerTokens = ({ row }: LiveAgent) => Math.min(row.maxOutputTokens ?? 1_000, usualAnswer);
+
+const utf8 = new TextEncoder();
+export const bytesOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + utf8.encode(text).byteLength, 0);
+
+/**
+ * Reads what a turn needs once its place has come, and puts its input together. `reading` is what OPEN read, or null
+ * for a turn that had to wait.
+ */
+export async function begin(
+  services: Services,
+  { turnId, request, taken, reading }: { turnId: string; request: TurnRequest; taken: Taken; reading: Reading | null },
+): Promise<Begun> {
+  const { database, clock, policies } = services;
+  const { place, spec, room } = taken;
+  const { agent } = taken.grant;
+  const { row } = agent;
+  const resolving = services.models.resolve(spec);
+  resolving.catch(() => {});
+  const resumed = request.resumed ?? null;
+  const now = clock.now();
+  const { conversation } = place;
+  const found = reading ?? (await readAtItsTurn(services, taken));
+  if (conversation && !resumed && (place.kind === "queued" || place.awaiting !== null)) {
+    await refuseWaiting(database, conversation.id);
+  }
+  const input = prepare({
+    memories: place.remembered ? await recallFor(services, agent, request) : "",
+    turnId,
+    conversation,
+    conversationRef: request.ref,
+    agent,
+    policies: policies.values,
+    now,
+    origin: request.origin,
+    model: await resolving,
+    history: conversation
+      ? replay(earlier(found.history, request), { toolResults: row.toolResultsInHistoryEnabled })
+      : request.input.history,
+    fresh: resumed?.suspended.fresh ?? request.input.fresh,
+    // Decisions may have changed while it waited for its place.
+    resumed: resumed && (await asDecided(database, resumed)),
+    state: found.state,
+    // Who brings the conversation along says whether it begins.
+    begins: conversation ? found.begins : request.input.history.length === 0,
+    reserve: reserveFor(services, turnId, taken),
+  });
+  return { input, promptBytes: room.takenBytes + found.historyBytes };
+}
+
+async function readAtItsTurn({ database }: Services, { place, grant, room }: Taken): Promise<Reading> {
+  if (!place.conversation) return { history: [], historyBytes: 0, state: {}, begins: true };
+  return readConversation(database, place.conversation.id, { historyLimit: grant.agent.row.historyLimit, room });
+}
+
+/** Each further call asks for what it is going to take. */
+function reserveFor(services: Services, turnId: string, { grant, reservation }: Taken): TurnInput["reserve"] {
+  if (!reservation) return null;
+  const { agent } = grant;
+  const { month } = reservation;
+  return (tokens) => reserve(services, { agentId: agent.row.id, turnId, month, tokens: tokens + answerTokens(agent) });
+}
+
+/** One statement more, for those of whom something is remembered. */
+async function recallFor(services: Services, agent: LiveAgent, { origin, input }: TurnRequest): Promise<string> {
+  const embedder = embedderFor(services, agent);
+  const asked = { agentId: agent.row.id, subject: origin.subject, text: input.fresh.join("\n") };
+  return memoryLines(await recall(services.database, { ...asked, meaning: embedder && { ...services, embedder } }));
+}
+
+/** The transcript before the turn; a turn that goes on brings its own part along. */
+function earlier(stored: readonly StoredMessage[], { resumed }: TurnRequest): StoredMessage[] {
+  const own = new Set(resumed?.suspended.turnIds);
+  return stored.filter(({ turnId }) => turnId === null || !own.has(turnId));
+}

@@ -1,0 +1,114 @@
+import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import { pause } from "../../core/pause.ts";
+import { sqlState } from "../../db/client.ts";
+import { tokenCount } from "../../turn/step.ts";
+import type { TurnOutcome } from "../../turn/types.ts";
+import { descriptionOf } from "../conversations/index.ts";
+import { extractionOf } from "../memories/index.ts";
+import { type Begun, cautiousTokens, type Taken } from "./begin.ts";
+import { describeCause } from "./cause.ts";
+import { type Recording, record, type Work } from "./record.ts";
+import type { TurnRequest } from "./request.ts";
+
+/** With the pauses between them, what is tried for less than a lease. */
+const recordAttempts = 5;
+
+interface Ended {
+  turnId: string;
+  owner: string;
+  request: TurnRequest;
+  taken: Taken;
+  /** Null: it never came to run. */
+  begun: Begun | null;
+  outcome: TurnOutcome;
+}
+
+/** Work for the background rests so long, since what is said next may belong to it; a title is wanted soon. */
+const [restMs, titleMs] = [30_000, 2_000];
+
+/** Writes a turn down; answers whether it left work for the background that is due soon. Throws when it could not be recorded. */
+export async function finish(services: Services, ended: Ended): Promise<boolean> {
+  const { turnId, owner, request, taken, begun, outcome } = ended;
+  const { log, clock } = services;
+  const { requestId, input, resumed } = request;
+  const { agent } = taken.grant;
+  if (outcome.status === "failed") {
+    const { code, cause } = outcome.failure;
+    log.warn({ turnId, code, requestId, cause: describeCause(cause, agent.scrub) }, "A turn failed");
+  }
+  const now = clock.now();
+  const work = workAfter(ended, now);
+  try {
+    const recorded = await recordPatiently(services, {
+      ...{ turnId, owner, work, outcome },
+      fresh: input.fresh,
+      stored: taken.place.conversation !== null,
+      measured: resumed ? null : measure(begun, outcome),
+      charged: chargeOf(begun, outcome),
+      debug: agent.row.debugEnabled && begun ? debugOf(taken, begun) : null,
+      resumed: resumed?.suspended ?? null,
+    });
+    if (!recorded) throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
+    return work.some(({ runAt }) => runAt.getTime() < now + restMs);
+  } catch (err) {
+    log.error({ turnId, requestId, err }, "A turn could not be recorded");
+    throw err;
+  }
+}
+
+/** There is nothing to learn from a model that only repeats, nor from a turn that did not end well. */
+function workAfter({ taken, outcome }: Ended, now: number): Work[] {
+  const { conversation } = taken.place;
+  if (!conversation || outcome.status !== "done") return [];
+  const { id, ticket } = conversation;
+  const rested = new Date(now + restMs);
+  const describe = { ...descriptionOf(id), runAt: ticket === 1 ? new Date(now + titleMs) : rested };
+  // Such a conversation gets its title without a model, and nothing after it.
+  if (taken.spec.provider === "demo") return ticket <= titledWithin ? [describe] : [];
+  return [describe, { ...extractionOf(id), runAt: rested }];
+}
+
+/** The first of so many turns that ends well has what a title is made of. */
+const titledWithin = 5;
+
+/** What the provider counted for a prompt of known length. */
+function measure(begun: Begun | null, { contextTokens }: TurnOutcome): Recording["measured"] {
+  if (!begun || contextTokens === 0) return null;
+  // Beyond these no count is believed. Most text counts twice here: as it is, and as the provider's message of it.
+  return { contextTokens, bytesPerToken: Math.min(9, Math.max(1, begun.promptBytes / contextTokens)) };
+}
+
+/** What the provider counted, and of calls that it did not count what their prompt took at least. */
+function chargeOf(begun: Begun | null, { usage, contextTokens, uncountedCalls }: TurnOutcome): number {
+  const prompt = contextTokens || cautiousTokens(begun?.promptBytes ?? 0);
+  return tokenCount(usage.promptTokens + usage.completionTokens + uncountedCalls * prompt);
+}
+
+/** How the model was asked (decisions §4, `debugEnabled`). */
+function debugOf({ spec, grant }: Taken, { input }: Begun): Record<string, unknown> {
+  const { provider, model } = spec;
+  return {
+    ...{ provider, model, settings: input.settings, historyMessages: input.history.length },
+    fingerprint: grant.agent.fingerprint,
+    system: input.scrub(input.system),
+    tools: [...input.tools.keys()],
+  };
+}
+
+/** Tries again while the trouble may pass: the caller has the text already. The lease is renewed meanwhile. */
+async function recordPatiently({ database, clock }: Services, recording: Recording): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await record(database, recording);
+    } catch (error) {
+      if (attempt === recordAttempts || !mayPass(error)) throw error;
+      await pause(clock, 250 * 2 ** attempt);
+    }
+  }
+}
+
+/** A database that is away, or a deadlock: the same statement may go well a moment later. */
+function mayPass(error: unknown): boolean {
+  return (error instanceof EngineError && error.code === "unavailable") || sqlState(error) === "40P01";
+}

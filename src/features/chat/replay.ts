@@ -1,0 +1,154 @@
+import { EngineError } from "../../core/errors.ts";
+import type { Clock } from "../../core/ports.ts";
+import { endingError } from "./ending.ts";
+import type { Turn } from "./turns.ts";
+import { eventText, wireDone, wireEvent } from "./wire.ts";
+
+/** How long the events of a turn are kept after its end (decisions §5, "Resume"). */
+export const keptMs = 60_000;
+
+/** What the events of one turn may take, in UTF-16 units; of a longer one the beginning goes. */
+const turnLimit = 4 * 1024 * 1024;
+
+/** What those of all ended turns may take; the oldest go first. */
+const endedLimit = 64 * 1024 * 1024;
+
+/** Somebody who is told the events of a turn. */
+export interface Follower {
+  write(text: string): void;
+  close(): void;
+}
+
+/** Which turn it is, and who may follow it. */
+export interface Kept {
+  agentId: string;
+  /** The public conversation id. */
+  ref: string;
+  door: string;
+  /** The turn that stopped for a decision and goes on in this one. */
+  continues: string | null;
+}
+
+/** The events of a turn as they were sent, for those who come back. */
+export class Replay {
+  readonly turn: Turn;
+  readonly kept: Kept;
+  /** Since when the turn is over; null while it runs. */
+  endedAt: number | null = null;
+  length = 0;
+  readonly #events: string[] = [];
+  readonly #followers = new Set<Follower>();
+  /** How many of the first events are gone. */
+  #dropped = 0;
+
+  constructor(turn: Turn, kept: Kept) {
+    this.turn = turn;
+    this.kept = kept;
+  }
+
+  /** The number of the last event; the first one is 1. */
+  get last(): number {
+    return this.#dropped + this.#events.length;
+  }
+
+  add(type: string, data: object): void {
+    const text = eventText(`${this.turn.id}:${this.last + 1}`, type, data);
+    this.#events.push(text);
+    this.length += text.length;
+    if (this.length > turnLimit) this.#forgetHalf();
+    for (const follower of this.#followers) follower.write(text);
+  }
+
+  /** The events behind the one with this number, as text; null when they are not all there any more. */
+  since(number: number): string | null {
+    return number < this.#dropped ? null : this.#events.slice(number - this.#dropped).join("");
+  }
+
+  /** Tells somebody what happens from here on; the returned function stops that. */
+  follow(follower: Follower): () => void {
+    if (this.endedAt !== null) {
+      follower.close();
+      return () => {};
+    }
+    this.#followers.add(follower);
+    return () => {
+      if (this.#followers.delete(follower) && this.#followers.size === 0) this.turn.leave();
+    };
+  }
+
+  end(now: number): void {
+    this.endedAt = now;
+    for (const follower of this.#followers) follower.close();
+    this.#followers.clear();
+  }
+
+  /** At once, since each time all that is left moves up. */
+  #forgetHalf(): void {
+    const half = this.length / 2;
+    let count = 0;
+    while (this.length > half) {
+      this.length -= this.#events[count]?.length ?? 0;
+      count += 1;
+    }
+    this.#events.splice(0, count);
+    this.#dropped += count;
+  }
+}
+
+/** The turns of this process whose events are kept. */
+export class Replays {
+  readonly #clock: Clock;
+  readonly #replays = new Map<string, Replay>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Keeps the events of a turn from its first one on. */
+  keep(turn: Turn, kept: Kept): Replay {
+    const replay = new Replay(turn, kept);
+    this.#replays.set(turn.id, replay);
+    turn.listen((event) => {
+      const wire = wireEvent(event);
+      if (wire) replay.add(event.type, wire);
+    });
+    turn.ended
+      .then((outcome) => {
+        const error = endingError(outcome);
+        if (error) replay.add("error", { message: error.message });
+        replay.add("done", wireDone(turn.id, kept.ref, outcome));
+      })
+      .catch((error: unknown) => {
+        const message = error instanceof EngineError ? error.message : "Internal server error";
+        replay.add("error", { message });
+        replay.add("done", { conversationId: kept.ref, messageId: null });
+      })
+      .finally(() => replay.end(this.#clock.now()));
+    return replay;
+  }
+
+  get(turnId: string): Replay | undefined {
+    const replay = this.#replays.get(turnId);
+    return replay && this.#isOver(replay) ? undefined : replay;
+  }
+
+  /** Of these turns, or of all. */
+  ids(): string[] {
+    return [...this.#replays.keys()];
+  }
+
+  /** Lets go of what is over. Call it every few seconds. */
+  sweep(): void {
+    const ended = [...this.#replays.values()].filter(({ endedAt }) => endedAt !== null);
+    let length = ended.reduce((sum, replay) => sum + replay.length, 0);
+    for (const replay of ended.toSorted((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0))) {
+      if (!this.#isOver(replay) && length <= endedLimit) return;
+      this.#replays.delete(replay.turn.id);
+      length -= replay.length;
+    }
+  }
+
+  #isOver({ endedAt }: Replay): boolean {
+    return endedAt !== null && this.#clock.now() - endedAt > keptMs;
+  }
+}

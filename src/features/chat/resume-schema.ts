@@ -1,0 +1,22 @@
+import { z } from "@hono/zod-openapi";
+import { slugParam } from "../agents/index.ts";
+import { ChatEvent } from "./events.ts";
+
+export const messageParams = slugParam.extend({
+  messageId: z.string().openapi({
+    description: "Of the turn: what stands before the colon in the ids of its events.",
+    example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d",
+  }),
+});
+
+export const Stopped = z
+  .object({ stopped: z.boolean().openapi({ description: "False when the turn was over already." }) })
+  .openapi("Stopped");
+
+export const eventStreamAnswer = {
+  description: 'The stream: `ChatEvent`s such as `event: text-delta` with `data: {"text":"Hello"}`.',
+  content: {
+    // OpenAPI 3.1 cannot say "one of these after the other": the schema is that of a single event.
+    "text/event-stream": { schema: ChatEvent },
+  },
+} as const;

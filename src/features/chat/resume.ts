@@ -1,0 +1,184 @@
+import type { Context } from "hono";
+import { EngineError, notFound } from "../../core/errors.ts";
+import { clientKey } from "../../http/address.ts";
+import type { AppEnv } from "../../http/environment.ts";
+import { eventStream } from "../../http/sse.ts";
+import type { Grant } from "./admit.ts";
+import type { Chat } from "./door.ts";
+import { followForeign } from "./follow.ts";
+import { keptMs, type Replay } from "./replay.ts";
+import { followReplay, type Streaming } from "./stream.ts";
+import type { Seat } from "./streams.ts";
+import { refusalText } from "./wire.ts";
+
+/** A turn that somebody asks for, at a door that it came through. */
+export interface Wanted {
+  messageId: string;
+  door: string;
+  cors: Record<string, string>;
+}
+
+/** The last event that the caller has. */
+interface Seen {
+  turnId: string;
+  number: number;
+}
+
+/**
+ * The stream of a turn from behind `Last-Event-ID` (decisions §5, "Resume"): what was missed, then what happens. A turn
+ * that stopped for a decision leads on to the one in which it goes on. Throws the 404, and 400 for an id that it can't
+ * have sent.
+ */
+export async function resumeStream(
+  c: Context<AppEnv>,
+  chat: Chat,
+  grant: Grant,
+  { messageId, door, cors }: Wanted,
+): Promise<Response> {
+  const seen = readLastEventId(c.req.header("Last-Event-ID"));
+  const seat = chat.streams.enter(clientKey(c.var.ip), grant);
+  const streaming = { clock: chat.services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave };
+  try {
+    const found = await find(chat, grant, { messageId, door }, seen);
+    const after = afterOf(found, seen, messageId);
+    if (found instanceof Found) return followReplay(found.replay, after, streaming, seat);
+    return followElsewhere(chat, found, after, streaming, seat);
+  } catch (refusal) {
+    seat.leave();
+    throw refusal;
+  }
+}
+
+/** Stops a turn, whichever replica runs it. Answers false when it was over already. Throws the 404. */
+export async function stopTurn(
+  { services: { database }, replays }: Chat,
+  { agent }: Grant,
+  { messageId, door }: Pick<Wanted, "messageId" | "door">,
+): Promise<boolean> {
+  if (!uuid.test(messageId)) throw notFound("Turn");
+  const [turn] = await database.query<{ open: boolean }>(
+    `with turn as (select id, status in ('queued', 'running') as open from turns where id = $1 and agent_id = $2 and door = $3),
+     stopped as (update turns t set stop_requested = true from turn where t.id = turn.id and turn.open)
+     select open from turn`,
+    [messageId, agent.row.id, door],
+  );
+  if (!turn) throw notFound("Turn");
+  // Another process sees it when it renews its leases.
+  if (turn.open) replays.get(messageId)?.turn.abort("stop");
+  return turn.open;
+}
+
+class Found {
+  readonly id: string;
+  readonly replay: Replay;
+
+  constructor(replay: Replay) {
+    this.id = replay.turn.id;
+    this.replay = replay;
+  }
+}
+
+interface Elsewhere {
+  id: string;
+  ref: string;
+}
+
+const uuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+async function find(
+  chat: Chat,
+  { agent }: Grant,
+  { messageId, door }: Pick<Wanted, "messageId" | "door">,
+  seen: Seen | null,
+): Promise<Found | Elsewhere> {
+  if (!uuid.test(messageId)) throw notFound("Turn");
+  const local = ownReplay(chat, messageId, agent.row.id, door);
+  if (local && !isExhausted(local, seen)) return new Found(local);
+  const turn = await readTurn(chat, { messageId, agentId: agent.row.id, door });
+  const next = turn?.next ?? null;
+  const going = ownReplay(chat, next ?? messageId, agent.row.id, door) ?? local;
+  if (going) return new Found(going);
+  if (!turn) throw notFound("Turn");
+  return { id: next ?? messageId, ref: turn.ref };
+}
+
+function ownReplay({ replays }: Chat, id: string, agentId: string, door: string): Replay | undefined {
+  const replay = replays.get(id);
+  return replay?.kept.agentId === agentId && replay.kept.door === door ? replay : undefined;
+}
+
+/** Whether the caller has had all of it. */
+function isExhausted(replay: Replay, seen: Seen | null): boolean {
+  return replay.endedAt !== null && seen !== null && (seen.turnId !== replay.turn.id || seen.number >= replay.last);
+}
+
+interface TurnRow {
+  ref: string;
+  /** The turn in which it went on. */
+  next: string | null;
+}
+
+/** A turn that can still be followed: one that runs, that ended just now, or that waits for a decision or went on after it. */
+async function readTurn(
+  { services: { database } }: Chat,
+  { messageId, agentId, door }: { messageId: string; agentId: string; door: string },
+): Promise<TurnRow | undefined> {
+  const [row] = await database.query<TurnRow>(
+    `select c.ref, n.id as next
+     from turns t join conversations c on c.id = t.conversation_id left join turns n on n.continues = t.id
+     where t.id = $1 and t.agent_id = $2 and t.door = $3
+       and (coalesce(n.status, t.status) in ('queued', 'running')
+         or coalesce(n.finished_at, t.finished_at) > now() - $4::interval)`,
+    [messageId, agentId, door, `${keptMs / 1000} s`],
+  );
+  return row;
+}
+
+function afterOf(found: Found | Elsewhere, seen: Seen | null, messageId: string): number {
+  if (!seen) return 0;
+  if (seen.turnId !== messageId && seen.turnId !== found.id) {
+    throw new EngineError("bad-request", "Last-Event-ID is of another turn");
+  }
+  if (seen.turnId !== found.id) return 0;
+  if (found instanceof Found && seen.number > found.replay.last) {
+    throw new EngineError("bad-request", "Last-Event-ID is ahead of the turn");
+  }
+  return seen.number;
+}
+
+/** `<messageId>:<n>`; null when there is none. Throws the 400 of anything else. */
+function readLastEventId(header: string | undefined): Seen | null {
+  if (header === undefined || header === "") return null;
+  const match = /^([0-9a-f-]{36}):(\d{1,9})$/.exec(header);
+  if (!match) throw new EngineError("bad-request", "Last-Event-ID must be <messageId>:<n>, as the events have it");
+  return { turnId: match[1] ?? "", number: Number(match[2]) };
+}
+
+function followElsewhere(
+  { services }: Chat,
+  turn: Elsewhere,
+  after: number,
+  streaming: Streaming,
+  seat: Seat,
+): Response {
+  const left = new AbortController();
+  const { response, sink } = eventStream({ ...streaming, onLeave: () => left.abort() });
+  const refuse = (message: string) => sink.write(refusalText(message, turn.ref));
+  sink.write(": ping\n\n");
+  seat.onRevoked(({ message }) => {
+    refuse(message);
+    sink.close();
+    left.abort();
+  });
+  followForeign(services, turn, after, sink, left.signal)
+    .then((problem) => {
+      if (problem !== null) refuse(problem);
+    })
+    .catch((err: unknown) => {
+      if (left.signal.aborted) return;
+      services.log.error({ turnId: turn.id, err }, "A turn of another replica could not be followed");
+      refuse("Internal server error");
+    })
+    .finally(sink.close);
+  return response;
+}

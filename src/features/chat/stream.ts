@@ -1,0 +1,59 @@
+import type { EngineError } from "../../core/errors.ts";
+import { eventStream } from "../../http/sse.ts";
+import { notKept } from "./follow.ts";
+import type { StoredReply } from "./idempotency.ts";
+import type { Replay } from "./replay.ts";
+import type { Seat } from "./streams.ts";
+import { eventText, refusalText } from "./wire.ts";
+
+export type Streaming = Parameters<typeof eventStream>[0];
+
+/** Streams what a turn of this process said behind event `after`, and what it says, until its end or until its reader leaves. */
+export function followReplay(replay: Replay, after: number, streaming: Streaming, seat: Seat): Response {
+  let unfollow = () => {};
+  const { response, sink } = eventStream({ ...streaming, onLeave: () => unfollow() });
+  const refuse = (message: string) => {
+    sink.write(refusalText(message, replay.kept.ref));
+    sink.close();
+  };
+  // Something has to go out for every runtime to send the headers.
+  sink.write(": ping\n\n");
+  const missed = replay.since(after);
+  if (missed === null) {
+    refuse(notKept);
+    return response;
+  }
+  if (missed !== "") sink.write(missed);
+  unfollow = replay.follow(sink);
+  seat.onRevoked(({ message }) => {
+    refuse(message);
+    unfollow();
+  });
+  return response;
+}
+
+/** A refusal after everything that has an HTTP status: `error`, and `done` without ids (spec "Errors", rule 2). */
+export function refusedStream(streaming: Streaming, { message }: EngineError): Response {
+  const { response, sink } = eventStream(streaming);
+  sink.write(refusalText(message, null));
+  sink.close();
+  return response;
+}
+
+/** The stored reply of an earlier request, as one delta. */
+export function repeatedStream(streaming: Streaming, ref: string, reply: StoredReply): Response {
+  const headers = { ...streaming.headers, "Idempotent-Replayed": "true" };
+  const { response, sink } = eventStream({ ...streaming, headers });
+  const { turnId, content, metadata } = reply;
+  const { approval, hookId } = metadata;
+  const said = { ...(approval ? { approval } : {}), ...(hookId ? { hookId } : {}) };
+  const done = {
+    conversationId: ref,
+    messageId: turnId,
+    ...(Object.keys(said).length === 0 ? {} : { metadata: said }),
+  };
+  if (content !== "") sink.write(eventText(`${turnId}:1`, "text-delta", { text: content }));
+  sink.write(eventText(`${turnId}:2`, "done", done));
+  sink.close();
+  return response;
+}

@@ -1,0 +1,47 @@
+import { and, eq, getTableColumns, type SQL } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { notFound } from "../../core/errors.ts";
+import { isStorable } from "../../core/text.ts";
+import type { Db } from "../../db/client.ts";
+import { agents, conversations } from "../../db/schema.ts";
+import { withinReach } from "../agents/index.ts";
+import type { Conversation } from "./schema.ts";
+
+const { state: _state, metadata: _metadata, ...shown } = getTableColumns(conversations);
+
+/** Conversations with what the wire shape takes of their agents; `more` is selected beside it. */
+export function selectConversations(db: Db) {
+  return db
+    .select({ conversation: shown, agent: { slug: agents.slug, name: agents.name, debugEnabled: agents.debugEnabled } })
+    .from(conversations)
+    .innerJoin(agents, eq(agents.id, conversations.agentId));
+}
+
+export type ConversationRow = Awaited<ReturnType<typeof selectConversations>>[number];
+
+/** The conversation with this public id. Throws the 404, the same for a missing one and for one out of the caller's reach. */
+export async function findConversation(ctx: Ctx, ref: string): Promise<ConversationRow> {
+  if (!isStorable(ref)) throw notFound("Conversation");
+  const [row] = await selectConversations(ctx.db).where(isReached(ctx, ref));
+  if (!row) throw notFound("Conversation");
+  return row;
+}
+
+/** For queries that join `agents`. */
+function isReached(ctx: Ctx, ref: string): SQL | undefined {
+  return and(eq(conversations.ref, ref), withinReach(ctx));
+}
+
+/** A conversation as the wire shows it. */
+export function toConversation({ conversation, agent }: ConversationRow): Conversation {
+  const { id, ref, title, summary, channel, messageCount, totalTokens } = conversation;
+  return {
+    ...{ id, conversationId: ref, title, summary, channel },
+    source: conversation.source as Conversation["source"],
+    instanceId: agent.slug,
+    instanceName: agent.name,
+    ...{ messageCount, totalTokens },
+    createdAt: conversation.createdAt.toISOString(),
+    updatedAt: conversation.updatedAt.toISOString(),
+  };
+}

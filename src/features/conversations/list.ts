@@ -1,0 +1,105 @@
+import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { writeArray } from "../../db/arrays.ts";
+import type { Database } from "../../db/client.ts";
+import { agents, conversations } from "../../db/schema.ts";
+import { findAgent, withinReach } from "../agents/index.ts";
+import { selectConversations, toConversation } from "./find.ts";
+import { mostCounted, readSearch, type Search, snippetOf, totalOf } from "./rules.ts";
+import type { ConversationPage, ConversationQuery } from "./schema.ts";
+
+/** A page of the conversations within reach that have messages, the newest first. Throws the 404 of the agent. */
+export async function listConversations(ctx: Ctx, query: ConversationQuery): Promise<ConversationPage> {
+  const { limit = 20, offset = 0 } = query;
+  const search = readSearch(query.search ?? "");
+  const wanted = await filters(ctx, query, search);
+  const rows = await selectConversations(ctx.db)
+    .where(wanted)
+    .orderBy(desc(conversations.updatedAt), desc(conversations.id))
+    .limit(limit)
+    .offset(offset);
+  const total = totalOf(rows.length, { limit, offset }) ?? (await count(ctx, wanted));
+  const ids = rows.map(({ conversation }) => conversation.id);
+  const snippets = await findSnippets(ctx.database, ids, search);
+  const shown = rows.map((row) => ({ ...toConversation(row), snippet: snippets.get(row.conversation.id) ?? null }));
+  return { conversations: shown, total, limit, offset };
+}
+
+async function filters(
+  ctx: Ctx,
+  { instanceId, channel, source }: ConversationQuery,
+  search: Search | null,
+): Promise<SQL | undefined> {
+  const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
+  return and(
+    withinReach(ctx),
+    // Both lists have an index of their own, which ends where no message is.
+    agent ? eq(conversations.agentId, agent.id) : eq(conversations.organizationId, ctx.membership.organizationId),
+    gt(conversations.messageCount, sql`0`),
+    channel ? eq(conversations.channel, channel) : undefined,
+    source ? eq(conversations.source, source) : undefined,
+    search ? found(search) : undefined,
+  );
+}
+
+/** Not as a pattern, so that `%` and `_` stand for themselves. */
+function found({ phrase, query }: Search): SQL {
+  const inTitle = sql`exists (
+    select 1 from unnest(${writeArray(phrase)}::text[]) as form
+    where strpos(lower(${conversations.title}), lower(form)) > 0)`;
+  if (query === null) return inTitle;
+  return sql`(${inTitle} or exists (
+    select 1 from messages m
+    where m.conversation_id = ${conversations.id} and m.search @@ to_tsquery('simple', ${query})))`;
+}
+
+async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
+  const some = db
+    .select({ one: sql`1`.as("one") })
+    .from(conversations)
+    .innerJoin(agents, eq(agents.id, conversations.agentId))
+    .where(wanted)
+    .limit(mostCounted)
+    .as("some");
+  const [row] = await db.select({ total: sql<number>`count(*)::int` }).from(some);
+  return row?.total ?? 0;
+}
+
+/** Text that is left of a match. */
+const before = 60;
+
+/**
+ * What stands around the match in each conversation's newest message that has one: at the beginning of a word where
+ * there is such a place. Only so much of a message leaves the database.
+ */
+const snippetStatement = `
+  select c.id, f.at > ${before} as begun, substr(m.content, greatest(f.at - ${before}, 1), 300) as text
+  from unnest($1::uuid[]) as c(id)
+  cross join lateral (
+    select content from messages
+    where conversation_id = c.id and search @@ to_tsquery('simple', $2) order by seq desc limit 1
+  ) m
+  cross join lateral (
+    select ' ' || translate(lower(left(m.content, 200000)), E'\\n\\r\\t', '   ') as folded offset 0
+  ) t
+  cross join lateral (
+    select coalesce(
+        min(nullif(strpos(t.folded, ' ' || lower(word)), 0)), min(nullif(strpos(t.folded, lower(word)), 0)) - 1, 1
+      ) as at
+    from unnest($3::text[]) as word
+  ) f`;
+
+/** By the conversation's id; those that only their title speaks for have none. */
+async function findSnippets(
+  database: Database,
+  ids: readonly string[],
+  search: Search | null,
+): Promise<Map<string, string>> {
+  if (ids.length === 0 || !search?.query) return new Map();
+  const rows = await database.query<{ id: string; begun: boolean; text: string }>(snippetStatement, [
+    writeArray(ids),
+    search.query,
+    writeArray(search.words),
+  ]);
+  return new Map(rows.map(({ id, ...excerpt }) => [id, snippetOf(excerpt)]));
+}

@@ -1,0 +1,199 @@
+import { z } from "@hono/zod-openapi";
+import { zText } from "../../core/text.ts";
+import { Timestamp } from "../../http/shapes.ts";
+import { longestSnippet, mostCounted } from "./rules.ts";
+
+const ref = z.string().openapi({ description: "The conversation's id.", example: "support:web:api-7" });
+const instanceId = z.string().openapi({ description: "Slug of the agent.", example: "support" });
+const json = z.record(z.string(), z.unknown());
+
+const source = z.enum(["user", "webhook", "room", "scheduled"]).openapi({
+  description: "What it came from: a person, a webhook's event, the agent's Room or a scheduled task.",
+  example: "user",
+});
+
+export const Conversation = z
+  .object({
+    id: z.uuid(),
+    conversationId: ref,
+    title: z.string().nullable().openapi({ example: "Invoice of October" }),
+    summary: z.string().nullable(),
+    channel: z.string().openapi({ example: "web" }),
+    source,
+    instanceId,
+    instanceName: z.string().openapi({ description: "The agent's name.", example: "Support" }),
+    messageCount: z.int().openapi({ example: 4 }),
+    totalTokens: z.int().openapi({ description: "Of all its turns, prompts and replies.", example: 1830 }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp.openapi({ description: "When its last message came." }),
+  })
+  .openapi("Conversation");
+export type Conversation = z.infer<typeof Conversation>;
+
+const FoundConversation = Conversation.extend({
+  snippet: z
+    .string()
+    .nullable()
+    .openapi({
+      description: `With \`search\`: what stands around the match in its newest message that matches, as plain text of at most ${longestSnippet} characters. Null when its title matches alone.`,
+      example: "… the invoice of October is still open …",
+    }),
+}).openapi("FoundConversation");
+export type FoundConversation = z.infer<typeof FoundConversation>;
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, "must be a whole number")
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
+
+const limit = (usual: number, most: number) =>
+  wholeNumber(1, most)
+    .optional()
+    .openapi({ type: "integer", minimum: 1, maximum: most, description: `${usual} unless given.`, example: usual });
+const offset = wholeNumber(0, 2_147_483_647)
+  .optional()
+  .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 });
+
+export const ConversationQuery = z.object({
+  instanceId: zText(128).optional().openapi({ description: "Only this agent's: its slug.", example: "support" }),
+  channel: zText(64).optional().openapi({ description: "The channel, exactly.", example: "web" }),
+  source: source.optional(),
+  search: zText(256).optional().openapi({
+    description:
+      "Part of the title, or words that all occur in one message, in any case; the last may be a word's beginning.",
+    example: "invoice octo",
+  }),
+  limit: limit(20, 100),
+  offset,
+});
+export type ConversationQuery = z.infer<typeof ConversationQuery>;
+
+export const ConversationPage = z
+  .object({
+    conversations: z.array(FoundConversation),
+    total: z.int().openapi({
+      description: `Exact below ${mostCounted}, which also stands for any greater number.`,
+      example: 1,
+    }),
+    limit: z.int(),
+    offset: z.int(),
+  })
+  .openapi("ConversationPage");
+export type ConversationPage = z.infer<typeof ConversationPage>;
+
+export const OneConversation = z.object({ conversation: Conversation }).openapi("OneConversation");
+
+export const ConversationChange = z
+  .object({
+    title: zText(200)
+      .trim()
+      .min(1, "must not be empty")
+      .openapi({ description: "1 to 200 characters.", example: "Invoice of October" }),
+  })
+  .openapi("ConversationChange");
+export type ConversationChange = z.infer<typeof ConversationChange>;
+
+export const MessageQuery = z.object({
+  limit: limit(50, 200),
+  offset,
+  order: z
+    .enum(["asc", "desc"])
+    .optional()
+    .openapi({ description: "`asc` unless given: the oldest first.", example: "asc" }),
+});
+export type MessageQuery = z.infer<typeof MessageQuery>;
+
+const Step = z
+  .object({
+    index: z.int(),
+    stepType: z.enum(["initial", "tool-result", "continue"]),
+    text: z.string(),
+    toolCalls: z.array(z.object({ toolCallId: z.string(), toolName: z.string(), args: z.unknown() })),
+    toolResults: z.array(z.object({ toolCallId: z.string(), result: z.unknown() })),
+    reasoning: z.string(),
+    finishReason: z.string().openapi({ example: "stop" }),
+    durationMs: z.number().openapi({ example: 840 }),
+  })
+  .openapi("MessageStep");
+export type Step = z.infer<typeof Step>;
+
+const Attachment = z
+  .object({
+    id: z.uuid(),
+    name: z.string().openapi({ example: "invoice.pdf" }),
+    mime: z.string().openapi({ example: "application/pdf" }),
+    size: z.int().openapi({ description: "In bytes.", example: 20480 }),
+    url: z.string().openapi({ example: "/api/files/01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
+  })
+  .openapi("Attachment");
+export type Attachment = z.infer<typeof Attachment>;
+
+export const Message = z
+  .object({
+    id: z.uuid(),
+    role: z.enum(["user", "assistant"]),
+    content: z.string().openapi({ example: "Is the invoice of October paid?" }),
+    steps: z.array(Step).openapi({ description: "How the agent came to it, call by call of the model." }),
+    reasoning: z.string().nullable(),
+    attachments: z.array(Attachment),
+    metadata: json.openapi({
+      description:
+        "`error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `debug` while the agent's `debugEnabled` is on.",
+      example: {},
+    }),
+    promptTokens: z.int().openapi({ example: 420 }),
+    completionTokens: z.int().openapi({ example: 35 }),
+    createdAt: Timestamp,
+  })
+  .openapi("Message");
+export type Message = z.infer<typeof Message>;
+
+export const MessagePage = z
+  .object({
+    messages: z.array(Message),
+    total: z.int().openapi({ example: 4 }),
+    limit: z.int(),
+    offset: z.int(),
+    order: z.enum(["asc", "desc"]),
+  })
+  .openapi("MessagePage");
+export type MessagePage = z.infer<typeof MessagePage>;
+
+export const ConversationState = z
+  .object({ state: json.openapi({ description: "Without `_private`.", example: { customer: "c-42" } }) })
+  .openapi("ConversationState");
+
+export const HookQuery = z.object({
+  limit: limit(200, 200),
+  offset: offset.openapi({ description: "How many to skip, counted from the newest." }),
+});
+export type HookQuery = z.infer<typeof HookQuery>;
+
+export const HookExecution = z
+  .object({
+    id: z.uuid(),
+    hookId: z.uuid().openapi({ description: "The hook may be gone." }),
+    event: z.string().openapi({ example: "message_received" }),
+    toolName: z.string().openapi({ example: "httpRequest" }),
+    success: z.boolean(),
+    error: z.string().nullable(),
+    durationMs: z.int().openapi({ example: 120 }),
+    args: z.unknown().openapi({ example: { url: "https://api.example.com/customers/42" } }),
+    result: z.unknown().openapi({ example: { status: 200 } }),
+    createdAt: Timestamp,
+  })
+  .openapi("HookExecution");
+export type HookExecution = z.infer<typeof HookExecution>;
+
+export const HookExecutions = z.object({ executions: z.array(HookExecution) }).openapi("HookExecutions");
+export type HookExecutions = z.infer<typeof HookExecutions>;
+
+export const conversationPath = z.object({
+  conversationId: z.string().openapi({
+    param: { name: "conversationId", in: "path" },
+    description: "The conversation's id, percent-encoded.",
+    example: "support:web:api-7",
+  }),
+});

@@ -1,0 +1,137 @@
+import { z } from "@hono/zod-openapi";
+import { and, eq, inArray, ne } from "drizzle-orm";
+import type { Services } from "../../context.ts";
+import type { Cipher } from "../../core/cipher.ts";
+import { fromBase64, newId, toBase64 } from "../../core/ids.ts";
+import type { Db } from "../../db/client.ts";
+import { agents, conversations, files } from "../../db/schema.ts";
+import type { JobHandler, JobHandlers } from "../../jobs/attempt.ts";
+import { enqueue } from "../../jobs/enqueue.ts";
+import { bucketOf, type FileRow, open, type S3Keys } from "./storage.ts";
+
+/** The kind of job that deletes the bytes of files, and then their rows. */
+export const deletion = "deleteFiles";
+
+/** One job deletes so many: an agent with thousands must not fill the queue that others wait in. */
+const batchSize = 100;
+
+/** With the pauses between, for some two days: a bucket may be out of reach for a while. */
+const maxAttempts = 300;
+
+/** So many in a row that fail say that the rest would too. */
+const patience = 3;
+
+/** Whose files go. */
+export type Owner = { agentId: string } | { conversationId: string };
+
+/**
+ * Has the files of a conversation or of a whole agent deleted, inside the transaction that deletes the owner and before
+ * it does: the keys to the agent's bucket travel with the work, re-sealed. Answers how many files there were.
+ */
+export async function deleteFilesOf(tx: Db, cipher: Cipher, owner: Owner): Promise<number> {
+  const agentId = await lockOwner(tx, owner);
+  if (agentId === null) return 0;
+  const own = "agentId" in owner ? eq(files.agentId, owner.agentId) : eq(files.conversationId, owner.conversationId);
+  const rows = await tx
+    .update(files)
+    .set({ status: "deleting" })
+    .where(and(own, ne(files.status, "deleting")))
+    .returning({ id: files.id, store: files.store });
+  await enqueueDeletion(tx, cipher, agentId, rows);
+  return rows.length;
+}
+
+/** The agent of the owner. From now on no file can be added: its foreign key waits for this lock. */
+async function lockOwner(tx: Db, owner: Owner): Promise<string | null> {
+  const [row] =
+    "agentId" in owner
+      ? await tx.select({ agentId: agents.id }).from(agents).where(eq(agents.id, owner.agentId)).for("update")
+      : await tx
+          .select({ agentId: conversations.agentId })
+          .from(conversations)
+          .where(eq(conversations.id, owner.conversationId))
+          .for("update");
+  return row?.agentId ?? null;
+}
+
+type Doomed = Pick<FileRow, "id" | "store">;
+
+/** Leaves the deletion to jobs. Answers what no job can delete, since the agent has no keys to its bucket any more. */
+export async function enqueueDeletion(
+  tx: Db,
+  cipher: Cipher,
+  agentId: string | null,
+  rows: readonly Doomed[],
+): Promise<Doomed[]> {
+  const inBucket = rows.some(({ store }) => store === "s3");
+  const keys = inBucket && agentId !== null ? await bucketOf(tx, cipher, agentId) : null;
+  const lost = keys ? [] : rows.filter(({ store }) => store === "s3");
+  const ids = rows.filter((row) => !lost.includes(row)).map(({ id }) => id);
+  for (let start = 0; start < ids.length; start += batchSize) {
+    const batch = newId();
+    const payload = { batch, files: ids.slice(start, start + batchSize), ...(await sealKeys(cipher, batch, keys)) };
+    await enqueue(tx, deletion, payload, { key: batch, maxAttempts });
+  }
+  return lost;
+}
+
+const sealedAs = (batch: string) => `files:${batch}`;
+
+async function sealKeys(cipher: Cipher, batch: string, keys: S3Keys | null) {
+  if (!keys) return {};
+  const { accessKeyId, secretAccessKey } = keys;
+  const { keyId, ciphertext } = await cipher.seal(JSON.stringify({ accessKeyId, secretAccessKey }), sealedAs(batch));
+  return { keys: { keyId, ciphertext: toBase64(ciphertext) } };
+}
+
+const Payload = z.object({
+  batch: z.uuid(),
+  files: z.array(z.uuid()),
+  keys: z.object({ keyId: z.string(), ciphertext: z.string() }).optional(),
+});
+const Keys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
+
+type Needs = Pick<Services, "database" | "cipher" | "files">;
+
+/** What this feature does in the background. */
+export function fileJobs(services: Needs): JobHandlers {
+  return { [deletion]: deleteBatch(services) };
+}
+
+/** Deletes what it can of the batch, and fails when that was not all: what is deleted has no row the next time. */
+function deleteBatch({ database, cipher, files: ports }: Needs): JobHandler {
+  return async ({ payload }, signal) => {
+    const { db } = database;
+    const { batch, files: ids, keys: sealed } = Payload.parse(payload);
+    const keys = sealed ? await openKeys(cipher, batch, sealed) : null;
+    const rows = await db
+      .select({ id: files.id, store: files.store, storageKey: files.storageKey })
+      .from(files)
+      .where(and(inArray(files.id, ids), eq(files.status, "deleting")));
+    let failed: unknown = null;
+    let inARow = 0;
+    for (const { id, ...place } of rows) {
+      signal.throwIfAborted();
+      try {
+        const { objects, key } = open(ports, place, keys);
+        await objects.delete(key);
+        await db.delete(files).where(eq(files.id, id));
+        inARow = 0;
+      } catch (error) {
+        failed = error;
+        inARow += 1;
+        if (inARow === patience) break;
+      }
+    }
+    if (failed !== null) throw failed;
+  };
+}
+
+async function openKeys(
+  cipher: Cipher,
+  batch: string,
+  { keyId, ciphertext }: { keyId: string; ciphertext: string },
+): Promise<S3Keys> {
+  const bytes = fromBase64(ciphertext) ?? new Uint8Array();
+  return Keys.parse(JSON.parse(await cipher.open({ keyId, ciphertext: bytes }, sealedAs(batch))));
+}

@@ -1,0 +1,52 @@
+import type { LanguageModelV4FilePart } from "@ai-sdk/provider";
+import { and, eq, inArray, lte } from "drizzle-orm";
+import type { Services } from "../../context.ts";
+import { files } from "../../db/schema.ts";
+import { isRaster } from "./rules.ts";
+import { readFile } from "./storage.ts";
+
+/** In bytes: no provider takes larger ones. */
+const longestImage = 5 * 1024 * 1024;
+
+const mostImages = 8;
+
+/** The files that came with the new messages of a conversation, in the order of the messages. */
+export interface FreshFiles {
+  conversationId: string;
+  fileIds: readonly string[];
+}
+
+/**
+ * The pictures among these files as parts of a message to a model that sees: the first 8 of at most 5 MB each. What can't
+ * be read is left out, for a turn is worth more than its pictures.
+ */
+export async function imageParts(services: Services, { conversationId, fileIds }: FreshFiles) {
+  if (fileIds.length === 0) return [];
+  const rows = await services.database.db
+    .select()
+    .from(files)
+    .where(
+      and(
+        eq(files.conversationId, conversationId),
+        eq(files.status, "stored"),
+        inArray(files.id, [...fileIds]),
+        lte(files.size, longestImage),
+      ),
+    );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const images = fileIds.flatMap((id) => byId.get(id) ?? []).filter(({ mime }) => isRaster(mime));
+  const parts = images.slice(0, mostImages).map((image) => toPart(services, image));
+  return (await Promise.all(parts)).filter((part) => part !== null);
+}
+
+async function toPart(services: Services, file: typeof files.$inferSelect): Promise<LanguageModelV4FilePart | null> {
+  try {
+    const stream = await readFile(services, file);
+    if (!stream) return null;
+    const data = new Uint8Array(await new Response(stream).arrayBuffer());
+    return { type: "file", filename: file.name, mediaType: file.mime, data: { type: "data", data } };
+  } catch (err) {
+    services.log.warn({ fileId: file.id, err }, "A picture could not be read for the model");
+    return null;
+  }
+}

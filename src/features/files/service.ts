@@ -1,0 +1,21 @@
+import { and, eq } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { notFound } from "../../core/errors.ts";
+import { agents, files } from "../../db/schema.ts";
+import { withinReach } from "../agents/index.ts";
+import type { FileRow } from "./storage.ts";
+
+/** A stored file of an agent within reach. Throws the 404, the same for all that the caller may not know of. */
+export async function findFile(ctx: Ctx, id: string): Promise<FileRow> {
+  const [found] = isUuid(id)
+    ? await ctx.db
+        .select({ file: files })
+        .from(files)
+        .innerJoin(agents, eq(agents.id, files.agentId))
+        .where(and(eq(files.id, id), eq(files.status, "stored"), withinReach(ctx)))
+    : [];
+  if (!found) throw notFound("File");
+  return found.file;
+}
+
+const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

@@ -1,0 +1,105 @@
+import { and, eq, inArray } from "drizzle-orm";
+import type { Services } from "../../context.ts";
+import type { Cipher } from "../../core/cipher.ts";
+import { EngineError } from "../../core/errors.ts";
+import type { Files, ObjectStore } from "../../core/ports.ts";
+import { type S3Bucket, s3Problem, s3Secrets } from "../../core/s3.ts";
+import type { Db } from "../../db/client.ts";
+import { type files, secrets } from "../../db/schema.ts";
+import { openSecrets } from "../secrets/index.ts";
+import { readS3Key, s3Key } from "./rules.ts";
+
+export type FileRow = typeof files.$inferSelect;
+
+/** The keys to a bucket, whichever that is. */
+export type S3Keys = Pick<S3Bucket, "accessKeyId" | "secretAccessKey">;
+
+/** Where new files of an agent lie by its own secrets; null unless it has all four. Throws 409 for one that can't be. */
+export async function bucketOf(db: Db, cipher: Cipher, agentId: string): Promise<S3Bucket | null> {
+  const rows = await db
+    .select({ key: secrets.key, keyId: secrets.keyId, ciphertext: secrets.ciphertext })
+    .from(secrets)
+    .where(and(eq(secrets.agentId, agentId), inArray(secrets.key, [...s3Secrets])));
+  const opened = await openSecrets(cipher, agentId, rows);
+  const values = s3Secrets.map((key) => {
+    const value = opened.get(key) ?? "";
+    const problem = value === "" ? null : s3Problem(key, value);
+    if (problem !== null) throw new EngineError("conflict", `The agent's secret ${key} ${problem}`);
+    return value;
+  });
+  const [region, bucket, accessKeyId, secretAccessKey] = values;
+  return region && bucket && accessKeyId && secretAccessKey ? { region, bucket, accessKeyId, secretAccessKey } : null;
+}
+
+export interface Place {
+  store: FileRow["store"];
+  storageKey: string;
+}
+
+/**
+ * Where a new file of an agent is put: its own bucket, else this machine where one machine is all there is. Throws 409
+ * when there is neither.
+ */
+export async function placeFor(services: Services, agentId: string, fileId: string): Promise<Place & Opened> {
+  const { database, cipher, files } = services;
+  const bucket = await bucketOf(database.db, cipher, agentId);
+  if (bucket) {
+    const place = { store: "s3", storageKey: s3Key(bucket, fileId) };
+    return { ...place, ...open(files, place, bucket) };
+  }
+  const place = { store: "directory", storageKey: fileId };
+  if (files.directory) return { ...place, ...open(files, place, null) };
+  throw new EngineError(
+    "conflict",
+    `There is nowhere to store files: set the agent's secrets ${s3Secrets.slice(0, -1).join(", ")} and ${s3Secrets.at(-1)}`,
+  );
+}
+
+export interface Opened {
+  objects: ObjectStore;
+  key: string;
+}
+
+/** The store that holds a file, and its key there. Throws 409 when the way to it is closed. */
+export function open(files: Files, { store, storageKey }: Place, keys: S3Keys | null): Opened {
+  if (store === "directory") {
+    if (files.directory) return { objects: files.directory, key: storageKey };
+    throw new EngineError("conflict", "The file lies on the machine that stored it, which this installation left");
+  }
+  if (!keys) {
+    throw new EngineError("conflict", `The file lies in S3: set the agent's secrets ${s3Secrets.join(", ")} again`);
+  }
+  const { key, ...bucket } = readS3Key(storageKey);
+  const { accessKeyId, secretAccessKey } = keys;
+  return { objects: files.s3({ ...bucket, accessKeyId, secretAccessKey }), key };
+}
+
+type Stored = Pick<FileRow, "agentId" | "size"> & Place;
+
+/** The bytes of a stored file; null when they are gone. The stream fails when they are not as many as were stored. */
+export async function readFile(
+  { database, cipher, files }: Pick<Services, "database" | "cipher" | "files">,
+  { agentId, size, ...place }: Stored,
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null> {
+  const needsKeys = place.store === "s3" && agentId !== null;
+  const keys = needsKeys ? await bucketOf(database.db, cipher, agentId) : null;
+  const { objects, key } = open(files, place, keys);
+  const stream = await objects.get(key);
+  return stream?.pipeThrough(exactly(size)) ?? null;
+}
+
+/** Somebody may have put something else into the bucket. */
+function exactly(size: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  let passed = 0;
+  const mismatch = () => new Error("A stored file has another size than it had");
+  return new TransformStream({
+    transform(chunk, controller) {
+      passed += chunk.length;
+      if (passed > size) throw mismatch();
+      controller.enqueue(chunk);
+    },
+    flush() {
+      if (passed < size) throw mismatch();
+    },
+  });
+}

@@ -1,0 +1,52 @@
+import type { JsonValue } from "../../core/json.ts";
+import { isDeeperThan, storableJson } from "../../core/text.ts";
+import { placeholderNames, statePrefix } from "../../turn/hooks.ts";
+import { privateKey } from "../../turn/state.ts";
+
+/** An agent's. */
+export const mostHooks = 32;
+
+export const lastPosition = 9_999;
+
+/** As JSON in UTF-8. */
+const mostBytes = 16 * 1024;
+const mostLevels = 20;
+
+const known = [...placeholderNames, `${statePrefix}KEY`].map((name) => `{{${name}}}`).join(", ");
+
+const utf8 = new TextEncoder();
+
+/** What keeps arguments from being a hook's; null for nothing. */
+export function argsProblem(args: unknown): string | null {
+  // First, since what follows looks into every level.
+  if (isDeeperThan(args, mostLevels)) return `must not be nested deeper than ${mostLevels} levels`;
+  const text = JSON.stringify(args);
+  if (utf8.encode(text).byteLength > mostBytes) return `must be at most ${mostBytes} bytes as JSON`;
+  if (storableJson(args) !== text) return "must not contain NUL or unpaired surrogates";
+  return placeholderProblem(args as JsonValue);
+}
+
+/** One that nothing stands for would go to the tool as it is. */
+function placeholderProblem(args: JsonValue): string | null {
+  const names = textsIn(args).flatMap((text) => [...text.matchAll(named)].map(([, name = ""]) => name));
+  if (names.includes(`${statePrefix}${privateKey}`)) return `${statePrefix}${privateKey} can't be read by hooks`;
+  const unknown = [...new Set(names.filter((name) => !isKnown(name)))];
+  if (unknown.length === 0) return null;
+  return `knows no ${unknown.map((name) => `{{${name}}}`).join(", ")}; there are ${known}`;
+}
+
+/** What looks like ours: a word, a dot and more. `{{skill_env.…}}` does not, and is the tool's to fill in. */
+const named = /\{\{\s*([A-Za-z]+\.[^{}]*?)\s*\}\}/g;
+
+const longestKey = 128;
+
+function isKnown(name: string): boolean {
+  if (placeholderNames.some((known) => known === name)) return true;
+  const key = name.startsWith(statePrefix) ? name.slice(statePrefix.length) : "";
+  return key !== "" && key.length <= longestKey;
+}
+
+function textsIn(value: JsonValue): string[] {
+  if (typeof value === "string") return [value];
+  return value === null || typeof value !== "object" ? [] : Object.values(value).flatMap(textsIn);
+}

@@ -1,0 +1,118 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import type { Db } from "../../db/client.ts";
+import { hooks } from "../../db/schema.ts";
+import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
+import { unusableTools } from "../tools/index.ts";
+import { lastPosition, mostHooks } from "./rules.ts";
+import type { Hook, HookChanges, NewHook } from "./schema.ts";
+
+type HookRow = typeof hooks.$inferSelect;
+
+/** All hooks of an agent, in their order. Throws the 404. */
+export async function listHooks(ctx: Ctx, slug: string): Promise<Hook[]> {
+  const { id } = await findAgent(ctx, slug);
+  return (await hooksOf(ctx.db, id)).map(toHook);
+}
+
+/** Throws the 404, and the 400 of a tool that can't be had, of `mutates` out of place, and of too many hooks. */
+export async function createHook(ctx: Ctx, slug: string, input: NewHook): Promise<Hook> {
+  const id = newId();
+  const { event, actionConfig } = input;
+  const summary = { hookId: id, event, toolName: actionConfig.toolName };
+  return writeAgent(ctx, slug, { action: "agent.hook.create", summary }, async (tx, agent) => {
+    requireReplacing(input);
+    await requireTool(tx, agent, actionConfig.toolName);
+    const others = await hooksOf(tx, agent.id);
+    if (others.length >= mostHooks) {
+      throw new EngineError("bad-request", `An agent has at most ${mostHooks} hooks: delete one first`);
+    }
+    const position = input.position ?? Math.min(lastPosition, (others.at(-1)?.position ?? -1) + 1);
+    const author = authorOf(ctx);
+    const row = { ...input, id, agentId: agent.id, position, createdBy: author, updatedBy: author };
+    return one(await tx.insert(hooks).values(row).returning());
+  });
+}
+
+/** Changes what is given; `actionConfig` as a whole. Throws the 404 of agent and hook, and the 400 as above. */
+export async function updateHook(ctx: Ctx, slug: string, id: string, changes: HookChanges): Promise<Hook> {
+  const summary: Record<string, unknown> = { hookId: id, fields: Object.keys(changes) };
+  return writeAgent(ctx, slug, { action: "agent.hook.update", summary }, async (tx, agent) => {
+    const stored = await findHook(tx, agent, id);
+    const toolName = changes.actionConfig?.toolName;
+    // A hook whose tool is gone can still be changed.
+    if (toolName !== undefined && toolName !== toHook(stored).actionConfig.toolName) {
+      await requireTool(tx, agent, toolName);
+      summary.toolName = toolName;
+    }
+    requireReplacing({ event: changes.event ?? stored.event, mutates: changes.mutates ?? stored.mutates });
+    const columns = { ...changes, updatedBy: authorOf(ctx), updatedAt: sql`now()` };
+    return one(await tx.update(hooks).set(columns).where(eq(hooks.id, stored.id)).returning());
+  });
+}
+
+/** Throws the 404 of agent and hook. */
+export async function deleteHook(ctx: Ctx, slug: string, id: string): Promise<void> {
+  const summary = { hookId: id };
+  await writeAgent(ctx, slug, { action: "agent.hook.delete", summary }, async (tx, agent) => {
+    const stored = await findHook(tx, agent, id);
+    await tx.delete(hooks).where(eq(hooks.id, stored.id));
+  });
+}
+
+function hooksOf(db: Db, agentId: string): Promise<HookRow[]> {
+  const order = [asc(hooks.position), asc(hooks.createdAt), asc(hooks.id)];
+  return db
+    .select()
+    .from(hooks)
+    .where(eq(hooks.agentId, agentId))
+    .orderBy(...order);
+}
+
+async function findHook(tx: Db, agent: AgentRow, id: string): Promise<HookRow> {
+  const [row] = isUuid(id)
+    ? await tx
+        .select()
+        .from(hooks)
+        .where(and(eq(hooks.id, id), eq(hooks.agentId, agent.id)))
+    : [];
+  if (!row) throw notFound("Hook");
+  return row;
+}
+
+const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+function requireReplacing({ event, mutates }: Pick<HookRow, "event" | "mutates">): void {
+  if (!mutates || event === "response_generated") return;
+  throw new EngineError("bad-request", "mutates: only a hook on response_generated can replace the reply");
+}
+
+async function requireTool(tx: Db, { id, workspaceId, organizationId }: AgentRow, name: string): Promise<void> {
+  if (name.startsWith("agent:")) {
+    throw new EngineError("bad-request", "actionConfig.toolName: a hook can't ask an agent");
+  }
+  const unusable = await unusableTools(tx, { organizationId, agent: { id, workspaceId } }, [name]);
+  if (unusable.length > 0) throw new EngineError("bad-request", `actionConfig.toolName: there is no tool ${name}`);
+}
+
+/** Who is written down as the author; the engine and keys leave it to the audit log. */
+function authorOf({ actor }: Ctx): string | null {
+  return actor.type === "user" ? actor.id : null;
+}
+
+function one([row]: HookRow[]): Hook {
+  if (!row) throw new Error("The hook is gone");
+  return toHook(row);
+}
+
+/** A hook as the wire shows it. */
+function toHook({ id, event, actionConfig, mutates, enabled, position, timeoutMs }: HookRow): Hook {
+  const action = actionConfig as Hook["actionConfig"];
+  return {
+    ...{ id, event: event as Hook["event"], actionType: "tool" as const },
+    actionConfig: { toolName: action.toolName, args: action.args },
+    ...{ mutates, enabled, position, timeoutMs },
+  };
+}

@@ -1,0 +1,10 @@
+import type { JobHandlers } from "../../jobs/attempt.ts";
+import { embeddingJobs } from "./embed.ts";
+import { extractionJobs } from "./extract.ts";
+
+type Needs = Parameters<typeof embeddingJobs>[0] & Parameters<typeof extractionJobs>[0];
+
+/** What this feature does in the background. */
+export function memoryJobs(needs: Needs): JobHandlers {
+  return { ...extractionJobs(needs), ...embeddingJobs(needs) };
+}

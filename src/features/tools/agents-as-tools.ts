@@ -1,0 +1,41 @@
+import { and, asc, eq, ne } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import type { Db } from "../../db/client.ts";
+import { agents } from "../../db/schema.ts";
+import { type AgentRow, withinReach } from "../agents/index.ts";
+import type { ToolDefinition } from "./definition.ts";
+
+/** The active agents within the caller's reach, as tools of others, by slug. */
+export function agentToolsWithin(ctx: Ctx): Promise<ToolDefinition[]> {
+  return select(ctx.db, withinReach(ctx));
+}
+
+/** The agents that this one can ask, as its tools, by slug: the other active ones of its workspace. */
+export function agentToolsOf(db: Db, { id, workspaceId }: Pick<AgentRow, "id" | "workspaceId">) {
+  return select(db, and(eq(agents.workspaceId, workspaceId), ne(agents.id, id)));
+}
+
+async function select(db: Db, those: ReturnType<typeof and>): Promise<ToolDefinition[]> {
+  const { slug, name, description } = agents;
+  const rows = await db
+    .select({ slug, name, description })
+    .from(agents)
+    .where(and(agents.active, those))
+    .orderBy(asc(agents.slug));
+  return rows.map(agentTool);
+}
+
+/** What is said of the tool that asks an agent. */
+export function agentTool({
+  slug,
+  name,
+  description,
+}: Pick<AgentRow, "slug" | "name" | "description">): ToolDefinition {
+  return {
+    name: `agent:${slug}`,
+    description: `Asks the agent ${name}${description === "" ? "" : `: ${description}`}`,
+    category: "Agents",
+    origin: "agent",
+    requiredSecrets: [],
+  };
+}

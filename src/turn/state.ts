@@ -1,0 +1,58 @@
+import type { JsonObject, JsonValue } from "../core/json.ts";
+
+/** What a conversation's state may take, as JSON in UTF-8 (decisions §5). */
+export const stateLimit = 64 * 1024;
+
+/** Stored, and out of reach of tools, hooks and prompts: only a context mapping writes it. */
+export const privateKey = "_private";
+
+/** What a turn changed: the rest may have been changed by others meanwhile. */
+export interface StateChanges {
+  set: JsonObject;
+  removed: string[];
+}
+
+/** The state of a conversation while a turn runs, for everybody who may change it. */
+export class TurnState {
+  readonly #values: Map<string, JsonValue>;
+  readonly #changed = new Set<string>();
+
+  constructor(stored: JsonObject = {}) {
+    this.#values = new Map(Object.entries(stored));
+  }
+
+  get(key: string): JsonValue | undefined {
+    return key === privateKey ? undefined : this.#values.get(key);
+  }
+
+  /** Null removes the key. Throws an `Error` that tells a model what is wrong. */
+  set(key: string, value: JsonValue): void {
+    if (key === privateKey) throw new Error(`The key ${privateKey} is reserved`);
+    const before = this.#values.get(key);
+    if (value === null) this.#values.delete(key);
+    else this.#values.set(key, value);
+    if (value !== null && bytesOf(this.#values) > stateLimit) {
+      if (before === undefined) this.#values.delete(key);
+      else this.#values.set(key, before);
+      throw new Error(`The state would be larger than ${stateLimit} bytes: store less, or remove keys by setting null`);
+    }
+    this.#changed.add(key);
+  }
+
+  /** All but what is private. */
+  visible(): JsonObject {
+    return Object.fromEntries([...this.#values].filter(([key]) => key !== privateKey));
+  }
+
+  changes(): StateChanges | null {
+    if (this.#changed.size === 0) return null;
+    const set = [...this.#values].filter(([key]) => this.#changed.has(key));
+    return { set: Object.fromEntries(set), removed: [...this.#changed].filter((key) => !this.#values.has(key)) };
+  }
+}
+
+const utf8 = new TextEncoder();
+
+function bytesOf(values: ReadonlyMap<string, JsonValue>): number {
+  return utf8.encode(JSON.stringify(Object.fromEntries(values))).byteLength;
+}

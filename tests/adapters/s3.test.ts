@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { createS3 } from "../../src/adapters/s3.ts";
+import { bucketAddress } from "../../src/core/s3.ts";
+import { TestClock } from "../clock.ts";
+import { s3Server, signatureOf, testBucket } from "../s3-server.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const textOf = async (stream: ReadableStream | null) => (stream === null ? null : new Response(stream).text());
+
+async function withServer(bucket: Partial<typeof testBucket> = {}) {
+  const server = await s3Server();
+  const clock = new TestClock();
+  const store = createS3({ clock, endpoint: server.endpoint })({ ...testBucket, ...bucket });
+  return { ...server, clock, store };
+}
+
+test("the server of these tests computes the signature of Amazon's example", () => {
+  const headers = {
+    host: "examplebucket.s3.amazonaws.com",
+    range: "bytes=0-9",
+    "x-amz-content-sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "x-amz-date": "20130524T000000Z",
+  };
+  const request = { method: "GET", path: "/test.txt", query: "", headers, signed: Object.keys(headers) };
+  expect(signatureOf({ ...request, region: "us-east-1", secret: testBucket.secretAccessKey })).toBe(
+    "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
+  );
+});
+
+describe("a bucket", () => {
+  test("stores, gives back and deletes under a signature that its service computes too", async () => {
+    const { store, objects } = await withServer();
+    await store.put("agent-engine/1", bytes("tea"), "text/plain");
+    expect(objects.get("/acme-files/agent-engine/1")).toEqual({ bytes: Buffer.from("tea"), mime: "text/plain" });
+    expect(await textOf(await store.get("agent-engine/1"))).toBe("tea");
+    await store.delete("agent-engine/1");
+    expect(objects.size).toBe(0);
+    expect(await store.get("agent-engine/1")).toBeNull();
+    await store.delete("agent-engine/1");
+  });
+
+  test("stores an empty file too", async () => {
+    const { store } = await withServer();
+    await store.put("empty", bytes(""), "text/plain");
+    expect(await textOf(await store.get("empty"))).toBe("");
+  });
+
+  test("says with the service's code why it refused, and shows no key", async () => {
+    const { store } = await withServer({ secretAccessKey: "another" });
+    const problems = await Promise.allSettled([
+      store.put("a", bytes("x"), "text/plain"),
+      store.get("a"),
+      store.delete("a"),
+    ]);
+    for (const problem of problems) {
+      expect(problem).toMatchObject({
+        reason: { status: 502, message: "The file storage answered 403 SignatureDoesNotMatch" },
+      });
+    }
+  });
+
+  test("counts what is not there as deleted, but not as stored", async () => {
+    const { store, state } = await withServer();
+    state.failing = { status: 404, code: "NoSuchBucket" };
+    await store.delete("a");
+    await expect(store.put("a", bytes("x"), "text/plain")).rejects.toThrow("answered 404 NoSuchBucket");
+  });
+
+  test("follows no redirect", async () => {
+    const { store, state, asked, endpoint } = await withServer();
+    state.failing = { status: 307, code: "TemporaryRedirect", headers: { Location: `${endpoint}/elsewhere` } };
+    await expect(store.put("a", bytes("x"), "text/plain")).rejects.toThrow("another region than s3_region says");
+    expect(asked).toEqual(["PUT /acme-files/a"]);
+  });
+
+  test("cannot be reached: that is all that is said", async () => {
+    const store = createS3({ clock: new TestClock(), endpoint: "http://127.0.0.1:1" })(testBucket);
+    await expect(store.get("a")).rejects.toMatchObject({ status: 502, message: "The file storage cannot be reached" });
+  });
+
+  test("gets two minutes", async () => {
+    const clock = new TestClock();
+    const waiting = Promise.withResolvers<void>();
+    const fetch: typeof globalThis.fetch = (_url, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+        waiting.resolve();
+      });
+    const get = createS3({ clock, fetch })(testBucket).get("a");
+    const ended = expect(get).rejects.toMatchObject({ cause: { message: "It took longer than 120 seconds" } });
+    await waiting.promise;
+    await clock.advance(120_000);
+    await ended;
+  });
+});
+
+test("a bucket has its own host, unless its name has dots or the installation an endpoint", () => {
+  const at = (bucket: string, region = "eu-central-1") => bucketAddress({ bucket, region });
+  expect(at("acme-files")).toBe("https://acme-files.s3.eu-central-1.amazonaws.com/");
+  expect(at("acme-files", "cn-north-1")).toBe("https://acme-files.s3.cn-north-1.amazonaws.com.cn/");
+  expect(at("files.acme.example")).toBe("https://s3.eu-central-1.amazonaws.com/files.acme.example/");
+  expect(bucketAddress(testBucket, "http://minio:9000")).toBe("http://minio:9000/acme-files/");
+});

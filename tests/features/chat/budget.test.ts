@@ -1,0 +1,397 @@
+import { eq } from "drizzle-orm";
+import { describe, expect, test } from "vitest";
+import { agents, budgetPeriods, conversations, turns } from "../../../src/db/schema.ts";
+import { createAgents } from "../../../src/features/chat/admit.ts";
+import { createComplete } from "../../../src/features/chat/complete.ts";
+import {
+  finish,
+  gate,
+  reply,
+  type ScriptStep,
+  scriptedModel,
+  text,
+  textDelta,
+  toolCall,
+} from "../../scripted-model.ts";
+import { chatHarness, eventually, readEvents } from "./chat.ts";
+
+const spent = "The agent's monthly token budget is used up";
+/** What the clock of the tests says is January 2026. */
+const [month, january] = ["2026-01-01", "2026-01-15"];
+const secondsOfJanuary = 31 * 24 * 60 * 60;
+
+/** A reply that takes so many tokens. */
+const taking = (input: number, output: number): ScriptStep => ({
+  parts: [...text("Yes."), finish("stop", { input, output })],
+});
+
+/** An agent whose answers have at most 100 tokens, and what becomes of its budget. */
+async function budgeted(
+  script: Parameters<typeof scriptedModel>[0],
+  monthlyTokenBudget: number | null,
+  fields: object = {},
+) {
+  const model = scriptedModel(script);
+  const h = await chatHarness(model, { maxOutputTokens: 100, monthlyTokenBudget, ...fields });
+  const { db } = h.services.database;
+  const change = async (json: object) => {
+    const { slug, headers } = h.agent;
+    expect((await h.request(`/api/instances/${slug}`, { method: "PATCH", headers, json })).status).toBe(200);
+  };
+  return {
+    ...h,
+    db,
+    model,
+    change,
+    say: async (chat: string, content = "Hi") => readEvents(await h.native(content, { chat_id: chat })),
+    periods: () =>
+      db
+        .select({ month: budgetPeriods.month, used: budgetPeriods.used, reserved: budgetPeriods.reserved })
+        .from(budgetPeriods),
+    turnsOf: () => db.select().from(turns).orderBy(turns.createdAt),
+    /** Puts the turns that there are into a month; the database's clock is not the test's. */
+    date: (day: string) => db.update(turns).set({ createdAt: new Date(day) }),
+  };
+}
+
+const error = (events: Awaited<ReturnType<typeof readEvents>>) =>
+  events.find(({ event }) => event === "error")?.data.message;
+
+describe("an agent with a budget", () => {
+  test("refuses what the month has no tokens for, before anything is stored or asked", async () => {
+    const h = await budgeted([taking(900, 60)], 1_000);
+    expect(error(await h.say("a"))).toBeUndefined();
+    expect(await h.periods()).toEqual([{ month, used: 960, reserved: 0 }]);
+    const refused = await h.complete("Hi", { chat_id: "b" });
+    expect([refused.status, (await refused.json()).message]).toEqual([429, spent]);
+    expect(refused.headers.get("Retry-After")).toBe(String(secondsOfJanuary));
+    const streamed = await h.complete("Hi", { chat_id: "b", stream: true });
+    expect([streamed.status, streamed.headers.get("Retry-After")]).toEqual([429, String(secondsOfJanuary)]);
+    const events = await h.say("b");
+    expect(events.map(({ event, data }) => [event, data])).toEqual([
+      ["error", { message: spent }],
+      ["done", { conversationId: null, messageId: null }],
+    ]);
+    expect(await h.periods()).toEqual([{ month, used: 960, reserved: 0 }]);
+    expect([(await h.stored()).turns.length, (await h.stored()).conversations.length, h.model.calls.length]).toEqual([
+      1, 1, 1,
+    ]);
+  });
+
+  test("has a new one with the next month", async () => {
+    const h = await budgeted(() => taking(1_200, 60), 2_000);
+    await h.say("a");
+    expect(error(await h.say("a"))).toBe(spent);
+    await h.date(january);
+    await h.clock.advance(secondsOfJanuary * 1000 - 1);
+    const last = await h.complete("Hi", { chat_id: "a" });
+    expect([last.status, last.headers.get("Retry-After")]).toEqual([429, "1"]);
+    await h.clock.advance(1);
+    expect(error(await h.say("a"))).toBeUndefined();
+    expect(await h.periods()).toEqual([
+      { month, used: 1_260, reserved: 0 },
+      { month: "2026-02-01", used: 1_260, reserved: 0 },
+    ]);
+  });
+
+  test("charges a turn to the month in which it began", async () => {
+    const thought = gate();
+    const h = await budgeted(() => ({ opens: thought.promise, deaf: true, ...taking(10, 5) }), 10_000);
+    await h.clock.advance(secondsOfJanuary * 1000 - 1);
+    const said = h.say("a");
+    await h.model.called(1);
+    await h.clock.advance(1);
+    thought.open();
+    await said;
+    expect(await h.periods()).toEqual([{ month, used: 15, reserved: 0 }]);
+  });
+
+  test("can't be made to spend more by many callers at once", async () => {
+    const all = gate();
+    const h = await budgeted(() => ({ opens: all.promise, ...taking(30, 100) }), 8_000);
+    const statuses: number[] = [];
+    const said = Array.from({ length: 20 }, async (_, index) => {
+      statuses.push((await h.complete("Hi", { chat_id: `c${index % 12}` })).status);
+    });
+    const open = await eventually(async () => {
+      const open = await h.turnsOf();
+      return open.length + statuses.length === 20 && open;
+    });
+    expect(statuses).toEqual(Array(20 - open.length).fill(429));
+    const [first] = open;
+    const held = (first?.reserved ?? 0) * open.length;
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: held }]);
+    expect([held <= 8_000, held + (first?.reserved ?? 0) > 8_000]).toEqual([true, true]);
+    all.open();
+    await Promise.all(said);
+    expect(statuses.slice(20 - open.length)).toEqual(open.map(() => 200));
+    expect(await h.periods()).toEqual([{ month, used: open.length * 130, reserved: 0 }]);
+  });
+
+  test("holds at least what the conversation's last prompt took", async () => {
+    const waits = gate();
+    const h = await budgeted(
+      (_, index) => (index === 0 ? taking(5_000, 10) : { opens: waits.promise, ...taking(5_100, 10) }),
+      20_000,
+    );
+    await h.say("a");
+    const said = h.say("a", "x".repeat(300));
+    await h.model.called(2);
+    expect((await h.turnsOf())[1]).toMatchObject({ reserved: 5_000 + 100 + 100 });
+    expect(await h.periods()).toEqual([{ month, used: 5_010, reserved: 5_200 }]);
+    waits.open();
+    await said;
+    expect(await h.periods()).toEqual([{ month, used: 10_120, reserved: 0 }]);
+  });
+
+  test("gives back what it held for a turn that found the line full", async () => {
+    const all = gate();
+    const h = await budgeted(() => ({ opens: all.promise, ...taking(10, 10) }), 1_000_000);
+    const said = Array.from({ length: 18 }, () => h.say("a"));
+    const first = await Promise.race(said);
+    expect(error(first)).toBe("Too many turns wait in this conversation");
+    const held = (await h.turnsOf()).reduce((sum, { reserved }) => sum + reserved, 0);
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: held }]);
+    all.open();
+    await Promise.all(said);
+    expect(await h.periods()).toEqual([{ month, used: 17 * 20, reserved: 0 }]);
+  });
+
+  test("may have none at all", async () => {
+    const h = await budgeted([], 1);
+    expect(error(await h.say("a"))).toBe(spent);
+    expect(await h.periods()).toEqual([]);
+  });
+});
+
+describe("what a turn took is settled", () => {
+  test("with nothing for one that its provider refused", async () => {
+    const h = await budgeted(() => ({ fail: new Error("no") }), 10_000);
+    expect(error(await h.say("a"))).toBe("Model provider error");
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: 0 }]);
+  });
+
+  test("with what its prompt took at least, for one that broke off uncounted", async () => {
+    const h = await budgeted(() => ({ parts: [textDelta("Half"), new Error("gone")] }), 10_000);
+    await h.say("a", "x".repeat(3_000));
+    const [period] = await h.periods();
+    expect(period?.reserved).toBe(0);
+    expect(period?.used).toBeGreaterThan(1_000);
+    expect(period?.used).toBeLessThan(2_000);
+  });
+
+  test("so, too, where a provider counts nothing", async () => {
+    const h = await budgeted(() => taking(0, 0), 10_000);
+    await h.say("a", "x".repeat(3_000));
+    expect((await h.periods())[0]?.used).toBeGreaterThan(1_000);
+  });
+
+  test("with nothing for one that nobody waited for", async () => {
+    const h = await budgeted(() => ({ opens: new Promise(() => {}) }), 10_000);
+    const client = new AbortController();
+    const said = h.complete("Hi", { chat_id: "a" }, { signal: client.signal });
+    await h.model.called(1);
+    expect((await h.periods())[0]?.reserved).toBeGreaterThan(0);
+    client.abort();
+    await Promise.resolve(said).catch(() => {});
+    await eventually(async () => (await h.periods())[0]?.reserved === 0);
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: 0 }]);
+  });
+
+  test("with what was held for it, where its process died", async () => {
+    const h = await budgeted(() => ({ opens: new Promise(() => {}) }), 10_000);
+    const said = h.say("a");
+    await h.model.called(1);
+    const [turn] = await h.turnsOf();
+    const reserved = turn?.reserved ?? 0;
+    expect(reserved).toBeGreaterThan(100);
+    await h.db.update(turns).set({ leaseUntil: new Date(0) });
+    await h.engine.tick();
+    expect(await h.periods()).toEqual([{ month, used: reserved, reserved: 0 }]);
+    // Whoever was thought dead and is not settles nothing more.
+    await h.engine.renewLeases();
+    await said;
+    await h.engine.tick();
+    expect(await h.periods()).toEqual([{ month, used: reserved, reserved: 0 }]);
+  });
+
+  test("where the next turn of the conversation finds it dead, as well", async () => {
+    const h = await budgeted((_, index) => (index === 0 ? { opens: new Promise(() => {}) } : taking(10, 10)), 10_000);
+    void h.say("a");
+    await h.model.called(1);
+    const reserved = (await h.turnsOf())[0]?.reserved ?? 0;
+    await h.db.update(turns).set({ leaseUntil: new Date(0) });
+    await h.say("a");
+    expect(await h.periods()).toEqual([{ month, used: reserved + 20, reserved: 0 }]);
+  });
+});
+
+describe("a turn of several calls", () => {
+  const twice = (first: { input: number; output: number }): ScriptStep[] => [
+    { parts: [...text("Let me look."), ...toolCall("c", "currentTime", {}), finish("tool-calls", first)] },
+    taking(700, 50),
+  ];
+  const looking = async (first: { input: number; output: number }, budget: number) => {
+    const h = await budgeted(twice(first), budget);
+    const path = `/api/instances/${h.agent.slug}/tools`;
+    const json = { enabled: ["currentTime"] };
+    expect((await h.request(path, { method: "PATCH", headers: h.agent.headers, json })).status).toBe(200);
+    return h;
+  };
+
+  test("asks for each of them, and settles them all", async () => {
+    const h = await looking({ input: 600, output: 20 }, 10_000);
+    expect(error(await h.say("a"))).toBeUndefined();
+    expect(await h.periods()).toEqual([{ month, used: 1_370, reserved: 0 }]);
+    const [turn] = await h.turnsOf();
+    expect(turn?.reserved).toBeGreaterThan(620 + 100);
+  });
+
+  test("stops midway when there is nothing left, and says so", async () => {
+    const h = await looking({ input: 600, output: 20 }, 1_000);
+    const events = await h.say("a");
+    expect(events.slice(-2).map(({ event, data }) => [event, data])).toEqual([
+      ["error", { message: spent }],
+      ["done", { conversationId: expect.any(String), messageId: expect.any(String) }],
+    ]);
+    expect(await h.periods()).toEqual([{ month, used: 620, reserved: 0 }]);
+    expect(h.model.calls).toHaveLength(1);
+    const { messages } = await h.stored();
+    expect(messages.at(-1)).toMatchObject({
+      content: "Let me look.",
+      metadata: { error: { code: "rate-limited", message: spent } },
+    });
+  });
+
+  test("is a 429 then where nothing was sent yet", async () => {
+    const h = await looking({ input: 600, output: 20 }, 1_000);
+    const answer = await h.complete("Hi", { chat_id: "a" });
+    expect([answer.status, (await answer.json()).message]).toEqual([429, spent]);
+    expect(answer.headers.get("Retry-After")).toBe(String(secondsOfJanuary));
+  });
+});
+
+describe("a budget that comes and goes", () => {
+  test("counts the turns of the month before it, and no earlier ones", async () => {
+    const h = await budgeted(() => taking(100, 20), null);
+    await h.say("a");
+    await h.date("2025-12-31");
+    await h.say("a");
+    await h.say("b");
+    await h.db
+      .update(turns)
+      .set({ createdAt: new Date(january) })
+      .where(eq(turns.createdAt, (await h.turnsOf())[1]?.createdAt ?? new Date()));
+    expect(await h.periods()).toEqual([]);
+    await h.change({ monthlyTokenBudget: 10_000 });
+    await h.say("c");
+    expect(await h.periods()).toEqual([{ month, used: 3 * 120, reserved: 0 }]);
+  });
+
+  test("counts those that were under way when it came", async () => {
+    const slow = gate();
+    const h = await budgeted(
+      (_, index) => (index === 0 ? { opens: slow.promise, ...taking(100, 20) } : taking(10, 2)),
+      null,
+    );
+    const said = h.say("a");
+    await h.model.called(1);
+    await h.date(january);
+    await h.change({ monthlyTokenBudget: 10_000 });
+    await h.say("b");
+    expect(await h.periods()).toEqual([{ month, used: 12, reserved: 0 }]);
+    slow.open();
+    await said;
+    expect(await h.periods()).toEqual([{ month, used: 132, reserved: 0 }]);
+  });
+
+  test("ends with its removal, at once", async () => {
+    const h = await budgeted(() => taking(900, 60), 1_000);
+    await h.say("a");
+    expect(error(await h.say("a"))).toBe(spent);
+    await h.change({ monthlyTokenBudget: null });
+    expect(error(await h.say("a"))).toBeUndefined();
+    await h.change({ monthlyTokenBudget: 5_000 });
+    expect(error(await h.say("a"))).toBeUndefined();
+    await h.change({ monthlyTokenBudget: 900 });
+    expect(error(await h.say("a"))).toBe(spent);
+  });
+});
+
+describe("a call of the background", () => {
+  const asking = async (step: ScriptStep, budget: number | null) => {
+    const h = await budgeted(() => step, budget);
+    const known = createAgents(h.services, async () => "");
+    const complete = createComplete(h.services, known);
+    return { ...h, ask: (signal = new AbortController().signal) => complete(h.agent.slug, "x".repeat(300), signal) };
+  };
+
+  test("is on the agent's budget", async () => {
+    const h = await asking(taking(80, 30), 10_000);
+    expect(await h.ask()).toBe("Yes.");
+    expect(await h.periods()).toEqual([{ month, used: 110, reserved: 0 }]);
+  });
+
+  test.each<[string, ScriptStep]>([
+    ["fails", { fail: new Error("no") }],
+    ["breaks off", { parts: [textDelta("Half"), new Error("gone")] }],
+    ["is not counted", taking(0, 0)],
+  ])("that %s takes what its prompt was held to take", async (_, step) => {
+    const h = await asking(step, 10_000);
+    await h.ask().catch(() => {});
+    expect(await h.periods()).toEqual([{ month, used: 100, reserved: 0 }]);
+  });
+
+  test("that is aborted does so, too", async () => {
+    const h = await asking({ opens: new Promise(() => {}) }, 10_000);
+    const job = new AbortController();
+    const asked = expect(h.ask(job.signal)).rejects.toThrow();
+    await h.model.called(1);
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: 200 }]);
+    job.abort("stop");
+    await asked;
+    expect(await h.periods()).toEqual([{ month, used: 100, reserved: 0 }]);
+  });
+
+  test("is refused when nothing is left, and nothing is asked", async () => {
+    const h = await asking(reply("Yes."), 150);
+    await expect(h.ask()).rejects.toMatchObject({ code: "rate-limited", message: spent });
+    expect(h.model.calls).toEqual([]);
+    expect(await h.periods()).toEqual([]);
+  });
+
+  test("leaves no trace where there is no budget", async () => {
+    const h = await asking(taking(80, 30), null);
+    expect(await h.ask()).toBe("Yes.");
+    expect(await h.periods()).toEqual([]);
+  });
+});
+
+test.each([
+  null,
+  100_000,
+])("with a budget of %j a turn takes one statement before the model, and one after it", async (budget) => {
+  const h = await budgeted(() => taking(10, 10), budget, { memoryEnabled: false });
+  await h.say("a");
+  const { database } = h.services;
+  const { query } = database;
+  const asked: string[] = [];
+  database.query = ((...[sql, values]: Parameters<typeof query>) => {
+    asked.push(`${h.model.calls.length} ${sql.trim().slice(0, 4)}`);
+    return query.call(database, sql, values);
+  }) as typeof query;
+  await h.say("a");
+  expect(asked).toEqual(["1 with", "2 with"]);
+  expect(await h.periods()).toHaveLength(budget === null ? 0 : 1);
+});
+
+test("the turns of an agent that is deleted take their budget along", async () => {
+  const h = await budgeted(() => taking(10, 10), 1_000);
+  await h.say("a");
+  await h.request(`/api/instances/${h.agent.slug}`, { method: "DELETE", headers: h.agent.headers });
+  expect([await h.db.select().from(agents), await h.db.select().from(conversations), await h.periods()]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+});

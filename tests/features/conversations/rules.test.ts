@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import {
+  longestSnippet,
+  mostCounted,
+  readSearch,
+  snippetOf,
+  totalOf,
+} from "../../../src/features/conversations/rules.ts";
+
+test("every word is looked for in each case, the last one as a beginning", () => {
+  expect(readSearch(" blue ÄPFEL ")).toEqual({
+    phrase: ["blue äpfel", "Blue äpfel", "BLUE ÄPFEL", "blue ÄPFEL"],
+    query: "('blue' | 'Blue' | 'BLUE') & ('äpfel':* | 'Äpfel':* | 'ÄPFEL':*)",
+    words: ["blue", "Blue", "BLUE", "äpfel", "Äpfel", "ÄPFEL"],
+  });
+});
+
+test("what steers a query of PostgreSQL is quoted, and signs alone are no words", () => {
+  expect(readSearch("o'x\\y")?.query).toContain("('o''x\\\\y':*");
+  expect(readSearch("& | ! :* ( ) <->")).toMatchObject({ query: null, words: [] });
+  expect(readSearch(" \t\n")).toBeNull();
+});
+
+test("a search is bounded: 16 words, and of each so much as an index takes", () => {
+  const many = readSearch(Array.from({ length: 50 }, (_, n) => `w${n}`).join(" "));
+  expect(many?.query?.split(" & ")).toHaveLength(16);
+  expect(many?.query).toContain("'w15':*");
+  const long = readSearch("ΐ".repeat(256))?.query ?? "";
+  for (const [form] of long.matchAll(/'[^']+'/g)) expect(new TextEncoder().encode(form).length).toBeLessThan(1_000);
+});
+
+test("a snippet is one line of whole words", () => {
+  expect(snippetOf({ text: "a\n\n b\tc", begun: false })).toBe("a b c");
+  expect(snippetOf({ text: "alf a word", begun: true })).toBe("… a word");
+  const long = snippetOf({ text: `cut ${"word ".repeat(100)}`, begun: true });
+  expect(long).toMatch(/^… word .* word …$/);
+  expect(long.length).toBeLessThanOrEqual(longestSnippet);
+  const unbroken = snippetOf({ text: "😀".repeat(200), begun: true });
+  expect(unbroken.length).toBeLessThanOrEqual(longestSnippet);
+  expect(unbroken.isWellFormed()).toBe(true);
+});
+
+test("a page that ends tells the total", () => {
+  expect(totalOf(3, { limit: 20, offset: 40 })).toBe(43);
+  expect(totalOf(0, { limit: 20, offset: 0 })).toBe(0);
+  expect(totalOf(20, { limit: 20, offset: 0 })).toBeNull();
+  expect(totalOf(0, { limit: 20, offset: 40 })).toBeNull();
+  expect(totalOf(3, { limit: 20, offset: 40_000 })).toBe(mostCounted);
+});

@@ -1,0 +1,76 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { directoryStore } from "../../src/adapters/node/directory-store.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const textOf = async (stream: ReadableStream | null) => (stream === null ? null : new Response(stream).text());
+
+function withDirectory() {
+  const parent = mkdtempSync(join(tmpdir(), "agent-engine-files-"));
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+  const directory = join(parent, "files");
+  return { parent, directory, store: directoryStore(directory) };
+}
+
+test("stores, gives back and deletes, for its owner only", async () => {
+  const { directory, store } = withDirectory();
+  expect(await store.get("one")).toBeNull();
+  await store.delete("one");
+  expect(existsSync(directory)).toBe(false);
+  await store.put("one", bytes("tea"), "text/plain");
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+  expect(statSync(join(directory, "one")).mode & 0o777).toBe(0o600);
+  expect(await textOf(await store.get("one"))).toBe("tea");
+  await store.delete("one");
+  expect(readdirSync(directory)).toEqual([]);
+  expect(await store.get("one")).toBeNull();
+});
+
+test("puts a file into its place only when all of it is there", async () => {
+  const { directory, store } = withDirectory();
+  await store.put("one", bytes("old"), "text/plain");
+  await Promise.all([store.put("one", bytes("new"), "text/plain"), store.put("one", bytes("new"), "text/plain")]);
+  expect(readdirSync(directory)).toEqual(["one"]);
+  expect(readFileSync(join(directory, "one"), "utf8")).toBe("new");
+  // What a killed process leaves.
+  writeFileSync(join(directory, "two.1234.part"), "ha");
+  expect(await store.get("two")).toBeNull();
+  await directoryStore(directory).put("three", bytes("x"), "text/plain");
+  expect(readdirSync(directory).sort()).toEqual(["one", "three"]);
+});
+
+test.each([
+  "../secret",
+  "..",
+  ".",
+  "",
+  "a/b",
+  "a\\b",
+  "/etc/passwd",
+  "a\0b",
+  "one.part",
+  "-x",
+  "é",
+  "a".repeat(129),
+])("touches nothing under the key %j", async (key) => {
+  const { parent, store } = withDirectory();
+  writeFileSync(join(parent, "secret"), "kept");
+  for (const attempt of [() => store.get(key), () => store.put(key, bytes("x"), ""), () => store.delete(key)]) {
+    await expect(attempt()).rejects.toThrow("No key of a stored file");
+  }
+  expect(readdirSync(parent)).toEqual(["secret"]);
+});
+
+test("says what is wrong with the directory, and tries it again", async () => {
+  const { directory, store } = withDirectory();
+  writeFileSync(directory, "a file in its place");
+  await expect(store.put("one", bytes("x"), "")).rejects.toMatchObject({
+    status: 502,
+    message: "The file storage of this machine failed with EEXIST",
+  });
+  rmSync(directory);
+  await store.put("one", bytes("x"), "");
+  expect(readdirSync(directory)).toEqual(["one"]);
+});
