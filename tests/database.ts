@@ -3,6 +3,7 @@ import { systemClock } from "../src/adapters/node/clock.ts";
 import { type Database, openDatabase, type Target } from "../src/db/client.ts";
 import { startEmbedded } from "./embedded.ts";
 import { createDatabase, dropDatabase, startPostgres } from "./real-postgres.ts";
+import { sharedEmbedded } from "./shared-embedded.ts";
 
 export type Dialect = "pglite" | "postgres";
 
@@ -38,14 +39,18 @@ export async function openTestDatabase(options: { dialect?: Dialect } = {}): Pro
   const wanted = options.dialect ?? dialect;
   const used = idle.findIndex((candidate) => candidate.dialect === wanted);
   const server = idle.splice(used, used < 0 ? 0 : 1)[0] ?? (await start(wanted));
-  const max = wanted === "pglite" ? 1 : 10;
-  const database = openDatabase(server.target, { max, prepare: true, deadlineMs: 15_000, clock: systemClock });
+  const database = openServer(server);
   if (used >= 0) await empty(database);
   const close = async () => {
     await database.close();
     idle.push(server);
   };
   return { database, close };
+}
+
+function openServer({ dialect, target }: Pick<Server, "dialect" | "target">): Database {
+  const max = dialect === "pglite" ? 1 : 10;
+  return openDatabase(target, { max, prepare: true, deadlineMs: 15_000, clock: systemClock });
 }
 
 async function start(wanted: Dialect): Promise<Server> {
@@ -55,6 +60,16 @@ async function start(wanted: Dialect): Promise<Server> {
 }
 
 async function startPglite(): Promise<Server> {
+  const shared = sharedEmbedded(all.filter(({ dialect }) => dialect === "pglite").length);
+  if (shared) {
+    const server = { dialect: "pglite", target: shared, stop: async () => {} } as const;
+    const database = openServer(server);
+    // What other files left, and the room that it took.
+    await empty(database);
+    await database.query("vacuum", []);
+    await database.close();
+    return server;
+  }
   const { target, close } = await startEmbedded();
   return { dialect: "pglite", target, stop: close };
 }

@@ -1,8 +1,11 @@
+import { availableParallelism } from "node:os";
 import { startPostgres } from "./real-postgres.ts";
+import { shareEmbedded } from "./shared-embedded.ts";
 
-/** Gives a run with `TEST_DIALECT=postgres` its server, unless `TEST_DATABASE_URL` names one. */
+/** Gives a run its databases: with `TEST_DIALECT=postgres` a server, unless `TEST_DATABASE_URL` names one. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env.TEST_DIALECT !== "postgres" || process.env.TEST_DATABASE_URL) return undefined;
+  if (process.env.TEST_DIALECT !== "postgres") return shareEmbedded(availableParallelism());
+  if (process.env.TEST_DATABASE_URL) return undefined;
   const server = await startPostgres();
   if (!server) throw new Error("There is no PostgreSQL for this platform in node_modules; set TEST_DATABASE_URL");
   process.env.TEST_DATABASE_URL = server.url;

@@ -182,7 +182,8 @@ test("a first start that was cut off is made again, without a template too", asy
   expect(await database.query(slugs, [])).toEqual([]);
   await close();
   expect(existsSync(join(directory, "pgdata.unfinished"))).toBe(false);
-});
+  // Making a database from nothing is seconds of work for a machine with nothing else to do.
+}, 90_000);
 
 test("a thread that dies is logged and started again; its statements are unavailable meanwhile", async () => {
   const { log, lines } = collectLog();

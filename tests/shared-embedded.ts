@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import type { Target } from "../src/db/client.ts";
+import { startEmbedded } from "./embedded.ts";
+
+// Starting the embedded database takes longer than most files of tests: those of one run share a few, which live in the
+// process that the run began with. A worker has its own, so that no two files use one at a time.
+
+/** How many databases the files of one worker may have open at once; more they have to start themselves. */
+const each = 3;
+
+/** Serves the databases of so many workers; each is started by its first client. Answers how to end them. */
+export async function shareEmbedded(workers: number): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), "embedded-"));
+  const shares = Array.from({ length: workers * each }, (_, index) => serve(join(folder, String(index))));
+  await Promise.all(shares.map(({ listening }) => listening));
+  process.env.TEST_EMBEDDED = folder;
+  return async () => {
+    await Promise.all(shares.map(({ stop }) => stop()));
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** The `n`-th database of this worker, counted from 0; null when it has no more. */
+export function sharedEmbedded(n: number): Target | null {
+  const folder = process.env.TEST_EMBEDDED;
+  const worker = Number(process.env.VITEST_POOL_ID) - 1;
+  if (!folder || n >= each || !(worker >= 0)) return null;
+  const path = join(folder, String(worker * each + n));
+  return { dial: () => connect(path) };
+}
+
+function serve(path: string) {
+  let database: ReturnType<typeof startEmbedded> | undefined;
+  const clients = new Set<Socket>();
+  const server: Server = createServer((client) => {
+    clients.add(client);
+    client.on("close", () => clients.delete(client));
+    client.on("error", () => client.destroy());
+    // Nothing of what it says before is lost.
+    client.pause();
+    database ??= startEmbedded();
+    database
+      .then(({ target }) => open(target))
+      .then(
+        (stream) => bridge(client, stream),
+        () => client.destroy(),
+      );
+  });
+  const listening = new Promise<void>((resolve) => server.listen(path, resolve));
+  const stop = async () => {
+    for (const client of clients) client.destroy();
+    server.close();
+    await (await database)?.close();
+  };
+  return { listening, stop };
+}
+
+async function open(target: Target): Promise<Duplex> {
+  if (!("dial" in target)) throw new Error("The embedded database has no address");
+  return (await target.dial()) as Duplex;
+}
+
+/** The database wants whole messages of PostgreSQL's protocol in each piece; a socket cuts them anywhere. */
+function bridge(client: Socket, database: Duplex): void {
+  let pending: Buffer = Buffer.alloc(0);
+  let greeted = false;
+  client.on("data", (bytes: Buffer) => {
+    pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes]);
+    let end = 0;
+    for (;;) {
+      // The first message has no type in front of its length.
+      const head = end + (greeted ? 1 : 0);
+      if (pending.length < head + 4) break;
+      const next = head + pending.readInt32BE(head);
+      if (pending.length < next) break;
+      end = next;
+      greeted = true;
+    }
+    if (end === 0) return;
+    database.write(Buffer.from(pending.subarray(0, end)));
+    pending = pending.subarray(end);
+  });
+  database.on("data", (bytes: Buffer) => client.write(bytes));
+  client.on("close", () => database.destroy());
+  database.on("close", () => client.destroy());
+  client.resume();
+}
