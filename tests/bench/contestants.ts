@@ -20,7 +20,7 @@ export interface Contestant {
 export type Contestants = Record<Name, Contestant>;
 
 /** Garbage collection on demand; costs nothing while nobody asks. */
-const collectable = `--expose-gc --import=${new URL("collect.ts", import.meta.url).href}`;
+export const collectable = `--expose-gc --import=${new URL("collect.ts", import.meta.url).href}`;
 
 /** The engine and both floors on one kind of database, after so many turns each; ended when `work` is. */
 export async function withContestants<T>(

@@ -1,4 +1,4 @@
-import { Agent, request } from "node:http";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { type ReplyShape, replyShapes } from "./shapes.ts";
 
 export interface Target {
@@ -7,10 +7,19 @@ export interface Target {
   key(shape: ReplyShape): string;
 }
 
+export type Door = "completions" | "native";
+
 export interface TurnOptions {
+  door?: Door;
   /** Absent: a conversation of its own. */
   chatId?: string;
   onFirst?: () => void;
+  /** The reply has begun; nothing of it may have been read. */
+  onOpen?: () => void;
+  /** Every token was read, though the reply may go on. */
+  onAll?: () => void;
+  /** Nothing is read before, but what the sockets take in by themselves. */
+  readAfter?: Promise<unknown>;
 }
 
 const connections = new Agent({ keepAlive: true, maxSockets: 256 });
@@ -19,10 +28,10 @@ let calls = 0;
 /** One streamed turn; rejects unless the whole reply came. Answers the milliseconds to the first token. */
 export function turn({ url, key }: Target, shape: ReplyShape, options: TurnOptions = {}): Promise<number> {
   calls += 1;
-  const { chatId = `bench-${process.pid}-${calls}`, onFirst } = options;
+  const { door = "completions", chatId = `bench-${process.pid}-${calls}`, onOpen, readAfter } = options;
+  const path = door === "native" ? `/api/instances/${shape}/chat/stream` : "/v1/chat/completions";
   const body = JSON.stringify({
-    model: shape,
-    stream: true,
+    ...(door === "native" ? {} : { model: shape, stream: true }),
     chat_id: chatId,
     messages: [{ role: "user", content: "What is the capital of Switzerland, and why?" }],
   });
@@ -35,46 +44,81 @@ export function turn({ url, key }: Target, shape: ReplyShape, options: TurnOptio
   };
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
-    let firstMs: number | null = null;
-    const sending = request(
-      `${url}/v1/chat/completions`,
-      { method: "POST", agent: connections, headers },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8");
-        response.on("data", (piece: string) => {
-          text += piece;
-          if (firstMs !== null || !text.includes("token ")) return;
-          firstMs = performance.now() - startedAt;
-          onFirst?.();
-        });
-        response.once("error", reject);
-        response.once("end", () => {
-          const tokens = text.split("token ").length - 1;
-          const whole = response.statusCode === 200 && tokens === replyShapes[shape].tokens && text.includes("[DONE]");
-          if (whole && firstMs !== null) resolve(firstMs);
-          else reject(new Error(`Status ${response.statusCode}, ${tokens} tokens: ${text.slice(-400)}`));
-        });
-      },
-    );
+    const sending = request(url + path, { method: "POST", agent: connections, headers }, (response) => {
+      response.once("error", reject);
+      onOpen?.();
+      const read = () => readReply(response, { shape, startedAt, ...options }).then(resolve, reject);
+      if (readAfter) readAfter.then(read, reject);
+      else read();
+    });
     sending.once("error", reject);
     sending.end(body);
   });
+}
+
+const endings: Record<Door, string> = { completions: "[DONE]", native: "event: done" };
+
+interface Expected extends TurnOptions {
+  shape: ReplyShape;
+  startedAt: number;
+}
+
+/** Only the end of it is kept: some replies are long, and many are read at once. */
+function readReply(response: IncomingMessage, expected: Expected): Promise<number> {
+  const { shape, startedAt, door = "completions", onFirst, onAll } = expected;
+  const wanted = replyShapes[shape].tokens;
+  let firstMs: number | null = null;
+  let tokens = 0;
+  let tail = "";
+  response.setEncoding("utf8");
+  response.on("data", (piece: string) => {
+    const before = tokens;
+    // One may lie across two pieces.
+    tokens += `${tail.slice(1 - mark.length)}${piece}`.split(mark).length - 1;
+    tail = (tail + piece).slice(-500);
+    if (tokens === before) return;
+    if (firstMs === null) {
+      firstMs = performance.now() - startedAt;
+      onFirst?.();
+    }
+    if (tokens === wanted) onAll?.();
+  });
+  return new Promise((resolve, reject) => {
+    response.once("error", reject);
+    response.once("end", () => {
+      const whole = response.statusCode === 200 && tokens === wanted && tail.includes(endings[door]);
+      if (whole && firstMs !== null) resolve(firstMs);
+      else reject(new Error(`Status ${response.statusCode}, ${tokens} tokens: ${tail}`));
+    });
+  });
+}
+
+/** What the model begins each token with. */
+const mark = "token ";
+
+export interface Load {
+  turns: number;
+  concurrency: number;
+  spreadMs?: number;
+  door?: Door;
+  /** By the number of the turn, from 0 on; absent: each has a conversation of its own. */
+  chatId?: (index: number) => string;
 }
 
 /** So many turns, so many at a time, begun evenly over `spreadMs`. Answers the milliseconds to each first token. */
 export async function load(
   target: Target,
   shape: ReplyShape,
-  { turns, concurrency, spreadMs = 0 }: { turns: number; concurrency: number; spreadMs?: number },
+  { turns, concurrency, spreadMs = 0, door = "completions", chatId }: Load,
 ): Promise<number[]> {
-  let left = turns;
+  let begun = 0;
   const first: number[] = [];
   const work = async (_: unknown, index: number) => {
     if (spreadMs > 0) await new Promise((resolve) => setTimeout(resolve, (spreadMs * index) / concurrency));
-    while (left > 0) {
-      left -= 1;
-      first.push(await turn(target, shape));
+    while (begun < turns) {
+      const options = chatId ? { door, chatId: chatId(begun) } : { door };
+      begun += 1;
+      first.push(await turn(target, shape, options));
     }
   };
   await Promise.all(Array.from({ length: concurrency }).map(work));

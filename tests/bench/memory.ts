@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Contestants, names } from "./contestants.ts";
 import { turn } from "./load.ts";
-import { memoryKiB } from "./processes.ts";
+import { memoryKiB, type ServerProcess } from "./processes.ts";
 
 const streams = 200;
 const settleMs = 2_000;
@@ -44,7 +44,7 @@ export async function measureMemory(contestants: Contestants): Promise<string[][
 }
 
 /** In KiB. */
-interface Memory {
+export interface Memory {
   resident: number;
   used: number;
 }
@@ -52,12 +52,17 @@ interface Memory {
 async function sample(contestants: Contestants): Promise<Record<(typeof names)[number], Memory>> {
   const measured = names.map(async (name) => {
     const { process: server, memoryPath } = contestants[name];
-    const resident = memoryKiB(server.pid);
-    rmSync(memoryPath, { force: true });
-    process.kill(server.pid, "SIGUSR2");
-    return [name, { resident, used: await written(memoryPath) }] as const;
+    return [name, await memoryOf(server, memoryPath)] as const;
   });
   return Object.fromEntries(await Promise.all(measured)) as Record<(typeof names)[number], Memory>;
+}
+
+/** What a process takes that was started `collectable` and writes to this path. */
+export async function memoryOf({ pid }: ServerProcess, memoryPath: string): Promise<Memory> {
+  const resident = memoryKiB(pid);
+  rmSync(memoryPath, { force: true });
+  process.kill(pid, "SIGUSR2");
+  return { resident, used: await written(memoryPath) };
 }
 
 async function written(path: string): Promise<number> {

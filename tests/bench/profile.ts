@@ -22,30 +22,40 @@ export const profileHead = ["Load", "Share", "Module", "Its dearest functions"];
 export async function measureProfile(modelUrl: string, databaseEnv: () => Promise<Record<string, string>>) {
   const rows: string[][] = [];
   for (const shape of ["short", "long"] as const) {
-    const directory = await mkdtemp(join(tmpdir(), "agent-engine-profile-"));
-    try {
-      const engine = await startEngine({
-        ...(await databaseEnv()),
-        OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
-        NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${directory}`,
-      });
-      try {
-        await load(await createAgents(engine.url), shape, loads[shape]);
-      } finally {
-        await engine.stop();
-      }
-      const [file] = await readdir(directory);
-      if (!file) throw new Error("The engine ended without a profile");
-      const profile = JSON.parse(await readFile(join(directory, file), "utf8")) as Profile;
-      rows.push(...(await dearest(profile)).map((cells) => [shape, ...cells]));
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+    const env = { ...(await databaseEnv()), OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1` };
+    const shares = await profileShares(env, async (url) => {
+      await load(await createAgents(url), shape, loads[shape]);
+    });
+    rows.push(...dearest(shares).map((cells) => [shape, ...cells]));
   }
   return rows;
 }
 
-async function dearest({ nodes, samples, timeDeltas }: Profile): Promise<string[][]> {
+/** Of the time in which the engine's own thread was busy: by module, then by function. */
+export type Shares = Map<string, Map<string, number>>;
+
+/** Profiles an engine of its own while `work` is done with it. */
+export async function profileShares(
+  env: Record<string, string>,
+  work: (url: string) => Promise<void>,
+): Promise<Shares> {
+  const directory = await mkdtemp(join(tmpdir(), "agent-engine-profile-"));
+  try {
+    const engine = await startEngine({ ...env, NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${directory}` });
+    try {
+      await work(engine.url);
+    } finally {
+      await engine.stop();
+    }
+    const [file] = await readdir(directory);
+    if (!file) throw new Error("The engine ended without a profile");
+    return await sharesOf(JSON.parse(await readFile(join(directory, file), "utf8")) as Profile);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function sharesOf({ nodes, samples, timeDeltas }: Profile): Promise<Shares> {
   const moduleOf = await bundleModules();
   const names = new Map(
     nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
@@ -53,25 +63,34 @@ async function dearest({ nodes, samples, timeDeltas }: Profile): Promise<string[
       return [id, { module: url.endsWith("/dist/cli.js") ? moduleOf(lineNumber) : ofRuntime(url, name), name }];
     }),
   );
-  const modules = new Map<string, Map<string, number>>();
+  const times: Shares = new Map();
   let busy = 0;
   for (const [index, sample] of samples.entries()) {
     const { module, name } = names.get(sample) ?? { module: "?", name: "?" };
     if (name === "(idle)" || name === "(root)") continue;
     const time = timeDeltas[index] ?? 0;
     busy += time;
-    const functions = modules.get(module) ?? new Map<string, number>();
+    const functions = times.get(module) ?? new Map<string, number>();
     functions.set(name, (functions.get(name) ?? 0) + time);
-    modules.set(module, functions);
+    times.set(module, functions);
   }
-  const percent = (time: number) => `${((time / busy) * 100).toFixed(1)} %`;
-  const total = (functions: Map<string, number>) => [...functions.values()].reduce((sum, time) => sum + time, 0);
-  return [...modules]
-    .sort((a, b) => total(b[1]) - total(a[1]))
+  const share = (functions: Map<string, number>) => new Map([...functions].map(([name, time]) => [name, time / busy]));
+  return new Map([...times].map(([module, functions]) => [module, share(functions)]));
+}
+
+export const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+export const totalShare = (functions: Map<string, number>) =>
+  [...functions.values()].reduce((sum, share) => sum + share, 0);
+
+function dearest(shares: Shares): string[][] {
+  return [...shares]
+    .sort((a, b) => totalShare(b[1]) - totalShare(a[1]))
     .slice(0, 8)
     .map(([module, functions]) => {
       const most = [...functions].sort((a, b) => b[1] - a[1]).slice(0, 4);
-      return [percent(total(functions)), module, most.map(([name, time]) => `${name} ${percent(time)}`).join(", ")];
+      const named = most.map(([name, share]) => `${name} ${percent(share)}`);
+      return [percent(totalShare(functions)), module, named.join(", ")];
     });
 }
 

@@ -4,20 +4,23 @@ import { cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { startPostgres, withDatabase } from "../real-postgres.ts";
 import { withContestants } from "./contestants.ts";
+import { conversationHead, measureConversation } from "./conversation.ts";
 import { cpuHead, measureCpu } from "./cpu.ts";
 import { table } from "./figures.ts";
 import { guardedHead, measureGuarded } from "./guarded.ts";
 import { measureMemory, memoryHead } from "./memory.ts";
 import { startScript } from "./processes.ts";
 import { measureProfile, profileHead } from "./profile.ts";
+import { eventHead, measureEvents, measureReplayShare, replayShareHead } from "./replay.ts";
 import { measureStart, startHead } from "./start.ts";
 import { measureStatements, statementsHead } from "./statements.ts";
+import { measureStreams, streamsHead } from "./stream-memory.ts";
 import { measureTools, toolsHead } from "./tools.ts";
 import { measureTtft, ttftHead } from "./ttft.ts";
 
 // What the engine costs beside two floors that do the least possible. See docs/benchmarks.md.
 
-const usual = ["cpu", "ttft", "memory", "start", "statements", "guarded", "tools"];
+const usual = ["cpu", "ttft", "memory", "start", "statements", "guarded", "tools", "conversation", "replay"];
 const { values } = parseArgs({ options: { only: { type: "string" }, "no-build": { type: "boolean" } } });
 const parts = new Set(values.only?.split(",") ?? usual);
 const unknown = [...parts].find((part) => part !== "profile" && !usual.includes(part));
@@ -72,6 +75,14 @@ try {
   }
   if (parts.has("guarded") && fresh) print("Management", guardedHead, await measureGuarded(model.url, await fresh()));
   if (parts.has("tools") && fresh) print("Skills and tools", toolsHead, await measureTools(model.url, await fresh()));
+  if (parts.has("conversation") && fresh) {
+    print("A long conversation", conversationHead, await measureConversation(model.url, await fresh()));
+  }
+  if (parts.has("replay") && fresh) {
+    print("Replay: an event", eventHead, await measureEvents());
+    print("Replay: share of the CPU", replayShareHead, await measureReplayShare(model.url, fresh));
+    print("Replay: memory of open streams", streamsHead, await measureStreams(model.url, fresh));
+  }
   if (parts.has("memory") && fresh) {
     // Processes of their own: what a load leaves behind would take up the streams and hide them.
     const kind = { modelUrl: model.url, databaseUrl: await fresh(), warmUp: 32 };

@@ -1,15 +1,19 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { forgetWork } from "./background.ts";
 import { createAgents, startEngine } from "./engine.ts";
-import { load, turn } from "./load.ts";
-import { type Executed, tap } from "./tap.ts";
+import { load, type Target, turn } from "./load.ts";
+import type { ReplyShape } from "./shapes.ts";
+import { type Executed, type Tap, tap } from "./tap.ts";
 
 const turns = 200;
+const aftermathMs = 50;
 
 export const statementsHead = ["Turns", "Before the first token", "After it", "Beside the turns", "Which"];
 
 /**
- * Every statement of so many turns one after the other, as heard on the wire. One that comes at another rate than the
- * turns do is upkeep, such as the renewal of leases every five seconds.
+ * Every statement of so many turns one after the other, as heard on the wire; what they leave for the background is
+ * forgotten. One that comes at another rate than the turns do is upkeep, such as the renewal of leases every five seconds.
  */
 export async function measureStatements(modelUrl: string, databaseUrl: string): Promise<string[][]> {
   const wire = await tap(databaseUrl);
@@ -20,17 +24,9 @@ export async function measureStatements(modelUrl: string, databaseUrl: string): 
   });
   try {
     const target = await createAgents(engine.url);
+    await forgetWork(databaseUrl);
     await load(target, "brief", { turns: 100, concurrency: 16 });
-    const count = async (chatId: (index: number) => string): Promise<Counted> => {
-      const before: Executed[] = [];
-      const after: Executed[] = [];
-      wire.take();
-      for (let index = 0; index < turns; index += 1) {
-        await turn(target, "brief", { chatId: chatId(index), onFirst: () => void before.push(...wire.take()) });
-        after.push(...wire.take());
-      }
-      return { before, after };
-    };
+    const count = (chatId: (index: number) => string) => countStatements(wire, target, "brief", { turns, chatId });
     return [
       row(`${turns} new conversations`, await count((index) => `statements-${index}`)),
       row(`${turns} turns of 10 conversations`, await count((index) => `statements-again-${index % 10}`)),
@@ -41,25 +37,48 @@ export async function measureStatements(modelUrl: string, databaseUrl: string): 
   }
 }
 
-interface Counted {
-  before: Executed[];
-  after: Executed[];
+export interface Counted {
+  /** Statements a turn that come as often as turns do. */
+  before: number;
+  after: number;
+  /** All others. */
+  beside: number;
+  /** By text. */
+  times: Map<string, number>;
 }
 
-function row(name: string, counted: Counted): string[] {
-  const all = [...counted.before, ...counted.after];
+/** What so many turns send to the database, one turn after the other. */
+export async function countStatements(
+  wire: Tap,
+  target: Target,
+  shape: ReplyShape,
+  { turns, chatId }: { turns: number; chatId?: ((index: number) => string) | undefined },
+): Promise<Counted> {
+  const before: Executed[] = [];
+  const after: Executed[] = [];
+  wire.take();
+  for (let index = 0; index < turns; index += 1) {
+    const named = chatId ? { chatId: chatId(index) } : {};
+    await turn(target, shape, { ...named, onFirst: () => void before.push(...wire.take()) });
+    // What a turn sets off must not be counted with the next one.
+    await sleep(aftermathMs);
+    after.push(...wire.take());
+  }
   const times = new Map<string, number>();
-  for (const { text } of all) times.set(text, (times.get(text) ?? 0) + 1);
-  const ofTurns = ({ text }: Executed) => (times.get(text) ?? 0) >= turns / 2;
-  const [before, after] = [counted.before.filter(ofTurns), counted.after.filter(ofTurns)];
+  for (const { text } of [...before, ...after]) times.set(text, (times.get(text) ?? 0) + 1);
+  const ofTurns = (executed: Executed[]) => executed.filter(({ text }) => (times.get(text) ?? 0) >= turns / 2).length;
+  const [own, rest] = [ofTurns(before), ofTurns(after)];
+  return {
+    before: own / turns,
+    after: rest / turns,
+    beside: before.length + after.length - own - rest,
+    times,
+  };
+}
+
+function row(name: string, { before, after, beside, times }: Counted): string[] {
   const which = [...times].sort((a, b) => b[1] - a[1]).map(([text, count]) => `${count} × ${gist(text)}`);
-  return [
-    name,
-    (before.length / turns).toFixed(2),
-    (after.length / turns).toFixed(2),
-    String(all.length - before.length - after.length),
-    which.join("; "),
-  ];
+  return [name, before.toFixed(2), after.toFixed(2), String(beside), which.join("; ")];
 }
 
 /** Enough of a statement to find it in the source. */
