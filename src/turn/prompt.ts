@@ -16,7 +16,7 @@ export function callOptions(input: TurnInput, { context, prompt }: SoFar, last: 
       ...(input.system === "" ? [] : [{ role: "system" as const, content: input.system }]),
       ...input.history,
       ...(context === null ? [] : [userMessage(context)]),
-      ...input.fresh.map(userMessage),
+      ...freshMessages(input),
       ...prompt,
     ],
     ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
@@ -28,8 +28,13 @@ export function callOptions(input: TurnInput, { context, prompt }: SoFar, last: 
   };
 }
 
-export function userMessage(text: string): ModelMessage {
-  return { role: "user", content: [{ type: "text", text }] };
+/** Pictures go with the last message: which of several they came with makes no difference to a model. */
+function freshMessages({ fresh, images = [] }: TurnInput): ModelMessage[] {
+  return fresh.map((text, index) => userMessage(text, index === fresh.length - 1 ? images : []));
+}
+
+export function userMessage(text: string, images: TurnInput["images"] = []): ModelMessage {
+  return { role: "user", content: [{ type: "text", text }, ...images] };
 }
 
 function describeTools({ tools }: TurnInput): LanguageModelV4FunctionTool[] {

@@ -1,4 +1,4 @@
-import type { LanguageModelV4, LanguageModelV4Message } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { JsonObject, JsonValue } from "../core/json.ts";
 import type { Scrub } from "../core/scrub.ts";
 import type { StateChanges, TurnState } from "./state.ts";
@@ -128,6 +128,8 @@ export interface TurnInput {
   readonly history: readonly ModelMessage[];
   /** The new messages of the user, in order. */
   readonly fresh: readonly string[];
+  /** Pictures that came with them; absent for none. */
+  readonly images?: readonly LanguageModelV4FilePart[];
   /** Null: the turn begins with the model. */
   readonly resumed: Resumed | null;
   readonly tools: ReadonlyMap<string, Tool>;

@@ -2,6 +2,7 @@ import type { Services } from "../../context.ts";
 import type { ModelSpec } from "../../core/ports.ts";
 import { promptTokens } from "../../core/providers.ts";
 import type { TurnInput } from "../../turn/types.ts";
+import { imageParts } from "../files/index.ts";
 import { memoryLines, recall } from "../memories/index.ts";
 import type { Grant } from "./admit.ts";
 import type { LiveAgent } from "./agent.ts";
@@ -105,6 +106,7 @@ export async function begin(
       ? replay(earlier(found.history, request), { toolResults: row.toolResultsInHistoryEnabled })
       : request.input.history,
     fresh: resumed?.suspended.fresh ?? request.input.fresh,
+    images: await picturesFor(services, conversation, resumed?.suspended.fileIds ?? request.input.fileIds),
     // Decisions may have changed while it waited for its place.
     resumed: resumed && (await asDecided(database, resumed)),
     state: found.state,
@@ -126,6 +128,15 @@ function reserveFor(services: Services, turnId: string, { grant, reservation }: 
   const { agent } = grant;
   const { month } = reservation;
   return (tokens) => reserve(services, { agentId: agent.row.id, turnId, month, tokens: tokens + answerTokens(agent) });
+}
+
+/** No statement for turns without files, which is almost all of them. */
+async function picturesFor(
+  services: Services,
+  conversation: TurnInput["conversation"],
+  fileIds: readonly string[] = [],
+) {
+  return conversation && fileIds.length > 0 ? imageParts(services, { conversationId: conversation.id, fileIds }) : [];
 }
 
 /** One statement more, for those of whom something is remembered. */

@@ -43,6 +43,7 @@ export async function finish(services: Services, ended: Ended): Promise<boolean>
     const recorded = await recordPatiently(services, {
       ...{ turnId, owner, work, outcome },
       fresh: input.fresh,
+      fileIds: input.fileIds ?? [],
       stored: taken.place.conversation !== null,
       measured: resumed ? null : measure(begun, outcome),
       charged: chargeOf(begun, outcome),

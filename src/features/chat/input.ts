@@ -12,6 +12,8 @@ export interface ChatInput {
   user: string | null;
   history: ModelMessage[];
   fresh: string[];
+  /** Files that came with the new input, stored before; absent for none. */
+  fileIds?: readonly string[];
 }
 
 interface Said {

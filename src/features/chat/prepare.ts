@@ -21,6 +21,7 @@ interface Preparation {
   model: LanguageModelV4;
   history: readonly ModelMessage[];
   fresh: readonly string[];
+  images: NonNullable<TurnInput["images"]>;
   resumed: Resumed | null;
   /** The conversation's, as stored. */
   state: JsonObject;

@@ -1,9 +1,10 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { newId } from "../../core/ids.ts";
 import { storable, storableJson } from "../../core/text.ts";
+import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
-import { settleTokens } from "./budget.ts";
+import { onceSettled, settleTokens } from "./budget.ts";
 
 interface MessageRow {
   id: string;
@@ -43,7 +44,7 @@ const recordStatement = `
         else (c.state || ($14::jsonb -> 'set')) - array(select jsonb_array_elements_text($14::jsonb -> 'removed')) end,
       context_tokens = coalesce($15::int, c.context_tokens),
       bytes_per_token = coalesce($16::real, c.bytes_per_token)
-    from turn where c.id = turn.conversation_id
+    from turn where c.id = turn.conversation_id and ${onceSettled}
     returning c.id, c.last_seq
   ), stored as (
     insert into messages (id, conversation_id, turn_id, seq, role, content, reasoning, steps, model_messages, metadata,
@@ -65,6 +66,8 @@ const recordStatement = `
       h.result
     from conversation c, jsonb_to_recordset($17::jsonb) as h(id uuid, hook_id uuid, position int, event text,
       tool_name text, success boolean, error text, duration_ms int, args jsonb, result jsonb)
+  ), attached as (
+    update files f set message_id = $20::uuid from conversation c where f.conversation_id = c.id and f.id = any($19::uuid[])
   ), work as (
     insert into jobs (id, kind, key, payload, run_at)
     select j.id, j.kind, j.key, j.payload, j.run_at
@@ -80,6 +83,8 @@ export interface Recording {
   turnId: string;
   owner: string;
   fresh: readonly string[];
+  /** Files that came with it. */
+  fileIds: readonly string[];
   stored: boolean;
   /** What is to be done in the background once it is stored. */
   work: readonly Work[];
@@ -107,6 +112,7 @@ export interface Suspended {
   messages: readonly LanguageModelV4Message[];
   /** What the user said, which the transcript's limits may hide. */
   fresh: readonly string[];
+  fileIds?: readonly string[];
   /** The turns whose messages these are, the first one first. */
   turnIds: readonly string[];
   /** What the model was told before that. */
@@ -120,7 +126,7 @@ export interface Suspended {
  */
 export async function record(
   database: Database,
-  { turnId, owner, fresh, stored, work, measured, charged, debug, resumed, outcome }: Recording,
+  { turnId, owner, fresh, fileIds, stored, work, measured, charged, debug, resumed, outcome }: Recording,
 ): Promise<boolean> {
   // What became of an approved call is never left unsaid.
   const kept = stored && (isKept(outcome) || resumed !== null);
@@ -138,26 +144,29 @@ export async function record(
     rows.length,
     storableJson(rows),
     storableJson(callRows(outcome)),
-    outcome.status === "approval" ? storableJson(leftBy(turnId, fresh, resumed, outcome)) : null,
+    outcome.status === "approval" ? storableJson(leftBy(turnId, { fresh, fileIds }, resumed, outcome)) : null,
     storableJson(kept ? work.map(({ runAt, ...job }) => ({ ...job, id: newId(), run_at: runAt })) : []),
     kept && outcome.state ? storableJson(outcome.state) : null,
     measured?.contextTokens ?? null,
     measured?.bytesPerToken ?? null,
     storableJson(kept ? hookRows(outcome) : []),
     charged,
+    writeArray(rows.length > 1 ? fileIds : []),
+    rows.at(-2)?.id ?? null,
   ]);
   return result !== undefined && (result.recorded || result.settled);
 }
 
 function leftBy(
   turnId: string,
-  fresh: readonly string[],
+  { fresh, fileIds }: Pick<Recording, "fresh" | "fileIds">,
   resumed: Suspended | null,
   { suspended, context }: Extract<TurnOutcome, { status: "approval" }>,
 ): Suspended {
   return {
     messages: suspended,
     fresh: resumed?.fresh ?? fresh,
+    fileIds: resumed?.fileIds ?? fileIds,
     turnIds: [...(resumed?.turnIds ?? []), turnId],
     ...(context === null ? {} : { context }),
   };

@@ -209,6 +209,7 @@ describe("the time that is given", () => {
         model,
         history: [],
         fresh: ["Hi"],
+        images: [],
         resumed: null,
         state: {},
         begins: true,

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import { agents } from "../../../src/db/schema.ts";
+import { createAgents } from "../../../src/features/chat/admit.ts";
+import { createTurns } from "../../../src/features/chat/turns.ts";
+import { storeFile } from "../../../src/features/files/index.ts";
+import { finish, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { chatHarness } from "./chat.ts";
+
+const png = Uint8Array.from(`\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR${"\0".repeat(17)}`, (c) => c.charCodeAt(0));
+
+test("pictures that came with a message reach the model and are listed with it, also over an approval", async () => {
+  const model = scriptedModel([
+    reply("Hello."),
+    { parts: [...text("A moment."), ...toolCall("t", "currentTime"), finish("tool-calls")] },
+    reply("A cat."),
+    reply("It was a cat."),
+  ]);
+  const h = await chatHarness(model, { attachmentsEnabled: true });
+  const { headers, slug } = h.agent;
+  const json = { enabled: ["currentTime"], needsApproval: ["currentTime"] };
+  await h.request(`/api/instances/${slug}/tools`, { method: "PATCH", headers, json });
+  const ref = `${slug}:web:api-c`;
+  await h.complete("Hello", { chat_id: "c" });
+  const [conversation] = (await h.stored()).conversations;
+  const [agent] = await h.services.database.db.select({ id: agents.id }).from(agents);
+  const inbound = { agent: { id: agent?.id ?? "" }, conversation: { id: conversation?.id ?? "" } };
+  const store = (name: string, mime: string, bytes: Uint8Array<ArrayBuffer>) =>
+    storeFile(h.services, { ...inbound, name, mime, bytes });
+  const picture = await store("cat.png", "image/png", png);
+  const note = await store("note.txt", "text/plain", new TextEncoder().encode("meow"));
+
+  const admitted = createAgents(h.services, () => Promise.reject(new Error("Nobody is asked")));
+  const turns = createTurns(h.services, { reload: admitted.readmit, onWork: () => {} });
+  const turn = await turns.takeTurn(await admitted.admitEngine(slug), {
+    door: "inbox",
+    origin: { channel: "web", channelId: "api-c", source: "user", depth: 0, subject: "ada" },
+    ref,
+    input: { chatId: "c", user: null, history: [], fresh: ["Look", "What is it?"], fileIds: [picture.id, note.id] },
+    rule: "always-finish",
+    requestId: newId(),
+    throttle: null,
+  });
+  const outcome = await turn.ended;
+  if (outcome.status !== "approval") throw new Error("The turn does not wait");
+
+  const seen = (index: number) =>
+    model.calls[index]?.prompt.flatMap(({ role, content }) =>
+      role === "user" && Array.isArray(content)
+        ? [content.map((part) => (part.type === "file" ? part.filename : part.type))]
+        : [],
+    );
+  expect(seen(1)).toEqual([["text"], ["text"], ["text", "cat.png"]]);
+  const path = `/api/conversations/${encodeURIComponent(ref)}`;
+  const decision = { method: "POST", headers, json: { approved: true } };
+  await h.request(`${path}/approvals/${outcome.pending[0]?.toolCallId}`, decision);
+  await model.called(3);
+  expect(seen(2)).toEqual([["text"], ["text"], ["text", "cat.png"]]);
+
+  const { messages } = await (await h.request(`${path}/messages`, { headers })).json();
+  const listed = messages.map(({ content, attachments }: { content: string; attachments: { name: string }[] }) => [
+    content,
+    attachments.map(({ name }) => name),
+  ]);
+  expect(listed.slice(0, 4)).toEqual([
+    ["Hello", []],
+    ["Hello.", []],
+    ["Look", []],
+    ["What is it?", ["cat.png", "note.txt"]],
+  ]);
+});
