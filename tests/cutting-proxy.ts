@@ -65,7 +65,7 @@ async function pass(
     const blocks = (rest + decoder.decode(bytes, { stream: true })).split(/(?<=\n\n)/);
     rest = blocks.at(-1)?.endsWith("\n\n") ? "" : (blocks.pop() ?? "");
     for (const block of blocks) {
-      if (events === cut) throw new Error("cut");
+      if (events === cut && !block.startsWith(":")) throw new Error("cut");
       await new Promise((resolve) => response.write(block, resolve));
       if (!block.startsWith(":")) events += 1;
     }

@@ -42,9 +42,11 @@ const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(
 
 const inputName = ({ operationId }: Operation) => `${capitalised(operationId)}Input`;
 
-/** `if-match` → `ifMatch`. */
+/** `If-Match` → `ifMatch`; names that are no headers' stay as they are, `messageId` too. */
 const camelCased = (name: string) =>
-  name.toLowerCase().replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  /^[a-z][A-Za-z0-9]*$/.test(name)
+    ? name
+    : name.toLowerCase().replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const parametersOf = ({ parameters = [] }: Operation) => parameters.filter((parameter) => parameter.in !== "cookie");
 

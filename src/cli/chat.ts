@@ -1,11 +1,12 @@
 import { text as readAll } from "node:stream/consumers";
+import { messageIdOf } from "../client/index.ts";
 import type { Environment } from "../core/config.ts";
 import { type Flags, UsageError } from "./arguments.ts";
 import { converse } from "./chat/conversation.ts";
 import { openLines } from "./chat/lines.ts";
 import { chatsFile, newChatId, recallChat, rememberChat } from "./chat/memory.ts";
 import { type ChatOptions, readChatOptions } from "./chat/options.ts";
-import { sendMessage } from "./chat/send.ts";
+import { sendMessage, stopTurn } from "./chat/send.ts";
 import { type Screen, type Show, showJson, showReply } from "./chat/show.ts";
 
 /** What a shell says of a command that Ctrl+C ended. */
@@ -26,7 +27,7 @@ export async function chat(slug: string, flags: Flags, environment: Environment,
   const options = readChatOptions(slug, flags, environment);
   const { output, notes } = desk;
   const colours = notes.isTTY === true && !environment.NO_COLOR;
-  const show = options.json ? showJson(output) : showReply({ output, notes, colours });
+  const show = options.json ? showJson(output, notes) : showReply({ output, notes, colours });
   const say = speaker(options, show, { environment, notes });
   return desk.input.isTTY ? talk(options, show, say, desk) : sayOnce(options, say, desk);
 }
@@ -55,11 +56,30 @@ function speaker(options: ChatOptions, show: Show, { environment, notes }: Surro
     }
   };
   return async (text, key, signal) => {
-    for await (const event of sendMessage({ ...options, key, chatId, text }, signal)) {
-      remember();
-      show.event(event);
+    const message = { ...options, key, chatId, text };
+    const onLost = sayLostOnce(show);
+    let turn: string | null = null;
+    try {
+      for await (const event of sendMessage(message, signal, onLost)) {
+        remember();
+        turn = messageIdOf({ id: event.id ?? "" }) ?? turn;
+        show.event(event);
+      }
+    } catch (error) {
+      // Before anything has come, leaving is enough.
+      const untold = signal.aborted && turn !== null && !(await stopTurn(message, turn));
+      if (untold) show.note("The server could not be told to stop: it may complete the reply");
+      throw error;
     }
     show.end();
+  };
+}
+
+function sayLostOnce(show: Show): () => void {
+  let said = false;
+  return () => {
+    if (!said) show.note("Connection lost, going on…");
+    said = true;
   };
 }
 
@@ -67,7 +87,7 @@ async function talk({ slug, url, key, json }: ChatOptions, show: Show, say: Say,
   const { input, notes } = desk;
   // What is piped on gets replies only.
   const output = desk.output.isTTY && !json ? desk.output : notes;
-  notes.write(`${slug} at ${url}. Ctrl+C interrupts a reply, Ctrl+D leaves.\n`);
+  notes.write(`${slug} at ${url}. Ctrl+C stops a reply, Ctrl+D leaves.\n`);
   const lines = openLines({ input, output }, "> ");
   try {
     await converse(lines, { say, key, slug, show, notes });

@@ -36,7 +36,7 @@ const verbs = {
       new: { type: "boolean", description: "Begin another chat instead of going on with the last one." },
       json: { type: "boolean", description: "Print the events as they come, one JSON object a line." },
     },
-    notes: `Ctrl+C interrupts a reply, and leaves when there is none; Ctrl+D leaves. Without a key in AGENT_API_KEY it is asked for
+    notes: `Ctrl+C stops a reply, and leaves when there is none; Ctrl+D leaves. Without a key in AGENT_API_KEY it is asked for
 when the agent wants one. Exit codes: 0 replied, 1 refused or failed, 2 wrong usage, 130 interrupted.`,
   },
   doctor: {

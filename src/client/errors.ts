@@ -33,8 +33,12 @@ export class StreamCutError extends Error {
   /** The last event that arrived, as the server counts them. */
   readonly lastEventId: string | null;
 
-  constructor(lastEventId: string | null, cause?: unknown) {
-    super("The connection ended before the reply was complete", { cause });
+  constructor(
+    lastEventId: string | null,
+    cause?: unknown,
+    message = "The connection ended before the reply was complete",
+  ) {
+    super(message, { cause });
     this.lastEventId = lastEventId;
   }
 }

@@ -4,13 +4,16 @@ import type { AgentEngine } from "./generated/types.ts";
 import type { CallOptions, ClientOptions } from "./options.ts";
 import { type Input, send, stream } from "./send.ts";
 
+export { type Chat, type ChatOptions, createChat } from "./chat.ts";
 export { AgentEngineError, StreamCutError } from "./errors.ts";
 export type * from "./generated/types.ts";
 export type { CallOptions, ClientOptions, Token } from "./options.ts";
+export { messageIdOf } from "./resume.ts";
 
 /**
  * A client of the server at `baseUrl`, with a method for each operation. A method resolves to the answer's body and
- * rejects with an `AgentEngineError` when the server refuses; nothing is retried.
+ * rejects with an `AgentEngineError` when the server refuses; nothing is retried. For a chat that goes on when its
+ * connection breaks, there is `createChat`.
  */
 export function createAgentEngine(options: ClientOptions): AgentEngine {
   const methods = Object.entries(operations).map(([name, operation]) => {

@@ -31,7 +31,8 @@ export async function* stream(
   if (body) yield* readEvents(body, options.signal);
 }
 
-async function request(
+/** Calls an operation; rejects with an `AgentEngineError` when it is refused or answered with something else. */
+export async function request(
   client: ClientOptions,
   operation: Operation,
   input: Input,

@@ -3,44 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { UsageError } from "../../src/cli/arguments.ts";
-import { type ChatEvent, readEvents } from "../../src/cli/chat/events.ts";
+import type { ChatEvent } from "../../src/cli/chat/events.ts";
 import { chatsFile, recallChat, rememberChat } from "../../src/cli/chat/memory.ts";
 import { readChatOptions } from "../../src/cli/chat/options.ts";
 import { explainAnswer, explainFailure } from "../../src/cli/chat/refusal.ts";
 import { showReply } from "../../src/cli/chat/show.ts";
 
 const tea = { url: "http://localhost:4000", slug: "tea" };
-
-describe("events", () => {
-  const read = async (pieces: string[]) => {
-    const stream = new ReadableStream<Uint8Array>({
-      start(controller) {
-        for (const piece of pieces) controller.enqueue(Buffer.from(piece, "latin1"));
-        controller.close();
-      },
-    });
-    const events: ChatEvent[] = [];
-    for await (const event of readEvents(stream)) events.push(event);
-    return events;
-  };
-
-  test("are the same wherever the stream was cut, with either kind of line break", async () => {
-    const stream =
-      ': ping\n\nid: a:1\nevent: text-delta\ndata: {"text":"\xc3\xa9"}\n\nevent: done\ndata: {"a":\ndata: 1}\n\n';
-    const expected = [
-      { event: "text-delta", id: "a:1", data: { text: "é" } },
-      { event: "done", id: null, data: { a: 1 } },
-    ];
-    for (const text of [stream, stream.replaceAll("\n", "\r\n")]) {
-      expect(await read([text])).toEqual(expected);
-      expect(await read([...text])).toEqual(expected);
-    }
-  });
-
-  test("that are broken off or no JSON are left out", async () => {
-    expect(await read(["data: what\n\n", "data: null\n\n", 'data: {"a":1}\n'])).toEqual([]);
-  });
-});
 
 describe("what is shown", () => {
   const show = (isTTY: boolean, events: [string, Record<string, unknown>][]) => {

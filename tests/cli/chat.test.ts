@@ -2,10 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { chat } from "../../src/cli/chat.ts";
+import { type Cut, cuttingProxy } from "../cutting-proxy.ts";
 import { harness } from "../harness.ts";
 import { finish, gate, reasoning, reply, scriptedModel, text, textDelta } from "../scripted-model.ts";
+import { serveAnother } from "../second-server.ts";
 
 const ctrlC = "\u0003";
 const ctrlD = "\u0004";
@@ -145,4 +147,105 @@ test("as JSON the events come whole, one a line; a failed reply is refused with 
 
   await expect(pipe(slug, environment, "And now?")).rejects.toThrow("Model provider error");
   await expect(pipe(slug, environment, " \n")).rejects.toThrow("Standard input is empty");
+});
+
+describe("a connection that breaks", () => {
+  /** A terminal in front of a proxy that cuts. */
+  async function far(model: ReturnType<typeof scriptedModel>, cuts: Cut[] | ((index: number) => Cut)) {
+    const h = await harness({ model });
+    const { slug, key } = await h.agent();
+    const proxy = await cuttingProxy(await h.listen(), (_, index) =>
+      typeof cuts === "function" ? cuts(index) : (cuts[index] ?? null),
+    );
+    return { h, proxy, slug, environment: { BASE_URL: proxy.url, AGENT_API_KEY: key, ...configuration() } };
+  }
+
+  test("is said once, and the reply goes on; piped on, it is whole and nothing else", async () => {
+    const model = scriptedModel(() => ({ parts: [text("One ", "two ", "three."), finish()] }));
+    const { slug, environment } = await far(model, [2, 1, null, 2, 1]);
+    const desk = sit(slug, environment);
+    desk.typed("Hi\r");
+    await desk.sees("One \nConnection lost, going on…\ntwo three.\n");
+    await desk.sees("> ");
+    desk.typed(ctrlD);
+    expect(await desk.ended).toBe(0);
+    expect(desk.shown().match(/Connection lost/g)).toHaveLength(1);
+    const piped = await pipe(slug, environment, "Again");
+    expect(piped).toEqual({ code: 0, output: "One two three.\n", notes: "Connection lost, going on…\n" });
+    expect(model.calls).toHaveLength(2);
+  });
+
+  test("as JSON, each event comes once", async () => {
+    const { slug, environment } = await far(scriptedModel([reply("Yes", ".")]), [2]);
+    const { output } = await pipe(slug, environment, "Well?", { json: true });
+    const ids = output
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).id);
+    expect(ids.map((id: string) => id.replace(/.*:/, ""))).toEqual(["1", "2", "3", "4", "5"]);
+  });
+
+  test("for good: says where the reply may be, and the chat goes on", async () => {
+    const halfway = gate();
+    const model = scriptedModel([{ parts: [textDelta("Hel"), halfway.promise, finish()] }, reply("Fine.")]);
+    let restarted = false;
+    const { h, proxy, slug, environment } = await far(model, (index) => {
+      if (index === 0) return 2;
+      return restarted ? null : "request";
+    });
+    const another = await serveAnother(h);
+    const desk = sit(slug, environment);
+    desk.typed("Hi\r");
+    await desk.sees("Hel\nConnection lost, going on…\n");
+    await h.services.database.query("delete from turns", []);
+    await h.services.database.query("update conversations set open_turns = 0", []);
+    proxy.target = another;
+    restarted = true;
+    await desk.sees("(Turn not found): what it said may be read in the conversation's messages\n");
+    await desk.sees("> ");
+    desk.typed("And?\r");
+    await desk.sees("Fine.\n");
+    desk.typed(ctrlD);
+    expect(await desk.ended).toBe(0);
+    halfway.open();
+  });
+});
+
+describe("Ctrl+C while a reply streams", () => {
+  test("stops the turn on the server: what was said is stored, and the prompt is there", async () => {
+    const halfway = gate();
+    const model = scriptedModel([{ parts: [textDelta("Hel"), halfway.promise, finish()] }, reply("Fine.")]);
+    const h = await harness({ model });
+    const { slug, key } = await h.agent();
+    const proxy = await cuttingProxy(await h.listen(), () => null);
+    const desk = sit(slug, { BASE_URL: proxy.url, AGENT_API_KEY: key, ...configuration() });
+    desk.typed("Hi\r");
+    await desk.sees("Hel");
+    desk.typed(ctrlC);
+    await desk.sees("\nInterrupted.\n");
+    expect(proxy.passed.map(({ method, status }) => `${method} ${status}`)).toEqual(["POST 200", "DELETE 200"]);
+    desk.typed("And?\r");
+    await desk.sees("Fine.\n");
+    const stored = await h.services.database.query("select content, metadata from messages order by seq", []);
+    expect(stored[1]).toEqual({ content: "Hel", metadata: expect.objectContaining({ stopped: "stop" }) });
+    desk.typed(ctrlC);
+    expect(await desk.ended).toBe(130);
+    halfway.open();
+  });
+
+  test("says so when the server can't be told, and leaves with the second one", async () => {
+    const halfway = gate();
+    const model = scriptedModel([{ parts: [textDelta("Hel"), halfway.promise, finish()] }]);
+    const h = await harness({ model });
+    const { slug, key } = await h.agent();
+    const proxy = await cuttingProxy(await h.listen(), ({ method }) => (method === "DELETE" ? "request" : null));
+    const desk = sit(slug, { BASE_URL: proxy.url, AGENT_API_KEY: key, ...configuration() });
+    desk.typed("Hi\r");
+    await desk.sees("Hel");
+    desk.typed(ctrlC);
+    await desk.sees("could not be told to stop: it may complete the reply\nInterrupted.\n");
+    desk.typed(ctrlC);
+    expect(await desk.ended).toBe(130);
+    halfway.open();
+  });
 });

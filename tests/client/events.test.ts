@@ -36,6 +36,11 @@ test("comments are left out, and lines may end as they like", async () => {
   }
 });
 
+test("data may take several lines, and a refusal has no id", async () => {
+  const events = await collect(streaming(whole(`data: {"text":\ndata: "a"}\nevent: text-delta\n\n${done}`)));
+  expect(events[0]).toEqual({ id: "", event: "text-delta", data: { text: "a" } });
+});
+
 test("line separators inside a text are text", async () => {
   const [event] = await collect(streaming(whole(delta("a\u2028b\u2029c") + done)));
   expect(event?.data).toEqual({ text: "a\u2028b\u2029c" });

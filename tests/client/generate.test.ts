@@ -28,13 +28,13 @@ test("operations become methods and what is needed to send them", () => {
   const document: Document = {
     components: { schemas: {} },
     paths: {
-      "/things/{id}": {
+      "/things/{thingId}": {
         delete: {
           operationId: "deleteThing",
           summary: "Delete",
           description: "For good.",
           parameters: [
-            { name: "id", in: "path", required: true, schema: { type: "string" } },
+            { name: "thingId", in: "path", required: true, schema: { type: "string" } },
             { name: "If-Match", in: "header", schema: { type: "string" } },
             { name: "deep", in: "query", schema: { type: "boolean" } },
           ],
@@ -44,9 +44,9 @@ test("operations become methods and what is needed to send them", () => {
     },
   };
   const types = writeTypes(document);
-  expect(types).toContain('{\n"id": string;\n"ifMatch"?: string;\n"deep"?: boolean;\n}');
+  expect(types).toContain('{\n"thingId": string;\n"ifMatch"?: string;\n"deep"?: boolean;\n}');
   expect(types).toContain("deleteThing(input: DeleteThingInput, options?: CallOptions): Promise<void>;");
   expect(writeOperations(document)).toContain(
-    'deleteThing: {"method":"DELETE","path":"/things/{id}","answer":"none","query":{"deep":"deep"},"headers":{"ifMatch":"If-Match"}}',
+    'deleteThing: {"method":"DELETE","path":"/things/{thingId}","answer":"none","query":{"deep":"deep"},"headers":{"ifMatch":"If-Match"}}',
   );
 });

@@ -1,4 +1,5 @@
-import { type ChatEvent, readEvents } from "./events.ts";
+import { AgentEngineError, createChat, StreamCutError } from "../../client/index.ts";
+import type { ChatEvent } from "./events.ts";
 import { type Address, explainAnswer, explainFailure, Refusal } from "./refusal.ts";
 
 export interface Message extends Address {
@@ -7,51 +8,63 @@ export interface Message extends Address {
   text: string;
 }
 
+/** How long the server may take to hear that a turn is to stop. */
+const stopMs = 3_000;
+
 /**
- * Sends one message over the native stream and yields its events up to `done`. Throws a `Refusal` when there is no
- * reply, when it breaks off and, after the last event, when it failed; and the signal's reason when it was aborted.
+ * Sends one message over the native stream and yields its events up to `done`, over several connections if one breaks:
+ * `onLost` is called each time. Throws a `Refusal` when there is no reply, when it can't be followed any more and, after
+ * the last event, when it failed; and the signal's reason when it was aborted.
  */
-export async function* sendMessage(message: Message, signal: AbortSignal): AsyncGenerator<ChatEvent> {
-  const body = await openStream(message, signal);
+export async function* sendMessage(
+  message: Message,
+  signal: AbortSignal,
+  onLost: () => void,
+): AsyncGenerator<ChatEvent> {
+  const { url, slug, key, chatId, text } = message;
+  let refused: Response | null = null;
+  const call: typeof fetch = async (input, init) => {
+    const response = await fetchHere(input, init);
+    refused = isStream(response) ? null : response.clone();
+    return response;
+  };
+  const chat = createChat({ baseUrl: url, token: key, fetch: call }, slug);
+  const body = { chat_id: chatId, messages: [{ role: "user", content: text }] };
   let failure: Refusal | null = null;
+  let begun = false;
   try {
-    for await (const event of readEvents(body)) {
-      if (event.event === "error") failure = new Refusal(String(event.data.message));
-      yield event;
-      if (event.event !== "done") continue;
-      if (failure) throw failure;
-      return;
+    for await (const { event, id, data } of chat.stream(body, { signal, onLost })) {
+      begun = true;
+      if (event === "error") failure = new Refusal(data.message);
+      yield { event, id: id === "" ? null : id, data };
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof Refusal) throw error;
+    const refusal = await explain(error, refused, message);
+    // A message that is being answered must not be sent again, whatever its stream was refused for.
+    throw begun ? new Refusal(refusal.message) : refusal;
   }
-  throw failure ?? new Refusal("The connection ended before the reply was complete");
+  if (failure) throw failure;
 }
 
-async function openStream(message: Message, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-  const { url, slug, key, chatId, text } = message;
-  let response: Response;
+/** Stops a turn. Answers whether the server knows of it. */
+export async function stopTurn({ url, slug, key }: Message, messageId: string): Promise<boolean> {
+  const chat = createChat({ baseUrl: url, token: key, fetch: fetchHere }, slug);
   try {
-    response = await fetch(`${url}/api/instances/${slug}/chat/stream`, {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/json",
-        Accept: "text/event-stream",
-        ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
-      },
-      body: JSON.stringify({ chat_id: chatId, messages: [{ role: "user", content: text }] }),
-      // The key is for this address only.
-      redirect: "manual",
-      signal,
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw explainFailure(error, message);
+    await chat.stop(messageId, { signal: AbortSignal.timeout(stopMs) });
+    return true;
+  } catch {
+    return false;
   }
-  const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
-  if (response.status !== 200 || !isStream || !response.body) {
-    throw await explainAnswer(response, message, key !== undefined);
-  }
-  return response.body;
+}
+
+/** The key is for this address only. */
+const fetchHere: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });
+
+const isStream = ({ ok, headers }: Response) => ok && headers.get("Content-Type")?.startsWith("text/event-stream");
+
+async function explain(error: unknown, refused: Response | null, message: Message): Promise<Refusal> {
+  if (error instanceof StreamCutError) return new Refusal(error.message);
+  if (error instanceof AgentEngineError && refused) return explainAnswer(refused, message, message.key !== undefined);
+  return explainFailure(error, message);
 }

@@ -15,6 +15,8 @@ interface Outputs {
 
 export interface Show {
   event(event: ChatEvent): void;
+  /** A line about the reply. */
+  note(line: string): void;
   /** Ends the line that the reply stopped in. */
   end(): void;
 }
@@ -73,12 +75,16 @@ export function showReply({ output, notes, colours }: Outputs): Show {
     close();
     endText();
   };
-  return { event, end };
+  return { event, note, end };
 }
 
 /** The events as they came, one JSON object a line. */
-export function showJson(output: Screen): Show {
-  return { event: (event) => void output.write(`${JSON.stringify(event)}\n`), end: () => {} };
+export function showJson(output: Screen, notes: Screen): Show {
+  return {
+    event: (event) => void output.write(`${JSON.stringify(event)}\n`),
+    note: (line) => void notes.write(`${line}\n`),
+    end: () => {},
+  };
 }
 
 function excerpt(value: unknown): string {

@@ -5,8 +5,18 @@ import type { Operation } from "../options.ts";
 import type { AgentEngine } from "./types.ts";
 
 export const operations: Record<keyof AgentEngine, Operation> = {
-  createChatCompletion: { method: "POST", path: "/v1/chat/completions", answer: "json" },
-  streamChat: { method: "POST", path: "/api/instances/{slug}/chat/stream", answer: "events" },
+  createChatCompletion: {
+    method: "POST",
+    path: "/v1/chat/completions",
+    answer: "json",
+    headers: { idempotencyKey: "idempotency-key" },
+  },
+  streamChat: {
+    method: "POST",
+    path: "/api/instances/{slug}/chat/stream",
+    answer: "events",
+    headers: { idempotencyKey: "idempotency-key" },
+  },
   resumeChat: {
     method: "GET",
     path: "/api/instances/{slug}/chat/stream/{messageId}",
@@ -192,7 +202,17 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     query: { limit: "limit", offset: "offset" },
   },
   decideApproval: { method: "POST", path: "/api/conversations/{id}/approvals/{toolCallId}", answer: "json" },
-  streamPlayground: { method: "POST", path: "/api/instances/{slug}/playground/stream", answer: "events" },
-  resumePlayground: { method: "GET", path: "/api/instances/{slug}/playground/stream/{messageId}", answer: "events" },
+  streamPlayground: {
+    method: "POST",
+    path: "/api/instances/{slug}/playground/stream",
+    answer: "events",
+    headers: { idempotencyKey: "idempotency-key" },
+  },
+  resumePlayground: {
+    method: "GET",
+    path: "/api/instances/{slug}/playground/stream/{messageId}",
+    answer: "events",
+    headers: { lastEventId: "last-event-id" },
+  },
   stopPlayground: { method: "DELETE", path: "/api/instances/{slug}/playground/stream/{messageId}", answer: "json" },
 };

@@ -1568,11 +1568,15 @@ export interface ApprovalDecision {
 }
 
 export interface CreateChatCompletionInput {
+  /** With `chat_id`: the same request with the same key is answered once, for 24 hours; a repeat gets the stored reply, marked by the header `Idempotent-Replayed: true`. 1 to 255 visible ASCII characters. */
+  idempotencyKey?: string;
   body: CompletionRequest & { stream?: false | null };
 }
 
 export interface StreamChatInput {
   slug: string;
+  /** With `chat_id`: the same request with the same key is answered once, for 24 hours; a repeat gets the stored reply, marked by the header `Idempotent-Replayed: true`. 1 to 255 visible ASCII characters. */
+  idempotencyKey?: string;
   body: ChatRequest;
 }
 
@@ -2168,6 +2172,8 @@ export interface DecideApprovalInput {
 export interface StreamPlaygroundInput {
   /** The agent's slug. */
   slug: string;
+  /** With `chat_id`: the same request with the same key is answered once, for 24 hours; a repeat gets the stored reply, marked by the header `Idempotent-Replayed: true`. 1 to 255 visible ASCII characters. */
+  idempotencyKey?: string;
   body: ChatRequest;
 }
 
@@ -2176,6 +2182,8 @@ export interface ResumePlaygroundInput {
   slug: string;
   /** Of the turn: what stands before the colon in the ids of its events. */
   messageId: string;
+  /** `<messageId>:<n>`, as the events have it. */
+  lastEventId?: string;
 }
 
 export interface StopPlaygroundInput {
@@ -2201,7 +2209,7 @@ export interface AgentEngine {
   /**
    * Chat with an agent and see everything that happens.
    *
-   * Typed server-sent events: `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId }, `error` { message }.
+   * Typed server-sent events: `hook-execution` { hookId, event, toolName, success, durationMs }, `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId, metadata? }, `error` { message }.
    *
    * Each event has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.
    *

@@ -85,7 +85,7 @@ export async function allowOrigin(c: Context<AppEnv>, agents: Agents, slug: stri
   if (origin === undefined || !(allowed.includes(origin) || allowed.includes("*"))) return {};
   const headers = {
     "Access-Control-Allow-Origin": origin,
-    "Access-Control-Expose-Headers": "X-Request-Id, Retry-After",
+    "Access-Control-Expose-Headers": "X-Request-Id, Retry-After, Idempotent-Replayed",
     Vary: "Origin",
   };
   for (const [name, value] of Object.entries(headers)) c.header(name, value);

@@ -10,7 +10,7 @@ import type { Asked, Chat } from "./door.ts";
 import type { ChatInput } from "./input.ts";
 import { answerNatively } from "./native.ts";
 import { resumeStream, stopTurn } from "./resume.ts";
-import { eventStreamAnswer, messageParams, Stopped } from "./resume-schema.ts";
+import { eventStreamAnswer, idempotencyHeader, lastEventHeader, messageParams, Stopped } from "./resume-schema.ts";
 import { ChatRequest } from "./schema.ts";
 
 const path = "/api/instances/{slug}/playground/stream";
@@ -26,8 +26,8 @@ const play = guarded(
     summary: "Talk to an agent from the panel",
     description:
       "The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`.",
-    request: { params: slugParam, body: jsonBody(ChatRequest) },
-    responses: { 200: eventStreamAnswer, ...errorAnswers(404, 503) },
+    request: { params: slugParam, headers: idempotencyHeader, body: jsonBody(ChatRequest) },
+    responses: { 200: eventStreamAnswer, ...errorAnswers(404, 409, 422, 503) },
   },
   sessionOnly,
 );
@@ -41,7 +41,7 @@ const resume = guarded(
     tags: ["Chat"],
     summary: "Go on with a playground stream",
     description: "What came after `Last-Event-ID`, then what happens. Until 60 seconds after the end of the turn.",
-    request: { params: messageParams },
+    request: { params: messageParams, headers: lastEventHeader },
     responses: { 200: eventStreamAnswer, ...errorAnswers(404) },
   },
   sessionOnly,

@@ -5,7 +5,7 @@ import { allowOrigin, type Chat, preflight } from "./door.ts";
 import { listModels } from "./models.ts";
 import { streamChat } from "./native.ts";
 import { resumeStream, stopTurn } from "./resume.ts";
-import { eventStreamAnswer, messageParams, Stopped } from "./resume-schema.ts";
+import { eventStreamAnswer, idempotencyHeader, lastEventHeader, messageParams, Stopped } from "./resume-schema.ts";
 import { ChatCompletion, ChatRequest, CompletionRequest, ModelList } from "./schema.ts";
 
 /** The agent's own key; not needed while its `authEnabled` is off. */
@@ -36,7 +36,7 @@ const completions = createRoute({
     "At most 20 requests a minute for each client address, and 256 KiB of new text in each. With `X-Error-Format: openai` errors come in the vendor's shape.",
   ].join("\n\n"),
   security: agentKey,
-  request: { body: jsonBody(CompletionRequest) },
+  request: { headers: idempotencyHeader, body: jsonBody(CompletionRequest) },
   responses: {
     200: {
       description: "The reply, whole or as server-sent events.",
@@ -47,7 +47,7 @@ const completions = createRoute({
         },
       },
     },
-    ...errorAnswers(400, 401, 404, 413, 415, 429, 502, 503, 504),
+    ...errorAnswers(400, 401, 404, 409, 413, 415, 422, 429, 502, 503, 504),
   },
 });
 
@@ -58,16 +58,17 @@ const native = createRoute({
   tags: ["Chat"],
   summary: "Chat with an agent and see everything that happens",
   description: [
-    "Typed server-sent events: `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId }, `error` { message }.",
+    "Typed server-sent events: `hook-execution` { hookId, event, toolName, success, durationMs }, `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId, metadata? }, `error` { message }.",
     "Each event has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.",
     "At most 256 KiB of new text in a turn, and 256 open streams for each client address.",
   ].join("\n\n"),
   security: agentKey,
   request: {
     params: z.object({ slug: z.string().openapi({ param: { name: "slug", in: "path" }, example: "assistant" }) }),
+    headers: idempotencyHeader,
     body: jsonBody(ChatRequest),
   },
-  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 404, 413, 415, 429, 503) },
+  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 404, 409, 413, 415, 422, 429, 503) },
 });
 
 const resume = createRoute({
@@ -81,12 +82,7 @@ const resume = createRoute({
   security: agentKey,
   request: {
     params: messageParams,
-    headers: z.object({
-      "last-event-id": z.string().optional().openapi({
-        description: "`<messageId>:<n>`, as the events have it.",
-        example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d:3",
-      }),
-    }),
+    headers: lastEventHeader,
   },
   responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 404, 429) },
 });

@@ -2,6 +2,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, streamText } from "ai";
 import OpenAI, { APIError } from "openai";
 import { expect, test } from "vitest";
+import { cuttingProxy } from "../../cutting-proxy.ts";
 import { finish, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness } from "./chat.ts";
 
@@ -29,6 +30,50 @@ test("openai: whole, streamed, the .stream() helper, and the list of models", as
   const final = await client.chat.completions.stream({ model, messages }).finalChatCompletion();
   expect(final.choices[0]).toMatchObject({ message: { content: "Hello" }, finish_reason: "stop" });
   expect((await client.models.list()).data.map(({ id }) => id)).toEqual([model]);
+});
+
+test("openai: a call that is sent again with its Idempotency-Key is given the same reply", async () => {
+  const model = scriptedModel((_call, index) => reply(`Answer ${index}.`));
+  const h = await chatHarness(model);
+  const { client } = await openai(h);
+  const once = client.withOptions({ defaultHeaders: { "Idempotency-Key": "order-1" } });
+  const body = { model: h.agent.slug, messages, chat_id: "c" };
+  const first = await once.chat.completions.create(body);
+  const { data, response } = await once.chat.completions.create(body).withResponse();
+  expect(data.choices).toEqual(first.choices);
+  expect(response.headers.get("Idempotent-Replayed")).toBe("true");
+
+  const streaming = { ...body, chat_id: "s", stream: true } as const;
+  const read = async () => {
+    let streamed = "";
+    for await (const chunk of await once.chat.completions.create(streaming)) {
+      streamed += chunk.choices[0]?.delta.content ?? "";
+    }
+    return streamed;
+  };
+  expect([await read(), await read()]).toEqual(["Answer 1.", "Answer 1."]);
+  expect(model.calls).toHaveLength(2);
+  await expect(once.chat.completions.create({ ...body, messages: [] })).rejects.toMatchObject({ status: 400 });
+  const other = { ...body, messages: [{ role: "user" as const, content: "Bye" }] };
+  await expect(once.chat.completions.create(other)).rejects.toMatchObject({ status: 422 });
+});
+
+test("openai: a call whose answer was lost is repeated by the client itself, and runs once", async () => {
+  const model = scriptedModel(() => reply("Once."));
+  const h = await chatHarness(model);
+  const proxy = await cuttingProxy(await h.listen(), (_, index) => (index === 0 ? "answer" : null));
+  const headers = { "Idempotency-Key": "order-2" };
+  const client = new OpenAI({
+    baseURL: `${proxy.url}/v1`,
+    apiKey: h.agent.key,
+    maxRetries: 5,
+    defaultHeaders: headers,
+  });
+  const body = { model: h.agent.slug, messages, chat_id: "c" };
+  const whole = await client.chat.completions.create(body);
+  expect(whole.choices[0]?.message.content).toBe("Once.");
+  expect(proxy.passed).toHaveLength(2);
+  expect(model.calls).toHaveLength(1);
 });
 
 test("openai: errors carry their status, and with the opt-in their message", async () => {

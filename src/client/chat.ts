@@ -1,0 +1,103 @@
+import { readEvents } from "./events.ts";
+import type { ChatEvent, ChatRequest } from "./generated/types.ts";
+import type { CallOptions, ClientOptions, Operation } from "./options.ts";
+import { Patience, unlessSilent, watched } from "./patience.ts";
+import { type Connection, goOn, type Place, Unreached } from "./resume.ts";
+import { type Input, request, send } from "./send.ts";
+
+export interface ChatOptions extends CallOptions {
+  /** Called each time the connection broke and is going to be tried again. */
+  onLost?(error: unknown): void;
+  /** How long to try without hearing anything from the server; 60,000 unless given. */
+  patienceMs?: number;
+}
+
+/** Talks to one agent. */
+export interface Chat {
+  /**
+   * Sends a message and yields the events of its turn, each once, up to `done`; when the connection breaks, it goes on
+   * where it was. Rejects with an `AgentEngineError` when the server refuses, with a `StreamCutError` when the reply
+   * can't be followed any more, and with what `fetch` throws when the server was not reached.
+   */
+  stream(body: ChatRequest, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
+  /** Stops a turn; what it has produced is stored. Resolves to false when it was over already. */
+  stop(messageId: string, options?: CallOptions): Promise<boolean>;
+}
+
+const path = "/api/instances/{slug}/chat/stream";
+const begin: Operation = { method: "POST", path, answer: "events", headers: { idempotencyKey: "Idempotency-Key" } };
+const resume: Operation = {
+  method: "GET",
+  path: `${path}/{messageId}`,
+  answer: "events",
+  headers: { lastEventId: "Last-Event-ID" },
+};
+const stop: Operation = { method: "DELETE", path: `${path}/{messageId}`, answer: "json" };
+
+/** Chats with the agent of this slug over its native stream. */
+export function createChat(client: ClientOptions, slug: string): Chat {
+  return {
+    async *stream(body, { onLost, patienceMs = 60_000, ...options } = {}) {
+      const patience = new Patience(patienceMs);
+      const own = ownKey(client, options);
+      const key = body.chat_id ? (own ?? randomKey()) : null;
+      const input = { slug, ...(key !== null && own === null ? { idempotencyKey: key } : {}) };
+      // The server compares a repeat with the first by its bytes.
+      const message = new Blob([JSON.stringify(body)], { type: "application/json" });
+      const open = (place: Place | null) =>
+        place
+          ? listen(client, resume, { slug, messageId: place.messageId, lastEventId: place.eventId }, options, patience)
+          : listen(client, begin, { ...input, body: message }, options, patience);
+      yield* goOn(open, { patience, repeatable: key !== null, signal: options.signal, onLost });
+    },
+    async stop(messageId, options = {}) {
+      const { stopped } = (await send(client, stop, { slug, messageId }, options)) as { stopped: boolean };
+      return stopped;
+    },
+  };
+}
+
+/** Opens one connection, which counts as broken when it falls silent. */
+async function listen(
+  client: ClientOptions,
+  operation: Operation,
+  input: Input,
+  options: CallOptions,
+  patience: Patience,
+): Promise<Connection> {
+  const { signal } = options;
+  const quiet = new AbortController();
+  const onSilence = () => quiet.abort(new Error("The server has fallen silent"));
+  const either = signal ? AbortSignal.any([signal, quiet.signal]) : quiet.signal;
+  const reached: ClientOptions = { ...client, fetch: (...call) => unlessUnreached(client, call, onSilence) };
+  const { body, headers } = await request(reached, operation, input, { ...options, signal: either });
+  const onHeard = () => patience.heard();
+  return {
+    events: readEvents(watched(body ?? new Blob().stream(), { onHeard, onSilence }), signal),
+    replayed: headers.get("Idempotent-Replayed") === "true",
+  };
+}
+
+/** Tells a call that got no answer from everything else that can go wrong with it. */
+async function unlessUnreached(
+  client: ClientOptions,
+  call: Parameters<typeof fetch>,
+  onSilence: () => void,
+): Promise<Response> {
+  const send = client.fetch ?? globalThis.fetch;
+  try {
+    return await unlessSilent(send(...call), onSilence);
+  } catch (error) {
+    throw new Unreached("The server was not reached", { cause: error });
+  }
+}
+
+function ownKey(client: ClientOptions, options: CallOptions): string | null {
+  const name = "Idempotency-Key";
+  return new Headers(options.headers).get(name) ?? new Headers(client.headers).get(name);
+}
+
+/** `crypto.randomUUID` is not there on pages without TLS. */
+function randomKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
