@@ -15,7 +15,7 @@ import { createAgentRoutes } from "./features/agents/index.ts";
 import { createAuditRoutes, createRetention } from "./features/audit/index.ts";
 import { channelRoutes, createQuickstartAgent } from "./features/channels/index.ts";
 import { answeringProvider, createChat } from "./features/chat/index.ts";
-import { conversationJobs, conversationRoutes } from "./features/conversations/index.ts";
+import { conversationJobs, conversationRoutes, deleteConversationsOf } from "./features/conversations/index.ts";
 import { createFileSweep, deleteFilesOf, fileJobs, fileRoutes } from "./features/files/index.ts";
 import { hookRoutes } from "./features/hooks/index.ts";
 import {
@@ -116,7 +116,11 @@ export function createEngine(services: Services): Engine {
     health.routes,
     accountRoutes,
     organizationRoutes,
-    createAgentRoutes((tx, agentId) => deleteFilesOf(tx, services.cipher, { agentId })),
+    createAgentRoutes(async (tx, agentId) => {
+      // First, since it locks the agent.
+      await deleteFilesOf(tx, services.cipher, { agentId });
+      await deleteConversationsOf(tx, agentId);
+    }),
     promptRoutes,
     secretRoutes,
     skillRoutes,

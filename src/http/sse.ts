@@ -15,6 +15,8 @@ const chunkLength = 16 * 1024;
 export interface EventSink {
   /** Complete events or comments, as text. Ignored once the stream is closed or the client gone. */
   write(text: string): void;
+  /** The same for events that are kept elsewhere too, however many: none is copied before the client takes it. */
+  writeKept(events: readonly string[]): void;
   /** The stream ends when the client has read what there is. */
   close(): void;
 }
@@ -38,6 +40,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   sink: EventSink;
 } {
   const backlog = new Backlog();
+  let limit = unreadLimit;
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   let closed = false;
   /** The client took all there was and waits for more. */
@@ -67,7 +70,11 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     controller?.enqueue(utf8.encode(text));
   };
   const pull = () => {
-    if (backlog.length > 0) return hand(backlog.take());
+    if (backlog.length > 0) {
+      hand(backlog.take());
+      limit = Math.min(limit, backlog.length + unreadLimit);
+      return;
+    }
     hungry = true;
     if (!closed) return;
     controller?.close();
@@ -77,8 +84,14 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     if (!controller || closed) return;
     if (hungry) hand(text);
     // Looked at before it is added to: a single event may be longer.
-    else if (backlog.length < unreadLimit) backlog.add(text);
+    else if (backlog.length < limit) backlog.add(text);
     else letGo();
+  };
+  const writeKept = (events: readonly string[]) => {
+    if (!controller || closed || events.length === 0) return;
+    for (const event of events) backlog.add(event);
+    limit = backlog.length + unreadLimit;
+    if (hungry) pull();
   };
   const close = () => {
     if (!controller || closed) return;
@@ -115,7 +128,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
       ...headers,
     },
   });
-  return { response, sink: { write, close } };
+  return { response, sink: { write, writeKept, close } };
 }
 
 /** Text that waits to be read, in the order in which it came. */

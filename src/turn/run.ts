@@ -12,6 +12,14 @@ import type { AbortReason, HookEvent, Resumed, TurnEvent, TurnInput, TurnOutcome
 /** How often one model call is tried while nothing came out of it. */
 const attempts = 3;
 
+/** Of one step, so many calls are made: each may be another agent's whole turn, or a request to somebody else. */
+const mostCalls = 64;
+
+const tooMany: ToolResult = {
+  ok: false,
+  error: `Only ${mostCalls} calls are made at once: make this one again if it is still needed`,
+};
+
 /**
  * Runs a turn: calls the model, runs the tools it asks for, and calls it again, until it has nothing more to ask.
  * Yields what happens and returns how it ended; never throws. `signal.reason` is the `AbortReason`.
@@ -75,7 +83,10 @@ export async function* run(
           : step.calls.filter((call) => needsApproval(input, call));
       if (!last) {
         const free = step.calls.filter((call) => !waiting.includes(call));
-        yield* makeCalls(work, free, (call, emit) => callTool(input, call, { signal: work.signal, clock, emit }));
+        const made = new Set(free.slice(0, mostCalls));
+        yield* makeCalls(work, free, async (call, emit) =>
+          made.has(call) ? callTool(input, call, { signal: work.signal, clock, emit }) : tooMany,
+        );
         controller.signal.throwIfAborted();
       }
       if (waiting.length > 0) {

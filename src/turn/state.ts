@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../core/json.ts";
+import { storable } from "../core/text.ts";
 
 /** What a conversation's state may take, as JSON in UTF-8 (decisions §5). */
 export const stateLimit = 64 * 1024;
@@ -21,12 +22,15 @@ export class TurnState {
     this.#values = new Map(Object.entries(stored));
   }
 
-  get(key: string): JsonValue | undefined {
+  get(name: string): JsonValue | undefined {
+    const key = storable(name);
     return key === privateKey ? undefined : this.#values.get(key);
   }
 
   /** Null removes the key. Throws an `Error` that tells a model what is wrong. */
-  set(key: string, value: JsonValue): void {
+  set(name: string, value: JsonValue): void {
+    // As it will be stored: one with a NUL in it must not become another key by that.
+    const key = storable(name);
     if (key === privateKey) throw new Error(`The key ${privateKey} is reserved`);
     const before = this.#values.get(key);
     if (value === null) this.#values.delete(key);

@@ -72,6 +72,31 @@ test("one event may be longer than what may stay unread", async () => {
   expect(onLeave).not.toHaveBeenCalled();
 });
 
+test("events that are kept elsewhere may be more than that, go out in parts, and leave room for what happens", async () => {
+  const { sink, reader, onLeave } = open();
+  const kept = Array.from({ length: 3000 }, (_, n) => `data: ${"x".repeat(1000)}${n}\n\n`);
+  sink.writeKept(kept);
+  sink.write("data: live\n\n");
+  const stream = reader();
+  const chunks: string[] = [];
+  while (!chunks.at(-1)?.endsWith("data: live\n\n")) chunks.push(decoded(await stream.read()));
+  expect(chunks.join("")).toBe(`${kept.join("")}data: live\n\n`);
+  expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(20_000);
+  expect(onLeave).not.toHaveBeenCalled();
+  // What it read of them it may not leave unread again.
+  const event = `data: ${"x".repeat(1000)}\n\n`;
+  for (let written = 0; written < mebibyte + 10 * event.length; written += event.length) sink.write(event);
+  expect(onLeave).toHaveBeenCalledOnce();
+});
+
+test("events that are kept elsewhere go out at once to a client that waits", async () => {
+  const { sink, reader } = open();
+  const next = reader().read();
+  await new Promise((resolve) => setImmediate(resolve));
+  sink.writeKept(["data: one\n\n", "data: two\n\n"]);
+  expect(decoded(await next)).toBe("data: one\n\ndata: two\n\n");
+});
+
 test("a client that takes nothing for a minute is let go of", async () => {
   const { clock, sink, reader, onLeave, onEnd } = open();
   sink.write("data: one\n\n");

@@ -1,7 +1,7 @@
 import type { Services } from "../../context.ts";
 import type { ModelSpec } from "../../core/ports.ts";
 import { promptTokens } from "../../core/providers.ts";
-import type { TurnInput } from "../../turn/types.ts";
+import type { ModelMessage, TurnInput } from "../../turn/types.ts";
 import { imageParts } from "../files/index.ts";
 import { memoryLines, recall } from "../memories/index.ts";
 import type { Grant } from "./admit.ts";
@@ -43,10 +43,15 @@ const usualAnswer = 4_000;
 export function promptRoom(
   { row, fixedBytes }: LiveAgent,
   { provider }: ModelSpec,
-  fresh: readonly string[],
+  { history, fresh }: Pick<TurnRequest["input"], "history" | "fresh">,
 ): PromptRoom {
   const window = Math.max(0, promptTokens[provider] - (row.maxOutputTokens ?? usualAnswer));
-  return { window, takenBytes: fixedBytes + bytesOf(fresh) };
+  return { window, takenBytes: fixedBytes + bytesOf([...history.flatMap(textsOf), ...fresh]) };
+}
+
+function textsOf({ content }: ModelMessage): string[] {
+  if (typeof content === "string") return [content];
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 }
 
 /** What to hold of an agent's budget for the first call of a turn; null without a budget. */

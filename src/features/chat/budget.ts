@@ -18,23 +18,26 @@ export function monthOf(now: number): string {
 }
 
 /**
- * Holds tokens, as part of a larger statement; answers a row when the budget of the month covers them. `agent` is a
- * table of one row with the agent's `id` and `monthly_token_budget`. A month begins with what its turns took before
- * there was a budget.
+ * Holds tokens, as part of a larger statement; answers a row that is `granted` when the budget of the month covers them.
+ * `agent` is a table of one row with the agent's `id` and `monthly_token_budget`. A month begins with what its turns took
+ * before there was a budget: that is summed up once, even when it leaves nothing.
  */
 export function reserveTokens({ agent, month, tokens }: { agent: string; month: string; tokens: string }): string {
   return `
     insert into budget_periods as b (agent_id, month, used, reserved)
-    select a.id, ${month}::date, s.used, ${tokens}::int from ${agent} a, lateral (
+    select a.id, ${month}::date, s.used, case when f.fits then ${tokens}::int else 0 end
+    from ${agent} a, lateral (
       select coalesce(sum(t.prompt_tokens::bigint + t.completion_tokens), 0) as used from turns t
       where t.agent_id = a.id and t.created_at >= ${month}::date::timestamp at time zone 'UTC'
         and not exists (select 1 from budget_periods p where p.agent_id = a.id and p.month = ${month}::date)
-    ) s
-    where a.monthly_token_budget is null or s.used + ${tokens}::int <= a.monthly_token_budget
+    ) s, lateral (
+      select a.monthly_token_budget is null or s.used + ${tokens}::int <= a.monthly_token_budget as fits
+    ) f
+    where f.fits or s.used > 0
     on conflict (agent_id, month) do update set reserved = b.reserved + ${tokens}::int
       where (select monthly_token_budget from ${agent}) is null
         or b.used + b.reserved + ${tokens}::int <= (select monthly_token_budget from ${agent})
-    returning 1`;
+    returning b.reserved > 0 as granted`;
 }
 
 /** Settles what the turns of a table (`agent_id`, `budget_month`, `reserved`) held; `used` is what each took. */
@@ -43,20 +46,29 @@ export function settleTokens(turns: string, used: string): string {
     update budget_periods b set used = b.used + d.used, reserved = greatest(0, b.reserved - d.reserved)
     from (select agent_id, budget_month, sum(reserved) as reserved, sum(${used}) as used from ${turns}
       where budget_month is not null group by 1, 2) d
-    where b.agent_id = d.agent_id and b.month = d.budget_month`;
+    where b.agent_id = d.agent_id and b.month = d.budget_month
+    returning 1`;
 }
 
+/**
+ * A condition for what follows `settled` in a statement. All that lock a budget and a conversation take them in this
+ * order, as OPEN does: otherwise those of one conversation run into deadlocks.
+ */
+export const onceSettled = "(select count(*) from settled) >= 0";
+
 const reserveOne = `
-  with agent as (
-    select id, monthly_token_budget from agents where id = $1::uuid
-      -- What is held for a turn that was closed meanwhile nobody would settle.
-      and ($4::uuid is null or exists (select 1 from turns where id = $4::uuid and status in ('queued', 'running')))
+  with open as (
+    -- Locked, since what is held for a turn that is closed meanwhile nobody would settle.
+    select id from turns where id = $4::uuid and status in ('queued', 'running') for no key update
+  ), agent as (
+    select id, monthly_token_budget from agents
+    where id = $1::uuid and ($4::uuid is null or exists (select 1 from open))
   ), held as (
     ${reserveTokens({ agent: "agent", month: "$2", tokens: "$3" })}
   ), turn as (
-    update turns set reserved = reserved + $3::int where id = $4::uuid and exists (select 1 from held)
+    update turns set reserved = reserved + $3::int where id = $4::uuid and exists (select 1 from held where granted)
   )
-  select exists (select 1 from held) as held`;
+  select exists (select 1 from held where granted) as held`;
 
 /** Holds tokens for one more call of a turn, or for one of the background (`turnId` null). Throws the 429. */
 export async function reserve(

@@ -28,6 +28,8 @@ interface Admitted {
   grant: Grant;
   request: CompletionRequest;
   asked: Asked;
+  /** What an earlier request with the same key was answered. */
+  repeat: StoredReply | null;
   /** To be written to the conversation's state before the turn; null for nothing. */
   context: JsonObject | null;
   seat: Seat;
@@ -59,7 +61,7 @@ function requireNotRefused({ refused }: Chat, { key, now }: { key: string; now: 
   requireAllowed({ ...known.verdict, resetSeconds: Math.max(1, Math.ceil((known.until - now) / 1000)) });
 }
 
-async function admitRequest(c: Context<AppEnv>, { agents, streams }: Chat): Promise<Admitted> {
+async function admitRequest(c: Context<AppEnv>, { services, agents, streams }: Chat): Promise<Admitted> {
   const { body, text } = await readJson(c);
   const slug = readModel(body);
   const cors = await allowOrigin(c, agents, slug);
@@ -70,7 +72,9 @@ async function admitRequest(c: Context<AppEnv>, { agents, streams }: Chat): Prom
   const context = await readContext(parsed.data.context, input, grant, agents);
   const idempotency = await readIdempotency(c.req.header("Idempotency-Key"), input.chatId, text);
   const asked = { ...webTurn(c, grant, input), door: "completions", idempotency };
-  return { cors, grant, request: parsed.data, asked, context, seat: streams.enter(clientKey(c.var.ip), grant) };
+  const repeat = idempotency && (await findRepeat(services.database, asked.ref, idempotency));
+  const seat = streams.enter(clientKey(c.var.ip), grant);
+  return { cors, grant, request: parsed.data, asked, repeat, context, seat };
 }
 
 async function answer(
@@ -80,10 +84,8 @@ async function answer(
   throttle: NonNullable<TurnRequest["throttle"]>,
 ): Promise<Response> {
   const { services, turns } = chat;
-  const { request, asked, context } = admitted;
+  const { request, asked, repeat, context } = admitted;
   let { grant } = admitted;
-  const { idempotency } = asked;
-  const repeat = idempotency && (await findRepeat(services.database, asked.ref, idempotency));
   if (repeat) {
     requireAllowed(await countCall(services, throttle.key, throttle.limit));
     return repeatReply(c, services, admitted, repeat);

@@ -97,6 +97,9 @@ const statement = `
  */
 export async function writeContext(database: Database, place: Place, values: JsonObject): Promise<boolean> {
   const { agentId, agentRevision, conversation, subject } = place;
+  const added = storableJson(values);
+  // Before the database unpacks it: there a short number may be hundreds of digits.
+  if (new TextEncoder().encode(added).byteLength > stateLimit) throw stateTooLarge();
   const [row] = await database.query<{ agent_found: boolean; written: boolean }>(statement, [
     agentId,
     agentRevision,
@@ -105,12 +108,16 @@ export async function writeContext(database: Database, place: Place, values: Jso
     conversation.channel,
     conversation.channelId,
     subject,
-    storableJson(values),
+    added,
     stateLimit,
   ]);
   if (!row?.agent_found) return false;
   if (row.written) return true;
-  throw new EngineError(
+  throw stateTooLarge();
+}
+
+function stateTooLarge(): EngineError {
+  return new EngineError(
     "too-large",
     `The conversation's state would be larger than ${stateLimit} bytes: send less context`,
   );

@@ -11,6 +11,9 @@ import { eventText } from "./wire.ts";
 /** How often events are written for others, and read. */
 const batchMs = 100;
 
+/** How long to rest when they could not be written. */
+const againMs = 1_000;
+
 /** How long the owner of a turn may take to answer a wish. */
 const patienceMs = 6_000;
 
@@ -69,11 +72,21 @@ export class Exports {
     }
   }
 
+  /** Tries for as long as the turn is kept: readers have what came before, and must miss nothing of it. */
   async #insert(turnId: string, first: number, events: string): Promise<void> {
-    await this.#database.query(
-      "insert into stream_chunks (turn_id, first, events) values ($1, $2, $3) on conflict do nothing",
-      [turnId, first, events],
-    );
+    for (;;) {
+      try {
+        await this.#database.query(
+          "insert into stream_chunks (turn_id, first, events) values ($1, $2, $3) on conflict do nothing",
+          [turnId, first, events],
+        );
+        return;
+      } catch (err) {
+        if (!this.#replays.get(turnId)) throw err;
+        this.#services.log.warn({ turnId, err }, "A stream could not be handed to another replica yet");
+        await pause(this.#services.clock, againMs);
+      }
+    }
   }
 }
 
@@ -96,7 +109,7 @@ const readStatement = `
 
 /**
  * Tells a follower what a turn of another process said behind event `after`, and what it says, until its end. Answers
- * why it broke off: its owner is gone, or keeps nothing any more; null when all was told.
+ * why it broke off: its owner is gone, or keeps nothing any more, or there never was such an event; null when all was told.
  */
 export async function followForeign(
   { database, clock }: Services,
@@ -114,7 +127,7 @@ export async function followForeign(
     signal.throwIfAborted();
     const [reading] = await database.query<Reading>(readStatement, [id, read]);
     for (const { first, events } of reading?.chunks ?? []) {
-      if (events === "") return null;
+      if (events === "") return after < first ? null : ahead;
       follower.write(behind(events, after));
       read = first;
       heardAt = clock.now();
@@ -123,6 +136,8 @@ export async function followForeign(
     await pause(clock, batchMs, signal);
   }
 }
+
+export const ahead = "Last-Event-ID is ahead of the turn";
 
 const ownerGone = "The server that ran this turn is gone";
 
@@ -135,9 +150,12 @@ function behind(events: string, after: number): string {
     .join("");
 }
 
-/** Forgets what was written for others once nobody can ask for it any more. */
+/** Forgets what was written for others once nobody can ask for it any more: a turn may take longer than it is kept. */
 export async function forgetChunks(database: Database): Promise<void> {
-  await database.query("delete from stream_chunks where created_at < now() - $1::interval", [
-    `${(keptMs * 5) / 1000} s`,
-  ]);
+  await database.query(
+    `delete from stream_chunks k where k.created_at < now() - $1::interval and not exists (
+       select 1 from turns t where t.id = k.turn_id
+         and (t.status in ('queued', 'running') or t.finished_at > now() - $1::interval))`,
+    [`${(keptMs * 5) / 1000} s`],
+  );
 }

@@ -63,7 +63,7 @@ export interface Opening {
 export interface PromptRoom {
   /** Tokens. */
   window: number;
-  /** The system prompt, the tools and the new messages, in bytes. */
+  /** The system prompt, the tools, the new messages and a history that comes with them, in bytes. */
   takenBytes: number;
 }
 
@@ -168,7 +168,7 @@ function openStatement({ throttled, budgeted }: { throttled: boolean; budgeted: 
     select id, organization_id, monthly_token_budget from agents
     where id = $2::uuid and revision = $3::int and ${allowed}
   )${budgeted ? `, wanted as (select ${wanted} as tokens), held as (${reserveTokens({ agent: "known", month, tokens })})` : ""}, agent as (
-    select id, organization_id from known ${budgeted ? "where exists (select 1 from held)" : ""}
+    select id, organization_id from known ${budgeted ? "where exists (select 1 from held where granted)" : ""}
   ), conversation as (
     insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, source, parent_id,
       open_turns, last_ticket)

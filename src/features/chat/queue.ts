@@ -1,5 +1,5 @@
 import type { Database } from "../../db/client.ts";
-import { settleTokens } from "./budget.ts";
+import { onceSettled, settleTokens } from "./budget.ts";
 import { leaseSeconds } from "./open.ts";
 
 /**
@@ -24,7 +24,7 @@ const promoteStatement = `
     ${settleTokens("dead", "reserved")}
   ), mended as (
     update conversations c set open_turns = c.open_turns - (select count(*)::int from dead) from mine
-    where c.id = mine.conversation_id and exists (select 1 from dead)
+    where c.id = mine.conversation_id and exists (select 1 from dead) and ${onceSettled}
   ), promoted as (
     -- Judged by who was really closed: a lease that is renewed at this moment looks expired in this snapshot.
     update turns t set status = 'running', lease_until = now() + interval '${leaseSeconds} seconds' from mine
@@ -65,7 +65,7 @@ export async function closeLost(database: Database): Promise<number> {
      ), mended as (
        update conversations c set open_turns = c.open_turns - d.count
        from (select conversation_id, count(*)::int as count from dead where conversation_id is not null group by 1) d
-       where c.id = d.conversation_id
+       where c.id = d.conversation_id and ${onceSettled}
      )
      select count(*)::int as lost from dead`,
     [],

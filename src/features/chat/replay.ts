@@ -59,9 +59,14 @@ export class Replay {
     for (const follower of this.#followers) follower.write(text);
   }
 
-  /** The events behind the one with this number, as text; null when they are not all there any more. */
+  /** The events behind the one with this number; null when they are not all there any more. */
+  behind(number: number): string[] | null {
+    return number < this.#dropped ? null : this.#events.slice(number - this.#dropped);
+  }
+
+  /** The same as one text. */
   since(number: number): string | null {
-    return number < this.#dropped ? null : this.#events.slice(number - this.#dropped).join("");
+    return this.behind(number)?.join("") ?? null;
   }
 
   /** Tells somebody what happens from here on; the returned function stops that. */

@@ -5,7 +5,7 @@ import type { AppEnv } from "../../http/environment.ts";
 import { eventStream } from "../../http/sse.ts";
 import type { Grant } from "./admit.ts";
 import type { Chat } from "./door.ts";
-import { followForeign } from "./follow.ts";
+import { ahead, followForeign } from "./follow.ts";
 import { keptMs, type Replay } from "./replay.ts";
 import { followReplay, type Streaming } from "./stream.ts";
 import type { Seat } from "./streams.ts";
@@ -141,7 +141,7 @@ function afterOf(found: Found | Elsewhere, seen: Seen | null, messageId: string)
   }
   if (seen.turnId !== found.id) return 0;
   if (found instanceof Found && seen.number > found.replay.last) {
-    throw new EngineError("bad-request", "Last-Event-ID is ahead of the turn");
+    throw new EngineError("bad-request", ahead);
   }
   return seen.number;
 }

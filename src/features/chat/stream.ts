@@ -10,21 +10,28 @@ export type Streaming = Parameters<typeof eventStream>[0];
 
 /** Streams what a turn of this process said behind event `after`, and what it says, until its end or until its reader leaves. */
 export function followReplay(replay: Replay, after: number, streaming: Streaming, seat: Seat): Response {
+  let left = false;
   let unfollow = () => {};
-  const { response, sink } = eventStream({ ...streaming, onLeave: () => unfollow() });
+  const onLeave = () => {
+    left = true;
+    unfollow();
+  };
+  const { response, sink } = eventStream({ ...streaming, onLeave });
   const refuse = (message: string) => {
     sink.write(refusalText(message, replay.kept.ref));
     sink.close();
   };
   // Something has to go out for every runtime to send the headers.
   sink.write(": ping\n\n");
-  const missed = replay.since(after);
+  const missed = replay.behind(after);
   if (missed === null) {
     refuse(notKept);
     return response;
   }
-  if (missed !== "") sink.write(missed);
+  sink.writeKept(missed);
   unfollow = replay.follow(sink);
+  // It may have been gone before there was anything to follow.
+  if (left) unfollow();
   seat.onRevoked(({ message }) => {
     refuse(message);
     unfollow();

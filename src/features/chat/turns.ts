@@ -62,7 +62,7 @@ export function createTurns(
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const { row, fingerprint } = current.agent;
       const spec = modelSpec(services, current.agent);
-      const room = promptRoom(current.agent, spec, input.fresh);
+      const room = promptRoom(current.agent, spec, input);
       const reservation = firstReservation(current.agent, room, input, clock.now());
       const opened = await openAgain(database, {
         ...{ turnId, owner, door, requestId, fingerprint, source, subject, room, reservation },

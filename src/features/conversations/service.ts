@@ -45,8 +45,8 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
   const found = await findConversation(ctx, ref);
   const { id } = found.conversation;
   await write(ctx, { ...changeOf(found), action: "conversation.delete" }, async (tx) => {
-    // Turns before their conversation, as the statement that records them takes them; then those that came meanwhile.
-    await releaseTurns(tx, id);
+    // Turns before their conversation, as the statement that records them takes them, and nothing else before it.
+    await lockTurns(tx, id);
     const [locked] = await tx
       .select({ id: conversations.id })
       .from(conversations)
@@ -68,6 +68,11 @@ function changeOf({ conversation, agent }: ConversationRow) {
   };
 }
 
+/** In order, as leases are renewed. */
+async function lockTurns(tx: Db, conversationId: string): Promise<void> {
+  await tx.execute(sql`select id from turns where conversation_id = ${conversationId} order by id for no key update`);
+}
+
 /**
  * The rows of its turns stay, since numbers and budgets are made of them, without what was said: as turns without a
  * conversation, whose end closes the row and stores nothing else.
@@ -75,7 +80,7 @@ function changeOf({ conversation, agent }: ConversationRow) {
 async function releaseTurns(tx: Db, conversationId: string): Promise<void> {
   await tx.execute(sql`
     with own as (
-      -- In order, as leases are renewed.
+      -- With those that came before the conversation was locked.
       select id from turns where conversation_id = ${conversationId} order by id for no key update
     ), released as (
       update turns t set conversation_id = null, suspended = null,

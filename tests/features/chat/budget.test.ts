@@ -271,6 +271,19 @@ describe("a turn of several calls", () => {
   });
 });
 
+test("a history that comes with the request is held as well, and counted where the provider counts nothing", async () => {
+  const h = await budgeted(() => taking(0, 0), 10_000);
+  const said = (role: string, content: string) => ({ role, content });
+  const messages = (bytes: number) => [said("user", "x".repeat(bytes)), said("assistant", "Yes."), said("user", "Hi")];
+  expect(error(await readEvents(await h.native("", { messages: messages(60_000) })))).toBe(spent);
+  expect(h.model.calls).toHaveLength(0);
+  await readEvents(await h.native("", { messages: messages(12_000) }));
+  expect(h.model.calls).toHaveLength(1);
+  const [period] = await h.periods();
+  expect(period?.used).toBeGreaterThan(4_000);
+  expect(period?.reserved).toBe(0);
+});
+
 describe("a budget that comes and goes", () => {
   test("counts the turns of the month before it, and no earlier ones", async () => {
     const h = await budgeted(() => taking(100, 20), null);
@@ -286,6 +299,19 @@ describe("a budget that comes and goes", () => {
     await h.change({ monthlyTokenBudget: 10_000 });
     await h.say("c");
     expect(await h.periods()).toEqual([{ month, used: 3 * 120, reserved: 0 }]);
+  });
+
+  test("sums them up once, even where they leave nothing", async () => {
+    const h = await budgeted(() => taking(100, 20), null);
+    await h.say("a");
+    await h.date(january);
+    await h.change({ monthlyTokenBudget: 100 });
+    expect(error(await h.say("a"))).toBe(spent);
+    expect(await h.periods()).toEqual([{ month, used: 120, reserved: 0 }]);
+    expect(error(await h.say("a"))).toBe(spent);
+    await h.change({ monthlyTokenBudget: 10_000 });
+    expect(error(await h.say("a"))).toBeUndefined();
+    expect(await h.periods()).toEqual([{ month, used: 240, reserved: 0 }]);
   });
 
   test("counts those that were under way when it came", async () => {
