@@ -13,6 +13,7 @@ import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
 import { CurrentPolicies } from "../src/core/policies.ts";
 import type { Egress, Files, Log, Mcp, Models, Scripts } from "../src/core/ports.ts";
+import type { Database } from "../src/db/client.ts";
 import { members, organizations, users, workspaceMembers, workspaces } from "../src/db/schema.ts";
 import { createEngine, type Engine } from "../src/engine.ts";
 import { createSession } from "../src/features/account/index.ts";
@@ -23,6 +24,8 @@ import { memoryFiles } from "./stored-files.ts";
 type Headers = Record<string, string>;
 
 interface Options {
+  /** One that the test opened, and closes; an empty one of the harness's own unless given. */
+  database?: Database;
   /** Answers every turn, whatever provider the agent names. */
   model?: LanguageModelV4;
   models?: Models;
@@ -68,8 +71,7 @@ export interface Harness {
 
 /** The real app on the real database, with a clock and a model in the test's hands. */
 export async function harness(options: Options = {}): Promise<Harness> {
-  const { database, close } = await openTestDatabase();
-  onTestFinished(close);
+  const database = options.database ?? (await openOwn());
   const clock = new TestClock();
   const logs: string[] = [];
   /** Credentials that were handed out: none of them may ever be logged. */
@@ -172,6 +174,12 @@ export async function harness(options: Options = {}): Promise<Harness> {
   };
 
   return { engine, services, clock, logs, request, as, organization, createOrganization, agent, listen };
+}
+
+async function openOwn(): Promise<Database> {
+  const { database, close } = await openTestDatabase();
+  onTestFinished(close);
+  return database;
 }
 
 const refuse = async () => Promise.reject(new Error("The tests reach no MCP server"));

@@ -154,6 +154,26 @@ test.each([
   expect(model.calls[1]?.prompt.at(-1)).toMatchObject({ content: [{ output: { type: "error-text", value: error } }] });
 });
 
+test("of one step, 64 calls are made; the model is told of the others that it may ask again", async () => {
+  let made = 0;
+  const look = tool("look", async () => {
+    made += 1;
+    return "seen";
+  });
+  const ids = Array.from({ length: 70 }, (_, index) => `c${index}`);
+  const model = scriptedModel([
+    { parts: [...ids.flatMap((id) => toolCall(id, "look")), finish("tool-calls")] },
+    reply("Hi."),
+  ]);
+  const { outcome } = await runTurn(turnInput(model, { tools: new Map([["look", look]]) }));
+  expect(outcome.status).toBe("done");
+  expect(made).toBe(64);
+  const results = outcome.steps[0]?.toolResults ?? [];
+  expect(results.map(({ toolCallId }) => toolCallId)).toEqual(ids);
+  expect(results.filter(({ result }) => result === "seen")).toHaveLength(64);
+  expect(results.at(-1)?.result).toEqual({ error: expect.stringContaining("make this one again") });
+});
+
 test("a tool's result and its error are scrubbed", async () => {
   const scrub = scrubber(["top-secret-value"]);
   const tools = new Map([

@@ -1,0 +1,290 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { template } from "../../scripts/make-template.ts";
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import { openEmbedded } from "../../src/adapters/node/embedded.ts";
+import { type Database, openDatabase } from "../../src/db/client.ts";
+import { createEngine, type Engine } from "../../src/engine.ts";
+import { silent } from "../embedded.ts";
+import { harness } from "../harness.ts";
+import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { answeringModel, answerTo, isWhole, nameOf, type Question, requestOf, tokens } from "./questions.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const server = await startThrowaway();
+afterAll(() => server?.stop());
+
+/** The victim as one file: that starts ten times as fast. */
+const bundle = join(root, "node_modules/.cache/agent-engine", `crash-${process.pid}`);
+beforeAll(async () => {
+  await build({
+    absWorkingDir: root,
+    entryPoints: { victim: "tests/crash/victim.ts", "embedded-worker": "src/adapters/node/embedded-worker.ts" },
+    outdir: bundle,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    external: ["@electric-sql/pglite"],
+    banner: {
+      js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+    },
+    logLevel: "warning",
+  });
+  writeFileSync(join(bundle, "package.json"), '{ "type": "module" }');
+});
+afterAll(() => rmSync(bundle, { recursive: true, force: true }));
+
+/** When a process kills itself: at the so-manieth such moment in it, or so many milliseconds after its beginning. */
+type Moment = readonly [
+  moment: "opened" | "streaming" | "answering" | "committing" | "sent" | "committed" | "after",
+  ordinal: number,
+];
+
+const randomly = (count: number): Moment[] =>
+  fc
+    .sample(fc.integer({ min: 1, max: 400 }), { numRuns: count, seed: Number(process.env.FUZZ_SEED ?? 1) })
+    .map((ms) => ["after", ms]);
+
+interface Agent {
+  slug: string;
+  key: string;
+}
+
+/** Runs a victim to its end; answers what it was told. */
+async function kill(place: string, { slug, key }: Agent, name: string, [moment, ordinal]: Moment): Promise<string[]> {
+  const args = [join(bundle, "victim.js"), place, slug, key, name, moment, String(ordinal)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const output = { stdout: "", stderr: "" };
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream].setEncoding("utf8").on("data", (text: string) => {
+      output[stream] += text;
+    });
+  }
+  const ended = await new Promise((resolve) => child.once("close", (code, signal) => resolve(signal ?? code)));
+  expect([ended, output.stderr]).toEqual(["SIGKILL", ""]);
+  return output.stdout.split("\n").filter((line) => line !== "");
+}
+
+/** An agent with everything that is written with a turn: state, tools, hooks, a budget, work for the background. */
+async function prepareAgent(database: Database) {
+  const model = answeringModel();
+  const egress = {
+    request: async ({ url }: { url: string }) => ({ status: 200, headers: {}, body: "looked up", url }),
+  };
+  const h = await harness({ database, model, egress, trustProxy: 1 });
+  const { slug, key, headers } = await h.agent({ provider: "openai", model: "gpt-x", monthlyTokenBudget: 50_000_000 });
+  const own = `/api/instances/${slug}`;
+  const actionConfig = { toolName: "httpRequest", args: { url: "https://hooks.example/" } };
+  const made = [
+    h.request(`${own}/tools`, { method: "PATCH", headers, json: { enabled: ["setState"] } }),
+    ...["message_received", "response_generated"].map((event) =>
+      h.request(`${own}/hooks`, { method: "POST", headers, json: { event, actionConfig } }),
+    ),
+  ];
+  for (const response of await Promise.all(made)) expect(response.ok).toBe(true);
+  return { agent: { slug, key }, services: h.services };
+}
+
+interface TurnRow {
+  id: string;
+  status: string;
+  ref: string;
+  ticket: number;
+  messages: { id: string; seq: number; role: string; content: string }[];
+  hooks: number;
+  calls: number;
+  tokens: number;
+}
+
+const readTurns = (database: Database) =>
+  database.query<TurnRow>(
+    `select t.id, t.status, c.ref, t.ticket, t.prompt_tokens + t.completion_tokens as tokens,
+      (select coalesce(json_agg(json_build_object('id', id, 'seq', seq, 'role', role, 'content', content) order by seq), '[]')
+       from messages where turn_id = t.id) as messages,
+      (select count(*)::int from hook_executions where turn_id = t.id) as hooks,
+      (select count(*)::int from tool_calls where turn_id = t.id) as calls
+     from turns t join conversations c on c.id = t.conversation_id order by c.ref, t.ticket`,
+    [],
+  );
+
+interface ConversationRow {
+  ref: string;
+  open: number;
+  last: number;
+  count: number;
+  tokens: number;
+  state: Record<string, unknown>;
+  seqs: number[];
+  jobs: string[];
+}
+
+const readConversations = (database: Database) =>
+  database.query<ConversationRow>(
+    `select c.ref, c.open_turns as open, c.last_seq as last, c.message_count as count, c.total_tokens::int as tokens, c.state,
+      (select coalesce(json_agg(seq order by seq), '[]') from messages where conversation_id = c.id) as seqs,
+      (select coalesce(json_agg(kind order by kind), '[]') from jobs where key = c.id::text) as jobs
+     from conversations c order by c.ref`,
+    [],
+  );
+
+/** What is left of each turn: all of it, or nothing. Answers the questions that were answered. */
+async function expectWholeOrAbsent(database: Database): Promise<string[]> {
+  const turns = await readTurns(database);
+  const answered: string[] = [];
+  for (const { id, status, messages, hooks, calls, tokens: taken } of turns) {
+    if (status !== "done") {
+      expect({ messages, hooks, calls, taken }).toEqual({ messages: [], hooks: 0, calls: 0, taken: 0 });
+      continue;
+    }
+    const [asked, answer] = messages;
+    const name = asked?.content ?? "";
+    expect(asked).toMatchObject({ role: "user" });
+    expect(answer).toEqual({ id, seq: (asked?.seq ?? 0) + 1, role: "assistant", content: answerTo(name) });
+    expect([messages.length, hooks, calls, taken]).toEqual([2, 2, 1, tokens.prompt + tokens.completion]);
+    answered.push(name);
+  }
+  // Nothing is answered twice.
+  expect(new Set(answered).size).toBe(answered.length);
+  for (const { ref, ...found } of await readConversations(database)) {
+    const own = turns.filter((turn) => turn.ref === ref);
+    const done = own.filter(({ status }) => status === "done");
+    expect(found).toEqual({
+      open: own.filter(({ status }) => status === "queued" || status === "running").length,
+      last: done.length * 2,
+      count: done.length * 2,
+      tokens: done.length * (tokens.prompt + tokens.completion),
+      state: Object.fromEntries(done.map(({ messages }) => [messages[0]?.content ?? "", true])),
+      seqs: done.flatMap(({ messages }) => messages.map(({ seq }) => seq)),
+      jobs: done.length === 0 ? [] : ["describeConversation", "extractMemories"],
+    });
+    expect(found.seqs).toEqual(found.seqs.map((_seq, index) => index + 1));
+  }
+  return answered;
+}
+
+/** Nothing is held any more; of a lost turn all that was held counts as used. */
+async function expectSettled(database: Database): Promise<void> {
+  const months = await database.query<{ month: string; held: number; used: number; taken: number }>(
+    `select month::text, b.reserved::int as held, used::int,
+      (select sum(case status when 'lost' then t.reserved else prompt_tokens + completion_tokens end)::int
+       from turns t where t.budget_month = b.month) as taken
+     from budget_periods b`,
+    [],
+  );
+  for (const { held } of months) expect(held).toBe(0);
+  // The clock of the tests has a month of its own, of which this is not asked.
+  const [victims] = months.filter(({ month }) => !month.startsWith("2026-01"));
+  expect(victims?.used).toBe(victims?.taken);
+}
+
+const statuses = async (database: Database) => new Set((await readTurns(database)).map(({ status }) => status));
+
+/** What the process after the victims makes of what they left. `told` is what they said was answered. */
+async function expectRecovered(engine: Engine, database: Database, agent: Agent, told: readonly string[]) {
+  const answered = await expectWholeOrAbsent(database);
+  expect(answered).toEqual(expect.arrayContaining([...told]));
+  // There was something to lose.
+  expect([...(await statuses(database))]).toEqual(expect.arrayContaining(["done", "running"]));
+
+  // Their leases are over. By the clock of the tests the work that they left is not due.
+  await database.query(
+    "update turns set lease_until = now() - interval '1 second' where status in ('queued', 'running')",
+    [],
+  );
+  await engine.tick();
+  expect(await expectWholeOrAbsent(database)).toEqual(answered);
+  expect(await statuses(database)).toEqual(new Set(["done", "lost"]));
+  await expectSettled(database);
+
+  for (const question of await lastQuestions(database)) {
+    const [path, init] = requestOf(question, agent);
+    const response = await engine.app.request(path, init, { remoteAddress: "192.0.2.1" });
+    const known = answered.includes(nameOf(question));
+    expect([response.status, response.headers.get("Idempotent-Replayed")]).toEqual([200, known ? "true" : null]);
+    expect(isWhole(await response.text())).toBe(true);
+    if (!known) answered.push(nameOf(question));
+  }
+  expect((await expectWholeOrAbsent(database)).toSorted()).toEqual(answered.toSorted());
+  await expectSettled(database);
+}
+
+/** Of each conversation the last ones that can have been asked: some were answered, some lost, some never came. */
+async function lastQuestions(database: Database): Promise<Question[]> {
+  const conversations = await readConversations(database);
+  return conversations.flatMap(({ ref, count }) => {
+    const chat = ref.slice(ref.lastIndexOf("api-") + 4);
+    const answered = count / 2;
+    return [answered - 1, answered, answered + 1, answered + 2]
+      .filter((number) => number > 0)
+      .map((number) => ({ chat, number }));
+  });
+}
+
+test.skipIf(!server)(
+  "PostgreSQL: of a process that is killed each turn is there whole, or not at all",
+  async () => {
+    const url = await createDatabase(server?.url ?? "");
+    const database = openDatabase({ url }, { max: 4, prepare: true, deadlineMs: 10_000, clock: systemClock });
+    onTestFinished(async () => {
+      await database.close();
+      await dropDatabase(url);
+    });
+    const { agent, services } = await prepareAgent(database);
+    const moments: Moment[] = [
+      ...([
+        ["opened", 2],
+        ["streaming", 3],
+        ["answering", 4],
+        ["committing", 1],
+        ["committing", 5],
+      ] as const),
+      ...([
+        ["sent", 1],
+        ["sent", 6],
+        ["committed", 2],
+        ["committed", 7],
+      ] as const),
+      ...randomly(4),
+    ];
+    const told: string[] = [];
+    const waiting = moments.map((moment, index) => ({ moment, name: `p${index}` }));
+    const runner = async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift())
+        told.push(...(await kill(url, agent, next.name, next.moment)));
+    };
+    await Promise.all([runner(), runner(), runner()]);
+    await expectRecovered(createEngine(services), database, agent, told);
+  },
+  60_000,
+);
+
+test("the embedded database: of a process that is killed each turn is there whole, or not at all", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "crash-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  mkdirSync(directory, { recursive: true });
+  const open = async () => {
+    const { target, close } = await openEmbedded(directory, silent, await template());
+    const database = openDatabase(target, { max: 1, prepare: true, deadlineMs: 10_000, clock: systemClock });
+    const closeBoth = async () => {
+      await database.close();
+      await close();
+    };
+    return { database, close: closeBoth };
+  };
+  const before = await open();
+  const { agent, services } = await prepareAgent(before.database);
+  await before.close();
+  const moments: Moment[] = [["committing", 3], ["sent", 4], ...randomly(1)];
+  const told: string[] = [];
+  for (const [index, moment] of moments.entries()) told.push(...(await kill(directory, agent, `e${index}`, moment)));
+  const { database, close } = await open();
+  onTestFinished(close);
+  await expectRecovered(createEngine({ ...services, database }), database, agent, told);
+}, 60_000);

@@ -1,0 +1,245 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { pause } from "../../src/core/pause.ts";
+import type { Database } from "../../src/db/client.ts";
+import { record } from "../../src/features/chat/record.ts";
+import { type Replay, Replays } from "../../src/features/chat/replay.ts";
+import { isBuffered } from "../../src/turn/hooks.ts";
+import { type DisconnectRule, isOutput, relay } from "../../src/turn/relay.ts";
+import { run } from "../../src/turn/run.ts";
+import type { TurnEvent, TurnOutcome } from "../../src/turn/types.ts";
+import { TestClock } from "../clock.ts";
+import { hooksOf, type Script, script, timedModel, toolsOf } from "./cut-scripts.ts";
+import { turnInput } from "./input.ts";
+
+/** When a follower leaves: with the event of this number, or at this moment. At half milliseconds nothing happens. */
+type Cut = { event: number } | { ms: number };
+type Leaving = Cut & { backMs: number };
+
+/** Where a follower leaves, as a part of the turn, and after how long it comes back. */
+interface Drawn {
+  by: "event" | "time";
+  at: number;
+  backMs: number;
+}
+
+const drawn: fc.Arbitrary<Drawn> = fc.record({
+  by: fc.constantFrom("event", "time"),
+  // Most of what is to be seen happens early.
+  at: fc.integer({ min: 0, max: 999 }).map((at) => (at / 1000) ** 1.5),
+  backMs: fc.integer({ min: 0, max: 600 }),
+});
+
+interface Told {
+  ms: number;
+  event: TurnEvent;
+  /** How many events were sent before it. */
+  sent: number;
+}
+
+interface Left {
+  ms: number;
+  /** The event with which it left; null: between two. */
+  event: number | null;
+  over: boolean;
+}
+
+interface Played {
+  told: Told[];
+  outcome: TurnOutcome;
+  /** What each call of `record` stored: the messages' roles. */
+  recorded: string[][];
+  /** What the followers got, one after the other. */
+  followed: string;
+  /** All that was sent. */
+  sent: string;
+  left: Left[];
+  endedMs: number;
+}
+
+/** A database that takes everything, and tells what it was given. */
+function takingAll(recorded: string[][]): Database {
+  const query = async (_text: string, parameters: readonly unknown[]) => {
+    const rows = JSON.parse(String(parameters[9])) as { role: string }[];
+    recorded.push(rows.map(({ role }) => role));
+    return [{ recorded: true, settled: true }];
+  };
+  return { query } as unknown as Database;
+}
+
+/** One turn, whose only follower comes and goes. */
+async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Leaving[]) {
+  const clock = new TestClock();
+  const beganAt = clock.now();
+  const now = () => clock.now() - beganAt;
+  const { lineMs, prepareMs } = drawnScript;
+  const hooks = hooksOf(drawnScript, clock);
+  const told: Told[] = [];
+  const recorded: string[][] = [];
+  let replay: Replay | null = null;
+  let waits = lineMs !== null;
+
+  async function* telling(signal: AbortSignal): AsyncGenerator<TurnEvent, TurnOutcome> {
+    const model = timedModel(drawnScript.steps, clock);
+    const turn = run(turnInput(model, { tools: toolsOf(drawnScript, clock), hooks }), signal, clock);
+    for (;;) {
+      const next = await turn.next();
+      if (next.done) return next.value;
+      told.push({ ms: now(), event: next.value, sent: replay?.last ?? 0 });
+      yield next.value;
+    }
+  }
+  const turn = relay({
+    get rule() {
+      return isBuffered(hooks) && !waits ? "always-finish" : rule;
+    },
+    start: async (signal) => {
+      if (lineMs !== null) await pause(clock, lineMs, signal);
+      waits = false;
+      await pause(clock, prepareMs);
+      return telling(signal);
+    },
+    record: async (outcome) => {
+      const nothing = { work: [], measured: null, charged: 0, debug: null, resumed: null, fileIds: [] };
+      const whose = { turnId: "turn-1", owner: "owner-1", fresh: ["Hello"], stored: true };
+      await record(takingAll(recorded), { ...whose, ...nothing, outcome });
+    },
+  });
+  const kept = { agentId: "agent-1", ref: "assistant:web:x", door: "native", continues: null };
+  const replays = new Replays(clock);
+  replay = replays.keep({ ...turn, id: "turn-1" }, kept);
+  const visits = follow(replay, clock, cuts, () => ({ ms: now(), over: recorded.length > 0 }));
+
+  let over = false;
+  const ended = turn.ended.finally(() => {
+    over = true;
+  });
+  const endedMs = ended.then(now);
+  while (!over) await clock.advance(1_000);
+  const outcome = await ended;
+  // Whoever is away comes back for the rest.
+  await clock.advance(10_000);
+  expect(replays.get("turn-1")).toBe(replay);
+  const { got, left } = visits();
+  const sent = replay.since(0) ?? "";
+  return { told, outcome, recorded, followed: got, sent, left, endedMs: await endedMs } satisfies Played;
+}
+
+/** Follows a turn as a client does that loses its connection at these cuts. */
+function follow(replay: Replay, clock: TestClock, cuts: readonly Leaving[], moment: () => Omit<Left, "event">) {
+  let got = "";
+  let seen = 0;
+  const left: Left[] = [];
+  const visit = (index: number) => {
+    const cut = cuts[index];
+    let unfollow = () => {};
+    let gone = false;
+    const leave = (event: number | null) => {
+      if (gone) return;
+      gone = true;
+      left.push({ ...moment(), event });
+      unfollow();
+      if (cut) clock.after(cut.backMs + 0.125, () => visit(index + 1));
+    };
+    const write = (text: string) => {
+      got += text;
+      seen = replay.last;
+      if (cut && "event" in cut && seen >= cut.event) leave(seen);
+    };
+    const missed = replay.since(seen);
+    if (missed === null) throw new Error("What was missed is gone");
+    got += missed;
+    seen = replay.last;
+    unfollow = replay.follow({ write, close: () => {} });
+    if (!cut) return;
+    if ("ms" in cut) clock.after(Math.max(0, cut.ms - moment().ms), () => leave(null));
+    else if (seen >= cut.event) leave(null);
+  };
+  visit(0);
+  return () => ({ got, left });
+}
+
+interface Block {
+  id: string;
+  event: string;
+  data: Record<string, unknown>;
+}
+
+function blocks(text: string): Block[] {
+  return text.split("\n\n").flatMap((block) => {
+    const [, id = "", event = "", data = ""] = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(block) ?? [];
+    return block === "" ? [] : [{ id, event, data: JSON.parse(data) }];
+  });
+}
+
+/** Whether something had come out of the turn when somebody left it. */
+function producedBefore({ ms, event }: Left, whole: Played): boolean {
+  const first = whole.told.find((told) => isOutput(told.event));
+  if (!first) return false;
+  return event === null ? first.ms < ms : event > first.sent;
+}
+
+function isCancelled(left: Left, whole: Played, { lineMs, hooks }: Script, rule: DisconnectRule): boolean {
+  const buffered = hooks.some(({ event, mutates }) => event === "response_generated" && mutates);
+  const finishes = rule === "always-finish" || (buffered && left.ms >= (lineMs ?? 0));
+  return !left.over && !finishes && !producedBefore(left, whole);
+}
+
+function expectWhole(cut: Played, whole: Played): void {
+  expect(cut.outcome).toEqual(whole.outcome);
+  expect(cut.sent).toBe(whole.sent);
+  expect(cut.recorded).toEqual(whole.recorded);
+  const kept = whole.outcome.status === "done" || whole.outcome.produced;
+  expect(cut.recorded).toEqual([kept ? ["user", "assistant"] : []]);
+}
+
+function expectDropped(cut: Played, whole: Played, by: Left, { lineMs, prepareMs }: Script): void {
+  expect(cut.outcome).toMatchObject({ status: "aborted", reason: "disconnect", produced: false, messages: [] });
+  expect(cut.recorded).toEqual([[]]);
+  const sent = blocks(cut.sent);
+  const [error, done] = sent.splice(-2);
+  expect(error).toMatchObject({ event: "error" });
+  expect(done).toMatchObject({ event: "done", data: { messageId: null } });
+  // A hook that is cut off is told of as one that failed.
+  const last = sent.at(-1);
+  if (last?.event === "hook-execution" && cut.told.at(-1)?.ms === by.ms && last.data.success === false) sent.pop();
+  expect(sent).toEqual(blocks(whole.sent).slice(0, sent.length));
+  // Nothing goes on for nobody.
+  expect(cut.endedMs).toBeLessThanOrEqual(Math.max(by.ms, (lineMs ?? 0) + prepareMs));
+}
+
+test("1,000 cuts: what becomes of a turn follows from whether anything had come out of it", {
+  timeout: 60_000,
+}, async () => {
+  const counts = { done: 0, failed: 0, dropped: 0, approval: 0 };
+  const rules = fc.constantFrom<DisconnectRule>("cancel-if-silent", "cancel-if-silent", "always-finish");
+  const journeys = fc.array(fc.array(drawn, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(script, rules, journeys, async (drawnScript, rule, drawnJourneys) => {
+      const whole = await play(drawnScript, rule, []);
+      const events = blocks(whole.sent).length;
+      for (const journey of drawnJourneys) {
+        const cuts = journey.map(({ by, at, backMs }) => ({
+          ...(by === "event"
+            ? { event: 1 + Math.floor(at * events) }
+            : { ms: Math.floor(at * (whole.endedMs + 50)) + 0.5 }),
+          backMs,
+        }));
+        const cut = await play(drawnScript, rule, cuts);
+        expect(cut.followed).toBe(cut.sent);
+        expect(blocks(cut.sent).map(({ id }) => id)).toEqual(
+          blocks(cut.sent).map((_block, index) => `turn-1:${index + 1}`),
+        );
+        const by = cut.left.find((left) => isCancelled(left, whole, drawnScript, rule));
+        if (by) expectDropped(cut, whole, by, drawnScript);
+        else expectWhole(cut, whole);
+        counts[cut.outcome.status === "aborted" ? "dropped" : cut.outcome.status] += 1;
+      }
+    }),
+    { numRuns: 250 },
+  );
+  // Each way out was taken often enough to mean something.
+  expect(counts.done).toBeGreaterThan(200);
+  expect(counts.dropped).toBeGreaterThan(100);
+  expect(counts.failed).toBeGreaterThan(20);
+});
