@@ -89,7 +89,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   };
   const writeKept = (events: readonly string[]) => {
     if (!controller || closed || events.length === 0) return;
-    for (const event of events) backlog.add(event);
+    backlog.addAll(events);
     limit = backlog.length + unreadLimit;
     if (hungry) pull();
   };
@@ -139,6 +139,11 @@ class Backlog {
   add(text: string): void {
     this.#pieces.push(text);
     this.length += text.length;
+  }
+
+  addAll(texts: readonly string[]): void {
+    this.#pieces = this.#pieces.concat(texts);
+    for (const { length } of texts) this.length += length;
   }
 
   /** The next whole pieces, joined: a chunk's length, or what there is. */

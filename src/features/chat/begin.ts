@@ -9,15 +9,9 @@ import type { LiveAgent } from "./agent.ts";
 import { asDecided, refuseWaiting } from "./approvals.ts";
 import { monthOf, type Reservation, reserve } from "./budget.ts";
 import { embedderFor } from "./embed.ts";
-import {
-  type Opened,
-  type Opening,
-  type PromptRoom,
-  type Reading,
-  readConversation,
-  type StoredMessage,
-} from "./open.ts";
+import type { Opened, Opening } from "./open.ts";
 import { prepare, replay } from "./prepare.ts";
+import { type PromptRoom, type Reading, readConversation, type StoredMessage } from "./reading.ts";
 import type { TurnRequest } from "./request.ts";
 
 /** A turn that has its place: who answers it, and with which model. */

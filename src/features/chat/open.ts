@@ -7,19 +7,14 @@ import {
   throttleParameters,
   throttleUpsert,
 } from "../../http/throttle.ts";
-import type { JsonObject, ModelMessage } from "../../turn/types.ts";
+import type { JsonObject } from "../../turn/types.ts";
 import { type Reservation, reserveTokens } from "./budget.ts";
+import { newestMessages, type PromptRoom, type Reading, readConversation, type StoredMessage } from "./reading.ts";
 
 /** At most this many turns of a conversation wait behind the one that runs (decisions §5, "One at a time"). */
 export const waitingLimit = 16;
 
 export const leaseSeconds = 30;
-
-/**
- * What the model sees of a conversation at most, beside the agent's `historyLimit`: the newest messages that fit, none
- * when already the newest is larger. It is more than models take in, and far less than 1000 long messages are.
- */
-export const historyBytes = 2 * 1024 * 1024;
 
 /** What makes two requests the same. */
 export interface Idempotency {
@@ -59,32 +54,6 @@ export interface Opening {
   reservation: (Reservation & { addedTokens: number }) | null;
 }
 
-/** How much a prompt may hold, and what of it is taken whatever the conversation is. */
-export interface PromptRoom {
-  /** Tokens. */
-  window: number;
-  /** The system prompt, the tools, the new messages and a history that comes with them, in bytes. */
-  takenBytes: number;
-}
-
-/** What a turn reads of its conversation when its turn comes. */
-export interface Reading {
-  history: StoredMessage[];
-  /** What the history takes, in bytes. */
-  historyBytes: number;
-  state: JsonObject;
-  /** Whether nothing was said in it yet. */
-  begins: boolean;
-}
-
-export interface StoredMessage {
-  turnId: string | null;
-  seq: number;
-  role: "user" | "assistant";
-  content: string;
-  modelMessages: ModelMessage[] | null;
-}
-
 interface OpenedRow {
   calls: ThrottleRow | null;
   agent_found: boolean;
@@ -121,29 +90,6 @@ export type Opened =
       /** Null while it waits. */
       reading: Reading | null;
     };
-
-const newestFirst = "over (order by seq desc rows unbounded preceding)";
-
-/** Of a conversation whose provider never said how many tokens its bytes were: fewer than most texts have. */
-const usualBytesPerToken = 3;
-
-/**
- * The newest messages of the conversation `c` that fit, with the bytes that each takes together with the newer ones.
- * First they are counted as they are stored, which unpacks no JSON; only what fits by that count is worth looking at
- * more closely. (JSON has no length that PostgreSQL would tell: joined with an empty list it is unpacked, and nothing
- * else.) How many bytes the prompt has room for is told by the tokens that the last one was.
- */
-const newestMessages = (c: string, { limit, window, taken }: { limit: string; window: string; taken: string }) => `
-    select * from (
-      select turn_id, seq, role, content, model_messages,
-        sum(octet_length(content) + coalesce(pg_column_size(model_messages || '[]'), 0)) ${newestFirst} as bytes
-      from (
-        select turn_id, seq, role, content, model_messages,
-          sum(octet_length(content) + coalesce(pg_column_size(model_messages), 0)) ${newestFirst} as packed
-        from messages where conversation_id = (select id from ${c}) order by seq desc limit ${limit}
-      ) stored where packed <= ${historyBytes}
-    ) counted where bytes <= least(${historyBytes},
-      (select ${window}::int * coalesce(bytes_per_token, ${usualBytesPerToken}) - ${taken}::int from ${c}))`;
 
 /** How many values a statement takes before those that only some take. */
 const fixedParameters = 23;
@@ -279,25 +225,4 @@ async function settleReading(database: Database, row: OpenedRow, opening: Openin
     state: row.state ?? {},
     begins: (row.last_seq ?? 0) === 0,
   };
-}
-
-const readingStatement = `
-  with conversation as (select id, state, last_seq, bytes_per_token from conversations where id = $1)
-  select c.state, c.last_seq = 0 as begins, coalesce(h.messages, '[]') as history, coalesce(h.bytes, 0) as "historyBytes"
-  from conversation c, (
-    select json_agg(json_build_object(
-        'turnId', turn_id, 'seq', seq, 'role', role, 'content', content, 'modelMessages', model_messages) order by seq) as messages,
-      max(bytes)::int as bytes
-    from (${newestMessages("conversation", { limit: "$2", window: "$3", taken: "$4" })}) m
-  ) h`;
-
-/** The conversation as it is: its last messages as far as the limits let, oldest first. */
-export async function readConversation(
-  database: Database,
-  conversationId: string,
-  { historyLimit, room }: Pick<Opening, "historyLimit" | "room">,
-): Promise<Reading> {
-  const values = [conversationId, historyLimit, room.window, room.takenBytes];
-  const [reading] = await database.query<Reading>(readingStatement, values);
-  return reading ?? { history: [], historyBytes: 0, state: {}, begins: true };
 }

@@ -25,7 +25,7 @@ const play = guarded(
     tags: ["Chat"],
     summary: "Talk to an agent from the panel",
     description:
-      "The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`.",
+      "The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories.",
     request: { params: slugParam, headers: idempotencyHeader, body: jsonBody(ChatRequest) },
     responses: { 200: eventStreamAnswer, ...errorAnswers(404, 409, 422, 503) },
   },
@@ -94,10 +94,13 @@ function turnOf(c: Context<AppEnv>, { agent }: Grant, input: ChatInput): Asked {
   const { slug } = agent.row;
   const channelId = input.chatId ?? newId();
   const ref = `${slug}:playground:${channelId}`;
-  const userName = c.var.ctx.actor.name ?? "";
+  const { actor, membership } = c.var.ctx;
+  const userName = actor.name ?? "";
+  // Who speaks as an end user writes that person's memories.
+  const subject = membership.permissions.has("memory:write") ? (input.user ?? ref) : ref;
   return {
     door,
-    origin: { channel: door, channelId, source: "user", depth: 0, userName, subject: input.user ?? ref },
+    origin: { channel: door, channelId, source: "user", depth: 0, userName, subject },
     ref,
     input,
     rule: "cancel-if-silent",

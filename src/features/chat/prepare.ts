@@ -3,7 +3,7 @@ import type { Policies } from "../../core/policies.ts";
 import { TurnState } from "../../turn/state.ts";
 import type { Hook, JsonObject, Limits, ModelMessage, Origin, Resumed, TurnInput } from "../../turn/types.ts";
 import type { LiveAgent } from "./agent.ts";
-import type { StoredMessage } from "./open.ts";
+import type { StoredMessage } from "./reading.ts";
 
 const limits: Pick<Limits, "connectMs" | "silenceMs"> = { connectMs: 60_000, silenceMs: 60_000 };
 

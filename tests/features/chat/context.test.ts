@@ -1,7 +1,8 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import type { Database } from "../../../src/db/client.ts";
 import { agents, conversations } from "../../../src/db/schema.ts";
-import { project } from "../../../src/features/chat/context.ts";
+import { project, writeContext } from "../../../src/features/chat/context.ts";
 import { finish, gate, reply, type ScriptedModel, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts";
 
@@ -141,6 +142,19 @@ describe("a context is refused", () => {
     expect(await stateOf(h)).toEqual([{ customer: "c-17", _private: { token: "s3cret" } }]);
   });
 
+  test("before the database unpacks what can't fit: 1e308 has 309 digits there", async () => {
+    const database = { query: () => Promise.reject(new Error("It was asked")) } as unknown as Database;
+    const conversation = { id: "", ref: "", channel: "web", channelId: "" };
+    const writing = (count: number) =>
+      writeContext(
+        database,
+        { agentId: "", agentRevision: 1, conversation, subject: "" },
+        { numbers: Array.from({ length: count }, () => 1e308) },
+      );
+    await expect(writing(10_000)).rejects.toMatchObject({ code: "too-large" });
+    await expect(writing(10)).rejects.toThrow("It was asked");
+  });
+
   test("by the throttle before anything is written", async () => {
     const h = await mappingHarness();
     const headers = { "X-Forwarded-For": "203.0.113.9" };
@@ -241,6 +255,19 @@ describe("the state of a conversation", () => {
     expect(steps).toContain("The key _private is reserved");
     expect(steps).toContain("The state would be larger than 65536 bytes");
     expect(steps).not.toContain("s3cret");
+    expect(await stateOf(h)).toEqual([{ customer: "c-17", _private: { token: "s3cret" } }]);
+  });
+
+  test.each([
+    "_private\u0000",
+    "\u0000_private",
+    "_pri\u0000vate",
+  ])("keeps what is private from the key %j", async (key) => {
+    const model = scriptedModel([{ parts: noting(key, "mine") }, { parts: noting(key, null) }, reply("Done.")]);
+    const h = await toolHarness(model);
+    await h.complete("1", { chat_id: "c", context });
+    const steps = JSON.stringify((await h.stored()).messages.at(-1)?.steps);
+    expect(steps.match(/The key _private is reserved/g)).toHaveLength(2);
     expect(await stateOf(h)).toEqual([{ customer: "c-17", _private: { token: "s3cret" } }]);
   });
 

@@ -282,6 +282,15 @@ describe("the playground", () => {
     expect((await h.stored()).conversations.map(({ channel }) => channel)).toEqual(Array(4).fill("playground"));
   });
 
+  test("lets only those speak as an end user who may write that person's memories", async () => {
+    const h = await chatHarness(scriptedModel(() => reply("Hi.")));
+    for (const role of ["viewer", "member"] as const) {
+      await readEvents(await play(h, await h.as(role), { chat_id: role, user: "ada" }));
+    }
+    const subjects = (await h.stored()).turns.map(({ subject }) => subject);
+    expect(subjects.sort()).toEqual(["ada", `${h.agent.slug}:playground:viewer`].sort());
+  });
+
   test("is closed to strangers, keys, other organizations and other workspaces", async () => {
     const h = await chatHarness(scriptedModel([]));
     expect((await play(h, {})).status).toBe(401);
