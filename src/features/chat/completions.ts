@@ -117,17 +117,31 @@ interface Reply extends Admitted {
   created: number;
 }
 
-async function wholeReply({ c, grant, seat, turn, id, created }: Reply): Promise<Response> {
-  const { signal } = c.req.raw;
-  const leave = () => turn.leave();
+async function wholeReply(reply: Reply): Promise<Response> {
+  const { c, grant, seat, turn, id, created } = reply;
   turn.listen(ignore);
-  if (signal.aborted) leave();
-  signal.addEventListener("abort", leave, { once: true });
-  const outcome = await turn.ended.finally(() => signal.removeEventListener("abort", leave));
+  const outcome = await whileWanted(reply, turn.ended);
   seat.leave();
   const error = endingError(outcome);
   if (error) throw error;
   return c.json(completion({ id, created, grant }, outcome.text + pendingSentence(outcome), outcome.usage), 200);
+}
+
+/** What the caller waits for, as long as he does and may: who leaves leaves the turn, and who is revoked is refused. */
+async function whileWanted<T>({ c, seat, turn }: Reply, work: Promise<T>): Promise<T> {
+  const { signal } = c.req.raw;
+  const revoked = Promise.withResolvers<never>();
+  const leave = () => {
+    turn.listen(ignore);
+    turn.leave();
+  };
+  seat.onRevoked((refusal) => {
+    leave();
+    revoked.reject(refusal);
+  });
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  return Promise.race([work, revoked.promise]).finally(() => signal.removeEventListener("abort", leave));
 }
 
 type Head = Pick<Reply, "id" | "created" | "grant">;
@@ -186,11 +200,7 @@ async function streamReply(reply: Reply): Promise<Response> {
     turn.listen(ignore);
     turn.leave();
   };
-  if (signal.aborted) leave();
-  signal.addEventListener("abort", leave, { once: true });
-  const early = await Promise.race([turn.ended, begun.promise]).finally(() =>
-    signal.removeEventListener("abort", leave),
-  );
+  const early = await whileWanted(reply, Promise.race([turn.ended, begun.promise]));
   const refusal = early && endingError(early);
   if (refusal) throw refusal;
 

@@ -46,8 +46,9 @@ export function createChat(services: Services) {
     /** What a signed-in person does with an agent. */
     playgroundRoutes: playgroundRoutes(chat),
     async closeRevoked() {
-      await streams.closeRevoked();
+      // First, since it holds memory and needs no database.
       replays.sweep();
+      await streams.closeRevoked();
       await exports.look();
     },
     renewLeases,

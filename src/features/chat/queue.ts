@@ -1,3 +1,4 @@
+import { EngineError } from "../../core/errors.ts";
 import type { Database } from "../../db/client.ts";
 import { onceSettled, settleTokens } from "./budget.ts";
 import { leaseSeconds } from "./open.ts";
@@ -8,7 +9,7 @@ import { leaseSeconds } from "./open.ts";
  */
 export async function promote(database: Database, turnId: string, owner: string): Promise<boolean> {
   const [row] = await database.query<{ mine: boolean; promoted: boolean }>(promoteStatement, [turnId, owner]);
-  if (!row?.mine) throw new Error("The lease of the waiting turn was lost");
+  if (!row?.mine) throw new EngineError("unavailable", "The turn was interrupted");
   return row.promoted;
 }
 

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 
 /** So many rows a statement deletes: one for all that a busy agent leaves would outlast its deadline. */
-const batch = 10_000;
+const batch = 5_000;
 
 /**
  * Deletes the conversations of an agent and all its turns, inside the transaction that deletes the agent, which has to be

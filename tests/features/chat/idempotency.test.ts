@@ -142,6 +142,15 @@ describe("a repeat with the same Idempotency-Key", () => {
     for (let n = 0; n < 21; n += 1) statuses.push((await h.complete("x", { chat_id: "c" }, { headers })).status);
     expect(statuses.at(-1)).toBe(429);
   });
+
+  test("counts as one when it is refused, too", async () => {
+    const h = await chatHarness(counting());
+    const headers = { ...once.headers, "X-Forwarded-For": "203.0.113.9" };
+    await h.complete("x", { chat_id: "c" }, { headers });
+    const statuses: number[] = [];
+    for (let n = 0; n < 20; n += 1) statuses.push((await h.complete("y", { chat_id: "c" }, { headers })).status);
+    expect(statuses).toEqual([...Array(19).fill(422), 429]);
+  });
 });
 
 test.each(["", "a b", "é", "x".repeat(256)])("the key %j is refused", async (key) => {

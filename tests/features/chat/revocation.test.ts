@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createEngine } from "../../../src/engine.ts";
 import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
-import { type ChatHarness, chatHarness, dataLines, readUntil } from "./chat.ts";
+import { type ChatHarness, chatHarness, dataLines, eventually, readUntil } from "./chat.ts";
 
 /** Everything that takes a caller's right to talk to the agent away, and what he hears. */
 const revocations: Record<string, { change: (h: ChatHarness) => Promise<Response>; message: string }> = {
@@ -57,6 +57,29 @@ describe.each(Object.entries(revocations))("%s", (_, { change, message }) => {
     expect(lines.at(-1)).toBe("[DONE]");
     expect(lines.join("")).not.toContain("stop");
     held.open();
+  });
+
+  test.each([
+    false,
+    true,
+  ])("refuses a completion that said nothing yet (streamed: %s), and drops its turn", async (stream) => {
+    const held = gate();
+    const model = scriptedModel(() => ({ parts: [held.promise, text("late"), finish()] }));
+    const h = await chatHarness(model);
+    const waiting = h.complete("q", { chat_id: "c", stream });
+    const queued = h.complete("q", { chat_id: "c", stream });
+    await model.called(1);
+    await eventually(async () => (await h.stored()).turns.length === 2);
+    expect((await change(h)).status).toBe(200);
+    await h.engine.closeRevoked();
+    for (const response of await Promise.all([waiting, queued])) {
+      expect(response.ok).toBe(false);
+      expect(await response.json()).toMatchObject({ message });
+    }
+    held.open();
+    await eventually(async () => (await h.stored()).turns.every(({ status }) => status === "aborted"));
+    expect(model.calls).toHaveLength(1);
+    expect((await h.stored()).messages).toEqual([]);
   });
 });
 

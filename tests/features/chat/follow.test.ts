@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { streamChunks, turns } from "../../../src/db/schema.ts";
+import { createEngine } from "../../../src/engine.ts";
+import { finish, gate, type ScriptItem, scriptedModel, textDelta } from "../../scripted-model.ts";
+import { type ChatHarness, chatHarness, eventually, readEvents, readUntil, type SseEvent } from "./chat.ts";
+
+/** A turn that has said "0 " and says one more number for each gate; and another replica that is asked for it. */
+async function elsewhere(gates: number) {
+  const held = Array.from({ length: gates }, () => gate());
+  const more = held.flatMap(({ promise }, index): ScriptItem[] => [promise, textDelta(`${index + 1} `)]);
+  const h = await chatHarness(scriptedModel(() => ({ parts: [textDelta("0 "), ...more, finish()] })));
+  const { text } = await readUntil(await h.native("Count", { chat_id: "c" }), (sofar) => sofar.includes("0 "));
+  const messageId = /^id: ([^:]+):/m.exec(text)?.[1] ?? "";
+  const other = createEngine(h.services);
+  const follow = async (after = "") => {
+    const headers = { Authorization: `Bearer ${h.agent.key}`, "Last-Event-ID": after };
+    const path = `/api/instances/${h.agent.slug}/chat/stream/${messageId}`;
+    return readEvents(await other.app.request(path, { headers }, { remoteAddress: "192.0.2.1" }));
+  };
+  const chunks = () => h.services.database.db.select().from(streamChunks).orderBy(streamChunks.first);
+  return { ...h, held, messageId, follow, chunks };
+}
+
+const textOf = (events: readonly SseEvent[]) => events.map(({ data }) => data.text ?? "").join("");
+
+/** Lets the time pass that both replicas take until `over`. */
+async function pass(h: ChatHarness, over: () => Promise<unknown>): Promise<void> {
+  await eventually(async () => {
+    await h.clock.advance(1_000);
+    await h.engine.closeRevoked();
+    return over();
+  });
+}
+
+async function passUntil<T>(h: ChatHarness, work: Promise<T>): Promise<T> {
+  let done = false;
+  work.then(
+    () => {
+      done = true;
+    },
+    () => {},
+  );
+  await pass(h, async () => done);
+  return work;
+}
+
+describe("a turn that another replica runs", () => {
+  test("is handed over without a gap when a batch can't be written at first", async () => {
+    const h = await elsewhere(3);
+    const { database } = h.services;
+    const query = database.query.bind(database);
+    let batches = 0;
+    const failing: typeof query = async (text, parameters) => {
+      if (text.includes("insert into stream_chunks (turn_id, first, events) values ($1, $2, $3)")) {
+        batches += 1;
+        if (batches === 2) throw new Error("The database is away");
+      }
+      return query(text, parameters);
+    };
+    Object.assign(database, { query: failing });
+    const events = h.follow();
+    await pass(h, async () => (await h.chunks()).length === 2);
+    h.held[0]?.open();
+    await pass(h, async () => batches === 2);
+    for (const { open } of h.held) open();
+    expect(textOf(await passUntil(h, events))).toBe("0 1 2 3 ");
+  });
+
+  test("is had whole however long it takes, and forgotten after that", async () => {
+    const h = await elsewhere(1);
+    const { database } = h.services;
+    const first = h.follow();
+    await pass(h, async () => (await h.chunks()).length === 2);
+    await database.query("update stream_chunks set created_at = now() - interval '1 hour'", []);
+    await h.engine.tick();
+    h.held[0]?.open();
+    expect(textOf(await passUntil(h, first))).toBe("0 1 ");
+    expect(textOf(await passUntil(h, h.follow()))).toBe("0 1 ");
+    await database.query("update stream_chunks set created_at = now() - interval '1 hour'", []);
+    await database.db.update(turns).set({ finishedAt: new Date(0) });
+    await h.engine.tick();
+    expect(await h.chunks()).toEqual([]);
+  });
+
+  test("has no events ahead of its end", async () => {
+    const h = await elsewhere(1);
+    h.held[0]?.open();
+    await eventually(async () => (await h.stored()).turns.every(({ status }) => status === "done"));
+    const all = await passUntil(h, h.follow());
+    expect(await passUntil(h, h.follow(all.at(-1)?.id))).toEqual([]);
+    const ahead = await passUntil(h, h.follow(`${h.messageId}:${all.length + 1}`));
+    expect(ahead.map(({ event, data }) => [event, data.message ?? data.messageId])).toEqual([
+      ["error", "Last-Event-ID is ahead of the turn"],
+      ["done", null],
+    ]);
+  });
+});
