@@ -6,8 +6,8 @@ import { type ClaimedJob, claim, type Held, leaseMs, release, renew } from "./qu
 import { sayFailed, settle } from "./settle.ts";
 
 export interface Worker {
-  /** There may be work: call it after the commit of what enqueued some. */
-  wake(): void;
+  /** There may be work, now or at this time (milliseconds since the epoch): call it after the commit of what enqueued some. */
+  wake(at?: number): void;
   /** Begins what is due, whoever enqueued it. Call it every 10 seconds. */
   tick(): Promise<void>;
   /** Does what is due until nothing is. */
@@ -40,6 +40,8 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
   let more = false;
   let filling: Promise<void> | null = null;
   let cancelTimer = () => {};
+  /** When the timer is to wake; nothing is asked of the database before that. */
+  let timerAt = Number.POSITIVE_INFINITY;
   let tidyAt = 0;
 
   /** Takes what is due into the free places; a call while one is under way makes it look again. */
@@ -74,13 +76,18 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
 
   const wakeAt = (at: number) => {
     const ms = Math.max(0, at - clock.now());
-    if (stopping || ms > horizonMs) return;
+    if (stopping || ms > horizonMs || at >= timerAt) return;
     cancelTimer();
-    cancelTimer = clock.after(ms, wake);
+    timerAt = at;
+    cancelTimer = clock.after(ms, () => {
+      timerAt = Number.POSITIVE_INFINITY;
+      wake();
+    });
   };
 
-  const wake = () => {
+  const wake = (at = 0) => {
     if (stopping) return;
+    if (at > clock.now()) return wakeAt(at);
     fill().catch((err: unknown) => {
       log.warn({ err }, "Jobs could not be claimed");
       wakeAt(clock.now() + restMs);

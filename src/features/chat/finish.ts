@@ -27,8 +27,11 @@ interface Ended {
 /** Work for the background rests so long, since what is said next may belong to it; a title is wanted soon. */
 const [restMs, titleMs] = [30_000, 2_000];
 
-/** Writes a turn down; answers whether it left work for the background that is due soon. Throws when it could not be recorded. */
-export async function finish(services: Services, ended: Ended): Promise<boolean> {
+/**
+ * Writes a turn down; answers when the first work that it left for the background is due, in milliseconds since the
+ * epoch, or null. Throws when it could not be recorded.
+ */
+export async function finish(services: Services, ended: Ended): Promise<number | null> {
   const { turnId, owner, request, taken, begun, outcome } = ended;
   const { log, clock } = services;
   const { requestId, input, resumed } = request;
@@ -51,7 +54,7 @@ export async function finish(services: Services, ended: Ended): Promise<boolean>
       resumed: resumed?.suspended ?? null,
     });
     if (!recorded) throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
-    return work.some(({ runAt }) => runAt.getTime() < now + restMs);
+    return work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime()));
   } catch (err) {
     log.error({ turnId, requestId, err }, "A turn could not be recorded");
     throw err;

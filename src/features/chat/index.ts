@@ -22,8 +22,8 @@ import { createTurns } from "./turns.ts";
 /** The chat doors and the turns of this process. */
 export function createChat(services: Services) {
   const agents = createAgents(services, (question) => ask(question));
-  let wake = () => {};
-  const turns = createTurns(services, { reload: agents.readmit, onWork: () => wake() });
+  let wake = (_at: number) => {};
+  const turns = createTurns(services, { reload: agents.readmit, onWork: (at) => wake(at) });
   const ask: Ask = createAsk({ services, agents, turns });
   const streams = new OpenStreams(services, agents);
   const { renewLeases, stop } = turns;
@@ -39,8 +39,8 @@ export function createChat(services: Services) {
     complete: createComplete(services, agents),
     /** How an agent's memories are found by meaning, by its slug. */
     embedderOf: async (slug: string) => embedderFor(services, (await agents.admitEngine(slug)).agent),
-    /** Whom to call when a turn left work behind. */
-    onWork: (fn: () => void) => {
+    /** Whom to tell when work that a turn left behind is due. */
+    onWork: (fn: (at: number) => void) => {
       wake = fn;
     },
     /** What a signed-in person does with an agent. */

@@ -33,7 +33,7 @@ export type Turns = ReturnType<typeof createTurns>;
 /** The turns of this process: opens them, keeps their leases, lets them wait for each other, and ends them at a stop. */
 export function createTurns(
   services: Services,
-  { reload, onWork }: { reload: (grant: Grant) => Promise<Grant>; onWork: () => void },
+  { reload, onWork }: { reload: (grant: Grant) => Promise<Grant>; onWork: (at: number) => void },
 ) {
   const { database, clock, log } = services;
   const owner = newId();
@@ -115,7 +115,8 @@ export function createTurns(
       },
       record: async (outcome) => {
         try {
-          if (await finish(services, { turnId, owner, request, taken, begun, outcome })) onWork();
+          const workAt = await finish(services, { turnId, owner, request, taken, begun, outcome });
+          if (workAt !== null) onWork(workAt);
         } finally {
           running.delete(turnId);
           if (taken.place.conversation) line.wake(taken.place.conversation.id);
