@@ -61,7 +61,9 @@ browserTest("/docs shows every operation, and tries one out", async () => {
   const operations = Object.values(description.paths).flatMap((methods) => Object.values(methods));
   await page.goto(`${server.url}/docs`);
   await page.locator("#operations-Service-getHealth").waitFor();
-  const names = operations.map(({ tags, operationId }) => `operations-${tags[0]?.replaceAll(" ", "_")}-${operationId}`).sort();
+  const names = operations
+    .map(({ tags, operationId }) => `operations-${tags[0]?.replaceAll(" ", "_")}-${operationId}`)
+    .sort();
   expect(await page.evaluate(() => [...document.querySelectorAll(".opblock")].map(({ id }) => id).sort())).toEqual(
     names,
   );

@@ -221,8 +221,8 @@ describe("the report on an installation", () => {
 
     const lines = (await report(environment, false)).text.split("\n").filter((found) => /^\w+ +policies /.test(found));
     expect(lines).toEqual([
-      expect.stringMatching(/^warn {2}policies {8}publicAddress is http:\/\/tea\.example, unencrypted: /),
-      expect.stringMatching(/^warn {2}policies {8}httpAllowedHosts lets tools .*\(127\.0\.0\.1:80\)/),
+      expect.stringMatching(/^warn {2}policies {9}publicAddress is http:\/\/tea\.example, unencrypted: /),
+      expect.stringMatching(/^warn {2}policies {9}httpAllowedHosts lets tools .*\(127\.0\.0\.1:80\)/),
     ]);
   }, 60_000);
 

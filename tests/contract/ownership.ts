@@ -33,7 +33,9 @@ export function trespasses(one: Case, changes: readonly Change[], { agentId, for
     if (theirs.length > 0) return theirs.map((words) => `${one.name}: ${words}`);
     if (!before && table === "audit_logs" && isWrite(one)) return [];
     const row = before ?? after;
-    const elsewhere = one.entry.scope === "agent" && row && agentOf(table, row) !== agentId;
+    // What belongs to a conversation or a job of it does not name its agent.
+    const nameless = owns.has(table) && row && table !== "agents" && !("agent_id" in row);
+    const elsewhere = one.entry.scope === "agent" && row && !nameless && agentOf(table, row) !== agentId;
     if (elsewhere) return [`${label} of another agent: ${columns} ${JSON.stringify(row)}`];
     if (!before || !after)
       return owns.has(table) ? [] : [`${label}: ${before ? "lost" : "got"} ${JSON.stringify(row)}`];

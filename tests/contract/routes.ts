@@ -173,7 +173,7 @@ export const routes: Record<string, Entry> = {
   [`GET ${agent}/tools/required-secrets`]: ok("agent"),
   [`POST ${agent}/playground/stream`]: ok("agent", json({ messages: [{ role: "user", content: "Hi" }] }), {
     ...{ unaudited: true, freeForm: true },
-    owns: ["turns", "throttles"],
+    owns: ["turns", "conversations", "messages", "hook_executions", "jobs", "throttles"],
   }),
   [`GET ${agent}/playground/stream/{messageId}`]: ok("agent", playedTurn),
   [`DELETE ${agent}/playground/stream/{messageId}`]: ok("agent", playedTurn, { unaudited: true }),

@@ -13,6 +13,7 @@ import {
 } from "../../src/db/schema.ts";
 import { createSession } from "../../src/features/account/index.ts";
 import { harness } from "../harness.ts";
+import { reply, scriptedModel } from "../scripted-model.ts";
 
 export const roleKeys = ["owner", "admin", "member", "viewer"] as const satisfies readonly RoleKey[];
 
@@ -42,7 +43,8 @@ const calm = { rateLimit: { limit: 1_000_000, windowSeconds: 3_600 } };
  * write to the database directly: what they make is there before the first request, whoever may make it.
  */
 export async function createWorld(options: Parameters<typeof harness>[0] = {}) {
-  const h = await harness(options);
+  // Requests give agents keys of providers that nobody here is to reach.
+  const h = await harness({ model: scriptedModel(() => reply("Hi.")), ...options });
   const { db } = h.services.database;
   const settle = () => h.services.policies.set(readPolicies(calm).policies);
   settle();

@@ -26,7 +26,7 @@ test("agent-engine/client loads without anything else", () => {
   });
   const { stdout, stderr } = node(folder, "use.js");
   expect(stderr).toBe("");
-  expect(stdout).toBe("AgentEngineError,StreamCutError,createAgentEngine\n");
+  expect(stdout).toBe("AgentEngineError,StreamCutError,createAgentEngine,createChat,messageIdOf\n");
 });
 
 const program = `

@@ -91,8 +91,18 @@ describe("an agent that asks another one", () => {
       caller: ({ prompt }) => (prompt.at(-1)?.role === "tool" ? reply("Done.") : askTimes(18)),
       helper: () => ({ opens: all.promise, parts: [...text("Yes."), finish()] }),
     });
+    const { database } = h.services;
+    const { query } = database;
+    let asked = 0;
+    database.query = async (sql, parameters) => {
+      const rows = await query(sql, parameters);
+      if (sql.includes("insert into turns")) asked += 1;
+      return rows as never;
+    };
     const said = h.say("Hi");
-    await eventually(async () => (await h.helped()).turns.length === 17);
+    // The caller's own turn, and every question: also the one for which there is no place.
+    await eventually(async () => asked === 19);
+    expect((await h.helped()).turns).toHaveLength(17);
     all.open();
     await said;
     const results = heard(h.models.caller);
