@@ -21,8 +21,10 @@ interface Result {
 
 try {
   await step("format and lint", () => command("biome", ["ci", "--colors=off", "."]));
-  await step("types", () => command("tsc", ["--noEmit"]));
-  await step("types of what runs at the edge", () => command("tsc", ["-p", "tsconfig.edge.json", "--noEmit"]));
+  await Promise.all([
+    step("types", () => command("tsc", ["--noEmit"])),
+    step("types of what runs at the edge", () => command("tsc", ["-p", "tsconfig.edge.json", "--noEmit"])),
+  ]);
   await step("build", () => command("node", ["scripts/build.ts"]));
   await step("package", () => command("publint", ["--strict", "--pack=false"]));
   await step("docs/configuration.md", () => command("node", ["scripts/document-settings.ts", "--check"]));

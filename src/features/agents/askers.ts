@@ -1,25 +1,42 @@
-import { and, asc, eq, inArray, ne, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, ne, or, sql } from "drizzle-orm";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, agentTools } from "../../db/schema.ts";
-import type { AgentRow } from "./find.ts";
+
+type Asked = Pick<typeof agents.$inferSelect, "slug" | "organizationId">;
+
+const askersOf = (tx: Db, slug: string) =>
+  tx
+    .select({ id: agentTools.agentId })
+    .from(agentTools)
+    .where(eq(agentTools.name, `agent:${slug}`));
+
+/**
+ * Locks an agent together with those that have it as a tool, in one order: of two that ask each other, both may change
+ * at once.
+ */
+export async function lockWithAskers(tx: Db, { slug, organizationId }: Asked): Promise<void> {
+  await tx
+    .select({ id: agents.id })
+    .from(agents)
+    .where(
+      and(eq(agents.organizationId, organizationId), or(eq(agents.slug, slug), inArray(agents.id, askersOf(tx, slug)))),
+    )
+    .orderBy(asc(agents.id))
+    .for("no key update");
+}
 
 /**
  * Makes the agents that have this one as a tool, by choice or by a skill, load anew: for changes to what they can ask,
  * or to what they are told of it. To be called inside the transaction that makes the change.
  */
-export async function touchAskers(
-  tx: Db,
-  { slug, organizationId }: Pick<AgentRow, "slug" | "organizationId">,
-): Promise<void> {
-  const askers = tx
-    .select({ id: agentTools.agentId })
-    .from(agentTools)
-    .where(eq(agentTools.name, `agent:${slug}`));
+export async function touchAskers(tx: Db, { slug, organizationId }: Asked): Promise<void> {
   const rows = await tx
     .select({ id: agents.id })
     .from(agents)
-    .where(and(eq(agents.organizationId, organizationId), ne(agents.slug, slug), inArray(agents.id, askers)))
+    .where(
+      and(eq(agents.organizationId, organizationId), ne(agents.slug, slug), inArray(agents.id, askersOf(tx, slug))),
+    )
     .orderBy(asc(agents.id))
     .for("no key update");
   if (rows.length === 0) return;

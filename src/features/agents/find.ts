@@ -3,6 +3,7 @@ import { type Ctx, workspaceScope, write } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { agentIcons, agents, channels } from "../../db/schema.ts";
+import { lockWithAskers } from "./askers.ts";
 import { isSlug } from "./rules.ts";
 import type { Instance } from "./schema.ts";
 
@@ -31,6 +32,8 @@ interface AgentChange {
   action: string;
   /** Added to the audit entry; never the value of a secret. */
   summary?: Record<string, unknown>;
+  /** It concerns those that have the agent as a tool, too. */
+  concernsAskers?: boolean;
 }
 
 /**
@@ -40,11 +43,12 @@ interface AgentChange {
 export async function writeAgent<T>(
   ctx: Ctx,
   slug: string,
-  change: AgentChange,
+  { concernsAskers = false, ...change }: AgentChange,
   fn: (tx: Db, agent: AgentRow) => Promise<T>,
 ): Promise<T> {
-  const { id } = await findAgent(ctx, slug);
+  const { id, organizationId } = await findAgent(ctx, slug);
   return write(ctx, { ...change, target: slug, agentId: id }, async (tx) => {
+    if (concernsAskers) await lockWithAskers(tx, { slug, organizationId });
     const [agent] = await tx
       .select()
       .from(agents)

@@ -65,7 +65,8 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
   const { workspaceId, ...changes } = input;
   const columns = columnsOf(changes);
   const summary = { fields: Object.keys(input) };
-  await writeAgent(ctx, slug, { action: "agent.update", summary }, async (tx, agent) => {
+  const concernsAskers = Object.keys(input).some((field) => shownToAskers.has(field));
+  await writeAgent(ctx, slug, { action: "agent.update", summary, concernsAskers }, async (tx, agent) => {
     const { id, revision, workspaceId: from } = agent;
     const target = workspaceId === undefined ? undefined : await reachWorkspace(tx, ctx, workspaceId);
     const updated = await tx
@@ -81,7 +82,7 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
       await holdSkills(tx, id);
       await syncSkillTools(tx, [id]);
     }
-    if (Object.keys(input).some((field) => shownToAskers.has(field))) await touchAskers(tx, agent);
+    if (concernsAskers) await touchAskers(tx, agent);
   });
   return getAgent(ctx, slug);
 }
@@ -91,7 +92,7 @@ export type BeforeDelete = (tx: Db, agentId: string) => Promise<unknown>;
 
 /** Deletes the agent with all that belongs to it. Throws the 404. */
 export async function deleteAgent(ctx: Ctx, slug: string, beforeDelete: BeforeDelete): Promise<void> {
-  await writeAgent(ctx, slug, { action: "agent.delete" }, async (tx, agent) => {
+  await writeAgent(ctx, slug, { action: "agent.delete", concernsAskers: true }, async (tx, agent) => {
     await beforeDelete(tx, agent.id);
     await tx.delete(agents).where(eq(agents.id, agent.id));
     await touchAskers(tx, agent);
