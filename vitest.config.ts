@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** These never meet the database of the run, or bring their own, so that a second run on PostgreSQL would only repeat them. */
+/** What these are about is the same on every database, or they bring their own: a second run would only repeat them. */
 const withoutDatabase = [
-  "tests/{adapters,cli,core,crash,node,turn}/**",
+  "tests/{adapters,cli,client,core,crash,node,turn}/**",
   "tests/architecture.test.ts",
   "tests/storage/embedded.test.ts",
 ];
