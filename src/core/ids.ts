@@ -47,14 +47,6 @@ export async function digest(text: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", utf8.encode(text)));
 }
 
-/** Compares in a time that does not depend on where the two differ. Lengths are not secret here: both are digests. */
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  let difference = 0;
-  for (let index = 0; index < a.length; index += 1) difference |= (a[index] ?? 0) ^ (b[index] ?? 0);
-  return difference === 0;
-}
-
 /** Compares a presented secret with the stored one; the time tells no more than the length of what was presented. */
 export function sameText(presented: string, stored: string): boolean {
   const a = utf8.encode(presented);

@@ -33,7 +33,7 @@ function freshMessages({ fresh, images = [] }: TurnInput): ModelMessage[] {
   return fresh.map((text, index) => userMessage(text, index === fresh.length - 1 ? images : []));
 }
 
-export function userMessage(text: string, images: TurnInput["images"] = []): ModelMessage {
+function userMessage(text: string, images: TurnInput["images"] = []): ModelMessage {
   return { role: "user", content: [{ type: "text", text }, ...images] };
 }
 
