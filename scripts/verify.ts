@@ -92,28 +92,36 @@ async function compareMigrations(): Promise<Result> {
   return { ok: false, output: `${advice}\n${output}` };
 }
 
+/** What is read of vitest's JSON report. */
 interface Report {
   numPassedTests: number;
-  numFailedTests: number;
-  testResults: { status: string; assertionResults: unknown[] }[];
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+  }[];
 }
 
 async function test(name: string, args: string[], environment: Record<string, string>): Promise<Result> {
   const file = join(scratch, `${name}.json`);
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
   const result = await command("vitest", ["run", ...reporters, ...args], { NO_COLOR: "1", ...environment });
-  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
-  // A file that could not even be loaded has no tests to count, but is no success.
-  const unloaded = testResults.filter(
-    ({ status, assertionResults }) => status === "failed" && !assertionResults.length,
-  );
-  const failed = numFailedTests + unloaded.length;
+  const { numPassedTests, testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
+  const reasons = testResults.flatMap(({ name: path, status, message, assertionResults }) => {
+    const of = relative(root, path);
+    const failed = assertionResults.filter((result) => result.status === "failed");
+    // A file that could not be loaded or set up has no test that failed, but is no success.
+    if (status === "failed" && failed.length === 0) return [`${of}\n${message}`];
+    return failed.map(({ fullName, failureMessages }) => `${of}: ${fullName}\n${failureMessages.join("\n")}`);
+  });
   totals.passed += numPassedTests;
-  totals.failed += failed;
+  totals.failed += reasons.length;
   // Tests that this machine cannot run say so themselves.
   const skipped = new Set(result.output.match(/^SKIPPED.*$/gm));
-  const note = [`${numPassedTests} passed, ${failed} failed`, ...skipped].join("; ");
-  return { ...result, ok: result.ok && failed === 0, note };
+  const note = [`${numPassedTests} passed, ${reasons.length} failed`, ...skipped].join("; ");
+  // First which tests failed and why: records of a run may keep only its beginning.
+  return { ok: result.ok && reasons.length === 0, output: [...reasons, result.output].join("\n\n"), note };
 }
 
 /** The same suite again, without the tests that start the built program. */
