@@ -1,7 +1,7 @@
 import type { Services } from "../../context.ts";
 import type { Sealed } from "../../core/cipher.ts";
 import { keyCheckPlace } from "./encryption-key.ts";
-import { sealedColumns } from "./rotate.ts";
+import { sealings } from "./rotate.ts";
 
 export interface SecretsReport {
   /** `unused`: nothing was sealed yet, as before the first start. */
@@ -15,7 +15,7 @@ export interface SecretsReport {
 /** Whether the encryption key is the one of the stored secrets, and how many there are. Only reads. */
 export async function inspectSecrets(services: Services): Promise<SecretsReport> {
   const { database, cipher } = services;
-  const counts = sealedColumns.map(
+  const counts = sealings.map(
     ({ table, keyId }) => `select count(*)::int as sealed, (count(*) filter (where ${keyId} <> $1))::int as older
       from ${table} where ${keyId} is not null`,
   );

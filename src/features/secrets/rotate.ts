@@ -3,31 +3,43 @@ import { EngineError } from "../../core/errors.ts";
 import { sqlState } from "../../db/client.ts";
 import { keyCheckPlace } from "./encryption-key.ts";
 
-interface SealedColumn {
+/** Where sealed values lie, in SQL expressions of the row. */
+interface Sealing {
   table: string;
-  column: string;
+  ciphertext: string;
   keyId: string;
-  /** An SQL expression of the row: what its value is bound to. */
+  /** What the value is bound to. */
   place: string;
+  /** Sets the key to `$1` and the ciphertext to `$2`. */
+  set: string;
 }
 
-/** Every column that holds sealed values. */
-export const sealedColumns: readonly SealedColumn[] = [
-  { table: "installation", column: "key_check", keyId: "key_check_key_id", place: `'${keyCheckPlace}'` },
+const inColumns = (table: string, ciphertext: string, keyId: string, place: string): Sealing => ({
+  ...{ table, ciphertext, keyId, place },
+  set: `${keyId} = $1, ${ciphertext} = $2`,
+});
+
+/** All that is sealed. */
+export const sealings: readonly Sealing[] = [
+  inColumns("installation", "key_check", "key_check_key_id", `'${keyCheckPlace}'`),
+  inColumns("secrets", "ciphertext", "key_id", "coalesce(agent_id, organization_id) || ':' || key"),
+  inColumns("channels", "config", "key_id", "agent_id || ':channel:' || type"),
+  inColumns("skill_env", "ciphertext", "key_id", "agent_id || ':' || skill_id || ':' || key"),
+  inColumns("plugins", "config", "key_id", "organization_id || ':plugin:' || namespace"),
   {
-    table: "secrets",
-    column: "ciphertext",
-    keyId: "key_id",
-    place: "coalesce(agent_id, organization_id) || ':' || key",
+    table: "jobs",
+    // The keys to a bucket whose files are to be deleted; of a job that failed for good nobody needs them.
+    keyId: "case when kind = 'deleteFiles' and status = 'pending' then payload #>> '{keys,keyId}' end",
+    ciphertext: "decode(payload #>> '{keys,ciphertext}', 'base64')",
+    place: "'files:' || (payload ->> 'batch')",
+    set: `payload = jsonb_set(payload, '{keys}',
+      jsonb_build_object('keyId', $1::text, 'ciphertext', translate(encode($2::bytea, 'base64'), E'\\n', '')))`,
   },
-  { table: "channels", column: "config", keyId: "key_id", place: "agent_id || ':channel:' || type" },
-  { table: "skill_env", column: "ciphertext", keyId: "key_id", place: "agent_id || ':' || skill_id || ':' || key" },
-  { table: "plugins", column: "config", keyId: "key_id", place: "organization_id || ':plugin:' || namespace" },
 ];
 
 interface SealedRow {
   /** Where the row lies. Another row can lie there later, so a write compares the ciphertext too. */
-  ctid: string;
+  row: string;
   place: string;
   keyId: string;
   ciphertext: Uint8Array;
@@ -42,12 +54,12 @@ const batchSize = 100;
 
 /**
  * Re-seals under the current key whatever an older key sealed, and the marks by which the agent of an API key is found.
- * The server may go on meanwhile: a value that changes under way is left to its new writer. Answers how many values were
+ * The server may go on meanwhile: a row that is written under way is looked at again. Answers how many values were
  * re-sealed. When some open with no configured key, the others are done all the same and it throws an `EngineError`.
  */
 export async function rotateSecrets(services: Services): Promise<number> {
   const tally: Tally = { rotated: 0, unreadable: 0 };
-  for (const column of sealedColumns) await rotateColumn(services, column, tally);
+  for (const sealing of sealings) await rotateSealing(services, sealing, tally);
   if (tally.unreadable > 0) {
     throw new EngineError(
       "internal",
@@ -57,33 +69,40 @@ export async function rotateSecrets(services: Services): Promise<number> {
   return tally.rotated;
 }
 
-async function rotateColumn(services: Services, sealed: SealedColumn, tally: Tally): Promise<void> {
-  const { table, column, keyId, place } = sealed;
+async function rotateSealing(services: Services, sealing: Sealing, tally: Tally): Promise<void> {
+  const { table, ciphertext, keyId, place } = sealing;
   const { database, cipher, log } = services;
-  const select = `select ctid::text, ${place} as place, ${keyId} as "keyId", ${column} as ciphertext from ${table}
-    where ${keyId} <> $1 and ${place} > $2 order by 2 limit ${batchSize}`;
+  const select = `select ctid::text as row, ${place} as place, ${keyId} as "keyId", ${ciphertext} as ciphertext
+    from ${table} where ${keyId} <> $1 and ${place} > $2 order by 2 limit ${batchSize}`;
   let after = "";
+  let unreadable = 0;
+  let moved = false;
   for (;;) {
     const rows = await database.query<SealedRow>(select, [cipher.keyId, after]);
     for (const row of rows) {
       const plaintext = await cipher.open(row, row.place).catch(() => null);
       if (plaintext === null) {
-        tally.unreadable += 1;
+        unreadable += 1;
         log.warn({ table, place: row.place, keyId: row.keyId }, "A stored secret opens with no configured key");
-      } else if (await reseal(services, sealed, row, plaintext)) {
+      } else if (await reseal(services, sealing, row, plaintext)) {
         tally.rotated += 1;
+      } else {
+        moved = true;
       }
       after = row.place;
     }
-    if (rows.length < batchSize) return;
+    if (rows.length === batchSize) continue;
+    if (!moved) break;
+    [after, unreadable, moved] = ["", 0, false];
   }
+  tally.unreadable += unreadable;
 }
 
-async function reseal({ database, cipher }: Services, sealed: SealedColumn, row: SealedRow, plaintext: string) {
-  const { table, column, keyId } = sealed;
-  const fresh = await cipher.seal(plaintext, row.place);
-  const parameters = [fresh.keyId, fresh.ciphertext, row.ctid, row.ciphertext];
-  const update = `update ${table} set ${keyId} = $1, ${column} = $2 where ctid = $3::tid and ${column} = $4`;
+async function reseal({ database, cipher }: Services, sealing: Sealing, sealed: SealedRow, plaintext: string) {
+  const { table, ciphertext, set } = sealing;
+  const fresh = await cipher.seal(plaintext, sealed.place);
+  const parameters = [fresh.keyId, fresh.ciphertext, sealed.row, sealed.ciphertext];
+  const update = `update ${table} set ${set} where ctid = $3::tid and ${ciphertext} = $4`;
   if (table !== "secrets") {
     return (await database.query(`${update} returning 1 as done`, parameters)).length > 0;
   }

@@ -1,7 +1,10 @@
 import { eq } from "drizzle-orm";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createCipher } from "../../../src/core/cipher.ts";
 import { agents, conversations, files, jobs } from "../../../src/db/schema.ts";
-import { createFileSweep, deleteFilesOf } from "../../../src/features/files/index.ts";
+import { createFileSweep, deleteFilesOf, fileJobs } from "../../../src/features/files/index.ts";
+import { inspectSecrets, rotateSecrets } from "../../../src/features/secrets/index.ts";
+import { createWorker } from "../../../src/jobs/worker.ts";
 import { type FilesHarness, filesHarness } from "./attachments.ts";
 
 const minuteMs = 60_000;
@@ -46,6 +49,30 @@ describe("an agent's files", () => {
     expect(h.s3.objects.size).toBe(0);
     expect(await h.rows()).toEqual([]);
     expect(await h.jobs()).toEqual([]);
+  });
+
+  test("are deleted by keys that were sealed anew meanwhile", async () => {
+    const h = await filesHarness({ store: "s3" });
+    await h.store();
+    h.s3.state.failing = { status: 503, code: "SlowDown" };
+    await h.deleteAgent();
+    const keys = [new Uint8Array(32).fill(8), new Uint8Array(32).fill(7)];
+    const both = { ...h.services, cipher: await createCipher(keys) };
+    const query: typeof both.database.query = async (text, parameters) => {
+      const rows = await both.database.query<object>(text, parameters);
+      // The job is tried between being read and being written.
+      if (text.startsWith("select") && text.includes("from jobs")) await h.worker.work();
+      return rows as never;
+    };
+    expect(await rotateSecrets({ ...both, database: { ...both.database, query } })).toBe(1);
+    expect(await inspectSecrets(both)).toMatchObject({ sealed: 1, older: 0 });
+    await h.worker.stop(0);
+    const worker = createWorker(both, fileJobs({ ...both, cipher: await createCipher(keys.slice(0, 1)) }));
+    onTestFinished(() => worker.stop(0));
+    h.s3.state.failing = null;
+    await h.clock.advance(hourMs);
+    await worker.work();
+    expect([h.s3.objects.size, await h.jobs()]).toEqual([0, []]);
   });
 
   test("leave no key in clear, neither in the job nor in the log", async () => {

@@ -82,7 +82,7 @@ describe("rotating the encryption key", () => {
     expect(new Uint8Array(marked?.authKeyHmac ?? [])).toEqual((await alone.cipher.fingerprints(authKey))[0]);
   });
 
-  it("leaves a value that changes under way to its new writer", async () => {
+  it("looks again at a value that changes under way", async () => {
     const { h, put, opened } = await filled();
     await put({ moving: "before" });
     const both = await under(h, newer, older);
@@ -96,8 +96,7 @@ describe("rotating the encryption key", () => {
       return rows as never;
     };
     await rotateSecrets({ ...both, database: { ...both.database, query } });
-    expect(await opened(both)).toMatchObject({ moving: "after" });
-    expect(await rotateSecrets(both)).toBe(1);
+    expect(await rotateSecrets(both)).toBe(0);
     expect(await opened(await under(h, newer))).toMatchObject({ moving: "after" });
   });
 
