@@ -1,4 +1,5 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { requireInstallationPermission, requirePermission } from "../context.ts";
 import { EngineError } from "../core/errors.ts";
@@ -121,7 +122,7 @@ export function unguarded<const Route extends Declared>(route: Route) {
 
 /** Whether nothing but JSON will do; a body in several forms is its handler's to tell apart. */
 function wantsJson({ request }: Declared): boolean {
-  return request?.body?.required === true && Object.keys(request.body.content).join() === "application/json";
+  return Object.keys(request?.body?.content ?? {}).join() === "application/json";
 }
 
 /** JSON and what is written as it, such as `application/ld+json`, with any parameters. */
@@ -134,7 +135,9 @@ const usualType = /^application\/json(; ?charset=utf-8)?$/i;
  */
 function checkContentType(route: Declared) {
   const wanted = wantsJson(route);
+  const optional = route.request?.body?.required !== true;
   return createMiddleware<AppEnv>(async (c, next) => {
+    if (wanted && optional) await fillEmptyBody(c);
     const type = c.req.header("Content-Type") ?? "";
     if (wanted && !usualType.test(type)) {
       if (!jsonType.test(type)) {
@@ -146,6 +149,14 @@ function checkContentType(route: Declared) {
     }
     await next();
   });
+}
+
+/** Where a body may be left out, an empty one is left out, whatever type it is said to have. */
+async function fillEmptyBody(c: Context<AppEnv>): Promise<void> {
+  const sent = await c.req.raw.text();
+  const headers = new Headers(c.req.raw.headers);
+  if (sent === "") headers.set("Content-Type", "application/json");
+  c.req.raw = new Request(c.req.raw, { headers, body: sent || "{}" });
 }
 
 /** What every route that takes JSON may answer. They are the engine's to give, so handlers' types leave them out. */

@@ -74,7 +74,7 @@ async function* eventData(response: IncomingMessage): AsyncGenerator<string> {
  * The message that answers the request, out of one message or a batch of them; null when none does. Throws an
  * `EgressError` for what is nested too deeply to be read.
  */
-function answerIn(text: string, id: RequestId): string | null {
+export function answerIn(text: string, id: RequestId): string | null {
   if (opensDeeperThan(text, deepestMessage)) throw new EgressError("The server's answer is nested too deeply");
   const parsed = parse(text);
   const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];

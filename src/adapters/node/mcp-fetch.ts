@@ -4,7 +4,7 @@ import { firstHop, type Hop } from "../../core/egress-request.ts";
 import type { McpServer } from "../../core/ports.ts";
 import { explainFailure } from "./egress-failure.ts";
 import { type Route, send } from "./egress-send.ts";
-import { type RequestId, readAnswer, readText } from "./mcp-answer.ts";
+import { answerIn, type RequestId, readAnswer, readText } from "./mcp-answer.ts";
 
 /** How hosts are found and reached. */
 export interface Way extends Omit<Route, "addresses"> {
@@ -40,10 +40,14 @@ export function mcpFetch({ way: { resolve, ...route }, server, onLostSession }: 
       const addresses = await reachableAddresses(hop.target, server().allowedHosts, find);
       signal.throwIfAborted();
       const response = await send(hop, { ...route, addresses }, signal);
+      const id = message?.id ?? null;
+      let isLost = mayMeanLostSession(response, init);
       try {
-        if (isSessionLost(response, init)) onLostSession();
-        return await toResponse(response, message?.id ?? null);
+        const answer = await toResponse(response, id);
+        if (answer.status === 400 && id !== null) isLost &&= !refusesRequest(await answer.clone().text(), id);
+        return answer;
       } finally {
+        if (isLost) onLostSession();
         response.destroy();
       }
     } catch (error) {
@@ -70,8 +74,17 @@ function parseMessage(body: unknown): { id?: RequestId; method?: string } | null
 }
 
 /** Some servers say 400 where the protocol wants 404. */
-function isSessionLost({ statusCode }: IncomingMessage, { headers }: RequestInit): boolean {
+function mayMeanLostSession({ statusCode }: IncomingMessage, { headers }: RequestInit): boolean {
   return (statusCode === 404 || statusCode === 400) && new Headers(headers).has("mcp-session-id");
+}
+
+/**
+ * Whether the body of a 400 is an error that answers the request, such as that a tool takes no such arguments. The codes
+ * that JSON-RPC leaves to servers are what they say of sessions with, too.
+ */
+function refusesRequest(body: string, id: RequestId): boolean {
+  const code = JSON.parse(answerIn(body, id) ?? "{}").error?.code;
+  return typeof code === "number" && (code < -32_099 || code > -32_000);
 }
 
 async function toResponse(response: IncomingMessage, id: RequestId | null): Promise<Response> {

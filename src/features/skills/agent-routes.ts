@@ -48,7 +48,8 @@ const upgrade = guarded("agent.skill:write", {
   operationId: "upgradeAgentSkill",
   tags,
   summary: "Pin the current version of a skill",
-  description: "Takes effect with the next turn. Fine when it is pinned already.",
+  description:
+    "Takes effect with the next turn. Fine when it is pinned already. A version that requires tools which the organization does not have is refused with 400.",
   request: { params: agentSkillPath },
   responses: { 201: json(Upgraded, "The skill as the agent has it now."), ...errorAnswers(404) },
 });
@@ -65,7 +66,8 @@ const rollBack = guarded("agent.skill:write", {
   operationId: "rollBackAgentSkill",
   tags,
   summary: "Pin an earlier version of a skill",
-  description: "The version named, else the one that was pinned before. Takes effect with the next turn.",
+  description:
+    "The version named, else the one that was pinned before. Takes effect with the next turn. A version that requires tools which the organization does not have is refused with 400.",
   request: { params: agentSkillPath, body: optional(Rollback) },
   responses: { 201: json(RolledBack, "The skill as the agent has it now."), ...errorAnswers(404) },
 });

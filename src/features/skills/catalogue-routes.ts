@@ -67,9 +67,9 @@ const update = guarded("skill.catalog:write", {
   tags,
   summary: "Save a new version of a skill",
   description:
-    "Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made; agents keep the one they pinned until they are upgraded.",
+    "Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded.",
   request: { params: skillPath, body: jsonBody(SkillChanges) },
-  responses: { 200: json(Skill, "The skill as it is now."), ...errorAnswers(404) },
+  responses: { 200: json(Skill, "The skill as it is now."), ...errorAnswers(404, 409) },
 });
 
 const remove = guarded("skill.catalog:write", {

@@ -55,7 +55,10 @@ export async function createSkill(ctx: Ctx, { name, category, ...fields }: NewSk
 export const slugTaken = (slug: string) =>
   new EngineError("conflict", `The slug ${slug} is taken: change that skill, or choose another name`);
 
-/** A new version, with the scripts of the one before. Throws 404, 400 for another name and for tools as above. */
+/**
+ * A new version, with the scripts of the one before. Throws 404, 400 for another name and for tools as above, 409 when
+ * there is no next number.
+ */
 export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges): Promise<Skill> {
   const { name, category, changelog, ...fields } = changes;
   const summary: Record<string, unknown> = {};

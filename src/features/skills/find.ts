@@ -5,7 +5,7 @@ import type { Db } from "../../db/client.ts";
 import { skills, skillVersions, workspaces } from "../../db/schema.ts";
 import { invalid } from "../../http/errors.ts";
 import { unusableTools } from "../tools/index.ts";
-import { isSkillSlug, type Script, type VersionFields } from "./rules.ts";
+import { isSkillSlug, namesHostsInVain, type Script, type VersionFields } from "./rules.ts";
 import type { RequiredEnv, Skill } from "./schema.ts";
 
 export type SkillRow = typeof skills.$inferSelect;
@@ -90,8 +90,11 @@ export async function requireUsable(
   if (issues.length > 0) throw invalid(issues);
 }
 
-/** The variables that a version asks for, whose shape the schema of the database leaves open. */
-export const requiredEnvOf = (row: Pick<VersionRow, "requiredEnv">) => row.requiredEnv as RequiredEnv[];
+/** The variables that a version asks for, whose shape the schema of the database leaves open: hosts make one sensitive. */
+export function requiredEnvOf(row: Pick<VersionRow, "requiredEnv">): RequiredEnv[] {
+  const specs = row.requiredEnv as RequiredEnv[];
+  return specs.map((spec) => (namesHostsInVain(spec) ? { ...spec, sensitive: true } : spec));
+}
 
 /** All that a version holds beside its number. */
 export function versionFieldsOf(row: Omit<VersionRow, "id" | "skillId" | "createdBy">): VersionFields {

@@ -4,6 +4,7 @@ import { EngineError } from "../../core/errors.ts";
 import { writeArray } from "../../db/arrays.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { skills } from "../../db/schema.ts";
+import { isPrePluginName } from "../tools/index.ts";
 import { requireUsable, type SkillRow } from "./find.ts";
 import { planAll, type SkillPlan } from "./import-plan.ts";
 import type { ImportAnswer, ImportedSkill } from "./import-schema.ts";
@@ -14,7 +15,7 @@ type Outcome = "created" | "updated" | "skipped";
 
 /**
  * Stores the skills: new ones with their history; those that are there get the versions they lack. All or nothing.
- * Throws 400 for tools that nobody here can use, 409 for a slug that another name has.
+ * Throws 400 for tools that nobody here can use, 409 for a slug that another name has and for numbers without a next.
  */
 export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Promise<Omit<ImportAnswer, "ignored">> {
   const outcomes: Record<Outcome, string[]> = { created: [], updated: [], skipped: [] };
@@ -22,8 +23,7 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
   const change = { action: "skill.import", target: list.length === 1 ? slugOf(list[0]?.name ?? "") : "catalogue" };
   try {
     await write(ctx, { ...change, summary }, async (tx) => {
-      const tools = list.map((one, index) => ({ path: `skills.${index}.requiredTools`, names: one.requiredTools }));
-      await requireUsable(tx, ctx, tools);
+      await requireUsable(tx, ctx, toolFields(list));
       Object.assign(outcomes, { created: [], updated: [], skipped: [] });
       const stored = await lockSkills(tx, ctx, list);
       const plans = await planAll(tx, list, stored);
@@ -37,6 +37,17 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
   }
   const { created, updated, skipped } = outcomes;
   return { created: created.length, updated: updated.length, skipped: skipped.length };
+}
+
+/** A history may name tools that were there once, but none by a name that nobody may use again. */
+function toolFields(list: readonly ImportedSkill[]) {
+  return list.flatMap(({ requiredTools, versions = [] }, index) => [
+    { path: `skills.${index}.requiredTools`, names: requiredTools },
+    ...versions.map((version, at) => ({
+      path: `skills.${index}.versions.${at}.requiredTools`,
+      names: version.requiredTools.filter(isPrePluginName),
+    })),
+  ]);
 }
 
 /** Those of the skills that are there, by slug; nobody else changes them until the transaction ends. */

@@ -5,6 +5,7 @@ import type { Db } from "../../db/client.ts";
 import { agentSkills, skills, skillVersions } from "../../db/schema.ts";
 import { invalid } from "../../http/errors.ts";
 import { type AgentRow, syncSkillTools, writeAgent } from "../agents/index.ts";
+import { unusableTools } from "../tools/index.ts";
 import type { AgentSkill } from "./agent-schema.ts";
 import { describeSkills } from "./describe.ts";
 import { isSkillSlug } from "./rules.ts";
@@ -16,7 +17,10 @@ interface Enabled {
   currentVersionId: string | null;
 }
 
-/** Pins the current version. Throws 404 for agent and skill, 400 unless the skill is enabled. */
+/**
+ * Pins the current version. Throws 404 for agent and skill, 400 unless the skill is enabled and the organization has the
+ * tools that the version requires.
+ */
 export function upgradeSkill(ctx: Ctx, slug: string, skillSlug: string): Promise<AgentSkill> {
   return changePin(
     ctx,
@@ -62,6 +66,7 @@ function changePin(
     const { link } = enabled;
     const pinnedVersionId = await choose(tx, enabled);
     if (pinnedVersionId !== link.pinnedVersionId) {
+      await requireToolsOf(tx, agent, pinnedVersionId);
       const pin = { pinnedVersionId, previousVersionId: link.pinnedVersionId, updatedAt: sql`now()` };
       await tx.update(agentSkills).set(pin).where(isLink(link));
       await syncSkillTools(tx, [agent.id]);
@@ -71,6 +76,19 @@ function changePin(
     summary.version = skill.pinnedVersion;
     return skill;
   });
+}
+
+/** Throws the 400 that names the tools which the version requires and the organization can't use any more. */
+async function requireToolsOf(tx: Db, { organizationId }: AgentRow, versionId: string | null): Promise<void> {
+  if (versionId === null) return;
+  const { version, requiredTools } = skillVersions;
+  const [row] = await tx.select({ version, requiredTools }).from(skillVersions).where(eq(skillVersions.id, versionId));
+  const unusable = await unusableTools(tx, { organizationId }, row?.requiredTools ?? []);
+  if (unusable.length === 0) return;
+  throw new EngineError(
+    "bad-request",
+    `Version ${row?.version} requires tools that this organization does not have: ${unusable.join(", ")}`,
+  );
 }
 
 const isLink = ({ agentId, skillId }: Link) => and(eq(agentSkills.agentId, agentId), eq(agentSkills.skillId, skillId));

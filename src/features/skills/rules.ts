@@ -1,3 +1,5 @@
+import { EngineError } from "../../core/errors.ts";
+
 /** The version of a new skill (spec "Skill"). */
 export const firstVersion = "0.1.0";
 
@@ -9,15 +11,18 @@ export function slugOf(name: string): string {
 /** Whether a skill can have this slug. */
 export const isSkillSlug = (text: string) => /^[a-z0-9-]{1,512}$/.test(text);
 
-/** Three numbers without leading zeros. */
+/** Three numbers without leading zeros, each at most `largest`. */
 export const versionPattern = /^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})$/;
+const largest = 999_999;
 
 const numbers = (version: string) => version.split(".").map(Number);
 
-/** The version of the next save: minor + 1. */
+/** The version of the next save: minor + 1, and behind the largest minor the next major. Throws 409 when there is none. */
 export function nextVersion(version: string): string {
   const [major = 0, minor = 0] = numbers(version);
-  return `${major}.${minor + 1}.0`;
+  if (minor < largest) return `${major}.${minor + 1}.0`;
+  if (major < largest) return `${major + 1}.0.0`;
+  throw new EngineError("conflict", `No version comes after ${version}: delete the skill, or make another one`);
 }
 
 /** Below 0 when `a` is the older one. */
@@ -39,6 +44,11 @@ export interface EnvSpec {
   description?: string | undefined;
   sensitive: boolean;
   hosts?: string[] | undefined;
+}
+
+/** Whether it is to go to its hosts only, and yet the model may read it and so send it anywhere. */
+export function namesHostsInVain({ sensitive, hosts = [] }: Pick<EnvSpec, "sensitive" | "hosts">): boolean {
+  return !sensitive && hosts.length > 0;
 }
 
 /** What a version holds, beside its number. */

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
 import { Timestamp } from "../../http/shapes.ts";
-import { versionPattern } from "./rules.ts";
+import { namesHostsInVain, versionPattern } from "./rules.ts";
 
 const notBlank = (text: string) => text.trim() !== "";
 const empty = "must not be empty";
@@ -49,9 +49,10 @@ export const RequiredEnv = z
     sensitive: z.boolean().default(true).openapi({ description: "Whether its value is never shown." }),
     hosts: z.array(host).max(32, "must have at most 32 entries").optional().openapi({
       description:
-        "When it lists any, the value goes to these hosts only. `host` is by https at its own port, 443; `host:port` is that port.",
+        "When it lists any, the value goes to these hosts only, so it must be sensitive. `host` is by https at its own port, 443; `host:port` is that port.",
     }),
   })
+  .refine((spec) => !namesHostsInVain(spec), { path: ["hosts"], error: "are for a value that is sensitive" })
   .openapi("RequiredEnv");
 export type RequiredEnv = z.infer<typeof RequiredEnv>;
 

@@ -79,8 +79,8 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     );
     Object.assign(summary, { enabled: [...enabled], needsApproval: [...approval], approvalRemoved });
     await tx.delete(agentTools).where(and(eq(agentTools.agentId, id), eq(agentTools.source, "manual")));
-    // What a skill requires is on without a choice, and goes when the skill goes.
-    const chosen = [...enabled].filter((name) => !settings.get(name)?.bySkill);
+    // What only a skill requires is named because it is on anyway: that is no choice, and it goes when the skill goes.
+    const chosen = [...enabled].filter((name) => settings.get(name)?.chosen || !settings.get(name)?.bySkill);
     if (chosen.length > 0) {
       const rows = chosen.map((name) => ({ agentId: id, name, source: "manual", needsApproval: approval.has(name) }));
       await tx.insert(agentTools).values(rows);

@@ -22,8 +22,8 @@ export { type Placeholder, Placeholders } from "./placeholders.ts";
 export { loadPlugins, type OpenPlugin } from "./plugin-store.ts";
 export { pluginSecrets, pluginTools } from "./plugin-tools.ts";
 export { stateTools } from "./state.ts";
-/** Which names of these an organization can't use. */
-export { unusableTools } from "./usable.ts";
+/** Which names of these an organization can't use, and which nobody can any more. */
+export { isPrePluginName, unusableTools } from "./usable.ts";
 
 /** `/api/tools`, `/api/instances/{slug}/tools` and `/api/organizations/{orgSlug}/plugins`. */
 export const toolRoutes = router().route("/", ownRoutes).route("/", pluginRoutes);

@@ -5,6 +5,7 @@ import { builtinNames } from "./builtin.ts";
 
 /** What tools were called before they became plugins; a migration renamed them, and no one may use them again. */
 const prePlugin = /^(ghIssue|ghPR|gitCloneRepo|renderService|markdownToPdf|fileUpload|hubspot[A-Z]\w*)$/;
+export const isPrePluginName = (name: string) => prePlugin.test(name);
 
 /** Whose tools they are to be: anybody's of the organization, or one agent's. */
 interface User {
@@ -14,8 +15,9 @@ interface User {
 
 /**
  * The names of these that an organization can't use: neither built in, nor an agent of its own (`agent:<slug>`), nor a
- * tool of a plugin that it has (`<namespace>:<tool>`). What a plugin offers whose server never answered is not known yet.
- * One agent can use no agents but the other active ones of its workspace.
+ * tool of a plugin that it has (`<namespace>:<tool>`). What a plugin offers whose server never answered is not known yet:
+ * it may be anything in the long run, but nothing that one agent can use now. Nor can it use agents but the other active
+ * ones of its workspace.
  */
 export async function unusableTools(db: Db, user: User, names: readonly string[]): Promise<string[]> {
   const { organizationId } = user;
@@ -30,10 +32,10 @@ export async function unusableTools(db: Db, user: User, names: readonly string[]
   ]);
   const usable = (name: string) => {
     if (builtinNames.has(name)) return true;
-    if (prePlugin.test(name) || !name.includes(":")) return false;
+    if (isPrePluginName(name) || !name.includes(":")) return false;
     if (name.startsWith("agent:")) return slugs.has(name.slice(6));
     const listed = plugged.get(namespaceOf(name));
-    return listed === null || (listed?.has(name) ?? false);
+    return listed === null ? user.agent === undefined : (listed?.has(name) ?? false);
   };
   return names.filter((name) => !usable(name));
 }

@@ -173,8 +173,22 @@ describe("an agent's skills", () => {
     expect((await send("DELETE", `${url}/refunds`)).status).toBe(404);
   });
 
+  it("take no version that requires tools which the organization does not have", async () => {
+    const { send, allow, set, one, act } = await withBot();
+    const numbered = (version: string, ...requiredTools: string[]) => ({ ...refunds, version, requiredTools });
+    const versions = [numbered("0.1.0", "gone:tool", "httpRequest"), numbered("0.2.0")];
+    await read(send("POST", `${catalogue}/catalog/import`, { skills: [{ ...refunds, versions }] }));
+    await allow("refunds");
+    await set(["refunds"]);
+    expect(await refusal(act("refunds", "rollback", { versionId: "0.1.0" }))).toEqual([
+      400,
+      "Version 0.1.0 requires tools that this organization does not have: gone:tool",
+    ]);
+    expect(await one("refunds")).toMatchObject({ pinnedVersion: "0.2.0", missingTools: [] });
+  });
+
   it("load themselves when told to, set or turned round, and keep that when they are off", async () => {
-    const { offer, set, act, one } = await withBot();
+    const { h, headers, url, offer, set, act, one } = await withBot();
     await offer();
     await set(["refunds"]);
     const turn = async (json?: unknown) => {
@@ -183,6 +197,18 @@ describe("an agent's skills", () => {
     };
     expect(await turn()).toEqual([201, { autoLoad: true }]);
     expect(await turn({})).toEqual([201, { autoLoad: false }]);
+    for (const type of ["application/json", "application/json ; charset=utf-8", "text/plain"]) {
+      const answer = await h.request(`${url}/refunds/auto-load`, {
+        method: "POST",
+        headers: { ...headers, "Content-Type": type },
+      });
+      expect([type, answer.status]).toEqual([type, 201]);
+    }
+    const sent = async (type: string) => {
+      const init = { method: "POST", headers: { ...headers, "Content-Type": type }, body: '{ "autoLoad": false }' };
+      return (await h.request(`${url}/refunds/auto-load`, init)).status;
+    };
+    expect([await sent("application/json ; charset=utf-8"), await sent("text/plain")]).toEqual([201, 415]);
     expect(await turn({ autoLoad: true })).toEqual([201, { autoLoad: true }]);
     expect(await turn({ autoLoad: true })).toEqual([201, { autoLoad: true }]);
     await set([]);

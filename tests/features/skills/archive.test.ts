@@ -3,6 +3,7 @@ import { deflateSync, strToU8, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { readArchive } from "../../../src/features/skills/skill-folder.ts";
+import { processorTime } from "../../processor-time.ts";
 import { catalogue, type Fields, kitchen, read, refusal } from "./skills.ts";
 import { writeZip, type ZipFile } from "./zip.ts";
 
@@ -11,19 +12,19 @@ const skillMd = "---\nname: PDF forms\ndescription: Fills in forms.\n---\n\n# Fo
 const zip = (files: Record<string, string>) =>
   zipSync(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, strToU8(text)])));
 
-/** The message of the 400 that an archive gets, and how long that took. */
+/** The message of the 400 that an archive gets, and what time of the processor that took. */
 function refusalOf(bytes: Uint8Array): [string, number] {
-  const start = performance.now();
+  const taken = processorTime();
   try {
     readArchive(bytes);
   } catch (error) {
-    if (error instanceof EngineError && error.status === 400) return [error.message, performance.now() - start];
+    if (error instanceof EngineError && error.status === 400) return [error.message, taken()];
     throw error;
   }
   throw new Error("The archive was not refused");
 }
 
-/** Expects the refusal, with these words and within a second. */
+/** Expects the refusal, with these words and for little work. */
 function expectRefused(bytes: Uint8Array, words: string): void {
   const [message, ms] = refusalOf(bytes);
   expect(message).toContain(words);
@@ -40,7 +41,7 @@ const skill = plain("SKILL.md", { packed: strToU8(skillMd) });
 describe("an archive", () => {
   it("is read in no time, however its comments and names are written", () => {
     const spaces = " ".repeat(60_000);
-    const started = performance.now();
+    const taken = processorTime();
     const { skills } = readArchive(
       zip({
         "SKILL.md": skillMd,
@@ -50,7 +51,7 @@ describe("an archive", () => {
       }),
     );
     expect(skills[0]?.scripts.map(({ description }) => description)).toEqual(["x", "x", "Adds."]);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(taken()).toBeLessThan(1_000);
     const marks = "\u0301".repeat(15_000) + "\u0316".repeat(15_000);
     const files = Array.from({ length: 30 }, (_, index) => plain(`${index}${marks}`));
     expectRefused(writeZip([skill, ...files]), "longer than 512 characters");

@@ -28,7 +28,8 @@ describe("creating a skill", () => {
     const requiredEnv = [
       { name: "any text / at all", sensitive: false, description: "What for" },
       { name: "TOKEN", sensitive: true, hosts: ["API.example.com", "[::1]:8080"] },
-      { name: "BARE" },
+      { name: "BARE", sensitive: true },
+      { name: "OPEN", sensitive: false, hosts: [] },
     ];
     const made = await read(
       create({ category: "support", requiredEnv, requiredTools: ["httpRequest", "currentTime", "httpRequest"] }),
@@ -39,7 +40,7 @@ describe("creating a skill", () => {
       requiredEnv: [
         requiredEnv[0],
         { name: "TOKEN", sensitive: true, hosts: ["api.example.com", "[::1]:8080"] },
-        { name: "BARE", sensitive: true },
+        ...requiredEnv.slice(2),
       ],
       requiredTools: ["httpRequest", "currentTime"],
     });
@@ -116,6 +117,7 @@ describe("creating a skill", () => {
       [env({ hosts: ["example.com/path"] }), "requiredEnv.0.hosts.0"],
       [env({ hosts: ["a@b"] }), "requiredEnv.0.hosts.0"],
       [env({ hosts: [""] }), "requiredEnv.0.hosts.0"],
+      [env({ sensitive: false, hosts: ["api.example.com"] }), "requiredEnv.0.hosts"],
       [{ requiredTools: ["\\"] }, "requiredTools.0"],
       [{ requiredTools: [""] }, "requiredTools.0"],
       [{ requiredTools: Array.from({ length: 65 }, (_, n) => `a${n}`) }, "requiredTools"],

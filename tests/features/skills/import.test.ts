@@ -81,6 +81,15 @@ describe("importing JSON", () => {
         400,
         "skills.2.requiredTools: this organization has no such tool: ghIssue",
       ],
+      [
+        {
+          ...refunds,
+          name: "Last",
+          versions: [{ ...refunds, version: "0.1.0", requiredTools: ["gone:tool", "ghIssue"] }],
+        },
+        400,
+        "skills.2.versions.0.requiredTools: this organization has no such tool: ghIssue",
+      ],
       [{ ...refunds, name: "REFUNDS" }, 400, "skills: two of them have the slug refunds"],
       [{ ...refunds, name: "Last", content: 5 }, 400, "skills.2.content: "],
     ];
@@ -160,13 +169,16 @@ describe("importing JSON", () => {
 });
 
 describe("the body of an import", () => {
-  const post = async (type: string | null, body: BodyInit) => {
+  const refused = async () => {
     const { h, headers } = await kitchen();
-    const sent = { ...headers, ...(type === null ? {} : { "Content-Type": type }) };
-    return refusal(h.request(url, { method: "POST", headers: sent, body }));
+    return (type: string | null, body: BodyInit) => {
+      const sent = { ...headers, ...(type === null ? {} : { "Content-Type": type }) };
+      return refusal(h.request(url, { method: "POST", headers: sent, body }));
+    };
   };
 
   it("must be of a type that is known", async () => {
+    const post = await refused();
     const message = "Content-Type must be application/json, application/zip, or multipart/form-data with a field file";
     for (const type of ["text/plain", "application/octet-stream", "application/xml"]) {
       expect(await post(type, "{}")).toEqual([415, message]);
@@ -174,6 +186,7 @@ describe("the body of an import", () => {
   });
 
   it("must be what its type says", async () => {
+    const post = await refused();
     expect(await post("application/json", "{")).toEqual([400, "The body is not valid JSON"]);
     expect(await post("application/json ; charset=utf-8", "{")).toEqual([400, "The body is not valid JSON"]);
     expect(await post("application/json ; charset=utf-8", "{}")).toEqual([400, expect.stringContaining("skills: ")]);

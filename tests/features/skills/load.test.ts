@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { agents, workspaces } from "../../../src/db/schema.ts";
+import { agents, skillVersions, workspaces } from "../../../src/db/schema.ts";
 import { loadSkills } from "../../../src/features/skills/index.ts";
 import { agentRow, catalogue, kitchen, read, refunds } from "./skills.ts";
 
@@ -79,6 +79,20 @@ describe("what a turn is served", () => {
     ]);
     await send("POST", `${path}/rollback`);
     expect(await load()).toMatchObject([{ env: [{ key: "OLD", value: "v", hosts: ["api.example.com"] }] }]);
+  });
+
+  it("is a sensitive value where an older version named its hosts and said that it is not", async () => {
+    const { h, offer, enable, send, load } = await withLoad();
+    await offer();
+    await enable("bot", ["refunds"]);
+    const spec = { name: "TOKEN", sensitive: false, hosts: ["api.example.com"] };
+    await h.services.database.db.update(skillVersions).set({ requiredEnv: [spec] });
+    const env = [{ key: "TOKEN", value: "t", sensitive: false }];
+    const shown = await read(send("PUT", "/api/instances/bot/skills/refunds/env", { env }));
+    expect(shown).toMatchObject({ env: [{ key: "TOKEN", value: "", sensitive: true }] });
+    expect(await load()).toMatchObject([{ env: [{ key: "TOKEN", sensitive: true, hosts: spec.hosts }] }]);
+    const exported = await read(send("GET", `${catalogue}/refunds/export`));
+    expect((await send("POST", `${catalogue}/catalog/import`, exported)).status).toBe(201);
   });
 
   it("is in the catalogue, allowed, and enabled: all three", async () => {

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compareVersions, isSkillSlug, nextVersion, planImport, slugOf } from "../../../src/features/skills/rules.ts";
+import {
+  compareVersions,
+  isSkillSlug,
+  nextVersion,
+  planImport,
+  slugOf,
+  versionPattern,
+} from "../../../src/features/skills/rules.ts";
 
 describe("the slug of a skill", () => {
   it("is the name in lower case, with one dash for each other character", () => {
@@ -30,21 +37,26 @@ describe("the slug of a skill", () => {
 
 describe("version numbers", () => {
   it("go up by a minor version", () => {
-    const steps = ["0.1.0", "0.9.0", "1.2.3", "7.99.1"].map((version) => [version, nextVersion(version)]);
+    const versions = ["0.1.0", "0.9.0", "1.2.3", "7.99.1", "0.999999.0"];
+    const steps = versions.map((version) => [version, nextVersion(version)]);
     expect(steps).toEqual([
       ["0.1.0", "0.2.0"],
       ["0.9.0", "0.10.0"],
       ["1.2.3", "1.3.0"],
       ["7.99.1", "7.100.0"],
+      ["0.999999.0", "1.0.0"],
     ]);
+    expect(() => nextVersion("999999.999999.0")).toThrow("No version comes after 999999.999999.0");
   });
 
-  it("compare as numbers, and the next one is always newer", () => {
+  it("compare as numbers, and the next one is always newer, and one that an import takes", () => {
     expect(["0.10.0", "0.9.0", "1.0.0", "0.9.1"].sort(compareVersions)).toEqual(["0.9.0", "0.9.1", "0.10.0", "1.0.0"]);
     const number = fc.nat(999_999);
     fc.assert(
-      fc.property(number, number, number, (...parts) => {
-        expect(compareVersions(nextVersion(parts.join(".")), parts.join("."))).toBeGreaterThan(0);
+      fc.property(fc.nat(999_998), number, number, (...parts) => {
+        const next = nextVersion(parts.join("."));
+        expect(compareVersions(next, parts.join("."))).toBeGreaterThan(0);
+        expect(next).toMatch(versionPattern);
       }),
     );
   });

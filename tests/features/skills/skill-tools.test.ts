@@ -82,6 +82,22 @@ describe("a tool that a skill turned on", () => {
     expect(await k.tool()).toEqual(["skill", false]);
   });
 
+  it("stays on without the skill where it was chosen before, and not where it was only named", async () => {
+    const k = await withSkill();
+    await k.enable("bot", []);
+    await read(k.save(["readSkill", "httpRequest"]));
+    await k.enable("bot", ["refunds"]);
+    await read(k.save(["readSkill", "httpRequest", "currentTime"]));
+    expect(await k.tool()).toEqual(["skill", false]);
+    await k.enable("bot", []);
+    expect(await k.tool()).toEqual(["manual", false]);
+    await read(k.save([]));
+    await k.enable("bot", ["refunds"]);
+    await read(k.save(["httpRequest"]));
+    await k.enable("bot", []);
+    expect(await k.tool()).toEqual([null, false]);
+  });
+
   it("goes and comes with the workspace that the agent is in", async () => {
     const k = await withSkill();
     const { workspaceId } = k.h.organization;
@@ -132,6 +148,9 @@ describe("a tool that a skill requires of a plugin", () => {
     expect(await said("crm:lose")).toEqual(unknown);
     expect((await k.create({ name: "Found", requiredTools: ["crm:find"] })).status).toBe(201);
     await save({ tools: [], status: "failed" });
-    expect((await k.create({ name: "Later", requiredTools: ["crm:lose"] })).status).toBe(201);
+    await k.offer({ name: "Later", requiredTools: ["crm:lose"] });
+    await k.agent("bot");
+    const { skills } = await read<{ skills: Fields[] }>(k.enable("bot", ["later"]));
+    expect(skills).toMatchObject([{ name: "later", missingTools: ["crm:lose"] }]);
   });
 });
