@@ -33,6 +33,7 @@ export function encodedForms(value: string): Set<string> {
     hex,
     hex.toUpperCase(),
     ...base64Forms(bytes),
+    ...base64Lines(bytes),
   ]);
 }
 
@@ -60,4 +61,11 @@ function base64Forms(bytes: Uint8Array): string[] {
     const form = toBase64(shifted).slice(first, last);
     return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
   });
+}
+
+/** The lines in which tools print the base64 of a value: OpenSSL's have 64 characters, those of `base64` 76. */
+function base64Lines(bytes: Uint8Array): string[] {
+  // Its last character depends on what follows, such as a line break.
+  const form = toBase64(bytes).slice(0, Math.floor((bytes.length * 8) / 6));
+  return [64, 76].flatMap((width) => (form.length > width ? (form.match(new RegExp(`.{1,${width}}`, "g")) ?? []) : []));
 }

@@ -73,7 +73,10 @@ export const Policies = z.object({
     example: 60,
   }),
   toolTimeoutSeconds: zInt4(1, 3_600).openapi({ description: "How long a tool may run.", example: 60 }),
-  modelTimeoutSeconds: zInt4(1, 3_600).openapi({ description: "How long a turn may take in all.", example: 300 }),
+  modelTimeoutSeconds: zInt4(1, 3_600).openapi({
+    description: "How long a turn may take in all, without its hooks; its model may be silent for half of it.",
+    example: 300,
+  }),
   httpAllowedHosts: z
     .array(Host)
     .max(256, "must have at most 256 entries")

@@ -1,6 +1,7 @@
 import { Automaton } from "./automaton.ts";
 import { encodedForms } from "./encoded-forms.ts";
 import { Search, type Span } from "./search.ts";
+import { secretTexts } from "./secret-texts.ts";
 
 /** What stands where a secret stood. */
 export const scrubbed = "[secret]";
@@ -24,15 +25,16 @@ export interface ScrubStream {
    * lies across two pieces, its first two characters may be said.
    */
   push(piece: string): string;
-  /** What was held back, once nothing more comes. */
-  end(): string;
+  /** What was held back. Of a secret that goes on after it, the rest is blotted out. */
+  flush(): string;
 }
 
-const identity: ScrubStream = { push: (piece) => piece, end: () => "" };
+const identity: ScrubStream = { push: (piece) => piece, flush: () => "" };
 
-/** A function that blots out the given values wherever they occur in a text, also encoded. */
+/** A function that blots out the given values, and each of their lines, wherever they occur in a text, also encoded. */
 export function scrubber(values: Iterable<string>): Scrub {
-  const telling = [...values].filter((value) => value.length >= shortest);
+  const texts = [...values].flatMap((value) => [...secretTexts(value)]);
+  const telling = texts.filter((text) => text.length >= shortest);
   if (telling.length === 0) return Object.assign((text: string) => text, { stream: () => identity });
   let automaton: Automaton | null = null;
   const stream = () => {
@@ -44,7 +46,7 @@ export function scrubber(values: Iterable<string>): Scrub {
   const whole = (text: string) => {
     if (text.length < shortest) return text;
     const pieces = stream();
-    return pieces.push(text) + pieces.end();
+    return pieces.push(text) + pieces.flush();
   };
   return Object.assign(whole, { stream });
 }
@@ -56,14 +58,12 @@ function needles(values: readonly string[]): Set<string> {
 }
 
 class KnownSecrets implements ScrubStream {
-  readonly #automaton: Automaton;
-  #search: Search;
+  readonly #search: Search;
   /** What was not said yet, and the secrets found in it; they don't overlap. */
   #held = "";
   #found: Span[] = [];
 
   constructor(automaton: Automaton) {
-    this.#automaton = automaton;
     this.#search = new Search(automaton);
   }
 
@@ -74,8 +74,7 @@ class KnownSecrets implements ScrubStream {
     return this.#say(this.#safe());
   }
 
-  end(): string {
-    this.#search = new Search(this.#automaton);
+  flush(): string {
     return this.#say(this.#held.length);
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/ports.ts";
 import type { Reply } from "./hooks.ts";
-import { StepFold, type ToolCall, tokenCount } from "./step.ts";
+import { type Speech, StepFold, speech, type ToolCall, tokenCount } from "./step.ts";
 import { type Answer, wireResult } from "./tools.ts";
 import type { HookExecution, JsonValue, ModelMessage, PendingCall, Step, StepType, TurnInput, Usage } from "./types.ts";
 
@@ -20,6 +20,7 @@ export class TurnFold {
   readonly #results = new Map<ToolCall, Answer>();
   readonly #clock: Clock;
   readonly #input: TurnInput;
+  readonly #speech: Speech;
   readonly #startedAt: number;
   #contextTokens = 0;
   #uncountedCalls = 0;
@@ -32,6 +33,7 @@ export class TurnFold {
   constructor(clock: Clock, input: TurnInput) {
     this.#clock = clock;
     this.#input = input;
+    this.#speech = speech(input.scrub);
     this.#startedAt = clock.now();
     this.prompt = [...(input.resumed?.messages ?? [])];
     this.context = input.resumed?.context ?? null;
@@ -39,7 +41,7 @@ export class TurnFold {
 
   /** Begins a step, or begins it anew when nothing came of the first attempt. */
   begin(index: number, stepType: StepType): StepFold {
-    this.#step = new StepFold(index, stepType, this.#input);
+    this.#step = new StepFold(index, stepType, this.#input, this.#speech);
     this.#stepStartedAt = this.#clock.now();
     return this.#step;
   }

@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import { randomHex } from "../core/ids.ts";
-import type { ScrubStream } from "../core/scrub.ts";
+import type { Scrub, ScrubStream } from "../core/scrub.ts";
 import { scrubJson } from "../core/scrub-json.ts";
 import { isDeeperThan } from "../core/text.ts";
 import type { JsonValue, ModelMessage, PendingCall, StepType, TurnEvent, TurnInput, Usage } from "./types.ts";
@@ -25,11 +25,10 @@ export interface ToolCall {
   providerOptions?: SharedV4ProviderMetadata;
 }
 
-interface OpenBlock {
-  block: Block;
-  /** A secret may lie across two deltas. */
-  clean: ScrubStream;
-}
+/** What a turn says and thinks: a secret may lie across two deltas, two blocks, or two steps. */
+export type Speech = Readonly<Record<Block["type"], ScrubStream>>;
+
+export const speech = (scrub: Scrub): Speech => ({ text: scrub.stream(), reasoning: scrub.stream() });
 
 type AssistantPart = Extract<ModelMessage, { role: "assistant" }>["content"][number];
 
@@ -59,13 +58,15 @@ export class StepFold {
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
-  readonly #open = new Map<string, OpenBlock>();
+  readonly #open = new Map<string, Block>();
   readonly #input: Input;
+  readonly #speech: Speech;
 
-  constructor(index: number, stepType: StepType, input: Input) {
+  constructor(index: number, stepType: StepType, input: Input, said = speech(input.scrub)) {
     this.index = index;
     this.stepType = stepType;
     this.#input = input;
+    this.#speech = said;
   }
 
   get text(): string {
@@ -83,15 +84,16 @@ export class StepFold {
       case "reasoning-delta":
         return this.#delta(part);
       case "text-start":
-      case "reasoning-start":
-        this.#start(part.type === "text-start" ? "text" : "reasoning", part);
+        this.#start("text", part);
         return null;
+      case "reasoning-start":
+        this.#start("reasoning", part);
+        return this.#produce();
       case "text-end":
       case "reasoning-end":
         return this.#close(part);
       case "tool-input-start":
-        this.produced = true;
-        return { type: "produced" };
+        return this.#produce();
       case "tool-call":
         return this.#call(part);
       case "finish":
@@ -125,37 +127,42 @@ export class StepFold {
   #start(
     type: Block["type"],
     { id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
-  ): OpenBlock {
+  ): Block {
     const block: Block = { type, text: "", ...(providerMetadata ? { providerOptions: providerMetadata } : {}) };
-    const open = { block, clean: this.#input.scrub.stream() };
     this.#said.push(block);
-    this.#open.set(`${type}:${id}`, open);
-    return open;
+    this.#open.set(`${type}:${id}`, block);
+    return block;
+  }
+
+  /** Something began of which there is nothing to show. */
+  #produce(): TurnEvent {
+    this.produced = true;
+    return { type: "produced" };
   }
 
   #delta(part: Part<"text-delta" | "reasoning-delta">): TurnEvent | null {
     const type = part.type === "text-delta" ? "text" : "reasoning";
-    const { block, clean } = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
+    const block = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
     if (part.providerMetadata) merge(block, part.providerMetadata);
     if (part.delta === "") return null;
     this.#length += part.delta.length;
     if (this.#length > longestStep)
       throw new Error(`The provider said more than ${longestStep} characters in one step`);
+    const text = this.#speech[type].push(part.delta);
+    if (text === "") return this.#produce();
     this.produced = true;
-    const text = clean.push(part.delta);
-    if (text === "") return { type: "produced" };
     block.text += text;
     return { type: part.type, text };
   }
 
   #close(part: Part<"text-end" | "reasoning-end">): TurnEvent | null {
     const type = part.type === "text-end" ? "text" : "reasoning";
-    const open = this.#open.get(`${type}:${part.id}`);
-    if (!open) return null;
+    const block = this.#open.get(`${type}:${part.id}`);
+    if (!block) return null;
     // Signatures of reasoning come with its end.
-    if (part.providerMetadata) merge(open.block, part.providerMetadata);
+    if (part.providerMetadata) merge(block, part.providerMetadata);
     this.#open.delete(`${type}:${part.id}`);
-    const text = sayRest(open);
+    const text = this.#sayRest(block);
     return text === "" ? null : { type: `${type}-delta`, text };
   }
 
@@ -187,12 +194,20 @@ export class StepFold {
       completionTokens: tokenCount(usage.outputTokens.total),
     };
     let text = "";
-    for (const open of this.#open.values()) {
-      const rest = sayRest(open);
-      if (open.block.type === "text") text += rest;
+    // The rest is of the last one that said something.
+    for (const block of [...this.#open.values()].reverse()) {
+      const rest = this.#sayRest(block);
+      if (block.type === "text") text += rest;
     }
     this.#open.clear();
     return text === "" ? null : { type: "text-delta", text };
+  }
+
+  /** What was held back of a block that is over. */
+  #sayRest(block: Block): string {
+    const text = this.#speech[block.type].flush();
+    block.text += text;
+    return text;
   }
 
   #join(type: Block["type"]): string {
@@ -200,13 +215,6 @@ export class StepFold {
     for (const part of this.#said) if ("text" in part && part.type === type) text += part.text;
     return text;
   }
-}
-
-/** What was held back of a block that is over. */
-function sayRest({ block, clean }: OpenBlock): string {
-  const text = clean.end();
-  block.text += text;
-  return text;
 }
 
 function merge(block: Block, metadata: SharedV4ProviderMetadata): void {

@@ -15,10 +15,18 @@ export function wireResult(result: ToolResult): JsonValue {
   return result.ok ? result.value : { error: result.error };
 }
 
-/** Whether a person has to decide about a call before it is made. */
-export function needsApproval({ tools }: TurnInput, { name, malformed }: ToolCall): boolean {
-  return malformed === undefined && (tools.get(name)?.needsApproval ?? false);
+/** Whether a person has to decide about a call before it is made. Nobody can about what nobody may see. */
+export function needsApproval({ tools }: TurnInput, call: ToolCall): boolean {
+  return call.malformed === undefined && !holdsSecret(call) && (tools.get(call.name)?.needsApproval ?? false);
 }
+
+const holdsSecret = ({ args, shown }: ToolCall) => shown !== args;
+
+/** What a model hears of a call that nobody can approve. */
+const unapproved = (call: ToolCall) =>
+  holdsSecret(call)
+    ? "A person has to approve this, and may not see the secret in its arguments: use its placeholder, or leave it out"
+    : "A person has to approve this, which nobody can here";
 
 interface CallOptions {
   signal: AbortSignal;
@@ -46,12 +54,12 @@ export async function callTool(
   if (!tool || (approved && tool.name !== call.tool))
     return { ok: false, error: `There is no tool named ${call.tool}` };
   if (call.malformed !== undefined) return { ok: false, error: call.malformed };
-  if (tool.needsApproval && !approved)
-    return { ok: false, error: "A person has to approve this, which nobody can here" };
+  if (tool.needsApproval && !approved) return { ok: false, error: unapproved(call) };
   const controller = new AbortController();
   const limit = cutOff(controller, signal, clock, tool.timeoutMs?.() ?? input.limits.toolMs);
   try {
-    const work = tool.execute(tool.validate(call.args), {
+    const args = tool.effect === "external" ? call.args : scrubJson(call.args, input.scrub);
+    const work = tool.execute(tool.validate(args), {
       toolCallId: call.id,
       signal: controller.signal,
       state: input.state,

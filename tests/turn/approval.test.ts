@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { scrubber } from "../../src/core/scrub.ts";
 import type { JsonValue, Tool, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
 import { finish, reasoning, reply, scriptedModel, text, toolCall } from "../scripted-model.ts";
 import { runTurn, tool, turnInput } from "./input.ts";
@@ -153,4 +154,21 @@ test("where nothing is stored, nobody can approve: the model hears that", async 
   const { outcome } = await runTurn(turnInput(model, { conversation: null, tools: map }));
   expect(made).toEqual([]);
   expect(outcome).toMatchObject({ status: "done", text: "I can't pay.", calls: [{ toolCallId: ownId, ok: false }] });
+});
+
+test("what holds a secret waits for nobody, who could not see what is approved: the model hears that", async () => {
+  const { made, tools: map } = tools();
+  const model = scriptedModel([
+    { parts: [...toolCall("p", "shop__pay", { amount: 5, key: "top-secret-value" }), finish("tool-calls")] },
+    reply("I can't pay."),
+  ]);
+  const scrub = scrubber(["top-secret-value"]);
+  const { events, outcome } = await runTurn(turnInput(model, { conversation, tools: map, scrub }));
+  expect(made).toEqual([]);
+  expect(outcome).toMatchObject({ status: "done", text: "I can't pay.", calls: [{ toolCallId: ownId, ok: false }] });
+  expect(events).toContainEqual({
+    type: "tool-result",
+    id: ownId,
+    result: { error: expect.stringContaining("may not see the secret in its arguments") },
+  });
 });

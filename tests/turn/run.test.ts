@@ -61,6 +61,7 @@ test("tools run between steps, and signed reasoning is replayed verbatim", async
 
   expect(events.map(({ type }) => type)).toEqual([
     "step-start",
+    "produced",
     "reasoning-delta",
     "text-delta",
     "produced",
@@ -193,18 +194,25 @@ test("a tool's result and its error are scrubbed", async () => {
 test("a secret that the model says is scrubbed, also over several deltas and in a tool's arguments", async () => {
   const scrub = scrubber(["top-secret-value"]);
   const given: unknown[] = [];
+  const noting = (name: string) =>
+    tool(name, async (args) => {
+      given.push([name, args]);
+      return "done";
+    });
   const tools = new Map([
-    [
-      "send",
-      tool("send", async (args) => {
-        given.push(args);
-        return "sent";
-      }),
-    ],
+    ["send", { ...noting("send"), effect: "external" as const }],
+    ["keep", noting("keep")],
   ]);
   const deltas = ["The value is top", "-secret", "-val", "ue, and top-", "notch."];
   const model = scriptedModel([
-    { parts: [...text(...deltas), ...toolCall("a", "send", { to: "top-secret-value" }), finish("tool-calls")] },
+    {
+      parts: [
+        ...text(...deltas),
+        ...toolCall("a", "send", { to: "top-secret-value" }),
+        ...toolCall("b", "keep", { note: "top-secret-value" }),
+        finish("tool-calls"),
+      ],
+    },
     reply("It ends in top-secret"),
   ]);
   const { events, outcome } = await runTurn(turnInput(model, { tools, scrub }));
@@ -213,7 +221,30 @@ test("a secret that the model says is scrubbed, also over several deltas and in 
   expect(streamedText(events)).toBe("The value is [secret], and top-notch.It ends in top-secret");
   expect(outcome.text).toBe(streamedText(events));
   expect(events).toContainEqual({ type: "tool-call", id: "a", name: "send", args: { to: "[secret]" } });
-  expect(given).toEqual([{ to: "top-secret-value" }]);
+  // Only what goes outside needs it; what the engine does itself may be kept.
+  expect(given).toEqual([
+    ["send", { to: "top-secret-value" }],
+    ["keep", { note: "[secret]" }],
+  ]);
+});
+
+test("a secret over two blocks or two steps is not whole in the reply", async () => {
+  const tools = new Map([["look", tool("look", answering("seen"))]]);
+  const model = scriptedModel([
+    {
+      parts: [
+        ...[...reasoning("Use top-"), ...reasoning("secret-value.")],
+        ...[...text("First top-secret"), ...text("-value, then top-")],
+        ...[...toolCall("a", "look"), finish("tool-calls")],
+      ],
+    },
+    reply("secret-value; top-notch."),
+  ]);
+  const { events, outcome } = await runTurn(turnInput(model, { tools, scrub: scrubber(["top-secret-value"]) }));
+  expect(outcome.text).toBe("First top-secret[secret], then top-[secret]; top-notch.");
+  expect(outcome.reasoning).toBe("Use top-[secret].");
+  expect(streamedText(events)).toBe(outcome.text);
+  expect(outcome.steps.map((step) => step.text).join("")).toBe(outcome.text);
 });
 
 test("arguments that are no object are replayed as an empty one, which every provider takes", async () => {

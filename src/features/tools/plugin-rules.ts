@@ -1,6 +1,7 @@
 import { parseTarget } from "../../core/egress.ts";
 import { firstHop } from "../../core/egress-request.ts";
 import type { McpTransport } from "../../core/ports.ts";
+import { secretLines } from "../../core/secret-texts.ts";
 
 /** Of the engine's own tools and plugins, and `agent`, which other agents are called by. */
 const reserved: ReadonlySet<string> = new Set([
@@ -109,13 +110,16 @@ const mapValues = (values: Values, change: (value: string) => string): Record<st
 const harmlessHeaders: ReadonlySet<string> = new Set(["accept-language", "user-agent"]);
 const tellingParameter = /key|token|secret|passw|auth|sig/i;
 
+/** Variables that are settings and no secret, whatever is started. */
+const plainVariables: ReadonlySet<string> = new Set([
+  ...["NODE_ENV", "APP_ENV", "ENVIRONMENT", "LOG_LEVEL", "DEBUG", "PATH", "HOME", "HOST", "PORT"],
+  ...["LANG", "LC_ALL", "TZ", "AWS_REGION", "AWS_DEFAULT_REGION"],
+]);
+
 /** The values of a transport that no model, log or answer may show. */
 export function transportSecrets(transport: McpTransport): string[] {
-  const values = transport.type === "http" ? httpSecrets(transport) : Object.values(transport.env);
-  // Of a key in several lines each is one.
-  return values
-    .flatMap((value) => [value, ...value.split("\n").map((line) => line.trim())])
-    .filter((value) => value !== "");
+  if (transport.type === "http") return httpSecrets(transport);
+  return Object.entries(transport.env).flatMap(([name, value]) => (plainVariables.has(name) ? [] : [value]));
 }
 
 /** The words of JSON Schema that are long enough to be taken for a secret: without them no schema would stay one. */
@@ -125,13 +129,21 @@ const schemaWords: ReadonlySet<string> = new Set([
 ]);
 
 /** Those of a transport without what would spoil the schemas of a listing, and is no secret. */
-export const listingSecrets = (transport: McpTransport) =>
-  transportSecrets(transport).filter((value) => !schemaWords.has(value.toLowerCase()));
+export function listingSecrets(transport: McpTransport): string[] {
+  const isSchemaWord = (line: string) => schemaWords.has(line.toLowerCase());
+  return transportSecrets(transport).flatMap((value) => {
+    const lines = secretLines(value);
+    return lines.some(isSchemaWord) ? lines.filter((line) => !isSchemaWord(line)) : [value];
+  });
+}
 
 function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>): string[] {
   const secret = Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name.toLowerCase()));
   const parameters = [...new URL(url).searchParams].filter(([name]) => tellingParameter.test(name));
-  return [...secret.flatMap(([, value]) => [value, ...credentialsIn(value)]), ...parameters.map(([, value]) => value)];
+  return [
+    ...secret.flatMap(([, value]) => [value, ...credentialsIn(value.trim())]),
+    ...parameters.map(([, value]) => value),
+  ];
 }
 
 /** What follows a scheme such as `Bearer`, and the password in a `Basic` one. */

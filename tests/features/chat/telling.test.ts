@@ -2,6 +2,12 @@ import { expect, test } from "vitest";
 import { scrubber } from "../../../src/core/scrub.ts";
 import { telling } from "../../../src/features/chat/telling.ts";
 
+test("what only says where files lie is no secret", () => {
+  const keys = { s3_access_key_id: "AKIAIOSFODNN7EXAMPLE", s3_secret_access_key: "wJalrXUtnFEMI" };
+  const places = { s3_region: "eu-central-1", s3_bucket: "acme-files" };
+  expect(telling(new Map(Object.entries({ ...places, ...keys })))).toEqual(Object.values(keys));
+});
+
 test("of an address only user and password are secret", () => {
   const secrets = new Map([
     ["openai_api_key", "sk-123456"],

@@ -13,6 +13,7 @@ import {
   unmaskTransport,
   urlProblem,
 } from "../../../src/features/tools/plugin-rules.ts";
+import { processorTime } from "../../processor-time.ts";
 
 const http = (headers: Record<string, string>, url = "https://mcp.example/mcp"): McpTransport => ({
   type: "http",
@@ -89,9 +90,13 @@ test("the secrets of a transport are its values, what is in them, and telling pa
   const all = transportSecrets(http({ Authorization: "Basic not base64!", "User-Agent": "mine" }, url));
   expect(all).not.toContain("mine");
   expect(all).not.toContain("default");
-  expect(transportSecrets(stdio({ KEY: "-----\nabcdef\n  ghijkl\n" }))).toEqual(
-    expect.arrayContaining(["-----\nabcdef\n  ghijkl\n", "abcdef", "ghijkl"]),
-  );
+  expect(transportSecrets(http({ Authorization: " Bearer token-1 " }))).toContain("token-1");
+});
+
+test("the secrets of a process are its variables, but those that are settings by their names", () => {
+  expect(transportSecrets(stdio({ NODE_ENV: "production", TZ: "Europe/Zurich", MODE: "geheim" }))).toEqual(["geheim"]);
+  const scrub = scrubber(transportSecrets(stdio({ KEY: "-----\nabcdef\n  ghijkl\n" })));
+  expect(scrub("abcdef, ghijkl")).toBe("[secret], [secret]");
 });
 
 describe("what a server lists", () => {
@@ -146,11 +151,9 @@ describe("what a server lists", () => {
       type: "stdio" as const,
       command: "x",
       args: [],
-      env: { A: "object", B: "String", C: "geheim" },
+      env: { A: "object", B: "String ", C: "geheim", D: "verdeckt\nrequired" },
     };
-    expect(listingSecrets(transport)).not.toContain("object");
-    expect(listingSecrets(transport)).toContain("geheim");
-    expect(listingSecrets(transport)).not.toContain("String");
+    expect(listingSecrets(transport)).toEqual(["geheim", "verdeckt"]);
   });
 
   test("has schemas that every provider takes", () => {
@@ -222,7 +225,7 @@ describe("arguments", () => {
     expect(() => check({ properties: texts })({ a: numbers(1_000) })).toThrow("a/0");
     const many = (length: number, part: object) => Array.from({ length }, () => part);
     const wide = Object.fromEntries(numbers(15_000).map((one, index) => [`k${index}`, one]));
-    const started = performance.now();
+    const taken = processorTime();
     for (const [schema, value] of [
       [{ items: { allOf: many(3_500, { type: "string" }) } }, numbers(15_000)],
       [{ items: { anyOf: many(3_500, { type: "string" }) } }, numbers(15_000)],
@@ -235,7 +238,7 @@ describe("arguments", () => {
       const args = { a: value };
       expect(check({ properties: { a: schema } })(args)).toBe(args);
     }
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(taken()).toBeLessThan(1_000);
   });
 
   test("are checked in no time, whatever the schema wants", () => {
@@ -244,9 +247,9 @@ describe("arguments", () => {
       const next = { $ref: `#/$defs/d${level + 1}` };
       $defs[`d${level}`] = { allOf: [next, next] };
     }
-    const started = performance.now();
+    const taken = processorTime();
     check({ type: "object", $defs, allOf: [{ $ref: "#/$defs/d0" }] })({});
     check({ properties: { a: { pattern: "^(a+)+$", format: "email" } } })({ a: `${"a".repeat(50_000)}!` });
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(taken()).toBeLessThan(1_000);
   });
 });
