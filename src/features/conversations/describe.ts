@@ -4,7 +4,7 @@ import { randomHex } from "../../core/ids.ts";
 import type { Complete } from "../../core/ports.ts";
 import type { Database } from "../../db/client.ts";
 import type { JobHandler, JobHandlers } from "../../jobs/attempt.ts";
-import { unlessRefused } from "../../jobs/unless-refused.ts";
+import { isRefusal } from "../../jobs/unless-refused.ts";
 import { type Description, descriptionPrompt, firstWords, readDescription, type Wanted } from "./description-prompt.ts";
 import { wantedOf } from "./rules.ts";
 
@@ -22,7 +22,7 @@ interface Needs {
 
 /** What this feature does in the background. */
 export function conversationJobs(needs: Needs): JobHandlers {
-  return { [description]: unlessRefused(needs.services, describeConversation(needs)) };
+  return { [description]: describeConversation(needs) };
 }
 
 const Payload = z.object({ conversationId: z.uuid() });
@@ -37,22 +37,24 @@ function describeConversation({ services, complete }: Needs): JobHandler {
     if (!subject) return;
     const wanted = wantedOf(subject);
     if (!wanted.title && !wanted.summary) return;
-    const described = subject.ask
+    const found = subject.ask
       ? await askFor(wanted, await newest(database, subject), (prompt) => complete(subject.slug, prompt, signal))
-      : null;
+      : unasked;
     signal.throwIfAborted();
-    if (subject.ask && described === null) {
-      log.warn({ conversationId, agent: subject.slug }, "The fast model gave no title or summary");
-    }
+    if (found === null) log.warn({ conversationId, agent: subject.slug }, "The fast model gave no title or summary");
     await writeDown(database, subject, {
-      title: described?.title ?? (wanted.title ? await plainTitle(database, conversationId) : null),
-      summary: described?.summary ?? null,
-      summarized: wanted.summary ? subject.messages : null,
+      title: found?.title ?? (wanted.title ? await plainTitle(database, conversationId) : null),
+      summary: found?.summary ?? null,
+      // Who may not be asked now sums up with the next turn.
+      summarized: wanted.summary && found !== unasked ? subject.messages : null,
     });
   };
 }
 
-/** Null when it answered something else twice. */
+/** What there is without a model. */
+const unasked: Description = { title: null, summary: null };
+
+/** Null when it answered something else twice; `unasked` when it may not be asked. */
 async function askFor(
   wanted: Wanted,
   conversation: Pick<Parameters<typeof descriptionPrompt>[0], "messages" | "summary">,
@@ -60,10 +62,15 @@ async function askFor(
 ): Promise<Description | null> {
   const prompt = descriptionPrompt({ ...conversation, wanted, mark: randomHex(24) });
   for (let tried = 1; tried <= tries; tried += 1) {
-    const found = readDescription(await ask(prompt), wanted);
+    const found = await ask(prompt).then((answer) => readDescription(answer, wanted), unlessRefusal);
     if (found) return found;
   }
   return null;
+}
+
+function unlessRefusal(error: unknown): Description {
+  if (!isRefusal(error)) throw error;
+  return unasked;
 }
 
 interface Subject {

@@ -88,6 +88,9 @@ async function releaseTurns(tx: Db, conversationId: string): Promise<void> {
         stop_requested = t.stop_requested or t.status in ('queued', 'running')
       from own where t.id = own.id
       returning t.id
+    ), forgotten as (
+      -- What other replicas follow them by.
+      delete from stream_chunks c using own where c.turn_id = own.id
     )
     update tool_calls k set args = null, reason = null,
       status = case when k.status = 'pending' then 'expired' else k.status end

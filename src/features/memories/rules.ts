@@ -1,4 +1,4 @@
-import { stemOf, tellingWords, wordsOf } from "./text.ts";
+import { contentWords, isSameWord, stemOf, tellingWords, wordsOf } from "./text.ts";
 
 const nearEnough = 0.8;
 
@@ -11,20 +11,23 @@ export function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): numb
 }
 
 /**
- * The one that says nearly the same as `content`, or null. Other numbers or another order of the words are another
- * fact: "Ann is older than Bob" must not replace its opposite, nor one birthday the other.
+ * The one that says nearly the same as `content`, or somewhat more or less, or null. Other numbers, another order of the
+ * words, or another word in the place of one are another fact: "Ann is older than Bob" must not replace its opposite,
+ * nor one birthday the other, nor one daughter her sister.
  */
 export function nearDuplicate<Known extends { content: string }>(
   content: string,
   known: readonly Known[],
 ): Known | null {
   const words = new Set(wordsOf(content));
+  const said = contentWords(content);
   let best: { one: Known; near: number } | null = null;
   for (const one of known) {
     const others = new Set(wordsOf(one.content));
     const near = similarity(words, others);
     if (near < nearEnough || near <= (best?.near ?? 0)) continue;
-    if (sameNumbers(words, others) && sameOrder(words, others)) best = { one, near };
+    const told = contentWords(one.content);
+    if (sameNumbers(words, others) && (holds(said, told) || holds(told, said))) best = { one, near };
   }
   return best?.one ?? null;
 }
@@ -35,9 +38,14 @@ function sameNumbers(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return numbers(a).join(" ") === numbers(b).join(" ");
 }
 
-function sameOrder(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  const [left, right] = [[...a].filter((word) => b.has(word)), [...b].filter((word) => a.has(word))];
-  return left.every((word, index) => word === right[index]);
+/** Whether `more` has all words of `less` in their order. */
+function holds(more: readonly string[], less: readonly string[]): boolean {
+  let found = 0;
+  for (const word of more) {
+    const next = less[found];
+    if (next !== undefined && isSameWord(word, next)) found += 1;
+  }
+  return found === less.length;
 }
 
 /** What can be told apart by how well it fits. */

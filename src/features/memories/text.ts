@@ -46,6 +46,28 @@ export function wordsOf(text: string): string[] {
   );
 }
 
+/** English words that only hold others together, in all their forms. */
+const functionWords = new Set("a an the and is are am was were be been has have had".split(" "));
+
+/** The words that say something, in order; of an unbroken run every character. */
+export function contentWords(text: string): string[] {
+  return piecesOf(text)
+    .flatMap((piece) => (piece.unbroken ? [...piece.text] : [piece.text]))
+    .filter((word) => !functionWords.has(word));
+}
+
+/**
+ * Whether two words are one, or differ by a regular ending of English. What their stems say is too little: Austria is
+ * not Australia, and Paula not Paul.
+ */
+export function isSameWord(a: string, b: string): boolean {
+  if (a === b) return true;
+  let end = 0;
+  while (end < a.length && a[end] === b[end]) end += 1;
+  const endings = a[end - 1] === "e" ? ["", "s", "d"] : ["", "s", "es", "ed", "ing"];
+  return end >= 4 && [a, b].every((word) => endings.includes(word.slice(end)));
+}
+
 /** What a text is found by: its words, and of unbroken runs the last character, so that each begins something. */
 export function indexTerms(text: string): string[] {
   const last = piecesOf(text)

@@ -8,9 +8,11 @@ import {
   hookExecutions,
   memories,
   messages,
+  streamChunks,
   toolCalls,
   turns,
 } from "../../../src/db/schema.ts";
+import { createEngine, type Engine } from "../../../src/engine.ts";
 import { saveMemory } from "../../../src/features/memories/index.ts";
 import { finish, gate, reply, scriptedModel, text, textDelta, toolCall } from "../../scripted-model.ts";
 import { eventually, readEvents, readUntil } from "../chat/chat.ts";
@@ -90,13 +92,64 @@ test("stops a turn that runs: its client is told an end, nothing is stored and n
   let rest = "";
   for (let part = await reader.read(); !part.done; part = await reader.read())
     rest += new TextDecoder().decode(part.value);
-  expect(rest).toContain("event: done");
+  expect(rest).toContain(`event: done\ndata: {"conversationId":"${refOf(h, "c")}","messageId":null}`);
   expect(rest).not.toContain("event: error");
   const { conversations: left, messages: said, turns: rows } = await h.stored();
   expect([left, said]).toEqual([[], []]);
   expect(rows).toMatchObject([{ status: "aborted", errorCode: "stop", conversationId: null }]);
   expect(h.logs.filter((line) => /"level":"(error|warn)"/.test(line))).toEqual([]);
 });
+
+test.each([
+  ["whole, before output", [], {}, 409],
+  ["whole, behind output", [textDelta("So far ")], {}, 409],
+  ["streamed, before output", [], { stream: true }, 409],
+  ["streamed, behind output", [textDelta("So far ")], { stream: true }, 200],
+])("a turn on /v1 that is stopped is an error: %s", async (_what, said, extra, status) => {
+  const held = gate();
+  const model = scriptedModel([{ parts: [...said, held.promise, textDelta("never"), finish()] }]);
+  const h = await conversationHarness(model);
+  const asked = h.complete("Hello", { chat_id: "c", ...extra });
+  await model.called(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  await remove(h, refOf(h, "c"));
+  await h.engine.renewLeases();
+  const response = await asked;
+  const answer = await response.text();
+  expect([response.status, answer.includes('"finish_reason":"stop"')]).toEqual([status, false]);
+  expect(answer).toContain('"message":"The turn was stopped"');
+  expect(response.headers.get("X-Should-Retry")).toBe(status === 409 ? "false" : null);
+});
+
+test("a turn of it can't be resumed any more, on no replica, and what it said is kept for none", async () => {
+  const h = await conversationHarness(scriptedModel(() => reply("canary")));
+  const turn = await readEvents(await h.native("Hello", { chat_id: "c" }));
+  const { chunks, resume } = resuming(h, String(turn.at(-1)?.data.messageId));
+  let told = "";
+  void (await resume(createEngine(h.services))).text().then((all) => {
+    told = all;
+  });
+  await eventually(async () => {
+    await h.clock.advance(1_000);
+    await h.engine.closeRevoked();
+    return told;
+  });
+  expect(told).toContain("canary");
+  expect((await chunks()).length).toBeGreaterThan(1);
+  expect((await remove(h, refOf(h, "c"))).status).toBe(200);
+  expect(await chunks()).toEqual([]);
+  expect((await resume(h.engine)).status).toBe(404);
+  expect((await resume(createEngine(h.services))).status).toBe(404);
+});
+
+function resuming(h: Harness, messageId: string) {
+  const path = `/api/instances/${h.agent.slug}/chat/stream/${messageId}`;
+  const headers = { Authorization: `Bearer ${h.agent.key}` };
+  return {
+    chunks: () => h.db.select().from(streamChunks),
+    resume: async ({ app }: Pick<Engine, "app">) => app.request(path, { headers }, { remoteAddress: "192.0.2.1" }),
+  };
+}
 
 test("a turn that ends before it can be stopped gives its client the whole reply, and stores none of it", async () => {
   const held = gate();
@@ -176,7 +229,7 @@ test("turns and deletions at once leave every counter at rest and lose no turn",
     await h.engine.renewLeases();
     return over;
   });
-  for (const status of await settled) expect([200, 404]).toContain(status);
+  for (const status of await settled) expect([200, 404, 409]).toContain(status);
   const { conversations: left, messages: said, turns: rows } = await h.stored();
   expect(rows).toHaveLength(16);
   expect(rows.filter(({ status }) => !["done", "aborted"].includes(status))).toEqual([]);

@@ -109,20 +109,26 @@ describe("the fast model", () => {
     expect([said.length, said[0]?.includes(id), said[0]?.includes("canary")]).toEqual([1, true, false]);
   });
 
-  test("that is away is asked again later, and one that may not be asked with the next turn", async () => {
-    const h = await withModel([
-      new Error("Model provider error"),
-      new EngineError("rate-limited", "Spent"),
-      title("Late"),
-    ]);
+  test("that is away is asked again later", async () => {
+    const h = await withModel([new Error("Model provider error"), title("Late")]);
     const { conversationId: id } = await converse(h, exchanges(1));
     await h.describeIt(id);
     expect(await h.waiting()).toMatchObject([{ attempts: 1, lastError: "Model provider error" }]);
     await h.clock.advance(5_000);
     await h.worker.work();
-    expect([await h.waiting(), await h.found(id)]).toEqual([[], [null, null]]);
+    expect([await h.waiting(), await h.found(id)]).toEqual([[], ["Late", null]]);
+  });
+
+  test.each([
+    ["the agent is off", new EngineError("not-found", "Unknown model")],
+    ["its budget is spent", new EngineError("rate-limited", "Spent")],
+  ])("that may not be asked since %s leaves the first words, and sums up with the next turn", async (_label, refusal) => {
+    const h = await withModel([refusal, summary("Late.")]);
+    const { conversationId: id } = await converse(h, exchanges(3));
     await h.describeIt(id);
-    expect(await h.found(id)).toEqual(["Late", null]);
+    expect([await h.waiting(), await h.found(id)]).toEqual([[], ["question 0", null]]);
+    await h.describeIt(id);
+    expect(await h.found(id)).toEqual(["question 0", "Late."]);
   });
 });
 

@@ -15,6 +15,15 @@ describe("near-duplicates", () => {
     ["The user lives in the old town of Bern with a dog", "The user lives in the old town of Bern with a big dog"],
     ["The user is a vegetarian and likes spicy food", "The user is a vegetarian, and likes spicy food!"],
     ["ユーザーは東京の渋谷に住んでいます", "ユーザーは東京の渋谷に住んでいます。"],
+    ["ユーザーは東京の渋谷に妻と住んでいます", "ユーザーは東京の渋谷区に妻と住んでいます"],
+    [
+      "The user likes the old town and walks there every sunny morning",
+      "The user likes the old town and walked there every sunny morning",
+    ],
+    [
+      "Has the cheese fondue every Sunday with all her friends",
+      "Has a cheese fondue every Sunday with all her friends",
+    ],
   ])("%j is as good as %j", (a, b) => {
     expect(nearDuplicate(a, known("Something else", b))?.content).toBe(b);
   });
@@ -25,6 +34,26 @@ describe("near-duplicates", () => {
     [
       "The user's son was born on 5 May 2010 in the hospital of Bern",
       "The user's son was born on 5 May 2012 in the hospital of Bern",
+    ],
+    [
+      "The user's daughter Mia was born in Zurich and likes football",
+      "The user's daughter Lea was born in Zurich and likes football",
+    ],
+    [
+      "The user's colleague Li works in the sales team in Basel",
+      "The user's colleague Wu works in the sales team in Basel",
+    ],
+    [
+      "The user grew up by the sea in Austria with two brothers and a dog",
+      "The user grew up by the sea in Australia with two brothers and a dog",
+    ],
+    [
+      "The user's neighbour Paul has a key of the flat in the old town",
+      "The user's neighbour Paula has a key of the flat in the old town",
+    ],
+    [
+      "ユーザーの娘の美咲は東京の渋谷で生まれてサッカーが好きです",
+      "ユーザーの娘の陽菜は東京の渋谷で生まれてサッカーが好きです",
     ],
     ["Knows C++", "Knows C"],
     ["", "Likes tea"],

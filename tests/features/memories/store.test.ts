@@ -25,9 +25,26 @@ describe("saving", () => {
 
   test("what is another fact is added", async () => {
     const h = await memoryHarness();
-    for (const content of ["Likes tea", "Likes coffee", "Ann is older than Bob", "Bob is older than Ann"]) {
+    const daughter = (name: string) => `The user's daughter ${name} was born in Zurich and likes football`;
+    const facts = ["Likes tea", "Likes coffee", "Ann is older than Bob", "Bob is older than Ann"];
+    for (const content of [...facts, daughter("Mia"), daughter("Lea")]) {
       expect((await h.save(content)).event).toBe("ADD");
     }
+  });
+
+  test("nearly the same as an old memory updates it, however many are newer", async () => {
+    const h = await memoryHarness();
+    const old = await h.save("The user lives in the old town of Bern");
+    const { id, organizationId } = h.agent;
+    await h.database.query(
+      `insert into memories (id, agent_id, organization_id, subject, content, digest, search, updated_at)
+       select gen_random_uuid(), $1, $2, 'ada', 'The user lives for number ' || n, sha256(n::text::bytea),
+         array_to_tsvector(array['the', 'user', 'lives', 'for', 'number', n::text]), now() + interval '1 minute'
+       from generate_series(1, 300) n`,
+      [id, organizationId],
+    );
+    const near = await h.save("The user lives in the lovely old town of Bern");
+    expect([near.event, near.memory.id]).toEqual(["UPDATE", old.memory.id]);
   });
 
   test("text that no database holds is made storable, and cut at 4000 characters", async () => {

@@ -167,7 +167,7 @@ describe("meaning", () => {
     await remember("Loves green tea", 1, "ada");
     for (let n = 0; n < 12; n += 1) await remember(`Important ${n}`, 10, "ada");
     await h.engine.tick();
-    for (let tries = 0; tries < 400 && asked.length === 0; tries += 1) await new Promise((done) => setTimeout(done, 5));
+    await expect.poll(() => asked.length).toBe(1);
     await (await h.native("Which beverage?", { chat_id: "a", user: "ada" })).text();
     expect(JSON.stringify(model.calls.at(-1)?.prompt[0])).toContain("- Loves green tea (");
     expect(asked).toEqual([
