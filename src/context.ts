@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
 import type { Cipher } from "./core/cipher.ts";
 import { EngineError, notFound } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
-import { type Permission, type RoleKey, reachesAllWorkspaces } from "./core/permissions.ts";
+import { isRoleKey, type Permission, type RoleKey, reachesAllWorkspaces, roles } from "./core/permissions.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Passwords, Scripts } from "./core/ports.ts";
 import { type Database, type Db, sqlState } from "./db/client.ts";
@@ -114,8 +114,51 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
  * A body may arrive long after its head was let in: what its caller may do is looked at again where something is
  * changed. Throws 401, 404 and 403 as the head would be answered now.
  */
-export async function requireStanding(tx: Db, { actor, membership, clock }: Ctx): Promise<void> {
+export async function requireStanding(tx: Db, ctx: Ctx): Promise<void> {
+  const { actor, membership } = ctx;
   if (actor.type === "system") return;
+  const standing = await readStanding(tx, actor, ctx);
+  if (actor.type === "key") return;
+  const reached = workspaceScope(membership)?.toSorted().join() ?? null;
+  if (standing.role === membership.role && (reached === null || reached === (standing.workspaceIds ?? ""))) return;
+  throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
+}
+
+/** What a signed-in person may do by now. Throws 401 and 404 as a new request would be answered. */
+export async function currentMembership(db: Db, ctx: Ctx): Promise<Membership> {
+  const { actor, membership } = ctx;
+  return actor.type === "user" ? membershipIn(membership, await readStanding(db, actor, ctx)) : membership;
+}
+
+/** A role of an organization, and the workspaces of it that are reached, with commas. */
+interface Standing {
+  role: string | null;
+  workspaceIds: string | null;
+}
+
+/** What a role may do. One that this release does not know may do nothing rather than too much. */
+export function membershipIn(
+  { organizationId, organizationSlug, first }: Pick<Membership, "organizationId" | "organizationSlug" | "first">,
+  { role: key, workspaceIds }: Standing,
+): Membership {
+  const known = key !== null && isRoleKey(key) ? key : null;
+  const role = known ?? "viewer";
+  return {
+    organizationId,
+    organizationSlug,
+    first,
+    role,
+    permissions: known ? roles[known] : new Set(),
+    workspaceIds: reachesAllWorkspaces(role) ? null : (workspaceIds?.split(",") ?? []),
+  };
+}
+
+/** Throws 401 when the token is gone, and the 404 of who left the organization. */
+async function readStanding(
+  tx: Db,
+  actor: Exclude<Actor, { type: "system" }>,
+  { membership, clock }: Ctx,
+): Promise<Standing> {
   const tokenId = actor.type === "user" ? actor.sessionId : actor.id;
   const own = and(eq(members.userId, accessTokens.userId), eq(members.organizationId, membership.organizationId));
   const [standing] = await tx
@@ -129,11 +172,8 @@ export async function requireStanding(tx: Db, { actor, membership, clock }: Ctx)
       ),
     );
   if (!standing) throw new EngineError("unauthorized", "Invalid or expired credentials");
-  if (actor.type === "key") return;
-  if (standing.role === null) throw notFound("Organization");
-  const reached = workspaceScope(membership)?.toSorted().join() ?? null;
-  if (standing.role === membership.role && (reached === null || reached === (standing.workspaceIds ?? ""))) return;
-  throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
+  if (standing.role === null && actor.type === "user") throw notFound("Organization");
+  return standing;
 }
 
 const reachedWorkspaces = (organizationId: string) => sql<string | null>`(

@@ -18,11 +18,11 @@ export interface Passed {
 }
 
 /** A proxy on a real socket that cuts its connections where the test wants. `target` may change, as after a restart. */
-export async function cuttingProxy(target: string, cutOf: (passed: Passed, index: number) => Cut) {
+export async function cuttingProxy(target: string, cutOf: (passed: Passed, index: number) => Cut | Promise<Cut>) {
   const proxy = { url: "", target, passed: [] as Passed[] };
   const server = createServer(async (request, response) => {
     const passed = await read(request);
-    const cut = cutOf(passed, proxy.passed.push(passed) - 1);
+    const cut = await cutOf(passed, proxy.passed.push(passed) - 1);
     if (cut === "request") return void response.destroy();
     const left = new AbortController();
     response.once("close", () => left.abort());

@@ -8,7 +8,7 @@ import { type Input, request, send } from "./send.ts";
 export interface ChatOptions extends CallOptions {
   /** Called each time the connection broke and is going to be tried again. */
   onLost?(error: unknown): void;
-  /** How long to try without hearing anything from the server; 60,000 unless given. */
+  /** How long to try for a connection on which the turn goes on; 60,000 unless given. */
   patienceMs?: number;
 }
 

@@ -11,21 +11,31 @@ const silenceMs = 40_000;
 export class Patience {
   readonly #limitMs: number;
   #tries = 0;
-  /** Since when nothing was heard. */
-  #since: number | null = null;
+  /** For how long there was no connection, less the time for which those since lasted. */
+  #lostMs = 0;
+  #connected = true;
+  /** Since when there is a connection, or none. */
+  #since = performance.now();
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
   }
 
-  /** The server is there. */
+  /** The server is there; a connection that it cuts at once makes up for nothing. */
   heard(): void {
-    this.#since = null;
+    if (!this.#connected) this.#turn(true);
   }
 
   /** And it went on. */
   progressed(): void {
     this.#tries = 0;
+    this.restart();
+  }
+
+  /** It will go on, however long that takes: the time begins anew. */
+  restart(): void {
+    this.#lostMs = 0;
+    this.#connected = true;
   }
 
   /** Waits before another try. Answers false when it has been tried for long enough; rejects with the signal's reason. */
@@ -34,10 +44,17 @@ export class Patience {
     const delay = Math.min(longest, shortest * 2 ** this.#tries) * (0.5 + Math.random() / 2);
     const wait = Math.max(delay, asked);
     this.#tries += 1;
-    this.#since ??= performance.now();
-    if (performance.now() + wait - this.#since > this.#limitMs) return false;
+    if (this.#connected) this.#turn(false);
+    if (this.#lostMs + performance.now() - this.#since + wait > this.#limitMs) return false;
     await sleep(wait, signal);
     return true;
+  }
+
+  #turn(connected: boolean): void {
+    const lasted = performance.now() - this.#since;
+    this.#lostMs = Math.max(0, this.#lostMs + (connected ? lasted : -lasted));
+    this.#connected = connected;
+    this.#since += lasted;
   }
 }
 

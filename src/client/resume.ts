@@ -20,7 +20,7 @@ interface Options {
 
 export interface Connection {
   events: AsyncIterable<ChatEvent>;
-  /** It is the stored reply of an earlier sending: its ids are those of another stream, so that nothing resumes it. */
+  /** It is the stored reply of an earlier sending, always the same: its events have no ids, so that nothing resumes it. */
   replayed: boolean;
 }
 
@@ -49,6 +49,8 @@ interface State {
   place: Place | null;
   /** The last event that was told. */
   told: Place | null;
+  /** How many events of a stored reply were told. */
+  repeated: number;
   /** How often the message was answered by a stream. */
   sends: number;
   /** How often the server was called. */
@@ -57,19 +59,21 @@ interface State {
 
 /** The events of a turn, each once, over as many connections as it takes. */
 export async function* goOn(open: Open, options: Options): AsyncGenerator<ChatEvent, void, undefined> {
-  const state: State = { place: null, told: null, sends: 0, calls: 0 };
+  const state: State = { place: null, told: null, repeated: 0, sends: 0, calls: 0 };
   for (;;) {
     let problem: unknown = new GivenUp();
     try {
       const { events, replayed } = await connect(open, state);
+      let number = 0;
       for await (const event of events) {
-        if (isTold(event, state)) continue;
+        number += 1;
+        if (replayed ? number <= state.repeated : isTold(event, state)) continue;
         if (isGivenUp(event, state)) {
           state.place = null;
           break;
         }
-        state.told = placeOf(event.id) ?? state.told;
-        if (!replayed) state.place = state.told;
+        if (replayed) state.repeated = number;
+        else state.place = state.told = placeOf(event.id) ?? state.told;
         options.patience.progressed();
         yield event;
         if (event.event === "done") return;
@@ -92,7 +96,7 @@ async function connect(open: Open, state: State): Promise<Connection> {
 /** Returns when it is time to try again. Throws when there is no use in it. */
 async function settle(problem: unknown, state: State, { patience, signal, onLost, repeatable }: Options) {
   const { place } = state;
-  if (repeatable && !place && isRunning(problem)) patience.heard();
+  if (repeatable && !place && isRunning(problem)) patience.restart();
   else if (isPassing(problem, state, repeatable)) onLost?.(problem);
   else if (!(problem instanceof GivenUp)) throw lastError(problem, place);
   if (!(await patience.pause(problem, signal))) throw lastError(problem, place);

@@ -1,8 +1,7 @@
 import type { Context } from "hono";
-import type { Actor, Ctx, Membership, Services } from "../context.ts";
+import { type Actor, type Ctx, type Membership, membershipIn, type Services } from "../context.ts";
 import { EngineError, notFound } from "../core/errors.ts";
 import { digest } from "../core/ids.ts";
-import { isRoleKey, reachesAllWorkspaces, roles } from "../core/permissions.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../core/tokens.ts";
 import { firstOrganization } from "../db/schema.ts";
 import { clientKey } from "./address.ts";
@@ -254,17 +253,10 @@ function toActor({ id, kind, name, user_id, user_name, email }: Row): Actor | nu
 function toMembership(row: Row): Membership | null {
   const { organization_id, organization_slug, role_key, workspace_ids } = row;
   if (organization_id === null || organization_slug === null) return null;
-  // A role that this release does not know may do nothing rather than too much.
-  const known = role_key !== null && isRoleKey(role_key) ? role_key : null;
-  const role = known ?? "viewer";
-  return {
-    organizationId: organization_id,
-    organizationSlug: organization_slug,
-    first: row.organization_first ?? false,
-    role,
-    permissions: known ? roles[known] : new Set(),
-    workspaceIds: reachesAllWorkspaces(role) ? null : (workspace_ids?.split(",") ?? []),
-  };
+  return membershipIn(
+    { organizationId: organization_id, organizationSlug: organization_slug, first: row.organization_first ?? false },
+    { role: role_key, workspaceIds: workspace_ids },
+  );
 }
 
 /** Notes the use; a session lives on from here, a management key ends when it was said to. */

@@ -14,18 +14,22 @@ export function isSecure(c: Context<AppEnv>): boolean {
 }
 
 /**
- * Throws the 403 unless the request comes from a page of ours. Hosts are compared, not schemes: behind a proxy that
- * ends TLS this server sees http where the browser says https.
+ * Whether an origin is this server's. Hosts are compared, not schemes: behind a proxy that ends TLS this server sees http
+ * where the browser says https.
  */
+export function isOwnOrigin(c: Context<AppEnv>, origin: string): boolean {
+  const host = URL.parse(origin)?.host;
+  return host === new URL(c.req.url).host || host === new URL(publicAddress(c.var.services)).host;
+}
+
+/** Throws the 403 unless the request comes from a page of ours. */
 export function requireOwnOrigin(c: Context<AppEnv>): void {
   const origin = c.req.header("Origin");
   const site = c.req.header("Sec-Fetch-Site");
   if (site === "cross-site") throw foreign();
   // Pages never set this header themselves, so it is as good as the Origin where a browser leaves that out.
   if (origin === undefined && site === "same-origin") return;
-  const host = URL.parse(origin ?? "")?.host;
-  const own = [new URL(c.req.url).host, new URL(publicAddress(c.var.services)).host];
-  if (!host || !own.includes(host)) throw foreign();
+  if (origin === undefined || !isOwnOrigin(c, origin)) throw foreign();
 }
 
 /** The same for a route that gives a session instead of using one: a client that is no browser sends no Origin. */

@@ -17,6 +17,8 @@ export interface EventSink {
   write(text: string): void;
   /** The same for events that are kept elsewhere too, however many: none is copied before the client takes it. */
   writeKept(events: readonly string[]): void;
+  /** Resolves when the client took all there was, or is gone: for who would rather wait than be let go of. */
+  drained(): Promise<void>;
   /** The stream ends when the client has read what there is. */
   close(): void;
 }
@@ -32,6 +34,12 @@ interface Options {
   onEnd?(): void;
 }
 
+export const eventStreamHeaders = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-cache, no-transform",
+  "X-Accel-Buffering": "no",
+};
+
 const utf8 = new TextEncoder();
 
 /** A stream of server-sent events with a keep-alive, written from outside: nothing ever waits for its reader. */
@@ -45,6 +53,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   let closed = false;
   /** The client took all there was and waits for more. */
   let hungry = false;
+  let onDrained = () => {};
   let handedAt = clock.now();
   let cancelBeat = () => {};
 
@@ -52,6 +61,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     controller = null;
     backlog.clear();
     cancelBeat();
+    onDrained();
     signal.removeEventListener("abort", leave);
     onEnd?.();
   };
@@ -76,6 +86,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
       return;
     }
     hungry = true;
+    onDrained();
     if (!closed) return;
     controller?.close();
     end();
@@ -92,6 +103,12 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     backlog.addAll(events);
     limit = backlog.length + unreadLimit;
     if (hungry) pull();
+  };
+  const drained = async () => {
+    if (!controller || hungry) return;
+    await new Promise<void>((resolve) => {
+      onDrained = resolve;
+    });
   };
   const close = () => {
     if (!controller || closed) return;
@@ -121,14 +138,9 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   else signal.addEventListener("abort", leave, { once: true });
 
   const response = new Response(body, {
-    headers: {
-      "Content-Type": "text/event-stream; charset=utf-8",
-      "Cache-Control": "no-cache, no-transform",
-      "X-Accel-Buffering": "no",
-      ...headers,
-    },
+    headers: { ...eventStreamHeaders, ...headers },
   });
-  return { response, sink: { write, writeKept, close } };
+  return { response, sink: { write, writeKept, drained, close } };
 }
 
 /** Text that waits to be read, in the order in which it came. */

@@ -14,8 +14,8 @@ export class Blocked extends Error {}
 
 /** What the error of a turn means to the caller. Its own words stay in `cause`, for the log. */
 export function classifyFailure(error: unknown): Failure {
-  if (error instanceof EngineError && error.code === "unavailable") {
-    return { code: "unavailable", message: error.message, cause: error };
+  if (error instanceof EngineError && (error.code === "unavailable" || error.code === "too-large")) {
+    return { code: error.code, message: error.message, cause: error };
   }
   if (error instanceof EngineError && error.code === "rate-limited") {
     const seconds = Number(error.headers["Retry-After"]);

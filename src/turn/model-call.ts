@@ -3,8 +3,8 @@ import type { Clock } from "../core/ports.ts";
 import type { TurnInput } from "./types.ts";
 import { watch } from "./watchdog.ts";
 
-/** A time-out of the turn's own; a provider that is too slow is an error of the provider. */
-export class ProviderTimeout extends Error {}
+/** Time that ran out here. Its message is shown to the caller. */
+export class OutOfTime extends Error {}
 
 /** One call of the model as a sequence of parts; what it is waiting for ends with the signal, even if the provider ignores it. */
 export class ModelCall {
@@ -13,7 +13,7 @@ export class ModelCall {
   readonly #signal: AbortSignal;
   readonly #opening: Promise<ReadableStreamDefaultReader<LanguageModelV4StreamPart>>;
   #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
-  #timeout: ProviderTimeout | null = null;
+  #timeout: OutOfTime | null = null;
   #ended = false;
   #closed = false;
   readonly #onAbort = () => this.close();
@@ -21,7 +21,7 @@ export class ModelCall {
   constructor(input: TurnInput, options: LanguageModelV4CallOptions, signal: AbortSignal, clock: Clock) {
     this.#signal = signal;
     this.#watchdog = watch(clock, input.limits, () => {
-      this.#timeout = new ProviderTimeout("The provider was silent for too long");
+      this.#timeout = new OutOfTime("Model provider timed out");
       this.close();
     });
     this.#opening = this.#open(input, options);

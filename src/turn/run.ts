@@ -3,7 +3,7 @@ import type { Clock } from "../core/ports.ts";
 import { Blocked, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
 import { pendingCall, TurnFold } from "./fold.ts";
 import { hookContext, isBuffered, type Reply, runHooks } from "./hooks.ts";
-import { ModelCall, ProviderTimeout } from "./model-call.ts";
+import { ModelCall, OutOfTime } from "./model-call.ts";
 import { callOptions } from "./prompt.ts";
 import type { StepFold, ToolCall } from "./step.ts";
 import { callTool, needsApproval, type ToolResult, wireResult } from "./tools.ts";
@@ -35,20 +35,23 @@ export async function* run(
   const forward = () => controller.abort(signal.reason);
   if (signal.aborted) forward();
   else signal.addEventListener("abort", forward, { once: true });
-  const cancelLimit = clock.after(input.limits.turnMs, () =>
-    controller.abort(new ProviderTimeout("The turn took too long")),
-  );
+  // Hooks have limits of their own.
+  let cancelLimit = () => {};
+  const limit = () => {
+    cancelLimit = clock.after(input.limits.turnMs, () => controller.abort(new OutOfTime("The turn took too long")));
+  };
 
   try {
     const work: Work = { input, turn, signal: controller.signal, clock };
+    if (!input.resumed) yield* prepareReply(work);
+    limit();
     if (input.resumed) yield* answerResumed(work, input.resumed);
-    else yield* prepareReply(work);
     const first = input.resumed ? 1 : 0;
     for (let index = first; ; index += 1) {
       const last = index + 1 >= input.limits.maxSteps + first;
       const stepType = index === 0 ? "initial" : "tool-result";
       // Of the first call its door has asked already.
-      if (index > first) await input.reserve?.(turn.nextCallTokens);
+      if (index > first) await input.reserve?.(turn.outcome(), turn.nextCallTokens);
       yield { type: "step-start", index, stepType };
 
       const options = callOptions(input, turn, last);
@@ -90,6 +93,7 @@ export async function* run(
         controller.signal.throwIfAborted();
       }
       if (waiting.length > 0) {
+        cancelLimit();
         const suspended = turn.suspend(step);
         yield { type: "step-finish", index, finishReason: "approval", usage: step.usage };
         if (turn.text !== "") yield* concludeReply(work, buffered);
@@ -104,6 +108,7 @@ export async function* run(
       const finishReason = turn.finish(step);
       yield { type: "step-finish", index, finishReason, usage: step.usage };
       if (!last && step.calls.length > 0) continue;
+      cancelLimit();
       yield* concludeReply(work, buffered);
       // A reply without a word, whose asker left or was stopped meanwhile: there is nothing to keep.
       if (!turn.produced && turn.text === "") controller.signal.throwIfAborted();
@@ -116,8 +121,8 @@ export async function* run(
     if (buffered) turn.replaceText({ text: "", hookId: null });
     if (isAbortReason(cause)) return { ...turn.outcome(), status: "aborted", reason: cause };
     const failure =
-      cause instanceof ProviderTimeout
-        ? ({ code: "provider-timeout", message: "Model provider timed out", cause } as const)
+      cause instanceof OutOfTime
+        ? ({ code: "provider-timeout", message: cause.message, cause } as const)
         : classifyFailure(cause);
     return { ...turn.outcome(), status: "failed", failure };
   } finally {
@@ -191,6 +196,7 @@ async function* answerResumed(work: Work, { decided }: Resumed): AsyncGenerator<
   yield* makeCalls(work, step.calls, async (call, emit): Promise<ToolResult> => {
     const decision = decisions.get(call.id);
     if (decision?.approved) return callTool(input, call, { signal, clock, emit, approved: true });
+    if (decision?.expired) return { ok: false, error: "Nobody decided about this call in time" };
     const reason = decision?.reason ? `: ${decision.reason}` : "";
     return { ok: false, error: `A person refused this call${reason}` };
   });

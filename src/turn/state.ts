@@ -57,6 +57,12 @@ export class TurnState {
 
 const utf8 = new TextEncoder();
 
+/** The database keeps all digits of a number, which a power of ten stands for here. */
 function bytesOf(values: ReadonlyMap<string, JsonValue>): number {
-  return utf8.encode(JSON.stringify(Object.fromEntries(values))).byteLength;
+  let zeros = 0;
+  const json = JSON.stringify(Object.fromEntries(values), (_key, value: JsonValue) => {
+    if (typeof value === "number") zeros += Math.abs(Number(/e(.+)$/.exec(String(value))?.[1] ?? 0));
+    return value;
+  });
+  return utf8.encode(json).byteLength + zeros;
 }

@@ -52,7 +52,10 @@ export interface Tool {
   name: string;
   description: string;
   inputSchema: JsonObject;
-  /** `external`: something outside changes, so that nothing may be done twice. */
+  /**
+   * `external`: something outside changes, so that nothing may be done twice. `none`: it works within the engine, and
+   * gets its arguments without what is secret, since it may keep them.
+   */
   effect: "none" | "external";
   /** A person decides about each call before it is made (decisions §7). */
   needsApproval: boolean;
@@ -103,13 +106,21 @@ export interface PendingCall {
   args: JsonValue;
 }
 
+/** What became of a call that waited. */
+interface Decision {
+  approved: boolean;
+  /** Nobody decided in time. */
+  expired?: boolean;
+  reason: string | null;
+}
+
 /** A turn that goes on after a person decided about its calls. */
 export interface Resumed {
   /** The model's own messages since the user's, verbatim, with all calls and the results there are. */
   readonly messages: readonly ModelMessage[];
   /** What the model was told before the user's message. */
   readonly context?: string;
-  readonly decided: readonly (PendingCall & { approved: boolean; reason: string | null })[];
+  readonly decided: readonly (PendingCall & Decision)[];
 }
 
 /** All that a turn needs, complete before it starts. Only `state` changes while it runs. */
@@ -138,7 +149,7 @@ export interface TurnInput {
   readonly limits: Limits;
   readonly state: TurnState;
   /** Asks for tokens for one more model call; rejects with an `EngineError` when there are none. Null: nobody counts. */
-  readonly reserve: ((tokens: number) => Promise<void>) | null;
+  readonly reserve: ((soFar: Consumption, nextCallTokens: number) => Promise<void>) | null;
   /** Blots the agent's secrets out of a text. */
   readonly scrub: Scrub;
 }
@@ -155,7 +166,7 @@ export interface Usage {
 export type TurnEvent =
   | { type: "hook-execution"; execution: HookExecution }
   | { type: "step-start"; index: number; stepType: StepType }
-  /** A tool's input began: nothing to show, but a disconnect no longer cancels the turn. */
+  /** Reasoning or a tool's input began: nothing to show, but a disconnect no longer cancels the turn. */
   | { type: "produced" }
   | { type: "reasoning-delta"; text: string }
   | { type: "text-delta"; text: string }
@@ -189,7 +200,13 @@ export interface Step {
 export type AbortReason = "disconnect" | "stop" | "shutdown" | "lease-lost";
 
 /** Why a model call ended badly, without a word of the provider's. */
-export type FailureCode = "provider-failed" | "provider-timeout" | "rate-limited" | "unavailable" | "internal";
+export type FailureCode =
+  | "provider-failed"
+  | "provider-timeout"
+  | "rate-limited"
+  | "unavailable"
+  | "too-large"
+  | "internal";
 
 export interface Failure {
   code: FailureCode;
@@ -200,18 +217,22 @@ export interface Failure {
   retryAfterSeconds?: number;
 }
 
-interface Outcome {
+/** What model calls took, as far as their provider said. */
+export interface Consumption {
+  usage: Usage;
+  /** What the first of them took in; 0 when the provider did not say. */
+  contextTokens: number;
+  /** Those that said something, and of which the provider did not say what they took. */
+  uncountedCalls: number;
+}
+
+interface Outcome extends Consumption {
   /** The text of all steps, in order (decisions §5, "Reply"). */
   text: string;
   reasoning: string;
   steps: Step[];
   /** The provider's own messages of this turn, verbatim; each tool call in them has its result. */
   messages: ModelMessage[];
-  usage: Usage;
-  /** What the first model call took in, as the provider counted; 0 when it did not say. */
-  contextTokens: number;
-  /** Model calls that said something, and of which the provider did not say what they took. */
-  uncountedCalls: number;
   /** Null: as it was. */
   state: StateChanges | null;
   hooks: HookExecution[];

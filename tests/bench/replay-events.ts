@@ -47,8 +47,8 @@ const ways = {
 };
 
 function newReplay(): Replay {
-  const turn = { id: newId(), listen() {}, leave() {}, abort() {}, ended: new Promise<never>(() => {}) };
-  return new Replay(turn, { agentId: newId(), ref: "long:web:api-1", door: "native", continues: null });
+  const turn = { id: newId(), kept: true, listen() {}, leave() {}, abort() {}, ended: new Promise<never>(() => {}) };
+  return new Replay(turn, { agentId: newId(), ref: "long:web:api-1", door: "native", stored: true, continues: null });
 }
 
 function say(begin: () => Reply): { cpuNs: number; stays: unknown[] } {

@@ -37,7 +37,7 @@ function sit(slug: string, environment: Environment, flags: Record<string, boole
     typed: (keys: string) => void input.write(keys),
     /** Waits for a text behind all that was seen before. */
     async sees(wanted: string) {
-      await expect.poll(() => shown.indexOf(wanted, looked), { interval: 5, timeout: 5000 }).toBeGreaterThan(-1);
+      await expect.poll(() => shown.indexOf(wanted, looked), { interval: 5 }).toBeGreaterThan(-1);
       looked = shown.indexOf(wanted, looked) + wanted.length;
     },
   };

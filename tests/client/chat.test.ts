@@ -3,9 +3,10 @@ import { createServer } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { AgentEngineError, type ChatEvent, type ChatOptions, createChat, messageIdOf } from "../../src/client/index.ts";
 import { type Cut, cuttingProxy, type Passed } from "../cutting-proxy.ts";
-import { chatHarness } from "../features/chat/chat.ts";
+import { type ChatHarness, chatHarness, eventually } from "../features/chat/chat.ts";
 import { finish, gate, reasoning, reply, scriptedModel, text, textDelta, toolCall } from "../scripted-model.ts";
 import { serveAnother } from "../second-server.ts";
+import { knowNoNames } from "../unknown-names.ts";
 import { collect } from "./collect.ts";
 
 const hello = { messages: [{ role: "user", content: "Hello" }] };
@@ -25,17 +26,23 @@ const wholeTurns = () =>
       : reply("two ", "three"),
   );
 
+type CutOf = (index: number, passed: Passed) => Cut | Promise<Cut>;
+
 /** A chat with an agent through a proxy that cuts. */
-async function behindProxy(model: Parameters<typeof chatHarness>[0], cuts: Cut[] | ((index: number) => Cut)) {
+async function behindProxy(model: Parameters<typeof chatHarness>[0], cuts: Cut[] | CutOf) {
   const h = await chatHarness(model);
-  const proxy = await cuttingProxy(await h.listen(), (_, index) =>
-    typeof cuts === "function" ? cuts(index) : (cuts[index] ?? null),
+  const proxy = await cuttingProxy(await h.listen(), (passed, index) =>
+    typeof cuts === "function" ? cuts(index, passed) : (cuts[index] ?? null),
   );
   const chat = createChat({ baseUrl: proxy.url, token: h.agent.key }, h.agent.slug);
   const lost: unknown[] = [];
   const options: ChatOptions = { onLost: (error) => void lost.push(error) };
   return { h, proxy, chat, lost, options };
 }
+
+/** The server has seen by then that nobody listens any more. */
+const givenUp = (h: ChatHarness) =>
+  eventually(async () => (await h.stored()).turns.every(({ status }) => status === "aborted"));
 
 /** Where nothing listens. */
 async function closedPort(): Promise<string> {
@@ -158,14 +165,20 @@ describe("a message whose answer was lost", () => {
   test("is sent again when the turn was given up before its first output, but not for ever", async () => {
     const held = gate();
     const model = scriptedModel((_call, index) => (index === 0 ? { parts: [held.promise, finish()] } : reply("Now.")));
-    const { h, proxy, chat } = await behindProxy(model, [1]);
+    const { h, proxy, chat } = await behindProxy(model, async (index, { method }) => {
+      if (method === "GET") await givenUp(h);
+      return index === 0 ? 1 : null;
+    });
     const events = await collect(chat.stream(stored));
     expect(kinds(events)).toEqual(["step-start", "step-start", "text-delta", "step-finish", "done"]);
     expect(calls(proxy.passed).filter((call) => call !== "POST 409")).toEqual(["POST 200", "GET 200", "POST 200"]);
     expect((await h.stored()).messages).toHaveLength(2);
 
     const silent = scriptedModel(() => ({ parts: [held.promise, finish()] }));
-    const hopeless = await behindProxy(silent, () => 1);
+    const hopeless = await behindProxy(silent, async (_, { method }) => {
+      if (method === "GET") await givenUp(hopeless.h);
+      return 1;
+    });
     const ended = await collect(hopeless.chat.stream(hello)).catch((error: unknown) => error);
     expect(silent.calls).toHaveLength(4);
     expect(kinds(ended as ChatEvent[]).slice(-2)).toEqual(["error", "done"]);
@@ -194,6 +207,7 @@ describe("what can't be mended", () => {
     await expect(collect(wrong.stream(stored))).rejects.toMatchObject({ name: "AgentEngineError", status: 401 });
     await expect(collect(chat.stream({ ...stored, messages: [] }))).rejects.toBeInstanceOf(AgentEngineError);
     expect(proxy.passed).toHaveLength(2);
+    knowNoNames();
     for (const baseUrl of [await closedPort(), "localhost:4000", "http://nowhere.invalid"]) {
       await expect(collect(createChat({ baseUrl }, "a").stream(stored))).rejects.toThrow("fetch failed");
     }
@@ -315,6 +329,35 @@ describe("time", () => {
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(200);
     expect(Math.max(...waits)).toBeLessThanOrEqual(5_000);
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(50_000);
+  });
+
+  /** A server that says so much of a turn, and then only that it is there, for so long on each connection. */
+  function pinging(first: string, lastsMs: number) {
+    const asked: string[] = [];
+    const call: typeof fetch = async (_url, init) => {
+      asked.push(String(init?.method));
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(`: ping\n\n${asked.length === 1 ? first : ""}`));
+          setTimeout(() => controller.close(), lastsMs);
+        },
+      });
+      return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+    };
+    return { asked, chat: createChat({ baseUrl: "http://engine.test", fetch: call }, "a") };
+  }
+
+  test("a server that is there but cuts every connection is given up; a silent turn is not", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const cutting = pinging(delta, 10);
+    const ended = collect(cutting.chat.stream(stored)).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(90_000);
+    expect(await Promise.race([ended, "tried for ever"])).toMatchObject({ name: "StreamCutError", lastEventId: "t:1" });
+    const silentTurn = pinging(delta, 30_000);
+    const reading = collect(silentTurn.chat.stream(stored)).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_800_000);
+    expect(silentTurn.asked.length).toBeGreaterThan(50);
+    expect(await Promise.race([reading, "goes on"])).toBe("goes on");
   });
 
   test("an abort ends the waiting between two tries with its reason", async () => {

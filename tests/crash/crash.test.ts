@@ -262,7 +262,7 @@ test.skipIf(!server)(
     await Promise.all([runner(), runner(), runner()]);
     await expectRecovered(createEngine(services), database, agent, told);
   },
-  60_000,
+  180_000,
 );
 
 test("the embedded database: of a process that is killed each turn is there whole, or not at all", async () => {
@@ -287,4 +287,4 @@ test("the embedded database: of a process that is killed each turn is there whol
   const { database, close } = await open();
   onTestFinished(close);
   await expectRecovered(createEngine({ ...services, database }), database, agent, told);
-}, 60_000);
+}, 180_000);

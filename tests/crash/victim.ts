@@ -25,7 +25,7 @@ function reach(reached: string): void {
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
 
 async function open(): Promise<Database> {
-  const options = { prepare: true, deadlineMs: 10_000, clock: systemClock };
+  const options = { prepare: true, deadlineMs: 60_000, clock: systemClock };
   if (place.startsWith("postgres:")) return openDatabase({ url: place }, { ...options, max: 6 });
   return openDatabase((await openEmbedded(place, silent, null)).target, { ...options, max: 1 });
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import fc from "fast-check";
@@ -162,8 +163,8 @@ describe("a body", () => {
     const address = new URL(await h.listen());
     const socket = connect(Number(address.port), address.hostname);
     const head = ["POST /api/auth/sign-in/email HTTP/1.1", "Host: x", "Content-Type: application/json"];
-    socket.write([...head, "Transfer-Encoding: chunked", "", "5", ""].join("\r\n"));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.write([...head, "Expect: 100-continue", "Transfer-Encoding: chunked", "", "5", ""].join("\r\n"));
+    await once(socket, "data");
     socket.destroy();
     await expect.poll(() => h.logs.join()).toContain('"status":400');
     expect(h.logs.join()).not.toContain('"level":"error"');

@@ -97,6 +97,24 @@ test("events that are kept elsewhere go out at once to a client that waits", asy
   expect(decoded(await next)).toBe("data: one\n\ndata: two\n\n");
 });
 
+test("who waits until a client took all goes on then, or when it is gone", async () => {
+  const { clock, sink, reader } = open();
+  sink.writeKept(["data: one\n\n"]);
+  const taken = vi.fn();
+  void sink.drained().then(taken);
+  const stream = reader();
+  await stream.read();
+  expect(taken).not.toHaveBeenCalled();
+  const next = stream.read();
+  await vi.waitFor(() => expect(taken).toHaveBeenCalled());
+  await sink.drained();
+  sink.write("data: two\n\n");
+  await next;
+  const gone = sink.drained();
+  await clock.advance(100_000);
+  await gone;
+});
+
 test("a client that takes nothing for a minute is let go of", async () => {
   const { clock, sink, reader, onLeave, onEnd } = open();
   sink.write("data: one\n\n");

@@ -62,7 +62,7 @@ function takingAll(recorded: string[][]): Database {
   const query = async (_text: string, parameters: readonly unknown[]) => {
     const rows = JSON.parse(String(parameters[9])) as { role: string }[];
     recorded.push(rows.map(({ role }) => role));
-    return [{ recorded: true, settled: true }];
+    return [{ recorded: true, settled: true, placed: true }];
   };
   return { query } as unknown as Database;
 }
@@ -74,14 +74,15 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
   const now = () => clock.now() - beganAt;
   const { lineMs, prepareMs } = drawnScript;
   const hooks = hooksOf(drawnScript, clock);
+  const input = turnInput(timedModel(drawnScript.steps, clock), { tools: toolsOf(drawnScript, clock), hooks });
   const told: Told[] = [];
   const recorded: string[][] = [];
   let replay: Replay | null = null;
+  let replyKept = false;
   let waits = lineMs !== null;
 
   async function* telling(signal: AbortSignal): AsyncGenerator<TurnEvent, TurnOutcome> {
-    const model = timedModel(drawnScript.steps, clock);
-    const turn = run(turnInput(model, { tools: toolsOf(drawnScript, clock), hooks }), signal, clock);
+    const turn = run(input, signal, clock);
     for (;;) {
       const next = await turn.next();
       if (next.done) return next.value;
@@ -101,13 +102,20 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
     },
     record: async (outcome) => {
       const nothing = { work: [], measured: null, charged: 0, debug: null, resumed: null, fileIds: [] };
-      const whose = { turnId: "turn-1", owner: "owner-1", fresh: ["Hello"], stored: true };
-      await record(takingAll(recorded), { ...whose, ...nothing, outcome });
+      const whose = { turnId: "turn-1", owner: "owner-1", origin: input.origin, fresh: ["Hello"], stored: true };
+      replyKept = (await record(takingAll(recorded), { ...whose, ...nothing, outcome }))?.replyKept ?? false;
     },
   });
-  const kept = { agentId: "agent-1", ref: "assistant:web:x", door: "native", continues: null };
+  const kept = { agentId: "agent-1", ref: "assistant:web:x", door: "native", stored: true, continues: null };
   const replays = new Replays(clock);
-  replay = replays.keep({ ...turn, id: "turn-1" }, kept);
+  const known = {
+    ...turn,
+    id: "turn-1",
+    get kept() {
+      return replyKept;
+    },
+  };
+  replay = replays.keep(known, kept);
   const visits = follow(replay, clock, cuts, () => ({ ms: now(), over: recorded.length > 0 }));
 
   let over = false;
@@ -121,7 +129,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
   await clock.advance(10_000);
   expect(replays.get("turn-1")).toBe(replay);
   const { got, left } = visits();
-  const sent = replay.since(0) ?? "";
+  const sent = replay.behind(0)?.join("") ?? "";
   return { told, outcome, recorded, followed: got, sent, left, endedMs: await endedMs } satisfies Played;
 }
 
@@ -146,7 +154,7 @@ function follow(replay: Replay, clock: TestClock, cuts: readonly Leaving[], mome
       seen = replay.last;
       if (cut && "event" in cut && seen >= cut.event) leave(seen);
     };
-    const missed = replay.since(seen);
+    const missed = replay.behind(seen)?.join("") ?? null;
     if (missed === null) throw new Error("What was missed is gone");
     got += missed;
     seen = replay.last;

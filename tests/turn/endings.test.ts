@@ -148,7 +148,8 @@ test("a stream that trickles for ever ends with the turn's own limit", async () 
   };
   const startedAt = clock.now();
   const { outcome } = await drive(clock, runTurn(turnInput(endless), { clock }));
-  expect(outcome).toMatchObject({ status: "failed", produced: true, failure: { code: "provider-timeout" } });
+  const failure = { code: "provider-timeout", message: "The turn took too long" };
+  expect(outcome).toMatchObject({ status: "failed", produced: true, failure });
   expect(clock.now() - startedAt).toBeLessThan(302_000);
 });
 

@@ -286,6 +286,21 @@ describe("a hook that fails", () => {
     expect(outcome.hooks.map(({ error }) => error)).toEqual(["There is no tool named crm:gone", "zone is required"]);
   });
 
+  test.each<HookEvent>([
+    "message_received",
+    "response_generated",
+  ])("many slow hooks on %s take nothing of the turn's own time", async (event) => {
+    const clock = new TestClock();
+    const slow = Array.from({ length: 11 }, () => hook(event, () => new Promise(() => {}), { timeoutMs: 30_000 }));
+    const running = runTurn(turnInput(scriptedModel([reply("Hi.")]), { hooks: slow }), { clock });
+    let over = false;
+    void running.then(() => {
+      over = true;
+    });
+    while (!over) await clock.advance(10_000);
+    expect((await running).outcome).toMatchObject({ status: "done", text: "Hi." });
+  });
+
   test.each([[1_000], [30_000]])("a hook that takes longer than its %d ms is cut off", async (timeoutMs) => {
     const clock = new TestClock();
     let signal: AbortSignal | undefined;
@@ -322,12 +337,15 @@ describe("a hook that fails", () => {
   });
 });
 
-test("secrets are blotted out of arguments, results and errors; the tool gets the arguments as they are", async () => {
+test("secrets are blotted out of arguments, results and errors; a tool that goes outside gets them as they are", async () => {
   const secret = "top-secret-value";
   const given: unknown[] = [];
   const args = { said: "{{message.text}}" };
+  const execute = noting(given, { deep: [`a ${secret} b`] });
   const all = [
-    hook("message_received", noting(given, { deep: [`a ${secret} b`] }), { args }),
+    hook("message_received", execute, {
+      ...{ args, toolName: "send", tool: { ...tool("send", execute), effect: "external" } },
+    }),
     hook("message_received", fail(`401 for ${secret}`), { args }),
     replacing(answering(`Reply with ${secret}.`)),
   ];
@@ -368,7 +386,7 @@ describe("a hook that replaces the reply", () => {
 
     expect(seen).toEqual([{ text: "Let me see. It is noon." }]);
     expect(kinds(events)).toEqual([
-      ...["step-start", "reasoning-delta", "produced", "produced", "produced", "tool-call", "tool-result"],
+      ...["step-start", "produced", "reasoning-delta", "produced", "produced", "produced", "tool-call", "tool-result"],
       ...["step-finish", "step-start", "produced", "produced", "step-finish"],
       ...["text-delta", "response_generated", "response_sent"],
     ]);

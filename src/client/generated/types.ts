@@ -83,7 +83,7 @@ export type ChatEvent =
   | ErrorEvent;
 
 export interface HookExecutionEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
+  /** `<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn. */
   id: string;
   event: "hook-execution";
   data: {
@@ -98,7 +98,7 @@ export interface HookExecutionEvent {
 }
 
 export interface StepStartEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
+  /** `<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn. */
   id: string;
   event: "step-start";
   data: {
@@ -109,7 +109,7 @@ export interface StepStartEvent {
 }
 
 export interface ReasoningDeltaEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
+  /** `<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn. */
   id: string;
   event: "reasoning-delta";
   data: {
@@ -118,7 +118,7 @@ export interface ReasoningDeltaEvent {
 }
 
 export interface ToolCallEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
+  /** `<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn. */
   id: string;
   event: "tool-call";
   data: {
@@ -132,7 +132,7 @@ export interface ToolCallEvent {
 }
 
 export interface ToolResultEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
+  /** `<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn. */
   id: string;
   event: "tool-result";
   data: {
@@ -144,7 +144,7 @@ export interface ToolResultEvent {
 }
 
 export interface TextDeltaEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
+  /** `<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn. */
   id: string;
   event: "text-delta";
   data: {
@@ -153,7 +153,7 @@ export interface TextDeltaEvent {
 }
 
 export interface StepFinishEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
+  /** `<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn. */
   id: string;
   event: "step-finish";
   data: {
@@ -165,7 +165,7 @@ export interface StepFinishEvent {
 }
 
 export interface DoneEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
+  /** `<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn. */
   id: string;
   event: "done";
   data: {
@@ -188,7 +188,7 @@ export interface DoneMetadata {
 }
 
 export interface ErrorEvent {
-  /** `<messageId>:<n>`: what a stream is resumed by. */
+  /** `<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn. */
   id: string;
   event: "error";
   data: {
@@ -802,7 +802,7 @@ export interface RequiredEnv {
   description?: string;
   /** Whether its value is never shown. */
   sensitive?: boolean;
-  /** When it lists any, the value goes to these hosts only. `host` is by https at its own port, 443; `host:port` is that port. */
+  /** When it lists any, the value goes to these hosts only, so it must be sensitive. `host` is by https at its own port, 443; `host:port` is that port. */
   hosts?: Array<string>;
 }
 
@@ -1055,7 +1055,7 @@ export interface WebConfigChanges {
   authEnabled?: boolean;
   /** Conversation-state key → dotted path in the request's `context`. At most 64 entries. */
   contextMapping?: Record<string, string>;
-  /** Origins whose pages may call the chat routes from a browser; `*` for any. None to begin with. */
+  /** Origins whose pages may call the chat routes from a browser; `*` for any. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused. */
   allowedOrigins?: Array<string>;
 }
 
@@ -1090,7 +1090,7 @@ export interface Policies {
   agentCallTimeoutSeconds: number;
   /** How long a tool may run. */
   toolTimeoutSeconds: number;
-  /** How long a turn may take in all. */
+  /** How long a turn may take in all, without its hooks; its model may be silent for half of it. */
   modelTimeoutSeconds: number;
   /** Hosts inside the network that tools may reach all the same. */
   httpAllowedHosts: Array<string>;
@@ -1129,7 +1129,7 @@ export interface PolicyChanges {
   agentCallTimeoutSeconds?: number;
   /** How long a tool may run. */
   toolTimeoutSeconds?: number;
-  /** How long a turn may take in all. */
+  /** How long a turn may take in all, without its hooks; its model may be silent for half of it. */
   modelTimeoutSeconds?: number;
   /** Hosts inside the network that tools may reach all the same. */
   httpAllowedHosts?: Array<string>;
@@ -1340,7 +1340,7 @@ export interface HookList {
 
 export interface Hook {
   id: string;
-  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent. */
+  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent (where it is sent as a whole, just before: the reply waits for it). */
   event: "conversation_start" | "message_received" | "response_generated" | "response_sent";
   /** A hook calls a tool. */
   actionType: "tool";
@@ -1366,7 +1366,7 @@ export interface HookAnswer {
 }
 
 export interface NewHook {
-  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent. */
+  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent (where it is sent as a whole, just before: the reply waits for it). */
   event: "conversation_start" | "message_received" | "response_generated" | "response_sent";
   /** A hook calls a tool. */
   actionType?: "tool";
@@ -1381,7 +1381,7 @@ export interface NewHook {
 }
 
 export interface HookChanges {
-  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent. */
+  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent (where it is sent as a whole, just before: the reply waits for it). */
   event?: "conversation_start" | "message_received" | "response_generated" | "response_sent";
   /** A hook calls a tool. */
   actionType?: "tool";
@@ -2202,6 +2202,8 @@ export interface AgentEngine {
    *
    * Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.
    *
+   * A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403.
+   *
    * At most 20 requests a minute for each client address, and 256 KiB of new text in each. With `X-Error-Format: openai` errors come in the vendor's shape.
    */
   createChatCompletion(input: CreateChatCompletionInput, options?: CallOptions): Promise<ChatCompletion>;
@@ -2211,9 +2213,9 @@ export interface AgentEngine {
    *
    * Typed server-sent events: `hook-execution` { hookId, event, toolName, success, durationMs }, `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId, metadata? }, `error` { message }.
    *
-   * Each event has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.
+   * Each event of a turn has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.
    *
-   * At most 256 KiB of new text in a turn, and 256 open streams for each client address.
+   * At most 256 KiB of new text in a turn, and 256 open streams for each client address. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403.
    */
   streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 
@@ -2532,7 +2534,7 @@ export interface AgentEngine {
   /**
    * Store secrets of an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. `auth_api_key` must be no other agent's.
+   * Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's.
    */
   putAgentSecrets(input: PutAgentSecretsInput, options?: CallOptions): Promise<SecretList>;
 
@@ -2567,7 +2569,7 @@ export interface AgentEngine {
   /**
    * Save a new version of a skill.
    *
-   * Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made; agents keep the one they pinned until they are upgraded.
+   * Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded.
    */
   updateSkill(input: UpdateSkillInput, options?: CallOptions): Promise<Skill>;
 
@@ -2637,14 +2639,14 @@ export interface AgentEngine {
   /**
    * Pin the current version of a skill.
    *
-   * Takes effect with the next turn. Fine when it is pinned already.
+   * Takes effect with the next turn. Fine when it is pinned already. A version that requires tools which the organization does not have is refused with 400.
    */
   upgradeAgentSkill(input: UpgradeAgentSkillInput, options?: CallOptions): Promise<SkillUpgraded>;
 
   /**
    * Pin an earlier version of a skill.
    *
-   * The version named, else the one that was pinned before. Takes effect with the next turn.
+   * The version named, else the one that was pinned before. Takes effect with the next turn. A version that requires tools which the organization does not have is refused with 400.
    */
   rollBackAgentSkill(input: RollBackAgentSkillInput, options?: CallOptions): Promise<SkillRolledBack>;
 
@@ -2665,7 +2667,7 @@ export interface AgentEngine {
   /**
    * Store variables of a skill on an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent. A value that the pinned version does not declare is kept, but turns are not given it.
+   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent; it is blotted out of whatever is said, but not where it has less than six characters. A value that the pinned version does not declare is kept, but turns are not given it.
    */
   putSkillEnv(input: PutSkillEnvInput, options?: CallOptions): Promise<SkillEnv>;
 
@@ -2914,7 +2916,7 @@ export interface AgentEngine {
   /**
    * Approve or refuse a call that waits.
    *
-   * A turn stops at the call of a tool that needs approval and goes on when all its calls are decided, also after a restart; the model hears of a refusal. After 24 hours, or with the end user's next message, there is nothing to decide any more: 409.
+   * A turn stops at the call of a tool that needs approval and goes on when all its calls are decided, also after a restart; the model hears of a refusal. After 24 hours, or with the end user's next message, there is nothing to decide any more: 409. After 24 hours the turn goes on with what was decided, if anything was. While the agent is inactive, 409 but for the playground.
    */
   decideApproval(input: DecideApprovalInput, options?: CallOptions): Promise<ApprovalStatus>;
 

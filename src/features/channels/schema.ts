@@ -35,7 +35,8 @@ const allowedOrigins = z
   .openapi({
     type: "array",
     items: { type: "string" },
-    description: "Origins whose pages may call the chat routes from a browser; `*` for any. None to begin with.",
+    description:
+      "Origins whose pages may call the chat routes from a browser; `*` for any. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused.",
     example: ["https://example.com"],
   });
 

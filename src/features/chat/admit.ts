@@ -1,4 +1,4 @@
-import type { Ctx, Services } from "../../context.ts";
+import { type Ctx, currentMembership, requirePermission, type Services, workspaceScope } from "../../context.ts";
 import { TtlCache } from "../../core/cache.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { sameText } from "../../core/ids.ts";
@@ -13,10 +13,15 @@ export interface Grant {
 }
 
 /**
- * Somebody with the `Authorization` header of a request; or the engine itself or another agent, which need no key and no
- * open channel.
+ * Somebody with the `Authorization` header of a request, and with the origin of a page that is not ours; or the engine
+ * itself, in the playground too, or another agent, which need no key and no open channel.
  */
-type Caller = { authorization: string | undefined } | "engine" | { asker: Asker; slug: string } | { session: Ctx };
+type Caller =
+  | { authorization: string | undefined; origin: string | null }
+  | "engine"
+  | "playground"
+  | { asker: Asker; slug: string }
+  | { session: Ctx };
 
 /** Below this age a cached agent is believed when it refuses a key. */
 const believableMs = 1_000;
@@ -53,14 +58,27 @@ export function createAgents(services: Services, ask: Ask) {
 
   return {
     /** Spec "Authentication" 6, in the order of decisions §5: known and reachable, then authenticated. */
-    admit: (slug: string, authorization: string | undefined) => admit(slug, { authorization }),
+    admit: (slug: string, authorization: string | undefined, origin: string | null) =>
+      admit(slug, { authorization, origin }),
     /** For the engine's own turns, while the agent is active. Throws the 404. */
     admitEngine: (slug: string) => admit(slug, "engine"),
+    /** For a turn that goes on after a decision: in the playground whatever the agent's switches say. Throws the 404. */
+    admitContinuation: (slug: string, channel: string) =>
+      admit(slug, channel === "playground" ? "playground" : "engine"),
     /** For another agent that asks it. Throws the 404 of one that it can't ask. */
     admitAsker: (slug: string, asker: Asker) => admit(slug, { asker, slug }),
     /** For a signed-in person who reaches the agent, whatever its switches say. Throws the 404. */
     admitSession: (slug: string, session: Ctx) => admit(slug, { session }),
-    /** The same once more. */
+    /**
+     * The same once more, with the rights that the person has by now. Throws what the door would answer now; takes the
+     * agent for current.
+     */
+    async readmitSession(agent: LiveAgent, session: Ctx): Promise<Grant> {
+      const membership = await currentMembership(services.database.db, session);
+      requirePermission(membership, "agent.playground:use");
+      return grant(agent, { session: { ...session, membership } });
+    },
+    /** Anybody once more. */
     admitAgain: ({ agent, by }: Grant) => admit(agent.row.slug, by),
     /** The same for an agent that changed since it was granted. */
     readmit: async ({ agent, by }: Grant) => grant(await reload(agent.row.slug), by),
@@ -71,26 +89,43 @@ export function createAgents(services: Services, ask: Ask) {
       return current ? known : grant(await reload(known.agent.row.slug), known.by);
     },
     reload,
-    /** Of an agent that can be talked to: a hidden one must look like a missing one. */
-    async allowedOrigins(slug: string): Promise<readonly string[]> {
+    /** Whether an agent that can be talked to names an origin: a hidden one must look like a missing one. */
+    async allowsOrigin(slug: string, origin: string): Promise<boolean> {
       const agent = cache.get(slug)?.value ?? (await reload(slug));
-      return agent?.row.active && agent.web.enabled ? agent.web.allowedOrigins : [];
+      return agent?.row.active === true && agent.web.enabled && isAllowed(agent, origin);
     },
   };
 }
 
 function refuse(agent: LiveAgent | null, by: Caller): EngineError | null {
+  if (by === "playground") return agent ? null : notFound("Agent");
   if (by !== "engine" && "asker" in by) return refuseAsker(agent, by);
-  if (by !== "engine" && "session" in by) return agent ? null : notFound("Agent");
+  if (by !== "engine" && "session" in by) return refuseSession(agent, by.session);
   if (!agent?.row.active) return new EngineError("not-found", "Unknown model");
   if (by === "engine") return null;
   if (!agent.web.enabled) return new EngineError("not-found", "Unknown model");
-  if (!agent.row.authEnabled) return null;
+  // Where nobody asks for a key, any page that somebody opens could talk to the agents of the network that he is in.
+  if (!agent.row.authEnabled) return by.origin === null || isAllowed(agent, by.origin) ? null : foreignOrigin();
   const key = agent.secrets.get("auth_api_key");
   if (!key) return new EngineError("unauthorized", "Auth enabled but no API key configured");
   const presented = bearer(by.authorization);
   if (presented === null) return new EngineError("unauthorized", "Missing Bearer token");
   return sameText(presented, key) ? null : new EngineError("unauthorized", "Invalid API key");
+}
+
+function isAllowed({ web: { allowedOrigins } }: LiveAgent, origin: string): boolean {
+  return allowedOrigins.includes(origin) || allowedOrigins.includes("*");
+}
+
+function foreignOrigin(): EngineError {
+  return new EngineError("forbidden", "This origin is not allowed: add it to the agent's allowedOrigins");
+}
+
+/** Whoever is signed in talks to the agents within reach. */
+function refuseSession(agent: LiveAgent | null, { membership }: Ctx): EngineError | null {
+  const scope = workspaceScope(membership);
+  const own = agent?.row.organizationId === membership.organizationId;
+  return own && (scope === null || scope.includes(agent.row.workspaceId)) ? null : notFound("Agent");
 }
 
 /** Agents ask the other active ones of their workspace (decisions §7). */

@@ -12,7 +12,7 @@ const decideRoute = guarded("agent:write", {
   tags: ["Tools"],
   summary: "Approve or refuse a call that waits",
   description:
-    "A turn stops at the call of a tool that needs approval and goes on when all its calls are decided, also after a restart; the model hears of a refusal. After 24 hours, or with the end user's next message, there is nothing to decide any more: 409.",
+    "A turn stops at the call of a tool that needs approval and goes on when all its calls are decided, also after a restart; the model hears of a refusal. After 24 hours, or with the end user's next message, there is nothing to decide any more: 409. After 24 hours the turn goes on with what was decided, if anything was. While the agent is inactive, 409 but for the playground.",
   request: {
     params: z.object({
       id: z.string().openapi({

@@ -23,32 +23,37 @@ export async function refuseWaiting(database: Database, conversationId: string):
   );
 }
 
-/** Closes what nobody decided about in time, and what else that turn was to do. */
+/** Closes what nobody decided about in time. Where a person decided about another call of the turn, it goes on now. */
 export async function expireWaiting(database: Database): Promise<void> {
-  await database.query(
-    `with late as (select distinct turn_id from tool_calls where status = 'pending' and expires_at <= now())
-     update tool_calls k set status = 'expired', decided_by = null from late
-     where k.turn_id = late.turn_id and k.status in ('pending', 'approved', 'refused') and k.args is not null`,
-    [],
-  );
+  await database.query("update tool_calls set status = 'expired' where status = 'pending' and expires_at <= now()", []);
 }
 
 /** What was decided, as it stands when the turn's place has come. */
 export async function asDecided(database: Database, resumed: Waiting): Promise<Resumed> {
   const { turnId, suspended: _, decided, ...rest } = resumed;
-  const rows = await database.query<{ id: string; approved: boolean; reason: string | null }>(
-    `select tool_call_id as id, status = 'approved' as approved, reason from tool_calls
-     where turn_id = $1 and args is not null`,
+  const rows = await database.query<CallStatus & { id: string }>(
+    "select tool_call_id as id, status, reason from tool_calls where turn_id = $1 and args is not null",
     [turnId],
   );
-  const standing = new Map(rows.map(({ id, ...decision }) => [id, decision]));
+  const standing = new Map(rows.map(({ id, ...status }) => [id, decisionOf(status)]));
   return { ...rest, decided: decided.map((call) => ({ ...call, approved: false, ...standing.get(call.toolCallId) })) };
 }
+
+interface CallStatus {
+  status: string;
+  reason: string | null;
+}
+
+const decisionOf = ({ status, reason }: CallStatus) => ({
+  approved: status === "approved",
+  expired: status === "expired",
+  reason,
+});
 
 /** The calls of a turn that stopped, and what it left. */
 type Waiting = Resumed & { turnId: string; suspended: Suspended };
 
-/** A turn whose calls are all decided, at least one of them by a person. */
+/** A turn none of whose calls waits any more, and about one of which at least a person decided. */
 export interface DecidedTurn {
   turnId: string;
   slug: string;
@@ -62,7 +67,7 @@ export interface DecidedTurn {
 
 interface DecidedRow extends Omit<DecidedTurn, "resumed"> {
   suspended: Suspended;
-  calls: { call: PendingCall; status: string; reason: string | null }[];
+  calls: (CallStatus & { call: PendingCall })[];
 }
 
 const decided = `
@@ -71,14 +76,14 @@ const decided = `
   and not exists (select 1 from tool_calls k where k.turn_id = t.id and k.status = 'pending')
   and exists (select 1 from tool_calls k where k.turn_id = t.id and k.decided_by is not null)`;
 
-/** The turns that can go on, oldest first: all, or this one. */
+/** The turns that can go on, oldest first: all, or this one. An inactive agent's playground works (decisions §4). */
 export async function findDecided(database: Database, turnId: string | null): Promise<DecidedTurn[]> {
   const rows = await database.query<DecidedRow>(
     `select t.id as "turnId", a.slug, c.ref, c.channel, c.channel_id as "channelId", t.subject, t.door, t.suspended,
        (select jsonb_agg(jsonb_build_object('call', k.args, 'status', k.status, 'reason', k.reason) order by k.id)
         from tool_calls k where k.turn_id = t.id and k.args is not null) as calls
      from turns t join conversations c on c.id = t.conversation_id join agents a on a.id = t.agent_id
-     where ($1::uuid is null or t.id = $1) and a.active and ${decided}
+     where ($1::uuid is null or t.id = $1) and (a.active or c.channel = 'playground') and ${decided}
      order by t.finished_at limit 50`,
     [turnId],
   );
@@ -89,7 +94,7 @@ export async function findDecided(database: Database, turnId: string | null): Pr
       suspended,
       messages: suspended.messages,
       ...(suspended.context === undefined ? {} : { context: suspended.context }),
-      decided: calls.map(({ call, status, reason }) => ({ ...call, approved: status === "approved", reason })),
+      decided: calls.map(({ call, ...status }) => ({ ...call, ...decisionOf(status) })),
     },
   }));
 }

@@ -107,7 +107,6 @@ async function settled(starting: Promise<Turn>, over: AbortSignal): Promise<Turn
 function replyOf(outcome: TurnOutcome): string {
   const error = endingError(outcome);
   if (error) throw error;
-  if (outcome.status === "aborted") throw new EngineError("unavailable", "It was stopped");
   if (outcome.status === "approval") {
     throw new EngineError("forbidden", "It needs a person's approval, which nobody can give here");
   }

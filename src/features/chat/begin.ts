@@ -1,13 +1,15 @@
 import type { Services } from "../../context.ts";
 import type { ModelSpec } from "../../core/ports.ts";
 import { promptTokens } from "../../core/providers.ts";
-import type { ModelMessage, TurnInput } from "../../turn/types.ts";
+import { tokenCount } from "../../turn/step.ts";
+import type { Consumption, ModelMessage, TurnInput } from "../../turn/types.ts";
 import { imageParts } from "../files/index.ts";
 import { memoryLines, recall } from "../memories/index.ts";
 import type { Grant } from "./admit.ts";
 import type { LiveAgent } from "./agent.ts";
 import { asDecided, refuseWaiting } from "./approvals.ts";
 import { monthOf, type Reservation, reserve } from "./budget.ts";
+import { writeContextAgain } from "./context.ts";
 import { embedderFor } from "./embed.ts";
 import type { Opened, Opening } from "./open.ts";
 import { prepare, replay } from "./prepare.ts";
@@ -37,10 +39,15 @@ const usualAnswer = 4_000;
 export function promptRoom(
   { row, fixedBytes }: LiveAgent,
   { provider }: ModelSpec,
-  { history, fresh }: Pick<TurnRequest["input"], "history" | "fresh">,
+  { input: { history, fresh }, resumed }: Pick<TurnRequest, "input" | "resumed">,
 ): PromptRoom {
   const window = Math.max(0, promptTokens[provider] - (row.maxOutputTokens ?? usualAnswer));
-  return { window, takenBytes: fixedBytes + bytesOf([...history.flatMap(textsOf), ...fresh]) };
+  const going = resumed ? [...resumed.suspended.fresh, JSON.stringify(resumed.suspended.messages)] : [];
+  return {
+    window,
+    takenBytes: fixedBytes + bytesOf([...history.flatMap(textsOf), ...fresh, ...going]),
+    calls: row.toolResultsInHistoryEnabled,
+  };
 }
 
 function textsOf({ content }: ModelMessage): string[] {
@@ -64,6 +71,12 @@ export function firstReservation(
 /** What so many bytes are at most, for most texts. */
 export const cautiousTokens = (bytes: number) => Math.ceil(bytes / 3);
 
+/** What the provider counted, and of calls that it did not count what a prompt of so many bytes takes at least. */
+export function tokensTaken({ usage, contextTokens, uncountedCalls }: Consumption, promptBytes: number): number {
+  const prompt = contextTokens || cautiousTokens(promptBytes);
+  return tokenCount(usage.promptTokens + usage.completionTokens + uncountedCalls * prompt);
+}
+
 /** What an answer may cost, as far as anybody can say before it. */
 export const answerTokens = ({ row }: LiveAgent) => Math.min(row.maxOutputTokens ?? 1_000, usualAnswer);
 
@@ -81,13 +94,13 @@ export async function begin(
   const { database, clock, policies } = services;
   const { place, spec, room } = taken;
   const { agent } = taken.grant;
-  const { row } = agent;
   const resolving = services.models.resolve(spec);
   resolving.catch(() => {});
   const resumed = request.resumed ?? null;
   const now = clock.now();
   const { conversation } = place;
-  const found = reading ?? (await readAtItsTurn(services, taken));
+  const found = reading ?? (await readAtItsTurn(services, taken, request));
+  const promptBytes = room.takenBytes + found.historyBytes;
   if (conversation && !resumed && (place.kind === "queued" || place.awaiting !== null)) {
     await refuseWaiting(database, conversation.id);
   }
@@ -101,9 +114,7 @@ export async function begin(
     now,
     origin: request.origin,
     model: await resolving,
-    history: conversation
-      ? replay(earlier(found.history, request), { toolResults: row.toolResultsInHistoryEnabled })
-      : request.input.history,
+    history: conversation ? replay(earlier(found.history, request)) : request.input.history,
     fresh: resumed?.suspended.fresh ?? request.input.fresh,
     images: await picturesFor(services, conversation, resumed?.suspended.fileIds ?? request.input.fileIds),
     // Decisions may have changed while it waited for its place.
@@ -111,22 +122,35 @@ export async function begin(
     state: found.state,
     // Who brings the conversation along says whether it begins.
     begins: conversation ? found.begins : request.input.history.length === 0,
-    reserve: reserveFor(services, turnId, taken),
+    reserve: reserveFor(services, turnId, taken, promptBytes),
   });
-  return { input, promptBytes: room.takenBytes + found.historyBytes };
+  return { input, promptBytes };
 }
 
-async function readAtItsTurn({ database }: Services, { place, grant, room }: Taken): Promise<Reading> {
+async function readAtItsTurn(
+  { database }: Services,
+  { place, grant, room }: Taken,
+  { context }: TurnRequest,
+): Promise<Reading> {
   if (!place.conversation) return { history: [], historyBytes: 0, state: {}, begins: true };
+  if (context) await writeContextAgain(database, place.conversation.id, context);
   return readConversation(database, place.conversation.id, { historyLimit: grant.agent.row.historyLimit, room });
 }
 
-/** Each further call asks for what it is going to take. */
-function reserveFor(services: Services, turnId: string, { grant, reservation }: Taken): TurnInput["reserve"] {
+/** Before each further call what is held becomes what was taken and what the call is going to take. */
+function reserveFor(
+  services: Services,
+  turnId: string,
+  { grant, reservation }: Taken,
+  promptBytes: number,
+): TurnInput["reserve"] {
   if (!reservation) return null;
   const { agent } = grant;
   const { month } = reservation;
-  return (tokens) => reserve(services, { agentId: agent.row.id, turnId, month, tokens: tokens + answerTokens(agent) });
+  return (soFar, nextCallTokens) => {
+    const tokens = tokensTaken(soFar, promptBytes) + nextCallTokens + answerTokens(agent);
+    return reserve(services, { agentId: agent.row.id, turnId, month, tokens });
+  };
 }
 
 /** No statement for turns without files, which is almost all of them. */
@@ -139,9 +163,14 @@ async function picturesFor(
 }
 
 /** One statement more, for those of whom something is remembered. */
-async function recallFor(services: Services, agent: LiveAgent, { origin, input }: TurnRequest): Promise<string> {
+async function recallFor(
+  services: Services,
+  agent: LiveAgent,
+  { origin, input, resumed }: TurnRequest,
+): Promise<string> {
   const embedder = embedderFor(services, agent);
-  const asked = { agentId: agent.row.id, subject: origin.subject, text: input.fresh.join("\n") };
+  const said = resumed?.suspended.fresh ?? input.fresh;
+  const asked = { agentId: agent.row.id, subject: origin.subject, text: said.join("\n") };
   return memoryLines(await recall(services.database, { ...asked, meaning: embedder && { ...services, embedder } }));
 }
 

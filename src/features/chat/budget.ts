@@ -1,6 +1,7 @@
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Database } from "../../db/client.ts";
+import { refusalHeaders } from "../../http/throttle.ts";
 
 // `monthlyTokenBudget`: tokens are held in `budget_periods` before a model is called, and what the call took is written
 // there after it, so that calls which run at the same time can't spend the same tokens. What a turn of a process that
@@ -59,24 +60,29 @@ export const onceSettled = "(select count(*) from settled) >= 0";
 const reserveOne = `
   with open as (
     -- Locked, since what is held for a turn that is closed meanwhile nobody would settle.
-    select id from turns where id = $4::uuid and status in ('queued', 'running') for no key update
+    select id, reserved from turns where id = $4::uuid and status in ('queued', 'running') for no key update
   ), agent as (
     select id, monthly_token_budget from agents
     where id = $1::uuid and ($4::uuid is null or exists (select 1 from open))
   ), held as (
-    ${reserveTokens({ agent: "agent", month: "$2", tokens: "$3" })}
+    ${reserveTokens({ agent: "agent", month: "$2", tokens: "($3::int - coalesce((select reserved from open), 0))" })}
   ), turn as (
-    update turns set reserved = reserved + $3::int where id = $4::uuid and exists (select 1 from held where granted)
+    update turns set reserved = $3::int where id = $4::uuid and exists (select 1 from held where granted)
   )
-  select exists (select 1 from held where granted) as held`;
+  select exists (select 1 from held where granted) as held, (select monthly_token_budget from agent) as budget`;
 
-/** Holds tokens for one more call of a turn, or for one of the background (`turnId` null). Throws the 429. */
+/** Holds so many tokens for a turn instead of those it has, or for a call of the background (`turnId` null). Throws the 429. */
 export async function reserve(
   { database, clock }: Pick<Services, "database" | "clock">,
   { agentId, turnId, month, tokens }: Reservation & { agentId: string; turnId: string | null },
 ): Promise<void> {
-  const [row] = await database.query<{ held: boolean }>(reserveOne, [agentId, month, tokens, turnId]);
-  if (!row?.held) throw budgetSpent(clock.now());
+  const [row] = await database.query<{ held: boolean; budget: number | null }>(reserveOne, [
+    agentId,
+    month,
+    tokens,
+    turnId,
+  ]);
+  if (!row?.held) throw budgetSpent(row?.budget ?? 0, clock.now());
 }
 
 /** Writes down what a call of the background took. */
@@ -92,11 +98,11 @@ export async function settle(
 }
 
 /** The 429 of an agent that has no tokens left; it has some again with the next month. */
-export function budgetSpent(now: number): EngineError {
+export function budgetSpent(limit: number, now: number): EngineError {
   const date = new Date(now);
   const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
-  const seconds = Math.max(1, Math.ceil((next - now) / 1000));
+  const resetSeconds = Math.max(1, Math.ceil((next - now) / 1000));
   return new EngineError("rate-limited", "The agent's monthly token budget is used up", {
-    headers: { "Retry-After": String(seconds) },
+    headers: refusalHeaders({ limit, remaining: 0, resetSeconds }),
   });
 }

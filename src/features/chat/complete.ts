@@ -6,9 +6,10 @@ import { TurnState } from "../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../turn/types.ts";
 import type { Agents } from "./admit.ts";
 import type { LiveAgent } from "./agent.ts";
-import { answerTokens, bytesOf, cautiousTokens } from "./begin.ts";
+import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "./begin.ts";
 import { monthOf, reserve, settle } from "./budget.ts";
 import { fastModelSpec } from "./model.ts";
+import { limitsOf } from "./prepare.ts";
 
 /** Without tools and history: what the fast model of an agent says to one prompt, on the agent's budget. */
 export function createComplete(services: Services, agents: Agents): Complete {
@@ -24,7 +25,6 @@ export function createComplete(services: Services, agents: Agents): Complete {
 
 async function inputOf(services: Services, agent: LiveAgent, prompt: string): Promise<TurnInput> {
   const { row, scrub } = agent;
-  const { toolTimeoutSeconds, modelTimeoutSeconds } = services.policies.values;
   return {
     turnId: newId(),
     conversation: null,
@@ -38,13 +38,7 @@ async function inputOf(services: Services, agent: LiveAgent, prompt: string): Pr
     fresh: [prompt],
     resumed: null,
     tools: new Map(),
-    limits: {
-      maxSteps: 1,
-      connectMs: 60_000,
-      silenceMs: 60_000,
-      turnMs: modelTimeoutSeconds * 1000,
-      toolMs: toolTimeoutSeconds * 1000,
-    },
+    limits: limitsOf(services.policies.values, 1),
     hooks: [],
     state: new TurnState(),
     reserve: null,
@@ -52,10 +46,7 @@ async function inputOf(services: Services, agent: LiveAgent, prompt: string): Pr
   };
 }
 
-/**
- * Holds tokens of the agent's budget while it is asked, and writes down what that took; of a call that ended without a
- * count, what its prompt was held to take. Throws the 429 when there are none left.
- */
+/** Holds tokens of the agent's budget while it is asked, and writes down what that took. Throws the 429 when there are none left. */
 async function onBudget(
   services: Services,
   agent: LiveAgent,
@@ -64,13 +55,13 @@ async function onBudget(
 ): Promise<TurnOutcome> {
   if (agent.row.monthlyTokenBudget === null) return ask();
   const agentId = agent.row.id;
-  const promptTokens = cautiousTokens(bytesOf([prompt]));
-  const held = { agentId, month: monthOf(services.clock.now()), tokens: promptTokens + answerTokens(agent) };
+  const promptBytes = bytesOf([prompt]);
+  const tokens = cautiousTokens(promptBytes) + answerTokens(agent);
+  const held = { agentId, month: monthOf(services.clock.now()), tokens };
   await reserve(services, { ...held, turnId: null });
-  const { usage, ...outcome } = await ask();
-  const used = usage.promptTokens + usage.completionTokens || promptTokens;
-  await settle(services.database, { ...held, used });
-  return { usage, ...outcome };
+  const outcome = await ask();
+  await settle(services.database, { ...held, used: tokensTaken(outcome, promptBytes) });
+  return outcome;
 }
 
 async function runToEnd({ clock }: Services, input: TurnInput, signal: AbortSignal): Promise<TurnOutcome> {

@@ -9,9 +9,8 @@ import { eventStream } from "../../http/sse.ts";
 import { countCall, requireAllowed } from "../../http/throttle.ts";
 import { isOutput } from "../../turn/relay.ts";
 import type { JsonObject, TurnOutcome, Usage } from "../../turn/types.ts";
-import type { Grant } from "./admit.ts";
 import { readContext } from "./context.ts";
-import { type Asked, allowOrigin, type Chat, commitContext, readJson, webTurn } from "./door.ts";
+import { type AdmittedCaller, type Asked, admitCaller, type Chat, commitContext, readJson, webTurn } from "./door.ts";
 import { endingError } from "./ending.ts";
 import { findRepeat, readIdempotency, type StoredReply } from "./idempotency.ts";
 import { readInput } from "./input.ts";
@@ -23,9 +22,7 @@ import type { Turn } from "./turns.ts";
 /** Spec "Limits": 20 requests a minute for each client address, whoever calls. */
 const perMinute = { calls: 20, windowMs: 60_000 };
 
-interface Admitted {
-  cors: Record<string, string>;
-  grant: Grant;
+interface Admitted extends AdmittedCaller {
   request: CompletionRequest;
   asked: Asked;
   /** What an earlier request with the same key was answered. */
@@ -64,8 +61,7 @@ function requireNotRefused({ refused }: Chat, { key, now }: { key: string; now: 
 async function admitRequest(c: Context<AppEnv>, { services, agents, streams }: Chat): Promise<Admitted> {
   const { body, text } = await readJson(c);
   const slug = readModel(body);
-  const cors = await allowOrigin(c, agents, slug);
-  const grant = await agents.admit(slug, c.req.header("Authorization"));
+  const { grant, cors } = await admitCaller(c, agents, slug);
   const parsed = CompletionRequest.safeParse(body);
   if (!parsed.success) throw invalid(parsed.error.issues);
   const input = readInput(parsed.data, { get: (name) => c.req.header(name) });
@@ -95,7 +91,7 @@ async function answer(
     requireAllowed(await countCall(services, throttle.key, throttle.limit));
     grant = await commitContext(chat, grant, asked, context);
   }
-  const turn = await turns.takeTurn(grant, { ...asked, throttle: context ? null : throttle });
+  const turn = await turns.takeTurn(grant, { ...asked, context, throttle: context ? null : throttle });
   const id = `chatcmpl-${randomHex(24)}`;
   const reply: Reply = { ...admitted, c, services, turn, id, created: seconds(services) };
   return request.stream === true ? streamReply(reply) : wholeReply(reply);

@@ -2,6 +2,7 @@ import { EngineError } from "../../core/errors.ts";
 import { sameText } from "../../core/ids.ts";
 import { storableJson } from "../../core/text.ts";
 import type { Database } from "../../db/client.ts";
+import { jsonBytes } from "../../db/json.ts";
 import { stateLimit } from "../../turn/state.ts";
 import type { JsonObject, JsonValue } from "../../turn/types.ts";
 import { type Agents, bearer, type Grant } from "./admit.ts";
@@ -84,9 +85,9 @@ const statement = `
   ), written as (
     insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, state)
     select $3::uuid, agent.id, agent.organization_id, $4, $5, $6, $7, $8::jsonb from agent, old
-    where octet_length((old.state || $8::jsonb)::text) <= $9::int
+    where ${jsonBytes("old.state || $8::jsonb")} <= $9::int
     on conflict (ref) do update set state = conversations.state || excluded.state
-      where octet_length((conversations.state || excluded.state)::text) <= $9::int
+      where ${jsonBytes("conversations.state || excluded.state")} <= $9::int
     returning id
   )
   select exists (select 1 from agent) as agent_found, exists (select 1 from written) as written`;
@@ -114,6 +115,25 @@ export async function writeContext(database: Database, place: Place, values: Jso
   if (!row?.agent_found) return false;
   if (row.written) return true;
   throw stateTooLarge();
+}
+
+const again = `
+  with conversation as (select id, state || $2::jsonb as state from conversations where id = $1::uuid for update),
+  written as (
+    update conversations c set state = w.state from conversation w
+    where c.id = w.id and ${jsonBytes("w.state")} <= $3::int
+    returning 1
+  )
+  select exists (select 1 from written) as written`;
+
+/**
+ * Writes the context of a request that had to wait once more when its turn comes: those before it may have changed the
+ * same keys. Throws 413 when the state would be too large by now.
+ */
+export async function writeContextAgain(database: Database, conversationId: string, values: JsonObject): Promise<void> {
+  const parameters = [conversationId, storableJson(values), stateLimit];
+  const [row] = await database.query<{ written: boolean }>(again, parameters);
+  if (!row?.written) throw stateTooLarge();
 }
 
 function stateTooLarge(): EngineError {

@@ -21,11 +21,11 @@ export async function continueDecided(engine: Engine, turnId: string | null): Pr
 
 async function continueTurn({ agents, turns, replays }: Engine, decided: DecidedTurn): Promise<void> {
   const { slug, ref, channel, channelId, subject, door, resumed } = decided;
-  const grant = await agents.admitEngine(slug);
+  const grant = await agents.admitContinuation(slug, channel);
   const turn = await turns.takeTurn(grant, {
     door,
     ref,
-    origin: { channel, channelId, source: "user", depth: 0, subject },
+    origin: { channel, channelId, source: "user", depth: 0, subject, ...resumed.suspended.from },
     input: { chatId: channelId, user: null, history: [], fresh: [] },
     rule: "always-finish",
     requestId: newId(),
@@ -33,5 +33,5 @@ async function continueTurn({ agents, turns, replays }: Engine, decided: Decided
     resumed,
   });
   // Whoever followed the turn that stopped may come back for this one.
-  replays.keep(turn, { agentId: grant.agent.row.id, ref, door, continues: resumed.turnId });
+  replays.keep(turn, { agentId: grant.agent.row.id, ref, door, stored: true, continues: resumed.turnId });
 }

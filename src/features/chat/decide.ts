@@ -13,7 +13,8 @@ interface Waiting {
   name: string;
   agentId: string;
   slug: string;
-  active: boolean;
+  /** Whether its turn may go on now. */
+  mayGoOn: boolean;
   status: string;
   overdue: boolean;
 }
@@ -29,7 +30,7 @@ export async function decide(
 ): Promise<string> {
   const { db, actor } = ctx;
   const call = await findCall(ctx, db, ref, toolCallId);
-  if (!call.active) throw new EngineError("conflict", "The agent is switched off: turn it on to decide");
+  if (!call.mayGoOn) throw new EngineError("conflict", "The agent is switched off: turn it on to decide");
   const action = approved ? "approval.approve" : "approval.refuse";
   const change = { action, target: call.slug, agentId: call.agentId, agentUnchanged: true };
   await write(ctx, { ...change, summary: { conversationId: ref, tool: call.name, toolCallId } }, async (tx) => {
@@ -54,7 +55,7 @@ async function findCall(ctx: Ctx, db: Db, ref: string, toolCallId: string): Prom
       status: toolCalls.status,
       agentId: toolCalls.agentId,
       slug: agents.slug,
-      active: agents.active,
+      mayGoOn: sql<boolean>`(${agents.active} or ${conversations.channel} = 'playground')`,
       overdue: sql<boolean>`${toolCalls.expiresAt} <= now()`,
     })
     .from(toolCalls)

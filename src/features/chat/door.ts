@@ -7,10 +7,12 @@ import { parseJson } from "../../core/json.ts";
 import { limitBody } from "../../http/body.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { invalid } from "../../http/errors.ts";
+import { isOwnOrigin } from "../../http/origin.ts";
 import type { Verdict } from "../../http/throttle.ts";
 import type { JsonObject } from "../../turn/types.ts";
 import type { Agents, Grant } from "./admit.ts";
 import { writeContext } from "./context.ts";
+import type { ForeignTurns } from "./follow.ts";
 import type { ChatInput } from "./input.ts";
 import type { Replays } from "./replay.ts";
 import type { TurnRequest } from "./request.ts";
@@ -30,6 +32,7 @@ export interface Chat {
   turns: Turns;
   streams: OpenStreams;
   replays: Replays;
+  foreign: ForeignTurns;
   /** Verdicts of the fixed throttle that refuse, by its key: until their window ends nothing of a call is looked at. */
   refused: TtlCache<RefusedCall>;
 }
@@ -75,14 +78,27 @@ export async function commitContext(
   throw new EngineError("unavailable", "The agent is being changed; try again", { headers: { "Retry-After": "1" } });
 }
 
+/** Somebody who may talk to the agent, and the headers by which his page may read a response that is made from scratch. */
+export interface AdmittedCaller {
+  grant: Grant;
+  cors: Record<string, string>;
+}
+
+/** Lets a caller in to an agent by its key. Throws the 404, the 401, and the 403 of a foreign page where none is asked for. */
+export async function admitCaller(c: Context<AppEnv>, agents: Agents, slug: string): Promise<AdmittedCaller> {
+  const cors = await allowOrigin(c, agents, slug);
+  const origin = c.req.header("Origin") ?? null;
+  const foreign = origin === null || isOwnOrigin(c, origin) ? null : origin;
+  return { grant: await agents.admit(slug, c.req.header("Authorization"), foreign), cors };
+}
+
 /**
  * CORS for the chat doors, by the agent's own list of origins (decisions §3). Prepared before anything is refused, so
- * that a page can read the refusal too; answered for responses that are made from scratch.
+ * that a page can read the refusal too.
  */
-export async function allowOrigin(c: Context<AppEnv>, agents: Agents, slug: string): Promise<Record<string, string>> {
+async function allowOrigin(c: Context<AppEnv>, agents: Agents, slug: string): Promise<Record<string, string>> {
   const origin = c.req.header("Origin");
-  const allowed = origin === undefined ? [] : await agents.allowedOrigins(slug);
-  if (origin === undefined || !(allowed.includes(origin) || allowed.includes("*"))) return {};
+  if (origin === undefined || !(await agents.allowsOrigin(slug, origin))) return {};
   const headers = {
     "Access-Control-Allow-Origin": origin,
     "Access-Control-Expose-Headers": "X-Request-Id, Retry-After, Idempotent-Replayed",

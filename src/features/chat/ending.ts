@@ -8,8 +8,17 @@ export function endingError(outcome: TurnOutcome): EngineError | null {
     const headers = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
     return new EngineError(code, message, { headers });
   }
-  if (outcome.status !== "aborted" || outcome.reason === "stop") return null;
+  if (outcome.status !== "aborted") return null;
+  if (outcome.reason === "stop") {
+    // The official clients would send the message again.
+    return new EngineError("conflict", "The turn was stopped", { headers: { "X-Should-Retry": "false" } });
+  }
   return new EngineError("unavailable", abortMessages[outcome.reason], { headers: { "Retry-After": "5" } });
+}
+
+/** Whether somebody stopped it, or deleted its conversation. */
+export function wasStopped(outcome: TurnOutcome): boolean {
+  return outcome.status === "aborted" && outcome.reason === "stop";
 }
 
 const abortMessages = {

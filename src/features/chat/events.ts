@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
 const id = z.string().openapi({
-  description: "`<messageId>:<n>`: what a stream is resumed by.",
+  description: "`<messageId>:<n>`: what a stream is resumed by. Empty in a stored reply, and before there is a turn.",
   example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d:3",
 });
 const index = z.int().openapi({ description: "Of the step, from 0.", example: 0 });

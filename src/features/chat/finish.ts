@@ -2,11 +2,10 @@ import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { pause } from "../../core/pause.ts";
 import { sqlState } from "../../db/client.ts";
-import { tokenCount } from "../../turn/step.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 import { descriptionOf } from "../conversations/index.ts";
 import { extractionOf } from "../memories/index.ts";
-import { type Begun, cautiousTokens, type Taken } from "./begin.ts";
+import { type Begun, type Taken, tokensTaken } from "./begin.ts";
 import { describeCause } from "./cause.ts";
 import { type Recording, record, type Work } from "./record.ts";
 import type { TurnRequest } from "./request.ts";
@@ -27,11 +26,15 @@ interface Ended {
 /** Work for the background rests so long, since what is said next may belong to it; a title is wanted soon. */
 const [restMs, titleMs] = [30_000, 2_000];
 
-/**
- * Writes a turn down; answers when the first work that it left for the background is due, in milliseconds since the
- * epoch, or null. Throws when it could not be recorded.
- */
-export async function finish(services: Services, ended: Ended): Promise<number | null> {
+interface Finished {
+  /** When the first work that it left for the background is due, in milliseconds since the epoch; null for none. */
+  workAt: number | null;
+  /** Whether its reply can be known by the turn's id. */
+  replyKept: boolean;
+}
+
+/** Writes a turn down. Throws when it could not be recorded. */
+export async function finish(services: Services, ended: Ended): Promise<Finished> {
   const { turnId, owner, request, taken, begun, outcome } = ended;
   const { log, clock } = services;
   const { requestId, input, resumed } = request;
@@ -44,17 +47,17 @@ export async function finish(services: Services, ended: Ended): Promise<number |
   const work = workAfter(ended, now);
   try {
     const recorded = await recordPatiently(services, {
-      ...{ turnId, owner, work, outcome },
+      ...{ turnId, owner, work, outcome, origin: request.origin },
       fresh: input.fresh,
       fileIds: input.fileIds ?? [],
       stored: taken.place.conversation !== null,
       measured: resumed ? null : measure(begun, outcome),
-      charged: chargeOf(begun, outcome),
+      charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
       debug: agent.row.debugEnabled && begun ? debugOf(taken, begun) : null,
       resumed: resumed?.suspended ?? null,
     });
     if (!recorded) throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
-    return work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime()));
+    return { ...recorded, workAt: work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime())) };
   } catch (err) {
     log.error({ turnId, requestId, err }, "A turn could not be recorded");
     throw err;
@@ -83,12 +86,6 @@ function measure(begun: Begun | null, { contextTokens }: TurnOutcome): Recording
   return { contextTokens, bytesPerToken: Math.min(9, Math.max(1, begun.promptBytes / contextTokens)) };
 }
 
-/** What the provider counted, and of calls that it did not count what their prompt took at least. */
-function chargeOf(begun: Begun | null, { usage, contextTokens, uncountedCalls }: TurnOutcome): number {
-  const prompt = contextTokens || cautiousTokens(begun?.promptBytes ?? 0);
-  return tokenCount(usage.promptTokens + usage.completionTokens + uncountedCalls * prompt);
-}
-
 /** How the model was asked (decisions §4, `debugEnabled`). */
 function debugOf({ spec, grant }: Taken, { input }: Begun): Record<string, unknown> {
   const { provider, model } = spec;
@@ -101,7 +98,7 @@ function debugOf({ spec, grant }: Taken, { input }: Begun): Record<string, unkno
 }
 
 /** Tries again while the trouble may pass: the caller has the text already. The lease is renewed meanwhile. */
-async function recordPatiently({ database, clock }: Services, recording: Recording): Promise<boolean> {
+async function recordPatiently({ database, clock }: Services, recording: Recording): ReturnType<typeof record> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await record(database, recording);

@@ -1,7 +1,8 @@
 import type { Services } from "../../context.ts";
 import { pause } from "../../core/pause.ts";
 import type { Database } from "../../db/client.ts";
-import { type Follower, keptMs, type Replay, type Replays } from "./replay.ts";
+import type { EventSink } from "../../http/sse.ts";
+import { keptMs, type Replay, type Replays } from "./replay.ts";
 import { eventText } from "./wire.ts";
 
 // Across replicas: whoever is asked for a turn that another process runs leaves a wish in `stream_chunks` (`first` 0).
@@ -17,6 +18,12 @@ const againMs = 1_000;
 /** How long the owner of a turn may take to answer a wish. */
 const patienceMs = 6_000;
 
+/** So much a row holds, in UTF-16 units, unless a single event is longer. */
+const rowLength = 64 * 1024;
+
+/** So much is read at a time, in bytes and in rows: a reader is given more when it has taken that. */
+const [pageLength, pageRows] = [512 * 1024, 256];
+
 /** A turn that another process runs or ran. */
 export interface ForeignTurn {
   id: string;
@@ -30,6 +37,8 @@ export class Exports {
   readonly #replays: Replays;
   /** Written, or being written. */
   readonly #begun = new Set<string>();
+  readonly #writing = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
 
   constructor(services: Services, replays: Replays) {
     this.#database = services.database;
@@ -51,12 +60,21 @@ export class Exports {
       const replay = this.#replays.get(id);
       if (!replay || this.#begun.has(id)) continue;
       this.#begun.add(id);
-      this.#write(replay).catch((err: unknown) => {
-        // The next look begins again.
-        this.#begun.delete(id);
-        this.#services.log.warn({ turnId: id, err }, "A stream could not be handed to another replica");
-      });
+      const writing = this.#write(replay)
+        .catch((err: unknown) => {
+          // The next look begins again.
+          this.#begun.delete(id);
+          this.#services.log.warn({ turnId: id, err }, "A stream could not be handed to another replica");
+        })
+        .finally(() => this.#writing.delete(writing));
+      this.#writing.add(writing);
     }
+  }
+
+  /** Writes what is left of the turns that it began with; they have to be over. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#writing);
   }
 
   async #write(replay: Replay): Promise<void> {
@@ -64,11 +82,14 @@ export class Exports {
     for (;;) {
       const over = replay.endedAt !== null;
       const { last } = replay;
-      const events = replay.since(written);
-      if (last > written) await this.#insert(replay.turn.id, written + 1, events ?? lost(replay));
+      for (const row of rowsOf(replay.behind(written) ?? [lost(replay)])) {
+        await this.#insert(replay.turn.id, written + 1, row.join(""));
+        written += row.length;
+      }
       written = last;
       if (over) return this.#insert(replay.turn.id, written + 1, "");
-      await pause(this.#services.clock, batchMs);
+      // A server that stops waits for the turn's end alone.
+      await this.#rest(batchMs).catch(() => replay.turn.ended.catch(() => {}));
     }
   }
 
@@ -82,12 +103,30 @@ export class Exports {
         );
         return;
       } catch (err) {
-        if (!this.#replays.get(turnId)) throw err;
+        if (this.#stopping.signal.aborted || !this.#replays.get(turnId)) throw err;
         this.#services.log.warn({ turnId, err }, "A stream could not be handed to another replica yet");
-        await pause(this.#services.clock, againMs);
+        await this.#rest(againMs).catch(() => {});
       }
     }
   }
+
+  #rest(ms: number): Promise<void> {
+    return pause(this.#services.clock, ms, this.#stopping.signal);
+  }
+}
+
+function* rowsOf(events: readonly string[]): Generator<string[]> {
+  let row: string[] = [];
+  let length = 0;
+  for (const event of events) {
+    row.push(event);
+    length += event.length;
+    if (length < rowLength) continue;
+    yield row;
+    row = [];
+    length = 0;
+  }
+  if (row.length > 0) yield row;
 }
 
 /** What stands for events that were dropped. */
@@ -96,44 +135,84 @@ const lost = ({ kept: { ref } }: Replay) =>
 
 export const notKept = "The beginning of this turn is no longer kept: read the conversation's messages";
 
-interface Reading {
+interface Page {
   chunks: { first: number; events: string }[];
+  /** Whether it was filled, so that more may be there already. */
+  full: boolean;
   alive: boolean;
 }
 
-const readStatement = `
+const pageStatement = `
+  with next as (
+    select first, events, octet_length(events) as length from stream_chunks
+    where turn_id = $1 and first > $2 order by first limit ${pageRows}
+  ), page as (
+    select first, events, length, sum(length) over (order by first) - length as before from next
+  )
   select
     (select coalesce(json_agg(json_build_object('first', first, 'events', events) order by first), '[]')
-     from stream_chunks where turn_id = $1 and first > $2) as chunks,
+     from page where before < ${pageLength}) as chunks,
+    (select coalesce(sum(length), 0) >= ${pageLength} or count(*) = ${pageRows} from next) as "full",
     exists (select 1 from turns where id = $1 and status in ('queued', 'running') and lease_until > now()) as alive`;
 
-/**
- * Tells a follower what a turn of another process said behind event `after`, and what it says, until its end. Answers
- * why it broke off: its owner is gone, or keeps nothing any more, or there never was such an event; null when all was told.
- */
-export async function followForeign(
-  { database, clock }: Services,
-  { id }: ForeignTurn,
-  after: number,
-  follower: Pick<Follower, "write">,
-  signal: AbortSignal,
-): Promise<string | null> {
-  await database.query("insert into stream_chunks (turn_id, first, events) values ($1, 0, '') on conflict do nothing", [
-    id,
-  ]);
-  let heardAt = clock.now();
-  let read = 0;
-  for (;;) {
-    signal.throwIfAborted();
-    const [reading] = await database.query<Reading>(readStatement, [id, read]);
-    for (const { first, events } of reading?.chunks ?? []) {
-      if (events === "") return after < first ? null : ahead;
-      follower.write(behind(events, after));
-      read = first;
-      heardAt = clock.now();
+/** The turns of other processes that are followed here. */
+export class ForeignTurns {
+  readonly #services: Services;
+  /** What is being read, by turn and place: who is at the same place of a turn shares it. */
+  readonly #pages = new Map<string, Promise<Page>>();
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /**
+   * Tells a reader what a turn said behind event `after`, and what it says, until its end. Answers why it broke off: its
+   * owner is gone, or keeps nothing any more, or there never was such an event; null when all was told.
+   */
+  async follow(
+    { id }: ForeignTurn,
+    after: number,
+    sink: Pick<EventSink, "writeKept" | "drained">,
+    signal: AbortSignal,
+  ): Promise<string | null> {
+    const { database, clock } = this.#services;
+    await database.query(
+      "insert into stream_chunks (turn_id, first, events) values ($1, 0, '') on conflict do nothing",
+      [id],
+    );
+    let heardAt = clock.now();
+    let read = 0;
+    let restMs = 0;
+    for (;;) {
+      signal.throwIfAborted();
+      const { chunks, full, alive } = await this.#next(id, read, restMs);
+      for (const { first, events } of chunks) {
+        if (events === "") return after < first ? null : ahead;
+        sink.writeKept(behind({ first, events }, after));
+        read = first;
+      }
+      if (chunks.length > 0) {
+        // What waits for a slow reader stays in the database.
+        await sink.drained();
+        heardAt = clock.now();
+      } else if (!alive && clock.now() - heardAt > patienceMs) return read === 0 ? notKept : ownerGone;
+      restMs = full ? 0 : batchMs;
     }
-    if (!reading?.alive && clock.now() - heardAt > patienceMs) return read === 0 ? notKept : ownerGone;
-    await pause(clock, batchMs, signal);
+  }
+
+  #next(id: string, read: number, restMs: number): Promise<Page> {
+    const place = `${id}:${read}`;
+    const known = this.#pages.get(place);
+    if (known) return known;
+    const page = this.#read(id, read, restMs).finally(() => this.#pages.delete(place));
+    this.#pages.set(place, page);
+    return page;
+  }
+
+  async #read(id: string, read: number, restMs: number): Promise<Page> {
+    if (restMs > 0) await pause(this.#services.clock, restMs);
+    const [page] = await this.#services.database.query<Page>(pageStatement, [id, read]);
+    return page ?? { chunks: [], full: false, alive: false };
   }
 }
 
@@ -141,13 +220,12 @@ export const ahead = "Last-Event-ID is ahead of the turn";
 
 const ownerGone = "The server that ran this turn is gone";
 
-/** The events of a batch that come after the one with this number. */
-function behind(events: string, after: number): string {
-  if (after === 0) return events;
+/** The events of a row that come after the one with this number. */
+function behind({ first, events }: Page["chunks"][number], after: number): string[] {
+  if (after < first) return [events];
   return events
     .split(/(?<=\n\n)/)
-    .filter((event) => Number(/^id: [^:\n]+:(\d+)\n/.exec(event)?.[1] ?? Number.POSITIVE_INFINITY) > after)
-    .join("");
+    .filter((event) => Number(/^id: [^:\n]+:(\d+)\n/.exec(event)?.[1] ?? Number.POSITIVE_INFINITY) > after);
 }
 
 /** Forgets what was written for others once nobody can ask for it any more: a turn may take longer than it is kept. */

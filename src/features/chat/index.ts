@@ -11,7 +11,7 @@ import { createComplete } from "./complete.ts";
 import { continueDecided } from "./continue.ts";
 import type { RefusedCall } from "./door.ts";
 import { embedderFor } from "./embed.ts";
-import { Exports, forgetChunks } from "./follow.ts";
+import { Exports, ForeignTurns, forgetChunks } from "./follow.ts";
 import { modelSpec } from "./model.ts";
 import { playgroundRoutes } from "./playground.ts";
 import { Replays } from "./replay.ts";
@@ -26,11 +26,12 @@ export function createChat(services: Services) {
   const turns = createTurns(services, { reload: agents.readmit, onWork: (at) => wake(at) });
   const ask: Ask = createAsk({ services, agents, turns });
   const streams = new OpenStreams(services, agents);
-  const { renewLeases, stop } = turns;
+  const { renewLeases } = turns;
   const refused = new TtlCache<RefusedCall>({ ttlMs: 60_000, now: () => services.clock.now() });
   const replays = new Replays(services.clock);
   const exports = new Exports(services, replays);
-  const chat = { services, agents, turns, streams, refused, replays };
+  const foreign = new ForeignTurns(services);
+  const chat = { services, agents, turns, streams, refused, replays, foreign };
   return {
     routes: chatRoutes(chat),
     /** Guarded as all management routes are. */
@@ -58,7 +59,10 @@ export function createChat(services: Services) {
       await forgetChunks(services.database);
       await continueDecided(chat, null);
     },
-    stop,
+    async stop(graceMs: number) {
+      await turns.stop(graceMs);
+      await exports.stop();
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import type { AppEnv } from "../../http/environment.ts";
 import { invalid } from "../../http/errors.ts";
 import type { Grant } from "./admit.ts";
 import { readContext } from "./context.ts";
-import { type Asked, allowOrigin, type Chat, commitContext, readJson, webTurn } from "./door.ts";
+import { type Asked, admitCaller, type Chat, commitContext, readJson, webTurn } from "./door.ts";
 import { findRepeat, readIdempotency } from "./idempotency.ts";
 import { type ChatInput, readInput } from "./input.ts";
 import { ChatRequest } from "./schema.ts";
@@ -17,8 +17,7 @@ import type { Seat } from "./streams.ts";
  * soon as the turn has its place; what goes wrong later is an `error` event and `done` (spec "Errors", rules 1 and 2).
  */
 export async function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): Promise<Response> {
-  const cors = await allowOrigin(c, chat.agents, slug);
-  const grant = await chat.agents.admit(slug, c.req.header("Authorization"));
+  const { grant, cors } = await admitCaller(c, chat.agents, slug);
   return answerNatively(c, chat, grant, { cors, turnOf: webTurn });
 }
 
@@ -48,7 +47,7 @@ export async function answerNatively(
     const repeat = idempotency && (await findRepeat(services.database, asked.ref, idempotency));
     if (repeat) return repeatedStream(streaming, asked.ref, repeat);
     const current = context ? await commitContext(chat, grant, asked, context) : grant;
-    return await streamTurn(chat, current, asked, streaming, seat);
+    return await streamTurn(chat, current, { ...asked, context }, streaming, seat);
   } catch (refusal) {
     if (comesInStream(refusal)) return refusedStream(streaming, refusal);
     seat.leave();
@@ -69,7 +68,8 @@ async function streamTurn(
   seat: Seat,
 ): Promise<Response> {
   const turn = await turns.takeTurn(grant, { ...asked, throttle: null });
-  const { ref, door } = asked;
-  const replay = replays.keep(turn, { agentId: grant.agent.row.id, ref, door, continues: null });
+  const { ref, door, input } = asked;
+  const stored = input.chatId !== null;
+  const replay = replays.keep(turn, { agentId: grant.agent.row.id, ref, door, stored, continues: null });
   return followReplay(replay, 0, streaming, seat);
 }

@@ -92,7 +92,7 @@ export type Opened =
     };
 
 /** How many values a statement takes before those that only some take. */
-const fixedParameters = 23;
+const fixedParameters = 24;
 
 /**
  * The one statement before the model: counts the call, checks that the agent is as it was cached, holds tokens of its
@@ -139,7 +139,7 @@ function openStatement({ throttled, budgeted }: { throttled: boolean; budgeted: 
     select json_agg(json_build_object(
         'turnId', turn_id, 'seq', seq, 'role', role, 'content', content, 'modelMessages', model_messages) order by seq) as messages,
       max(bytes)::int as bytes
-    from (${newestMessages("conversation", { limit: "$13", window: "$20", taken: "$21" })}) m
+    from (${newestMessages("conversation", { limit: "$13", window: "$20", taken: "$21", calls: "$24" })}) m
     where (select status from turn) = 'running'
   )
   select
@@ -192,6 +192,7 @@ export async function open(database: Database, opening: Opening): Promise<Opened
     opening.room.takenBytes,
     opening.idempotency?.key ?? null,
     opening.idempotency?.digest ?? null,
+    opening.room.calls,
     ...(throttle ? [...throttleParameters(throttle.key, throttle.limit, throttle.now), throttle.limit.calls] : []),
     ...(reservation ? [reservation.month, reservation.tokens, reservation.addedTokens] : []),
   ]);

@@ -5,8 +5,6 @@ import type { Hook, JsonObject, Limits, ModelMessage, Origin, Resumed, TurnInput
 import type { LiveAgent } from "./agent.ts";
 import type { StoredMessage } from "./reading.ts";
 
-const limits: Pick<Limits, "connectMs" | "silenceMs"> = { connectMs: 60_000, silenceMs: 60_000 };
-
 interface Preparation {
   turnId: string;
   conversation: TurnInput["conversation"];
@@ -35,7 +33,6 @@ export function prepare({ agent, policies, now, memories, begins, ...turn }: Pre
   const { row, prompt, datetime, scrub } = agent;
   const { userName = "" } = turn.origin;
   const state = new TurnState(turn.state);
-  const { modelTimeoutSeconds, toolTimeoutSeconds } = policies;
   return {
     ...turn,
     agent: { id: row.id, slug: row.slug, name: row.name },
@@ -50,15 +47,17 @@ export function prepare({ agent, policies, now, memories, begins, ...turn }: Pre
     }),
     tools: toolsAt(agent, turn.origin),
     hooks: hooksAt(agent, turn.origin).filter(({ event }) => begins || event !== "conversation_start"),
-    limits: {
-      ...limits,
-      turnMs: modelTimeoutSeconds * 1000,
-      toolMs: toolTimeoutSeconds * 1000,
-      maxSteps: row.maxSteps,
-    },
+    limits: limitsOf(policies, row.maxSteps),
     state,
     scrub,
   };
+}
+
+/** Silence may be thought, or a model that is being loaded: half of a turn's time, and no less than a minute. */
+export function limitsOf({ modelTimeoutSeconds, toolTimeoutSeconds }: Policies, maxSteps: number): Limits {
+  const turnMs = modelTimeoutSeconds * 1000;
+  const silenceMs = Math.max(60_000, turnMs / 2);
+  return { connectMs: silenceMs, silenceMs, turnMs, toolMs: toolTimeoutSeconds * 1000, maxSteps };
 }
 
 /** Where nobody is talked to (decisions §4, "Hooks"). */
@@ -85,12 +84,12 @@ function stateLines(state: TurnState): string {
  * A stored transcript as the model gets it: it begins with the user, and reasoning stays behind, since providers take
  * it back only within the turn that made it.
  */
-export function replay(stored: readonly StoredMessage[], { toolResults }: { toolResults: boolean }): ModelMessage[] {
+export function replay(stored: readonly StoredMessage[]): ModelMessage[] {
   const first = stored.findIndex(({ role }) => role === "user");
   if (first === -1) return [];
   return stored.slice(first).flatMap((message): ModelMessage[] => {
     if (message.role === "user") return [{ role: "user", content: [{ type: "text", text: message.content }] }];
-    if (toolResults && message.modelMessages) return message.modelMessages.map(withoutReasoning).filter(hasContent);
+    if (message.modelMessages) return message.modelMessages.map(withoutReasoning).filter(hasContent);
     return message.content === "" ? [] : [{ role: "assistant", content: [{ type: "text", text: message.content }] }];
   });
 }

@@ -3,7 +3,9 @@ import { newId } from "../../core/ids.ts";
 import { storable, storableJson } from "../../core/text.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
-import type { TurnOutcome } from "../../turn/types.ts";
+import { jsonBytes } from "../../db/json.ts";
+import { stateLimit } from "../../turn/state.ts";
+import type { Origin, TurnOutcome } from "../../turn/types.ts";
 import { onceSettled, settleTokens } from "./budget.ts";
 
 interface MessageRow {
@@ -22,6 +24,8 @@ interface MessageRow {
 /** How long a person may take to decide about a call (decisions §7). */
 const approvalHours = 24;
 
+const changedState = `(c.state || ($14::jsonb -> 'set')) - array(select jsonb_array_elements_text($14::jsonb -> 'removed'))`;
+
 const recordStatement = `
   with turn as (
     update turns set status = $3, prompt_tokens = $4, completion_tokens = $5, ttft_ms = $6, duration_ms = $7,
@@ -39,9 +43,10 @@ const recordStatement = `
       message_count = c.message_count + $9, total_tokens = c.total_tokens + $4 + $5,
       awaiting = case when $3 = 'approval' then $1::uuid else c.awaiting end,
       updated_at = case when $9 > 0 then now() else c.updated_at end,
-      -- Only what the turn changed: a call's context may have written the rest meanwhile.
+      -- Only what the turn changed: a call's context may have written the rest meanwhile, and has left too little room then.
       state = case when $14::jsonb is null then c.state
-        else (c.state || ($14::jsonb -> 'set')) - array(select jsonb_array_elements_text($14::jsonb -> 'removed')) end,
+        when ${jsonBytes(changedState)} > ${stateLimit} then c.state
+        else ${changedState} end,
       context_tokens = coalesce($15::int, c.context_tokens),
       bytes_per_token = coalesce($16::real, c.bytes_per_token)
     from turn where c.id = turn.conversation_id and ${onceSettled}
@@ -76,12 +81,14 @@ const recordStatement = `
       set payload = excluded.payload, run_at = excluded.run_at, attempts = 0, last_error = null
   )
   select exists (select 1 from turn) as recorded,
-    exists (select 1 from turns where id = $1 and owner = $2 and status = $3) as settled`;
+    exists (select 1 from turns where id = $1 and owner = $2 and status = $3) as settled,
+    exists (select 1 from conversation) or exists (select 1 from messages where id = $1) as placed`;
 
 /** Who records, and of which turn. */
 export interface Recording {
   turnId: string;
   owner: string;
+  origin: Origin;
   fresh: readonly string[];
   /** Files that came with it. */
   fileIds: readonly string[];
@@ -113,6 +120,8 @@ export interface Suspended {
   /** What the user said, which the transcript's limits may hide. */
   fresh: readonly string[];
   fileIds?: readonly string[];
+  /** Where it came from, as far as the conversation does not say. */
+  from?: Pick<Origin, "source" | "userName">;
   /** The turns whose messages these are, the first one first. */
   turnIds: readonly string[];
   /** What the model was told before that. */
@@ -120,19 +129,20 @@ export interface Suspended {
 }
 
 /**
- * The one statement after the model: closes the turn, frees the conversation and stores the messages. Answers false
- * when the turn was no longer this process's: then nothing was written. Calling it again after an answer that was
- * lost does no harm.
+ * The one statement after the model: closes the turn, frees the conversation and stores the messages. Answers whether
+ * its reply is kept, and null when the turn was no longer this process's: then nothing was written. Calling it again
+ * after an answer that was lost does no harm.
  */
 export async function record(
   database: Database,
-  { turnId, owner, fresh, fileIds, stored, work, measured, charged, debug, resumed, outcome }: Recording,
-): Promise<boolean> {
+  { turnId, owner, origin, fresh, fileIds, stored, work, measured, charged, debug, resumed, outcome }: Recording,
+): Promise<{ replyKept: boolean } | null> {
   // What became of an approved call is never left unsaid.
-  const kept = stored && (isKept(outcome) || resumed !== null);
+  const said = isKept(outcome) || resumed !== null;
+  const kept = stored && said;
   const rows = kept ? messageRows(turnId, fresh, outcome, debug) : [];
   const { usage } = outcome;
-  const [result] = await database.query<{ recorded: boolean; settled: boolean }>(recordStatement, [
+  const [result] = await database.query<{ recorded: boolean; settled: boolean; placed: boolean }>(recordStatement, [
     turnId,
     owner,
     outcome.status,
@@ -144,7 +154,7 @@ export async function record(
     rows.length,
     storableJson(rows),
     storableJson(callRows(outcome)),
-    outcome.status === "approval" ? storableJson(leftBy(turnId, { fresh, fileIds }, resumed, outcome)) : null,
+    outcome.status === "approval" ? storableJson(leftBy(turnId, { origin, fresh, fileIds }, resumed, outcome)) : null,
     storableJson(kept ? work.map(({ runAt, ...job }) => ({ ...job, id: newId(), run_at: runAt })) : []),
     kept && outcome.state ? storableJson(outcome.state) : null,
     measured?.contextTokens ?? null,
@@ -154,12 +164,14 @@ export async function record(
     writeArray(rows.length > 1 ? fileIds : []),
     rows.at(-2)?.id ?? null,
   ]);
-  return result !== undefined && (result.recorded || result.settled);
+  if (!result?.recorded && !result?.settled) return null;
+  // Its conversation may have been deleted meanwhile; one that was to be stored nowhere has an id all the same.
+  return { replyKept: said && (!stored || result.placed) };
 }
 
 function leftBy(
   turnId: string,
-  { fresh, fileIds }: Pick<Recording, "fresh" | "fileIds">,
+  { origin: { source, userName }, fresh, fileIds }: Pick<Recording, "origin" | "fresh" | "fileIds">,
   resumed: Suspended | null,
   { suspended, context }: Extract<TurnOutcome, { status: "approval" }>,
 ): Suspended {
@@ -167,6 +179,7 @@ function leftBy(
     messages: suspended,
     fresh: resumed?.fresh ?? fresh,
     fileIds: resumed?.fileIds ?? fileIds,
+    from: { source, ...(userName === undefined ? {} : { userName }) },
     turnIds: [...(resumed?.turnIds ?? []), turnId],
     ...(context === null ? {} : { context }),
   };

@@ -1,6 +1,6 @@
 import { EngineError } from "../../core/errors.ts";
 import type { Clock } from "../../core/ports.ts";
-import { endingError } from "./ending.ts";
+import { endingError, wasStopped } from "./ending.ts";
 import type { Turn } from "./turns.ts";
 import { eventText, wireDone, wireEvent } from "./wire.ts";
 
@@ -25,6 +25,8 @@ export interface Kept {
   /** The public conversation id. */
   ref: string;
   door: string;
+  /** Whether it is of a stored conversation. */
+  stored: boolean;
   /** The turn that stopped for a decision and goes on in this one. */
   continues: string | null;
 }
@@ -62,11 +64,6 @@ export class Replay {
   /** The events behind the one with this number; null when they are not all there any more. */
   behind(number: number): string[] | null {
     return number < this.#dropped ? null : this.#events.slice(number - this.#dropped);
-  }
-
-  /** The same as one text. */
-  since(number: number): string | null {
-    return this.behind(number)?.join("") ?? null;
   }
 
   /** Tells somebody what happens from here on; the returned function stops that. */
@@ -119,9 +116,10 @@ export class Replays {
     });
     turn.ended
       .then((outcome) => {
-        const error = endingError(outcome);
+        // A stop is what somebody asked for, and no failure.
+        const error = wasStopped(outcome) ? null : endingError(outcome);
         if (error) replay.add("error", { message: error.message });
-        replay.add("done", wireDone(turn.id, kept.ref, outcome));
+        replay.add("done", wireDone(turn, kept.ref, outcome));
       })
       .catch((error: unknown) => {
         const message = error instanceof EngineError ? error.message : "Internal server error";
@@ -135,6 +133,11 @@ export class Replays {
   get(turnId: string): Replay | undefined {
     const replay = this.#replays.get(turnId);
     return replay && this.#isOver(replay) ? undefined : replay;
+  }
+
+  /** Forgets a turn; who follows it already goes on. */
+  drop(turnId: string): void {
+    this.#replays.delete(turnId);
   }
 
   /** Of these turns, or of all. */

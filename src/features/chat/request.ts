@@ -1,5 +1,5 @@
 import type { DisconnectRule } from "../../turn/relay.ts";
-import type { Origin, Resumed } from "../../turn/types.ts";
+import type { JsonObject, Origin, Resumed } from "../../turn/types.ts";
 import type { ChatInput } from "./input.ts";
 import type { Idempotency, Opening } from "./open.ts";
 import type { Suspended } from "./record.ts";
@@ -13,6 +13,8 @@ export interface TurnRequest {
   /** The conversation on whose behalf this one is. */
   parentId?: string;
   input: ChatInput;
+  /** What it wrote to the conversation's state before it asked for its turn. */
+  context?: JsonObject | null;
   rule: DisconnectRule;
   requestId: string;
   throttle: Opening["throttle"];

@@ -2,10 +2,10 @@ import type { Context } from "hono";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { clientKey } from "../../http/address.ts";
 import type { AppEnv } from "../../http/environment.ts";
-import { eventStream } from "../../http/sse.ts";
+import { eventStream, eventStreamHeaders } from "../../http/sse.ts";
 import type { Grant } from "./admit.ts";
 import type { Chat } from "./door.ts";
-import { ahead, followForeign } from "./follow.ts";
+import { ahead } from "./follow.ts";
 import { keptMs, type Replay } from "./replay.ts";
 import { followReplay, type Streaming } from "./stream.ts";
 import type { Seat } from "./streams.ts";
@@ -36,6 +36,11 @@ export async function resumeStream(
   { messageId, door, cors }: Wanted,
 ): Promise<Response> {
   const seen = readLastEventId(c.req.header("Last-Event-ID"));
+  if (c.req.method === "HEAD") {
+    // It comes through the route of GET, but nobody will read: it takes no seat and follows nothing.
+    afterOf(await find(chat, grant, { messageId, door }, seen), seen, messageId);
+    return c.body(null, 200, { ...eventStreamHeaders, ...cors });
+  }
   const seat = chat.streams.enter(clientKey(c.var.ip), grant);
   const streaming = { clock: chat.services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave };
   try {
@@ -93,6 +98,10 @@ async function find(
 ): Promise<Found | Elsewhere> {
   if (!uuid.test(messageId)) throw notFound("Turn");
   const local = ownReplay(chat, messageId, agent.row.id, door);
+  if (local?.kept.stored && (await isDeleted(chat, messageId))) {
+    chat.replays.drop(messageId);
+    throw notFound("Turn");
+  }
   if (local && !isExhausted(local, seen)) return new Found(local);
   const turn = await readTurn(chat, { messageId, agentId: agent.row.id, door });
   const next = turn?.next ?? null;
@@ -105,6 +114,12 @@ async function find(
 function ownReplay({ replays }: Chat, id: string, agentId: string, door: string): Replay | undefined {
   const replay = replays.get(id);
   return replay?.kept.agentId === agentId && replay.kept.door === door ? replay : undefined;
+}
+
+/** Whether the conversation of a turn that had one is gone. */
+async function isDeleted({ services: { database } }: Chat, turnId: string): Promise<boolean> {
+  const [turn] = await database.query("select 1 from turns where id = $1 and conversation_id is not null", [turnId]);
+  return turn === undefined;
 }
 
 /** Whether the caller has had all of it. */
@@ -155,7 +170,7 @@ function readLastEventId(header: string | undefined): Seen | null {
 }
 
 function followElsewhere(
-  { services }: Chat,
+  { services, foreign }: Chat,
   turn: Elsewhere,
   after: number,
   streaming: Streaming,
@@ -170,7 +185,8 @@ function followElsewhere(
     sink.close();
     left.abort();
   });
-  followForeign(services, turn, after, sink, left.signal)
+  foreign
+    .follow(turn, after, sink, left.signal)
     .then((problem) => {
       if (problem !== null) refuse(problem);
     })

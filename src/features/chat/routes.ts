@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { errorAnswers, json, jsonBody, router } from "../../http/route.ts";
 import { completeChat } from "./completions.ts";
-import { allowOrigin, type Chat, preflight } from "./door.ts";
+import { admitCaller, type Chat, preflight } from "./door.ts";
 import { listModels } from "./models.ts";
 import { streamChat } from "./native.ts";
 import { resumeStream, stopTurn } from "./resume.ts";
@@ -33,6 +33,7 @@ const completions = createRoute({
   description: [
     "`model` is the agent's slug. With `chat_id` the server keeps the conversation; without it the messages are all there is.",
     'Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.',
+    "A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403.",
     "At most 20 requests a minute for each client address, and 256 KiB of new text in each. With `X-Error-Format: openai` errors come in the vendor's shape.",
   ].join("\n\n"),
   security: agentKey,
@@ -47,7 +48,7 @@ const completions = createRoute({
         },
       },
     },
-    ...errorAnswers(400, 401, 404, 409, 413, 415, 422, 429, 502, 503, 504),
+    ...errorAnswers(400, 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504),
   },
 });
 
@@ -59,8 +60,8 @@ const native = createRoute({
   summary: "Chat with an agent and see everything that happens",
   description: [
     "Typed server-sent events: `hook-execution` { hookId, event, toolName, success, durationMs }, `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId, metadata? }, `error` { message }.",
-    "Each event has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.",
-    "At most 256 KiB of new text in a turn, and 256 open streams for each client address.",
+    "Each event of a turn has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.",
+    "At most 256 KiB of new text in a turn, and 256 open streams for each client address. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403.",
   ].join("\n\n"),
   security: agentKey,
   request: {
@@ -68,7 +69,7 @@ const native = createRoute({
     headers: idempotencyHeader,
     body: jsonBody(ChatRequest),
   },
-  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 404, 409, 413, 415, 422, 429, 503) },
+  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 403, 404, 409, 413, 415, 422, 429, 503) },
 });
 
 const resume = createRoute({
@@ -84,7 +85,7 @@ const resume = createRoute({
     params: messageParams,
     headers: lastEventHeader,
   },
-  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 404, 429) },
+  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 403, 404, 429) },
 });
 
 const stop = createRoute({
@@ -97,7 +98,7 @@ const stop = createRoute({
     "What it has produced is stored with `metadata.stopped`. On another replica than the turn's own it takes a few seconds.",
   security: agentKey,
   request: { params: messageParams },
-  responses: { 200: json(Stopped, "It stops, or had stopped."), ...errorAnswers(401, 404) },
+  responses: { 200: json(Stopped, "It stops, or had stopped."), ...errorAnswers(401, 403, 404) },
 });
 
 /**
@@ -118,24 +119,22 @@ export function chatRoutes(chat: Chat) {
   routes.post("/api/instances/:slug/chat/stream", (c) => streamChat(c, c.req.param("slug"), chat));
   routes.get("/api/instances/:slug/chat/stream/:messageId", async (c) => {
     const { slug, messageId } = c.req.param();
-    const cors = await allowOrigin(c, chat.agents, slug);
-    const grant = await chat.agents.admit(slug, c.req.header("Authorization"));
+    const { grant, cors } = await admitCaller(c, chat.agents, slug);
     return resumeStream(c, chat, grant, { messageId, door: "native", cors });
   });
   routes.delete("/api/instances/:slug/chat/stream/:messageId", async (c) => {
     const { slug, messageId } = c.req.param();
-    await allowOrigin(c, chat.agents, slug);
-    const grant = await chat.agents.admit(slug, c.req.header("Authorization"));
+    const { grant } = await admitCaller(c, chat.agents, slug);
     return c.json({ stopped: await stopTurn(chat, grant, { messageId, door: "native" }) }, 200);
   });
 
-  // Only the request itself names the agent; without credentials of a browser's own there is nothing to protect here.
+  // Only the request itself names the agent, and is refused then where its page is.
   routes.options("/v1/*", (c) => preflight(c, c.req.header("Origin") ?? null));
   for (const path of ["", "/:messageId"]) {
     routes.options(`/api/instances/:slug/chat/stream${path}`, async (c) => {
       const origin = c.req.header("Origin") ?? null;
-      const allowed = await chat.agents.allowedOrigins(c.req.param("slug") ?? "");
-      return preflight(c, origin && (allowed.includes(origin) || allowed.includes("*")) ? origin : null);
+      const allowed = origin !== null && (await chat.agents.allowsOrigin(c.req.param("slug") ?? "", origin));
+      return preflight(c, allowed ? origin : null);
     });
   }
   return routes;

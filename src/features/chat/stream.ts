@@ -47,7 +47,7 @@ export function refusedStream(streaming: Streaming, { message }: EngineError): R
   return response;
 }
 
-/** The stored reply of an earlier request, as one delta. */
+/** The stored reply of an earlier request, as one delta; without ids, since the turn's own are of other events. */
 export function repeatedStream(streaming: Streaming, ref: string, reply: StoredReply): Response {
   const headers = { ...streaming.headers, "Idempotent-Replayed": "true" };
   const { response, sink } = eventStream({ ...streaming, headers });
@@ -59,8 +59,8 @@ export function repeatedStream(streaming: Streaming, ref: string, reply: StoredR
     messageId: turnId,
     ...(Object.keys(said).length === 0 ? {} : { metadata: said }),
   };
-  if (content !== "") sink.write(eventText(`${turnId}:1`, "text-delta", { text: content }));
-  sink.write(eventText(`${turnId}:2`, "done", done));
+  if (content !== "") sink.write(eventText(null, "text-delta", { text: content }));
+  sink.write(eventText(null, "done", done));
   sink.close();
   return response;
 }

@@ -1,4 +1,4 @@
-import { requireStanding, type Services } from "../../context.ts";
+import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { refusalHeaders } from "../../http/throttle.ts";
 import type { Agents, Grant } from "./admit.ts";
@@ -51,11 +51,10 @@ export class OpenStreams {
 
   /**
    * Asks again for every client whose agent changed since, and lets go of those that would be refused now: a key that
-   * was replaced, a channel that was turned off, an agent that is gone. One query while nothing changed, none while
-   * nobody listens. Call it every 2 seconds.
+   * was replaced, a channel that was turned off, an agent that is gone. One query while nothing changed, one more for
+   * each who is signed in, none while nobody listens. Call it every 2 seconds.
    */
   async closeRevoked(): Promise<void> {
-    await this.#askSessions();
     const byAgent = Map.groupBy(this.#guests, ({ grant }) => grant.agent.row.id);
     if (byAgent.size === 0) return;
     const rows = await this.#services.database.query<{ id: string; revision: number }>(
@@ -68,19 +67,15 @@ export class OpenStreams {
       const [first] = changed;
       if (first) await this.#askAllAgain(first, changed);
     }
+    await this.#askSessions();
   }
 
-  /** Who came by a session may have lost it, or the rights that it had. */
+  /** Who came by a session may have lost it, or the rights that it takes. */
   async #askSessions(): Promise<void> {
     for (const guest of this.#guests) {
-      const { by } = guest.grant;
-      if (by === "engine" || !("session" in by)) continue;
-      try {
-        await requireStanding(this.#services.database.db, by.session);
-      } catch (refusal) {
-        if (!(refusal instanceof EngineError) || refusal.status >= 500) throw refusal;
-        guest.revoke(refusal);
-      }
+      const { agent, by } = guest.grant;
+      if (typeof by === "string" || !("session" in by)) continue;
+      await this.#ask(guest, this.#agents.readmitSession(agent, by.session));
     }
   }
 
@@ -89,7 +84,7 @@ export class OpenStreams {
     const { id, slug } = grant.agent.row;
     try {
       await this.#agents.reload(slug);
-      for (const guest of changed) await this.#askAgain(guest);
+      for (const guest of changed) await this.#ask(guest, this.#agents.admitAgain(guest.grant));
     } catch (err) {
       this.#services.log.error({ agentId: id, err }, "An agent with open streams could not be loaded");
       const passing = err instanceof EngineError && err.code === "unavailable";
@@ -97,9 +92,9 @@ export class OpenStreams {
     }
   }
 
-  async #askAgain(guest: Guest): Promise<void> {
+  async #ask(guest: Guest, admission: Promise<Grant>): Promise<void> {
     try {
-      guest.grant = await this.#agents.admitAgain(guest.grant);
+      guest.grant = await admission;
     } catch (refusal) {
       if (!(refusal instanceof EngineError) || refusal.status >= 500) throw refusal;
       guest.revoke(refusal);

@@ -24,6 +24,8 @@ const pollMs = 250;
 
 export interface Turn extends Relay {
   id: string;
+  /** Whether its reply can be known by this id; once it has ended. */
+  readonly kept: boolean;
 }
 
 type StoredPlace = NonNullable<Taken["place"]["conversation"]>;
@@ -62,7 +64,7 @@ export function createTurns(
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const { row, fingerprint } = current.agent;
       const spec = modelSpec(services, current.agent);
-      const room = promptRoom(current.agent, spec, input);
+      const room = promptRoom(current.agent, spec, request);
       const reservation = firstReservation(current.agent, room, input, clock.now());
       const opened = await openAgain(database, {
         ...{ turnId, owner, door, requestId, fingerprint, source, subject, room, reservation },
@@ -81,7 +83,7 @@ export function createTurns(
       if (opened.kind === "head" || opened.kind === "queued") {
         return { grant: current, place: opened, spec, room, reservation };
       }
-      if (opened.kind === "spent") throw budgetSpent(clock.now());
+      if (opened.kind === "spent") throw budgetSpent(row.monthlyTokenBudget ?? 0, clock.now());
       if (opened.kind === "changed") {
         current = await reload(current);
         continue;
@@ -101,6 +103,7 @@ export function createTurns(
     const { conversation, reading } = taken.place;
     const buffered = isBuffered(hooksAt(taken.grant.agent, request.origin));
     let begun: Begun | null = null;
+    let kept = false;
     let waits = taken.place.kind === "queued";
     const turn = relay({
       // A reply that is held back is finished whoever waits for it (spec "Buffered turn"), once its turn has come.
@@ -115,7 +118,8 @@ export function createTurns(
       },
       record: async (outcome) => {
         try {
-          const workAt = await finish(services, { turnId, owner, request, taken, begun, outcome });
+          const { workAt, replyKept } = await finish(services, { turnId, owner, request, taken, begun, outcome });
+          kept = replyKept;
           if (workAt !== null) onWork(workAt);
         } finally {
           running.delete(turnId);
@@ -125,7 +129,13 @@ export function createTurns(
     });
     running.set(turnId, turn);
     if (stopping) turn.abort("shutdown");
-    return { ...turn, id: turnId };
+    return {
+      ...turn,
+      id: turnId,
+      get kept() {
+        return kept;
+      },
+    };
   };
 
   /** What every door calls. Throws the refusals that come before a turn; everything later is in the relay. */

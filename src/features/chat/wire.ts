@@ -1,5 +1,6 @@
 import type { TurnEvent, TurnOutcome } from "../../turn/types.ts";
 import { approvalMetadata, servedBy } from "./record.ts";
+import type { Turn } from "./turns.ts";
 
 /** An event of the native stream; its id is what the stream is resumed by, and a refusal has none. */
 export function eventText(id: string | null, type: string, data: object): string {
@@ -35,14 +36,17 @@ export function wireEvent(event: TurnEvent): object | null {
   }
 }
 
-/** The data of `done`: whether the reply is stored, where the turn waits, and whose words it is. */
-export function wireDone(turnId: string, conversationId: string, outcome: TurnOutcome): object {
-  const stored = outcome.status === "done" || outcome.status === "approval" || outcome.produced;
+/** The data of `done`: whether the reply is kept, where the turn waits, and whose words it is. */
+export function wireDone(
+  { id, kept }: Pick<Turn, "id" | "kept">,
+  conversationId: string,
+  outcome: TurnOutcome,
+): object {
   const approval = outcome.status === "approval" ? { approval: approvalMetadata(outcome) } : {};
   const metadata = { ...approval, ...servedBy(outcome) };
   return {
     conversationId,
-    messageId: stored ? turnId : null,
+    messageId: kept ? id : null,
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
   };
 }

@@ -7,7 +7,7 @@ const events = ["conversation_start", "message_received", "response_generated", 
 
 const event = z.enum(events, `must be one of: ${events.join(", ")}`).openapi({
   description:
-    "When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent.",
+    "When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent (where it is sent as a whole, just before: the reply waits for it).",
   example: "message_received",
 });
 

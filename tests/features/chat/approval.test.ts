@@ -8,16 +8,9 @@ import { type ChatHarness, chatHarness, dataLines, eventually, readEvents } from
 
 const url = "https://shop.example/pay";
 
-/** An agent that wants to pay, which a person has to approve; then says what came of it. */
-async function paying() {
-  const asked: EgressRequest[] = [];
-  const egress = {
-    request: async (request: EgressRequest) => {
-      asked.push(request);
-      return { status: 200, headers: {}, body: "paid", url: request.url };
-    },
-  };
-  const model = scriptedModel(({ prompt }) => {
+/** Wants to pay, and says what came of it. */
+const payer = () =>
+  scriptedModel(({ prompt }) => {
     const last = prompt.at(-1);
     if (last?.role === "tool") return reply(JSON.stringify(last.content).includes("refused") ? "Not paid." : "Paid.");
     const said = last?.role === "user" ? JSON.stringify(last.content) : undefined;
@@ -25,6 +18,16 @@ async function paying() {
     const call = toolCall("call_1", "httpRequest", { url, method: "POST" });
     return { parts: [...text("I will pay."), ...call, finish("tool-calls")] };
   });
+
+/** An agent whose calls a person has to approve. */
+async function paying(model = payer()) {
+  const asked: EgressRequest[] = [];
+  const egress = {
+    request: async (request: EgressRequest) => {
+      asked.push(request);
+      return { status: 200, headers: {}, body: "paid", url: request.url };
+    },
+  };
   const h = await chatHarness(model, {}, { egress });
   const { agent } = h;
   const saved = await h.request(`/api/instances/${agent.slug}/tools`, {
@@ -224,13 +227,17 @@ describe("a call that needs approval", () => {
 
   test("whose continuation fails before it begins leaves a message that says so", async () => {
     const h = await paying();
-    await (await h.native("pay", { chat_id: "c" })).text();
+    const asked = (await readEvents(await h.native("pay", { chat_id: "c" }))).at(-1);
     h.services.models.resolve = async () => {
       throw new Error("No key");
     };
     expect((await h.decide({ approved: true })).status).toBe(201);
     expect(await answer(h, 3)).toMatchObject({ role: "assistant", metadata: { error: { code: expect.any(String) } } });
     expect(h.asked).toEqual([]);
+    const path = `/api/instances/${h.agent.slug}/chat/stream/${asked?.data.messageId}`;
+    const headers = { Authorization: `Bearer ${h.agent.key}`, "Last-Event-ID": asked?.id ?? "" };
+    const resumed = await readEvents(await h.request(path, { headers }));
+    expect(resumed.at(-1)?.data.messageId).toBe((await answer(h, 3)).id);
   });
 
   test("can't be decided while the agent is off", async () => {
@@ -239,6 +246,35 @@ describe("a call that needs approval", () => {
     const path = `/api/instances/${h.agent.slug}`;
     await h.request(path, { method: "PATCH", headers: h.agent.headers, json: { active: false } });
     expect((await h.decide({ approved: true })).status).toBe(409);
+  });
+
+  test("in the playground is made while the agent is off", async () => {
+    const h = await paying();
+    const path = `/api/instances/${h.agent.slug}`;
+    await h.request(path, { method: "PATCH", headers: h.agent.headers, json: { active: false } });
+    const json = { messages: [{ role: "user", content: "pay" }], chat_id: "p" };
+    const play = { method: "POST", headers: h.agent.headers, json };
+    await (await h.request(`${path}/playground/stream`, play)).text();
+    const decided = await h.decide({ approved: true }, { id: `${h.agent.slug}:playground:p` });
+    expect(decided.status).toBe(201);
+    expect(await answer(h, 3)).toMatchObject({ content: "Paid." });
+    expect(h.asked).toHaveLength(1);
+  });
+
+  test("leaves the turn that goes on all that it knew: who asks, and what is remembered of them", async () => {
+    const h = await paying();
+    const { slug, headers } = h.agent;
+    const memory = { instanceId: slug, content: "Is called Miez by friends.", subject: "ada" };
+    expect((await h.request("/memories", { method: "POST", headers, json: memory })).status).toBe(201);
+    const said = [{ role: "user", content: "pay for Miez" }];
+    const play = { method: "POST", headers, json: { messages: said, chat_id: "p", user: "ada" } };
+    await (await h.request(`/api/instances/${slug}/playground/stream`, play)).text();
+    await h.decide({ approved: true }, { id: `${slug}:playground:p` });
+    await answer(h, 3);
+    const systems = h.model.calls.map(({ prompt }) => String(prompt[0]?.content).replaceAll(/\d\d:\d\d/g, ""));
+    expect(systems).toHaveLength(2);
+    expect(systems[0]).toMatch(/Is called Miez by friends\.[\s\S]*owner/);
+    expect(systems[1]).toBe(systems[0]);
   });
 
   test("expires after a day", async () => {
@@ -254,6 +290,30 @@ describe("a call that needs approval", () => {
     await h.engine.tick();
     expect(await db.select({ status: toolCalls.status }).from(toolCalls)).toEqual([{ status: "expired" }]);
     expect((await h.decide({ approved: true })).status).toBe(409);
+  });
+
+  test("that nobody decided about in time is off, but what was approved beside it is made, also after a restart", async () => {
+    const calls = [1, 2].flatMap((n) => toolCall(`call_${n}`, "httpRequest", { url: `${url}/${n}`, method: "POST" }));
+    const model = scriptedModel([{ parts: [...calls, finish("tool-calls")] }, reply("One is paid.")]);
+    const h = await paying(model);
+    await (await h.native("pay both", { chat_id: "c" })).text();
+    const [first] = await h.calls();
+    const decide = () => h.decide({ approved: true }, { call: first?.toolCallId ?? "" });
+    expect((await decide()).status).toBe(201);
+    await h.services.database.db.update(toolCalls).set({ expiresAt: new Date(0) });
+    await h.engine.stop(0);
+    const restarted = createEngine(h.services);
+    await restarted.tick();
+    expect(await answer(h, 3)).toMatchObject({ content: "One is paid." });
+    expect(h.asked).toHaveLength(1);
+    const results = JSON.stringify(model.calls[1]?.prompt.at(-1));
+    expect(results).toContain("Nobody decided about this call in time");
+    expect(results).toContain("paid");
+    const repeated = await decide();
+    expect([repeated.status, (await repeated.json()).message]).toEqual([409, "This call is approved already"]);
+    await restarted.tick();
+    expect((await h.stored()).turns.map(({ status }) => status)).toEqual(["done", "done"]);
+    await restarted.stop(0);
   });
 
   test("is decided once, by those who may, in reach, and what is not there is a 404", async () => {

@@ -210,7 +210,7 @@ describe("an agent that is asked", () => {
     await h.send("PUT", "/api/instances/helper/secrets", { secrets: [{ key: "openai_api_key", value: secret }] });
     const events = await h.say("Hi");
     expect(heard(h.models.caller)).toEqual([{ reply: expect.stringMatching(/^It is /) }]);
-    expect(JSON.stringify([events, await h.stored(), h.models.caller.calls])).not.toContain("4711");
+    expect(JSON.stringify([events, await h.stored(), h.models.caller.calls])).not.toMatch(/s3cr3t-of|the-helper-4711/);
   });
 
   test("spends tokens of its own budget, not of the asker's", async () => {

@@ -64,7 +64,12 @@ describe("an agent with a budget", () => {
     expect(await h.periods()).toEqual([{ month, used: 960, reserved: 0 }]);
     const refused = await h.complete("Hi", { chat_id: "b" });
     expect([refused.status, (await refused.json()).message]).toEqual([429, spent]);
-    expect(refused.headers.get("Retry-After")).toBe(String(secondsOfJanuary));
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      "retry-after": String(secondsOfJanuary),
+      "x-ratelimit-limit": "1000",
+      "x-ratelimit-remaining": "0",
+      "x-ratelimit-reset": String(secondsOfJanuary),
+    });
     const streamed = await h.complete("Hi", { chat_id: "b", stream: true });
     expect([streamed.status, streamed.headers.get("Retry-After")]).toEqual([429, String(secondsOfJanuary)]);
     const events = await h.say("b");
@@ -247,6 +252,19 @@ describe("a turn of several calls", () => {
     expect(turn?.reserved).toBeGreaterThan(620 + 100);
   });
 
+  test("holds what was taken and one call more, however many calls there were", async () => {
+    const call: ScriptStep = {
+      parts: [...toolCall("c", "currentTime", {}), finish("tool-calls", { input: 300, output: 20 })],
+    };
+    const h = await budgeted([call, call, call, call, call, taking(300, 20)], 2_400);
+    const path = `/api/instances/${h.agent.slug}/tools`;
+    const json = { enabled: ["currentTime"] };
+    expect((await h.request(path, { method: "PATCH", headers: h.agent.headers, json })).status).toBe(200);
+    expect(error(await h.say("a"))).toBeUndefined();
+    expect(await h.periods()).toEqual([{ month, used: 6 * 320, reserved: 0 }]);
+    expect((await h.turnsOf())[0]?.reserved).toBe(5 * 320 + 320 + 100);
+  });
+
   test("stops midway when there is nothing left, and says so", async () => {
     const h = await looking({ input: 600, output: 20 }, 1_000);
     const events = await h.say("a");
@@ -358,8 +376,13 @@ describe("a call of the background", () => {
     expect(await h.periods()).toEqual([{ month, used: 110, reserved: 0 }]);
   });
 
+  test("that its provider refuses takes nothing", async () => {
+    const h = await asking({ fail: new Error("no") }, 10_000);
+    await expect(h.ask()).rejects.toThrow("Model provider error");
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: 0 }]);
+  });
+
   test.each<[string, ScriptStep]>([
-    ["fails", { fail: new Error("no") }],
     ["breaks off", { parts: [textDelta("Half"), new Error("gone")] }],
     ["is not counted", taking(0, 0)],
   ])("that %s takes what its prompt was held to take", async (_, step) => {
@@ -368,7 +391,7 @@ describe("a call of the background", () => {
     expect(await h.periods()).toEqual([{ month, used: 100, reserved: 0 }]);
   });
 
-  test("that is aborted does so, too", async () => {
+  test("that is aborted before it says anything takes nothing, either", async () => {
     const h = await asking({ opens: new Promise(() => {}) }, 10_000);
     const job = new AbortController();
     const asked = expect(h.ask(job.signal)).rejects.toThrow();
@@ -376,7 +399,7 @@ describe("a call of the background", () => {
     expect(await h.periods()).toEqual([{ month, used: 0, reserved: 200 }]);
     job.abort("stop");
     await asked;
-    expect(await h.periods()).toEqual([{ month, used: 100, reserved: 0 }]);
+    expect(await h.periods()).toEqual([{ month, used: 0, reserved: 0 }]);
   });
 
   test("is refused when nothing is left, and nothing is asked", async () => {

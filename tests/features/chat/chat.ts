@@ -44,7 +44,7 @@ export async function chatHarness(
       return {
         conversations: await db.select().from(conversations),
         messages: await db.select().from(messages).orderBy(asc(messages.seq)),
-        turns: await db.select().from(turns).orderBy(asc(turns.createdAt)),
+        turns: await db.select().from(turns).orderBy(asc(turns.createdAt), asc(turns.id)),
       };
     },
   };
@@ -91,9 +91,10 @@ export async function readUntil(response: Response, enough: (text: string) => bo
   return { text, reader };
 }
 
-/** Waits, in real time but briefly, for what happens on its own. */
+/** Waits, in real time, for what happens on its own. */
 export async function eventually<T>(look: () => Promise<T | null | undefined | false>): Promise<T> {
-  for (let tries = 0; tries < 400; tries += 1) {
+  const end = performance.now() + 15_000;
+  while (performance.now() < end) {
     const found = await look();
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -260,3 +260,35 @@ test("CORS answers the agent's own origins and no other", async () => {
   const native = await h.request(`/api/instances/${h.agent.slug}/chat/stream`, { method: "OPTIONS", headers: asks });
   expect([native.status, native.headers.get("Access-Control-Allow-Origin")]).toEqual([204, null]);
 });
+
+test("foreign pages can't talk to an agent that asks for no key, unless it names their origin", async () => {
+  const h = await chatHarness(replies());
+  const configure = async (config: object) => {
+    const json = { config, enabled: true };
+    await h.request(`/api/instances/${h.agent.slug}/channels/web`, { method: "PUT", headers: h.agent.headers, json });
+    // A copy of the agent is believed for a second.
+    await h.clock.advance(2_000);
+  };
+  const from = async (Origin: string, extra: object = {}) => {
+    const asked = { headers: { Origin, Authorization: "" } };
+    const answers = [await h.complete("Hi", extra, asked), await h.native("Hi", extra, asked)];
+    return Promise.all(answers.map(async (answer) => (answer.ok ? 200 : (await answer.json()).message)));
+  };
+  const refused = "This origin is not allowed: add it to the agent's allowedOrigins";
+  await configure({ requireAuthentication: false });
+  for (const origin of ["https://evil.example", "null", "http://localhost:4001"]) {
+    expect(await from(origin, { messages: [] })).toEqual([refused, refused]);
+  }
+  const hidden = { Origin: "https://evil.example" };
+  expect((await h.complete("Hi", { model: "unknown" }, { headers: hidden })).status).toBe(404);
+  expect((await h.stored()).turns).toEqual([]);
+  for (const own of ["http://localhost", "http://localhost:4000"]) expect(await from(own)).toEqual([200, 200]);
+  await configure({ allowedOrigins: ["https://app.example"] });
+  expect(await from("https://app.example")).toEqual([200, 200]);
+  expect(await from("https://evil.example")).toEqual([refused, refused]);
+  await configure({ allowedOrigins: "*" });
+  expect(await from("https://evil.example")).toEqual([200, 200]);
+  // Who has the key may come from anywhere.
+  await configure({ requireAuthentication: true, allowedOrigins: [] });
+  expect((await h.complete("Hi", {}, { headers: hidden })).status).toBe(200);
+});

@@ -242,6 +242,56 @@ describe("the state of a conversation", () => {
     expect(promptOf(model, 2)).toContain("step");
   });
 
+  test("holds a waiting call's context in its own turn, whatever the turn before wrote to the same key", async () => {
+    const first = gate();
+    const model = scriptedModel([
+      { parts: [first.promise, ...noting("customer", "old")] },
+      reply("One"),
+      { parts: reading({}) },
+      reply("Two"),
+    ]);
+    const h = await toolHarness(model);
+    const one = h.complete("1", { chat_id: "c" });
+    await model.called(1);
+    const two = h.complete("2", { chat_id: "c", context });
+    await eventually(async () => (await stateOf(h))[0]?.customer === "c-17");
+    first.open();
+    await Promise.all([one, two]);
+    const [answer] = (await h.stored()).messages.filter(({ content }) => content === "Two");
+    expect(answer?.steps).toMatchObject([{ toolResults: [{ result: { state: { customer: "c-17" } } }] }, {}]);
+    expect((await stateOf(h))[0]?.customer).toBe("c-17");
+  });
+
+  test("never grows beyond its limit by what a turn and a waiting call's context write at once", async () => {
+    const first = gate();
+    const model = scriptedModel([
+      { parts: [first.promise, ...noting("mine", "x".repeat(60_000))] },
+      reply("One"),
+      reply("Two"),
+      reply("Three"),
+    ]);
+    const h = await toolHarness(model);
+    const one = h.complete("1", { chat_id: "c" });
+    await model.called(1);
+    const two = h.complete("2", { chat_id: "c", context: { customer: { id: "y".repeat(60_000) } } });
+    await eventually(async () => (await stateOf(h))[0]?.customer !== undefined);
+    first.open();
+    await Promise.all([one, two]);
+    const [state] = await stateOf(h);
+    expect([Object.keys(state ?? {}), JSON.stringify(state).length < 64 * 1024]).toEqual([["customer"], true]);
+    expect((await h.complete("3", { chat_id: "c", context: { customer: { id: "z" } } })).status).toBe(200);
+  });
+
+  test("is measured as JSON, whatever the database makes of it", async () => {
+    const model = scriptedModel(() => reply("Yes."));
+    const h = await toolHarness(model);
+    // 9 bytes each, with the comma; the database writes a space behind that.
+    const send = (chat_id: string, length: number) =>
+      h.complete("Hi", { chat_id, context: { customer: { id: Array.from({ length }, () => 'a, "b') } } });
+    expect((await send("c", 7_200)).status).toBe(200);
+    expect((await send("d", 7_300)).status).toBe(413);
+  });
+
   test("refuses the reserved key and what is too large, as an error that the model reads", async () => {
     const model = scriptedModel([
       { parts: noting("_private", "x") },

@@ -62,7 +62,7 @@ test.each(
 
 const outputs: [string, ScriptItem][] = [
   ["text", text("some ")],
-  ["reasoning", reasoning("hm")],
+  ["the beginning of reasoning", reasoning().slice(0, 1)],
   ["the beginning of a tool call", { type: "tool-input-start", id: "c", toolName: "nope" }],
 ];
 

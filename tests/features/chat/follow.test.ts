@@ -1,24 +1,30 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { streamChunks, turns } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { finish, gate, type ScriptItem, scriptedModel, textDelta } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents, readUntil, type SseEvent } from "./chat.ts";
 
-/** A turn that has said "0 " and says one more number for each gate; and another replica that is asked for it. */
-async function elsewhere(gates: number) {
+/** A turn that has said "0 " and says more, one more number if nothing else, for each gate; and another replica that is asked for it. */
+async function elsewhere(gates: number, said = (index: number) => `${index + 1} `) {
   const held = Array.from({ length: gates }, () => gate());
-  const more = held.flatMap(({ promise }, index): ScriptItem[] => [promise, textDelta(`${index + 1} `)]);
+  const more = held.flatMap(({ promise }, index): ScriptItem[] => [promise, textDelta(said(index))]);
   const h = await chatHarness(scriptedModel(() => ({ parts: [textDelta("0 "), ...more, finish()] })));
   const { text } = await readUntil(await h.native("Count", { chat_id: "c" }), (sofar) => sofar.includes("0 "));
   const messageId = /^id: ([^:]+):/m.exec(text)?.[1] ?? "";
   const other = createEngine(h.services);
-  const follow = async (after = "") => {
+  const ask = async (after = "") => {
     const headers = { Authorization: `Bearer ${h.agent.key}`, "Last-Event-ID": after };
     const path = `/api/instances/${h.agent.slug}/chat/stream/${messageId}`;
-    return readEvents(await other.app.request(path, { headers }, { remoteAddress: "192.0.2.1" }));
+    return other.app.request(path, { headers }, { remoteAddress: "192.0.2.1" });
   };
+  const follow = async (after = "") => readEvents(await ask(after));
   const chunks = () => h.services.database.db.select().from(streamChunks).orderBy(streamChunks.first);
-  return { ...h, held, messageId, follow, chunks };
+  /** Counts from here on how often events are read. */
+  const reads = () => {
+    const query = vi.spyOn(h.services.database, "query");
+    return () => query.mock.calls.filter(([statement]) => statement.includes("from stream_chunks")).length;
+  };
+  return { ...h, held, messageId, ask, follow, chunks, reads };
 }
 
 const textOf = (events: readonly SseEvent[]) => events.map(({ data }) => data.text ?? "").join("");
@@ -80,6 +86,57 @@ describe("a turn that another replica runs", () => {
     await database.db.update(turns).set({ finishedAt: new Date(0) });
     await h.engine.tick();
     expect(await h.chunks()).toEqual([]);
+  });
+
+  test("is had whole though it said more than may stay unread; a client that reads nothing is let go of", async () => {
+    const h = await elsewhere(8, () => "x".repeat(300_000));
+    const first = h.follow();
+    await pass(h, async () => (await h.chunks()).length === 2);
+    for (const [index, { open }] of h.held.entries()) {
+      open();
+      await pass(h, async () => (await h.chunks()).length >= index + 3);
+    }
+    const all = await passUntil(h, first);
+    expect(textOf(all)).toHaveLength("0 ".length + 8 * 300_000);
+    expect(await passUntil(h, h.follow())).toEqual(all);
+    expect(await passUntil(h, h.follow(all[5]?.id))).toEqual(all.slice(6));
+
+    const read = h.reads();
+    const { body } = await h.ask();
+    await vi.waitFor(() => expect(read()).toBe(1));
+    await h.chunks();
+    for (let second = 0; second < 100; second += 1) await h.clock.advance(1_000);
+    expect(read()).toBe(1);
+    await expect(body?.getReader().read()).rejects.toThrow("The client reads too slowly");
+  });
+
+  test("is asked for once for all who follow it here, and who comes later is told everything", async () => {
+    const h = await elsewhere(1);
+    const early = [h.follow(), h.follow(), h.follow()];
+    await pass(h, async () => (await h.chunks()).length === 2);
+    await pass(h, async () => true);
+    const read = h.reads();
+    for (let n = 0; n < 10; n += 1) {
+      await h.clock.advance(100);
+      // What was asked meanwhile is answered before this.
+      await h.chunks();
+    }
+    expect(read()).toBeLessThanOrEqual(11);
+    const late = h.follow();
+    h.held[0]?.open();
+    for (const events of await passUntil(h, Promise.all([...early, late]))) expect(textOf(events)).toBe("0 1 ");
+  });
+
+  test("is handed over to its end by a server that stops", async () => {
+    const h = await elsewhere(1);
+    const events = h.follow();
+    await pass(h, async () => (await h.chunks()).length === 2);
+    await h.engine.stop(0);
+    expect((await h.chunks()).at(-1)?.events).toBe("");
+    expect((await passUntil(h, events)).slice(-2).map(({ event, data }) => [event, data.message])).toEqual([
+      ["error", "The server is stopping"],
+      ["done", undefined],
+    ]);
   });
 
   test("has no events ahead of its end", async () => {

@@ -1,13 +1,13 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { promptTokens } from "../../../src/core/providers.ts";
-import { messages } from "../../../src/db/schema.ts";
+import { conversations, messages } from "../../../src/db/schema.ts";
 import { historyBytes } from "../../../src/features/chat/reading.ts";
 import { finish, gate, reply, type ScriptedModel, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually } from "./chat.ts";
 
-/** An answer is read as text and as the provider's messages: half of this twice. */
-const large = "é".repeat(historyBytes / 16);
+/** An answer takes its text and the provider's messages of it: half of what there is room for. */
+const large = "é".repeat(historyBytes / 8);
 
 /** What the statements before the model answer from here on, as JSON. */
 function watchReads(h: ChatHarness) {
@@ -16,7 +16,7 @@ function watchReads(h: ChatHarness) {
   const { query } = database;
   database.query = async (sql, parameters) => {
     const rows = await query(sql, parameters);
-    if (sql.includes("from messages")) reads.push(JSON.stringify(rows));
+    if (sql.includes("from messages where conversation_id")) reads.push(JSON.stringify(rows));
     return rows as never;
   };
   return reads;
@@ -25,19 +25,20 @@ function watchReads(h: ChatHarness) {
 test("the model sees the newest messages that fit, beginning with the user, by one statement", async () => {
   const model = scriptedModel(() => reply(large));
   const h = await chatHarness(model);
-  for (let n = 0; n < 7; n += 1) await h.complete(`q${n}`, { chat_id: "c" });
+  for (let n = 0; n < 4; n += 1) await h.complete(`q${n}`, { chat_id: "c" });
   const reads = watchReads(h);
-  await h.complete("q7", { chat_id: "c" });
+  await h.complete("q4", { chat_id: "c" });
 
-  const seen = model.calls[7]?.prompt.slice(1) ?? [];
-  expect(seen.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user", "assistant", "user"]);
-  expect(JSON.stringify(seen[0])).toContain("q4");
+  // One whole, and one as its text alone.
+  const seen = model.calls[4]?.prompt.slice(1) ?? [];
+  expect(seen.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"]);
+  expect(JSON.stringify(seen[0])).toContain("q2");
   expect(reads).toHaveLength(1);
   expect(reads[0]?.length).toBeLessThan(historyBytes);
 });
 
 test("a message that is too large by itself is left out with all before it, by one statement", async () => {
-  const model = scriptedModel(() => reply("x".repeat(historyBytes / 2)));
+  const model = scriptedModel(() => reply("x".repeat(historyBytes + 1)));
   const h = await chatHarness(model);
   await h.complete("one", { chat_id: "c" });
   const reads = watchReads(h);
@@ -50,7 +51,7 @@ test("results that compress well count by what they unpack to", async () => {
   const model = scriptedModel(() => reply("ok"));
   const h = await chatHarness(model);
   for (const word of ["one", "two", "three"]) await h.complete(word, { chat_id: "c" });
-  const value = "a".repeat(historyBytes * 0.75);
+  const value = "a".repeat(historyBytes * 0.6);
   const output = { type: "text", value };
   await h.services.database.db
     .update(messages)
@@ -60,19 +61,27 @@ test("results that compress well count by what they unpack to", async () => {
     .where(eq(messages.role, "assistant"));
   const reads = watchReads(h);
   await h.complete("four", { chat_id: "c" });
-  expect(model.calls[3]?.prompt.slice(1).map(({ role }) => role)).toEqual(["user", "tool", "user"]);
+  expect(model.calls[3]?.prompt.slice(1).map(({ role }) => role)).toEqual([
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+    "user",
+    "tool",
+    "user",
+  ]);
   expect(reads[0]?.length).toBeLessThan(historyBytes);
 });
 
 test("a turn that waits reads the history when it runs, bounded too, and not before", async () => {
   const held = gate();
   const model = scriptedModel((_call, index) =>
-    index === 4 ? { parts: [held.promise, text("late"), finish()] } : reply(large),
+    index === 3 ? { parts: [held.promise, text("late"), finish()] } : reply(large),
   );
   const h = await chatHarness(model);
-  for (let n = 0; n < 4; n += 1) await h.complete(`q${n}`, { chat_id: "c" });
+  for (let n = 0; n < 3; n += 1) await h.complete(`q${n}`, { chat_id: "c" });
   const first = h.complete("first", { chat_id: "c" });
-  await model.called(5);
+  await model.called(4);
   const reads = watchReads(h);
   const second = h.complete("second", { chat_id: "c" });
   await eventually(async () => reads.length === 1);
@@ -80,8 +89,8 @@ test("a turn that waits reads the history when it runs, bounded too, and not bef
   held.open();
   await Promise.all([first, second]);
 
-  const asked = model.calls[5]?.prompt.slice(1).filter(({ role }) => role === "user");
-  expect(JSON.stringify(asked?.map(({ content }) => content))).toMatch(/q1.*q2.*q3.*first.*second/);
+  const asked = model.calls[4]?.prompt.slice(1).filter(({ role }) => role === "user");
+  expect(JSON.stringify(asked?.map(({ content }) => content))).toMatch(/q1.*q2.*first.*second/);
   expect(JSON.stringify(asked)).not.toContain("q0");
 });
 
@@ -120,6 +129,29 @@ describe("the tokens that a prompt may have", () => {
     expect(conversation?.contextTokens).toBe(measured);
     expect(bytesOf(historyOf(model, 5))).toBeLessThan(room / 2);
     expect(JSON.stringify(historyOf(model, 5))).toContain("q4");
+  });
+
+  test.each([
+    true,
+    false,
+  ])("leave the words of a conversation with one long result (shown later: %s)", async (shown) => {
+    const page = kilobytes(60);
+    const model = scriptedModel((_call, index) =>
+      index === 1
+        ? { parts: [...toolCall("t", "getState", { key: "page" }), finish("tool-calls", { input: 0 })] }
+        : { parts: [...text(`Answer ${index}.`), finish("stop", { input: 0 })] },
+    );
+    const h = await chatHarness(model, { ...small, toolResultsInHistoryEnabled: shown });
+    const json = { enabled: ["getState"] };
+    await h.request(`/api/instances/${h.agent.slug}/tools`, { method: "PATCH", headers: h.agent.headers, json });
+    await h.complete("I am Ada.", { chat_id: "c" });
+    await h.services.database.db.update(conversations).set({ state: { page } });
+    await h.complete("Read it.", { chat_id: "c" });
+    await h.services.database.db.update(conversations).set({ state: {} });
+    await h.complete("Who am I?", { chat_id: "c" });
+    expect(historyOf(model, 3).map(({ content }) => JSON.stringify(content))).toEqual(
+      ["I am Ada.", "Answer 0.", "Read it.", "Answer 2."].map((text) => JSON.stringify([{ type: "text", text }])),
+    );
   });
 
   test("never cut a call from its result", async () => {

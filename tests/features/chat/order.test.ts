@@ -179,7 +179,7 @@ test("upkeep renews the leases of living turns and closes dead ones", async () =
   const h = await chatHarness(model);
   const asked = h.complete("q", { chat_id: "c" });
   await model.called(1);
-  await h.services.database.db.update(turns).set({ leaseUntil: sql`now() + interval '1 second'` as never });
+  await h.services.database.db.update(turns).set({ leaseUntil: sql`now() + interval '10 seconds'` as never });
   const dead = await leaveOpen(h, "-1 second");
   await h.engine.renewLeases();
   await h.engine.tick();

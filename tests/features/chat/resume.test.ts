@@ -102,6 +102,26 @@ describe("a stream that broke off", () => {
     last.open();
   });
 
+  test("answers HEAD without a body and without following: the turn is left when its last reader leaves", async () => {
+    const held = gate();
+    const h = await chatHarness(scriptedModel(() => ({ parts: [held.promise, ...text("late"), finish()] })));
+    const controller = new AbortController();
+    const response = await h.native("Hello", { chat_id: "c" }, { signal: controller.signal });
+    const { text: read, reader } = await readUntil(response, (sofar) => sofar.includes("id: "));
+    const messageId = /id: ([^:]+):/.exec(read)?.[1] ?? "";
+    for (let n = 0; n < 2; n += 1) {
+      const head = await resume(h, messageId, { method: "HEAD" });
+      expect([head.status, head.headers.get("Content-Type"), head.body]).toEqual([
+        ...[200, "text/event-stream; charset=utf-8", null],
+      ]);
+    }
+    expect((await resume(h, crypto.randomUUID(), { method: "HEAD" })).status).toBe(404);
+    controller.abort();
+    await reader.cancel().catch(() => {});
+    await eventually(async () => (await h.stored()).turns[0]?.errorCode === "disconnect");
+    held.open();
+  });
+
   test("leads on to the turn that goes on after an approval", async () => {
     const model = scriptedModel([
       { parts: [{ type: "tool-call", toolCallId: "t", toolName: "currentTime", input: "{}" }, finish("tool-calls")] },

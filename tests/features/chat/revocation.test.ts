@@ -1,4 +1,7 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import { members, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, dataLines, eventually, readUntil } from "./chat.ts";
@@ -117,6 +120,70 @@ test("another replica's stream is ended too", async () => {
   expect(await rest(reader)).toContain("Unknown model");
   held.open();
   await replica.stop(0);
+});
+
+describe("in the playground", () => {
+  /** A viewer whose turn says something and then waits. */
+  async function playing() {
+    const { h, held } = await talking();
+    const json = { messages: [{ role: "user", content: "q" }], chat_id: "p" };
+    const response = await h.request(`/api/instances/${h.agent.slug}/playground/stream`, {
+      method: "POST",
+      headers: await h.as("viewer"),
+      json,
+    });
+    const { reader } = await readUntil(response, (said) => said.includes("some"));
+    return { h, held, reader };
+  }
+
+  const db = (h: ChatHarness) => h.services.database.db;
+  const viewer = eq(members.roleKey, "viewer");
+
+  /** A workspace more. */
+  async function anotherWorkspace(h: ChatHarness) {
+    const workspaceId = newId();
+    const { id: organizationId } = h.organization;
+    await db(h).insert(workspaces).values({ id: workspaceId, organizationId, name: "more" });
+    return workspaceId;
+  }
+
+  test("more rights and workspaces leave the stream alone", async () => {
+    const { h, held, reader } = await playing();
+    const workspaceId = await anotherWorkspace(h);
+    const [person] = await db(h).select().from(members).where(viewer);
+    await db(h)
+      .insert(workspaceMembers)
+      .values({ workspaceId, userId: person?.userId ?? "" });
+    await h.engine.closeRevoked();
+    await db(h).update(members).set({ roleKey: "member" }).where(viewer);
+    await h.engine.closeRevoked();
+    held.open();
+    const said = await rest(reader);
+    expect(said).toContain(" more");
+    expect(said).not.toContain("event: error");
+  });
+
+  test.each<[string, string, (h: ChatHarness) => Promise<unknown>]>([
+    [
+      "an agent that moves out of reach",
+      "Agent not found",
+      async (h) => expect((await send(h, "PATCH", "", { workspaceId: await anotherWorkspace(h) })).status).toBe(200),
+    ],
+    ["a workspace that is taken away", "Agent not found", (h) => db(h).delete(workspaceMembers)],
+    [
+      "a role without the permission",
+      "Missing permission: agent.playground:use",
+      (h) => db(h).update(members).set({ roleKey: "unknown" }).where(viewer),
+    ],
+    ["a membership that ends", "Organization not found", (h) => db(h).delete(members).where(viewer)],
+  ])("%s ends it", async (_label, message, change) => {
+    const { h, held, reader } = await playing();
+    await h.engine.closeRevoked();
+    await change(h);
+    await h.engine.closeRevoked();
+    expect(await rest(reader)).toContain(`event: error\ndata: ${JSON.stringify({ message })}`);
+    held.open();
+  });
 });
 
 async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {

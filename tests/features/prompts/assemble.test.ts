@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { assemblePrompt, preparePrompt, unfilled } from "../../../src/features/prompts/index.ts";
 import { defaultContent, promptKeys } from "../../../src/features/prompts/sections.ts";
+import { processorTime } from "../../processor-time.ts";
 
 const fixed = { name: "Ada", description: "Answers on orders.", skillsList: "- refunds: Refunds.", timezone: "UTC" };
 const turn = {
@@ -134,9 +135,9 @@ describe("placeholders", () => {
     expect(prompt.match(/^S$/gm)).toHaveLength(1);
     for (const text of ["{{userName}}\n", ": ", "{{", "# \n", "\n", "((((: ", "{{name}}"]) {
       const section = text.repeat(32_768 / text.length);
-      const started = performance.now();
+      const taken = processorTime();
       assemblePrompt(new Map(promptKeys.map((key) => [key, section])), { ...values, userName: "" });
-      expect(performance.now() - started, text).toBeLessThan(2_000);
+      expect(taken(), text).toBeLessThan(2_000);
     }
   });
 });
