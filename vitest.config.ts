@@ -8,6 +8,13 @@ const withoutDatabase = [
   "tests/storage/embedded.test.ts",
 ];
 
+/** Nothing here is slow; a machine that is shared may be. */
+const patience = (limitMs: number) => ({
+  testTimeout: limitMs,
+  hookTimeout: limitMs,
+  expect: { poll: { timeout: 15_000 } },
+});
+
 export default defineConfig({
   test: {
     // One for each core: vitest itself has next to nothing to do, and would keep one for that.
@@ -23,9 +30,7 @@ export default defineConfig({
           ],
           globalSetup: ["tests/setup.ts"],
           setupFiles: ["tests/seed.ts"],
-          // Nothing here is slow; a machine that is shared may be.
-          testTimeout: 20_000,
-          hookTimeout: 20_000,
+          ...patience(60_000),
         },
       },
       {
@@ -34,8 +39,7 @@ export default defineConfig({
           name: "runtime",
           include: ["tests/{runtime,browser,package}/**/*.test.ts"],
           globalSetup: ["tests/runtime/build.ts"],
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          ...patience(120_000),
         },
       },
     ],

@@ -50,7 +50,7 @@ export async function openTestDatabase(options: { dialect?: Dialect } = {}): Pro
 
 function openServer({ dialect, target }: Pick<Server, "dialect" | "target">): Database {
   const max = dialect === "pglite" ? 1 : 10;
-  return openDatabase(target, { max, prepare: true, deadlineMs: 15_000, clock: systemClock });
+  return openDatabase(target, { max, prepare: true, deadlineMs: 30_000, clock: systemClock });
 }
 
 async function start(wanted: Dialect): Promise<Server> {
@@ -60,7 +60,7 @@ async function start(wanted: Dialect): Promise<Server> {
 }
 
 async function startPglite(): Promise<Server> {
-  const shared = sharedEmbedded(all.filter(({ dialect }) => dialect === "pglite").length);
+  const shared = await sharedEmbedded(all.filter(({ dialect }) => dialect === "pglite").length);
   if (shared) {
     const server = { dialect: "pglite", target: shared, stop: async () => {} } as const;
     const database = openServer(server);

@@ -137,10 +137,11 @@ export async function harness(options: Options = {}): Promise<Harness> {
     return { Authorization: `Bearer ${session}` };
   };
 
+  let agents = 0;
   const agent: Harness["agent"] = async (fields = {}) => {
     const headers = await as("owner");
-    const slug =
-      typeof fields.slug === "string" ? fields.slug : `agent-${randomToken(6).toLowerCase().replaceAll("_", "-")}`;
+    agents += 1;
+    const slug = typeof fields.slug === "string" ? fields.slug : `agent-${agents}`;
     const key = `key-${randomToken(18)}`;
     handedOut.add(key);
     await expectOk(

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,7 +10,7 @@ import { startEmbedded } from "./embedded.ts";
 // Starting the embedded database takes longer than most files of tests: those of one run share a few, which live in the
 // process that the run began with. A worker has its own, so that no two files use one at a time.
 
-/** How many databases the files of one worker may have open at once; more they have to start themselves. */
+/** How many databases a test may have open at once. */
 const each = 3;
 
 /** Serves the databases of so many workers; each is started by its first client. Answers how to end them. */
@@ -24,29 +25,31 @@ export async function shareEmbedded(workers: number): Promise<() => Promise<void
   };
 }
 
-/** The `n`-th database of this worker, counted from 0; null when it has no more. */
-export function sharedEmbedded(n: number): Target | null {
+/** The `n`-th database of this worker, counted from 0, once it runs; null in a run that shares none. */
+export async function sharedEmbedded(n: number): Promise<Target | null> {
   const folder = process.env.TEST_EMBEDDED;
   const worker = Number(process.env.VITEST_POOL_ID) - 1;
-  if (!folder || n >= each || !(worker >= 0)) return null;
+  if (!folder || !(worker >= 0)) return null;
+  if (n >= each) throw new Error(`A test has at most ${each} databases: each further one would have to be started`);
   const path = join(folder, String(worker * each + n));
+  // That this client has nothing to say is heard when the database has started, however long that takes.
+  await once(connect(path).resume().end(), "close");
   return { dial: () => connect(path) };
 }
 
 function serve(path: string) {
   let database: ReturnType<typeof startEmbedded> | undefined;
   const clients = new Set<Socket>();
-  const server: Server = createServer((client) => {
+  // What a client says before the database has started is read afterwards.
+  const server: Server = createServer({ pauseOnConnect: true }, (client) => {
     clients.add(client);
     client.on("close", () => clients.delete(client));
     client.on("error", () => client.destroy());
-    // Nothing of what it says before is lost.
-    client.pause();
     database ??= startEmbedded();
     database
       .then(({ target }) => open(target))
       .then(
-        (stream) => bridge(client, stream),
+        (stream) => (client.destroyed ? stream.destroy() : bridge(client, stream)),
         () => client.destroy(),
       );
   });

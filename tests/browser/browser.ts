@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -12,17 +12,29 @@ export const hasBrowser = executable !== undefined;
 if (!hasBrowser)
   console.warn("SKIPPED: no Chromium on this machine; install it, or set CHROMIUM to run the browser tests");
 
-/** A browser that speaks to nobody on its own, closed with the test. */
-export async function openBrowser(): Promise<Browser> {
-  const browser = await chromium.launch({
+/** One for all tests of a file, started by the first. */
+let browser: Promise<Browser> | undefined;
+afterAll(async () => (await browser)?.close());
+
+/** A page of its own in a browser that speaks to nobody on its own, closed with the test. */
+export async function openPage(): Promise<Page> {
+  browser ??= launch();
+  const page = await (await browser).newPage();
+  onTestFinished(() => page.close());
+  // A browser wants more of a busy machine than anything else here.
+  page.setDefaultTimeout(90_000);
+  return page;
+}
+
+function launch(): Promise<Browser> {
+  return chromium.launch({
+    timeout: 90_000,
     executablePath: executable ?? "",
     args: [
       ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
       ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
     ],
   });
-  onTestFinished(() => browser.close());
-  return browser;
 }
 
 /** What a page does that nobody should see: errors, violations of its policy, and requests to other hosts. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { dataDirectory, quickstart } from "../runtime/program.ts";
-import { hasBrowser, openBrowser, watch } from "./browser.ts";
+import { hasBrowser, openPage, watch } from "./browser.ts";
 
 const views = [
   { width: 1440, colorScheme: "light" },
@@ -11,8 +11,6 @@ const views = [
   { width: 390, colorScheme: "dark" },
 ] as const;
 
-/** A browser wants more of a busy machine than anything else here. */
-vi.setConfig({ testTimeout: 90_000 });
 const browserTest = test.skipIf(!hasBrowser);
 
 /** Where to put pictures of the pages, for somebody to look at. */
@@ -24,8 +22,7 @@ async function picture(page: Page, name: string): Promise<void> {
 
 browserTest("/docs reads well on any screen, and touches no other host", async () => {
   const server = await quickstart({ DATA_DIR: dataDirectory() });
-  const browser = await openBrowser();
-  const page = await browser.newPage();
+  const page = await openPage();
   const complaints = watch(page, server.url);
   const response = await page.goto(`${server.url}/docs`);
   expect(response?.headers()["content-security-policy"]).not.toContain("unsafe");
@@ -57,7 +54,7 @@ browserTest("/docs reads well on any screen, and touches no other host", async (
 
 browserTest("/docs shows every operation, and tries one out", async () => {
   const server = await quickstart({ DATA_DIR: dataDirectory() });
-  const page = await (await openBrowser()).newPage();
+  const page = await openPage();
   const complaints = watch(page, server.url);
   const description = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { operationId: string; tags: string[] }>>;
@@ -95,7 +92,7 @@ const streamInPage = `async ({ source, key }) => {
 
 browserTest("the client streams a reply inside a page", async () => {
   const server = await quickstart({ DATA_DIR: dataDirectory() });
-  const page = await (await openBrowser()).newPage();
+  const page = await openPage();
   await page.goto(`${server.url}/health`);
   const source = readFileSync(new URL("../../dist/client/index.js", import.meta.url), "utf8");
   const seen = await page.evaluate(`(${streamInPage})(${JSON.stringify({ source, key: server.key })})`);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { createMcp } from "../../src/adapters/node/mcp.ts";
-import type { Log, Mcp, McpServer, McpTransport } from "../../src/core/ports.ts";
+import type { Clock, Log, Mcp, McpServer, McpTransport } from "../../src/core/ports.ts";
 
 /** A credential that must turn up nowhere. */
 export const canary = "canary-9f2c1e7b44d0";
@@ -41,13 +41,19 @@ export function server(transport: McpTransport, more: Partial<McpServer> = {}): 
 
 export const tool = (name: string) => ({ name, description: "", inputSchema: { type: "object" } });
 
+/** The machine's, but a server may take as long as it likes to answer: its 15 seconds have tests of their own. */
+const patientClock: Clock = {
+  ...systemClock,
+  after: (ms, fn) => (ms === 15_000 ? () => {} : systemClock.after(ms, fn)),
+};
+
 /** The adapter, closed after the test, and what it logs. */
 export function connections(options: Partial<Parameters<typeof createMcp>[0]> = {}): { mcp: Mcp; logs: string[] } {
   const logs: string[] = [];
   const line = (fields: Record<string, unknown>, message: string) =>
     void logs.push(JSON.stringify({ ...fields, message }));
   const log: Log = { debug: line, info: line, warn: line, error: line, child: () => log };
-  const mcp = createMcp({ clock: systemClock, log, environment, ...options });
+  const mcp = createMcp({ clock: patientClock, log, environment, ...options });
   onTestFinished(() => mcp.close());
   return { mcp, logs };
 }

@@ -166,7 +166,7 @@ test("a process ends by itself, but not before its passwords are hashed", () => 
     process.on("exit", (code) => console.log("exit", code));`;
   const { stdout, stderr } = spawnSync(process.execPath, ["--eval", script], {
     encoding: "utf8",
-    timeout: 15_000,
+    timeout: 60_000,
   });
   expect({ stdout, stderr }).toEqual({ stdout: "true\nexit 0\n", stderr: "" });
 });

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { beforeEach, expect, test, vi } from "vitest";
-import { systemClock } from "../../src/adapters/node/clock.ts";
 import { threadedScripts } from "../../src/adapters/node/scripts.ts";
 import { TestClock } from "../clock.ts";
 import { collectLog } from "../embedded.ts";
@@ -84,11 +83,24 @@ test("a script that does not end is ended after 5 seconds and its thread replace
   expect(lines).toEqual([]);
 });
 
+test.each([
+  ["the digits of a huge number", "console.log('begin'); String(7n ** 300000n)"],
+  ["a sparse array", "console.log('begin'); new Array(2 ** 31).includes(1)"],
+])("%s, which the interpreter does not notice either, ends with its thread and keeps its log", async (_what, content) => {
+  const { clock, scripts } = open();
+  const bad = scripts.run(script(content));
+  await begun(threads[0]);
+  await clock.advance(5_500);
+  expect(await bad).toEqual({ ok: false, error: "The script did not finish within 5 seconds", logs: ["begin"] });
+  expect(await scripts.run(script("export default 1"))).toEqual(one);
+});
+
 test("when both threads are stuck, those who wait have theirs afterwards", async () => {
-  const { log } = collectLog();
-  const scripts = threadedScripts({ clock: systemClock, log, timeoutMs: 600 });
+  const { clock, scripts } = open({ timeoutMs: 600 });
   const runs = [stubborn, stubborn, endless, "export default 1"].map((content) => scripts.run(script(content)));
   const late = { ok: false, error: "The script did not finish within 0.6 seconds", logs: ["begin"] };
+  await Promise.all(threads.map(begun));
+  await clock.advance(1_100);
   expect(await Promise.all(runs)).toEqual([late, late, late, one]);
 });
 

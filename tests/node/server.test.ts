@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { listen } from "../../src/adapters/node/server.ts";
 import { explain } from "../../src/cli/explain.ts";
+import { knowNoNames } from "../unknown-names.ts";
 
 async function listening(host = "127.0.0.1") {
   const listener = await listen(host, 0);
@@ -48,6 +49,7 @@ test("a taken port, a forbidden one and a foreign host: one sentence each that s
   expect(await reason(listen("203.0.113.7", 0))).toEqual([
     "HOST 203.0.113.7 is not an address of this machine; try HOST=127.0.0.1",
   ]);
+  knowNoNames();
   expect(await reason(listen("no-such-host.invalid", 0))).toEqual([
     "HOST no-such-host.invalid is not known here; set HOST to an address of this machine",
   ]);

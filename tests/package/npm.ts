@@ -9,8 +9,11 @@ export const root = fileURLToPath(new URL("../../", import.meta.url));
 
 type Environment = Record<string, string>;
 
+/** What npm downloads, once for all tests of a file. */
+const cache = join(tmpdir(), `agent-engine-npm-${process.pid}`);
+
 /** What a stranger's shell has: nothing of this checkout, of npm's own runs, or of a developer's keys. */
-export function strangersEnvironment(folder: string): Environment {
+function strangersEnvironment(): Environment {
   const reachesRegistry =
     /^(HOME|USERPROFILE|TMPDIR|TEMP|.*_proxy|NODE_EXTRA_CA_CERTS|npm_config_(registry|userconfig|cafile))$/i;
   const kept = Object.entries(process.env).filter(([name]) => reachesRegistry.test(name)) as [string, string][];
@@ -19,7 +22,8 @@ export function strangersEnvironment(folder: string): Environment {
     ...Object.fromEntries(kept),
     // The Node of this run, by its real place: an older one may come first on the machine.
     PATH: [dirname(process.execPath), ...path].join(delimiter),
-    npm_config_cache: join(folder, "cache"),
+    npm_config_cache: cache,
+    npm_config_prefer_offline: "true",
     npm_config_update_notifier: "false",
   };
 }
@@ -38,7 +42,7 @@ export function pack(): Packed {
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
   const { status, stdout, stderr } = spawnSync("npm", args, {
     cwd: root,
-    env: strangersEnvironment(folder),
+    env: strangersEnvironment(),
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`npm pack failed:\n${stderr}`);
@@ -47,7 +51,9 @@ export function pack(): Packed {
   return {
     file: join(folder, made.filename),
     files: made.files.map(({ path }) => path),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove() {
+      for (const path of [folder, cache]) rmSync(path, { recursive: true, force: true });
+    },
   };
 }
 
@@ -55,7 +61,7 @@ export function pack(): Packed {
 export function startIn(folder: string, command: string, args: string[], environment: Environment = {}): Program {
   const child = spawn(command, args, {
     cwd: folder,
-    env: { ...strangersEnvironment(folder), PORT: "0", ...environment },
+    env: { ...strangersEnvironment(), PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -66,7 +72,7 @@ export function startIn(folder: string, command: string, args: string[], environ
 export function runIn(folder: string, command: string, ...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: folder,
-    env: strangersEnvironment(folder),
+    env: strangersEnvironment(),
     encoding: "utf8",
   });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
