@@ -76,6 +76,38 @@ test.each([
   expect(provider.exchanges).toHaveLength(asked);
 });
 
+const picture = {
+  type: "file",
+  mediaType: "image/png",
+  data: { type: "data", data: new Uint8Array([137, 80]) },
+} as const;
+
+test.each([
+  [400, "Invalid content type. image_url is only supported by certain models."],
+  [404, "No endpoints found that support image input"],
+  [500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"],
+  [400, "this model is missing data required for image input"],
+  [400, "messages.0.content must be a string"],
+  [400, "m is not a multimodal model"],
+])("pictures that a model can't see (%d %s) are left out with a word about it, for that call", async (status, message) => {
+  const { provider, model } = await start(refusal(status, message), ok, ok);
+  const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Look" }, picture] }];
+  expect((await readStep(model, prompt)).step.text).toBe("ok");
+  expect((await readStep(model, prompt)).step.text).toBe("ok");
+  const [refused, blind, next] = provider.exchanges.map(({ body }) => JSON.stringify(body));
+  expect(refused).toContain("image_url");
+  expect(blind).not.toContain("image_url");
+  expect(blind).toContain("[A picture that you can't see]");
+  expect(next).toContain("image_url");
+});
+
+test("a failure that is not about pictures is one, with a picture too", async () => {
+  const { provider, model } = await start(refusal(500, "The image of the container is gone"), ok);
+  const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Look" }, picture] }];
+  expect((await readStep(model, prompt)).error).toMatchObject({ statusCode: 500 });
+  expect(provider.exchanges).toHaveLength(1);
+});
+
 test("a setting is given up only once a call without it went well", async () => {
   const { provider, model } = await start(
     refusal(400, "bad temperature"),
