@@ -1,5 +1,8 @@
+import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+
+const ofPrograms = "tests/{runtime,browser,package}/**";
 
 /** What these are about is the same on every database, or they bring their own: a second run would only repeat them. */
 const withoutDatabase = [
@@ -8,6 +11,11 @@ const withoutDatabase = [
   "tests/storage/embedded.test.ts",
 ];
 
+/** Those that put something else in the place of a module need the modules for themselves. */
+const mocking = globSync("tests/**/*.test.ts").filter((file) =>
+  /\bvi\.(?:doM|m)ock\(/.test(readFileSync(file, "utf8")),
+);
+
 /** Nothing here is slow; a machine that is shared may be. */
 const patience = (limitMs: number) => ({
   testTimeout: limitMs,
@@ -15,29 +23,35 @@ const patience = (limitMs: number) => ({
   expect: { poll: { timeout: 15_000 } },
 });
 
+/** The engine in this process. Files share its modules: loading them takes as long as what most files do with them. */
+const engine = (name: string, files: { include: string[]; exclude?: string[]; isolate: boolean }) => ({
+  test: {
+    ...files,
+    name,
+    exclude: [
+      ofPrograms,
+      ...(process.env.TEST_DIALECT === "postgres" ? withoutDatabase : []),
+      ...(files.exclude ?? []),
+    ],
+    globalSetup: ["tests/setup.ts"],
+    setupFiles: ["tests/seed.ts"],
+    restoreMocks: true,
+    ...patience(60_000),
+  },
+});
+
 export default defineConfig({
   test: {
     // One for each core: vitest itself has next to nothing to do, and would keep one for that.
     maxWorkers: availableParallelism(),
     projects: [
-      {
-        test: {
-          name: "engine",
-          include: ["tests/**/*.test.ts"],
-          exclude: [
-            "tests/{runtime,browser,package}/**",
-            ...(process.env.TEST_DIALECT === "postgres" ? withoutDatabase : []),
-          ],
-          globalSetup: ["tests/setup.ts"],
-          setupFiles: ["tests/seed.ts"],
-          ...patience(60_000),
-        },
-      },
+      engine("engine", { include: ["tests/**/*.test.ts"], exclude: mocking, isolate: false }),
+      engine("engine-mocked", { include: mocking, isolate: true }),
       {
         // Tests of the built program, as its users start it.
         test: {
           name: "runtime",
-          include: ["tests/{runtime,browser,package}/**/*.test.ts"],
+          include: [`${ofPrograms}/*.test.ts`],
           globalSetup: ["tests/runtime/build.ts"],
           ...patience(120_000),
         },

@@ -135,7 +135,7 @@ async function testOnPostgres(): Promise<Result> {
     };
   }
   try {
-    return await test("postgres", ["--project=engine"], { TEST_DIALECT: "postgres", TEST_DATABASE_URL: server.url });
+    return await test("postgres", ["--project=engine*"], { TEST_DIALECT: "postgres", TEST_DATABASE_URL: server.url });
   } finally {
     await server.stop();
   }

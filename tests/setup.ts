@@ -4,6 +4,8 @@ import { shareEmbedded } from "./shared-embedded.ts";
 
 /** Gives a run its databases: with `TEST_DIALECT=postgres` a server, unless `TEST_DATABASE_URL` names one. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
+  // Both projects of the engine ask, and share what there is.
+  if (process.env.TEST_EMBEDDED) return undefined;
   if (process.env.TEST_DIALECT !== "postgres") return shareEmbedded(availableParallelism());
   if (process.env.TEST_DATABASE_URL) return undefined;
   const server = await startPostgres();

@@ -136,7 +136,8 @@ describe.skipIf(!server)("a statement's deadline", () => {
 
   test("one that waits for a lock costs no other statement", async () => {
     const clock = new TestClock();
-    const database = await pool({ max: 3, deadlineMs: 30_000, clock });
+    // The server ends it: a connection that is let go of would leave it behind, to be carried out after all.
+    const database = await pool({ max: 3, deadlineMs: 3_000, clock });
     await database.query(insert, ["locked"]);
     await Promise.all([1, 2, 3].map(() => database.query("select pg_sleep(0.05)", [])));
     await database.transaction(async (tx) => {
@@ -154,7 +155,6 @@ describe.skipIf(!server)("a statement's deadline", () => {
       const others = Array.from({ length: 30 }, () => database.query("select 1 as one", []));
       for (const rows of await Promise.all(others)) expect(rows).toEqual([{ one: 1 }]);
       expect(over).toBe(false);
-      await clock.advance(29_000);
       await blocked;
     });
     expect(await database.query("select name from organizations", [])).toEqual([{ name: "mine" }]);
