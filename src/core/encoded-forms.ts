@@ -37,6 +37,21 @@ export function encodedForms(value: string): Set<string> {
   ]);
 }
 
+/**
+ * A line of a value as it is, and as it looks where lines go their own ways: in addresses, JSON and base64. Cheaper than
+ * all forms, which the value as a whole is known by: a key has a hundred lines.
+ */
+export function lineForms(line: string): Set<string> {
+  const json = JSON.stringify(line).slice(1, -1);
+  return new Set([
+    line,
+    encodeURIComponent(line.toWellFormed()),
+    json,
+    JSON.stringify(json).slice(1, -1),
+    base64Start(utf8.encode(line)),
+  ]);
+}
+
 // A run of codes at a time, which of a long value makes a few calls and not thousands.
 const lowerHex = (percent: string) => percent.replaceAll(/(?:%[0-9A-F]{2})+/g, (codes) => codes.toLowerCase());
 
@@ -65,7 +80,9 @@ function base64Forms(bytes: Uint8Array): string[] {
 
 /** The lines in which tools print the base64 of a value: OpenSSL's have 64 characters, those of `base64` 76. */
 function base64Lines(bytes: Uint8Array): string[] {
-  // Its last character depends on what follows, such as a line break.
-  const form = toBase64(bytes).slice(0, Math.floor((bytes.length * 8) / 6));
+  const form = base64Start(bytes);
   return [64, 76].flatMap((width) => (form.length > width ? (form.match(new RegExp(`.{1,${width}}`, "g")) ?? []) : []));
 }
+
+/** Base64 without its last character where that depends on what follows, such as a line break. */
+const base64Start = (bytes: Uint8Array) => toBase64(bytes).slice(0, Math.floor((bytes.length * 8) / 6));

@@ -1,13 +1,14 @@
 import { Automaton } from "./automaton.ts";
-import { encodedForms } from "./encoded-forms.ts";
+import { encodedForms, lineForms } from "./encoded-forms.ts";
 import { Search, type Span } from "./search.ts";
-import { secretTexts } from "./secret-texts.ts";
+import { secretLines, secretTexts } from "./secret-texts.ts";
 
 /** What stands where a secret stood. */
 export const scrubbed = "[secret]";
 
 /** Shorter values would turn ordinary words into marks, and protect nothing that deserves the name of a secret. */
 const shortest = 6;
+const isTelling = (text: string) => text.length >= shortest;
 
 /** So few characters of a secret tell nothing; held back, they would break up the text of every second delta. */
 const tellingStart = 3;
@@ -33,8 +34,7 @@ const identity: ScrubStream = { push: (piece) => piece, flush: () => "" };
 
 /** A function that blots out the given values, and each of their lines, wherever they occur in a text, also encoded. */
 export function scrubber(values: Iterable<string>): Scrub {
-  const texts = [...values].flatMap((value) => [...secretTexts(value)]);
-  const telling = texts.filter((text) => text.length >= shortest);
+  const telling = [...values].filter((value) => isTelling(value.trim()));
   if (telling.length === 0) return Object.assign((text: string) => text, { stream: () => identity });
   let automaton: Automaton | null = null;
   const stream = () => {
@@ -44,17 +44,20 @@ export function scrubber(values: Iterable<string>): Scrub {
     return new KnownSecrets(automaton);
   };
   const whole = (text: string) => {
-    if (text.length < shortest) return text;
+    if (!isTelling(text)) return text;
     const pieces = stream();
     return pieces.push(text) + pieces.flush();
   };
   return Object.assign(whole, { stream });
 }
 
-function needles(values: readonly string[]): Set<string> {
-  const forms = new Set<string>();
-  for (const value of values) for (const form of encodedForms(value)) if (form.length >= shortest) forms.add(form);
-  return forms;
+function* needles(values: readonly string[]): Generator<string> {
+  for (const value of values) {
+    const texts = secretTexts(value);
+    const lines = secretLines(value).filter((line) => !texts.has(line));
+    for (const text of texts) if (isTelling(text)) yield* [...encodedForms(text)].filter(isTelling);
+    for (const line of lines) if (isTelling(line)) yield* [...lineForms(line)].filter(isTelling);
+  }
 }
 
 class KnownSecrets implements ScrubStream {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { lineForms } from "../../src/core/encoded-forms.ts";
 import { scrubbed, scrubber } from "../../src/core/scrub.ts";
 import { processorTime } from "../processor-time.ts";
 
@@ -69,8 +70,37 @@ describe("a secret as it was pasted", () => {
     for (const line of lines) expect(clean).not.toContain(line.slice(0, 12));
   });
 
+  test.each(["\\r\\n", "\\n", "\r\n"])("is found encoded with real line breaks, stored with %j", (lineBreak) => {
+    const scrub = scrubber([` ${pem.join(lineBreak)}${lineBreak}`]);
+    const key = pem.join("\n");
+    for (const form of [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)]) {
+      expect(scrub(`<${form}>`)).toBe(`<${scrubbed}>`);
+    }
+    expect(scrub(btoa(`xy${key}\n`)).length).toBeLessThan(scrubbed.length + 12);
+  });
+
+  test("has no lines where a backslash is only followed by an n", () => {
+    const scrub = scrubber(["CORP\\nadministrator"]);
+    expect(scrub("Ask your administrator.")).toBe("Ask your administrator.");
+  });
+
+  test("is found by its lines in an address, in JSON and in base64", () => {
+    const line = 'a "quoted" line+';
+    const scrub = scrubber([`first line\n${line}`]);
+    const json = JSON.stringify(line).slice(1, -1);
+    for (const form of [encodeURIComponent(line), json, JSON.stringify(json).slice(1, -1), btoa(line).slice(0, 21)]) {
+      expect(scrub(`<${form}>`)).toBe(`<${scrubbed}>`);
+    }
+  });
+
+  test("costs few forms for each of its lines", () => {
+    // In all forms, the lines of many keys would keep everybody waiting for a second.
+    expect(lineForms(secret).size).toBe(5);
+  });
+
   test("is none without enough of it beside blanks", () => {
-    expect(scrubber(["      ", "abc\n\n\n\n"])("a      b abc\n\n\n\n")).toBe("a      b abc\n\n\n\n");
+    const text = "a      b abc\n\n\n\n 616263";
+    expect(scrubber(["      ", "abc\n\n\n\n", "abc\\n\\n"])(text)).toBe(text);
   });
 });
 

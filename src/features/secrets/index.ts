@@ -8,5 +8,5 @@ export { rotateSecrets } from "./rotate.ts";
 export { secretRoutes } from "./routes.ts";
 /** The name of the agent's own API key, and what such a key must look like. */
 export { authKeyName, authKeyProblem } from "./rules.ts";
-/** Secrets of an agent inside the transaction that changes it, and opened for a turn. */
-export { openSecrets, removeSecret, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
+/** Secrets of an agent inside the transaction that changes it, how much it may keep, and opened for a turn. */
+export { openSecrets, removeSecret, requireRoom, type SecretItem, saveSecrets, storedKeys } from "./store.ts";

@@ -1,10 +1,11 @@
-import { and, eq, inArray, ne, sql } from "drizzle-orm";
+import { and, eq, inArray, ne, sql, sum } from "drizzle-orm";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context.ts";
 import type { Cipher, Sealed } from "../../core/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
-import { agents, secrets } from "../../db/schema.ts";
+import { agents, secrets, skillEnv } from "../../db/schema.ts";
 import { authKeyName, secretPlace } from "./rules.ts";
 
 export interface SecretItem {
@@ -13,8 +14,15 @@ export interface SecretItem {
 }
 
 /**
+ * Bytes that an agent may keep in all. Its values are looked for in whatever it says; to make ready for more of them
+ * would keep everybody waiting.
+ */
+const maxStored = 262_144;
+
+/**
  * Seals and stores an agent's secrets, inside the transaction that changes the agent; empty values are skipped. The
- * values must have passed `secretProblem`. Throws 409 when another agent uses the same API key.
+ * values must have passed `secretProblem`. Throws 409 when another agent uses the same API key, and 400 when the agent
+ * would keep too much.
  */
 export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: readonly SecretItem[]): Promise<void> {
   const given = items.filter(({ value }) => value !== "");
@@ -41,9 +49,31 @@ export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: read
         updatedAt: sql`now()`,
       },
     });
+  await requireRoom(tx, agentId);
   const authKey = given.find(({ key }) => key === authKeyName);
   if (authKey) await claimAuthKey(tx, ctx.cipher, agentId, authKey.value);
 }
+
+/**
+ * Throws the 400 of an agent that keeps more than it may, its secrets and the variables of its skills together; called
+ * in the transaction that stored some, which holds the agent's lock. Sealed bytes are counted: they tell the length of
+ * what is in them, and many short values are not free.
+ */
+export async function requireRoom(tx: Db, agentId: string): Promise<void> {
+  const ofSecrets = tx.select({ bytes: sum(octets(secrets.ciphertext)) }).from(secrets);
+  const ofSkills = tx.select({ bytes: sum(octets(skillEnv.ciphertext)) }).from(skillEnv);
+  const rows = await ofSecrets
+    .where(eq(secrets.agentId, agentId))
+    .unionAll(ofSkills.where(eq(skillEnv.agentId, agentId)));
+  const stored = rows.reduce((total, { bytes }) => total + Number(bytes), 0);
+  if (stored <= maxStored) return;
+  throw new EngineError(
+    "bad-request",
+    `An agent keeps at most ${maxStored} bytes of secrets and variables of skills, 28 added to each by encryption; delete some first`,
+  );
+}
+
+const octets = (column: AnyPgColumn) => sql`octet_length(${column})`;
 
 /** Deletes one secret of an agent, if it is there. */
 export async function removeSecret(tx: Db, agentId: string, key: string): Promise<void> {

@@ -4,6 +4,7 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { agentSkills, skillEnv, skills, skillVersions } from "../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
+import { requireRoom } from "../secrets/index.ts";
 import type { EnvItem, SkillEnv } from "./agent-schema.ts";
 import { usedVersionId } from "./describe.ts";
 import { requiredEnvOf } from "./find.ts";
@@ -37,7 +38,7 @@ export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promis
   return Promise.all(entries);
 }
 
-/** Stores these beside the others; an empty sensitive value is skipped. Throws 404, and 400 for too many keys. */
+/** Stores these beside the others; an empty sensitive value is skipped. Throws 404, and 400 for too much. */
 export async function putEnv(
   ctx: Ctx,
   slug: string,
@@ -69,6 +70,7 @@ export async function putEnv(
         `env: an agent keeps at most ${maxKeys} variables of a skill; delete some first`,
       );
     }
+    await requireRoom(tx, agent.id);
   });
   return listEnv(ctx, slug, skillSlug);
 }

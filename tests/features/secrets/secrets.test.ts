@@ -79,10 +79,39 @@ describe("storing secrets", () => {
   it("takes 64 of them at once, whatever is in them", async () => {
     const { h, headers } = await withAgents("one");
     const many = Object.fromEntries(
-      Array.from({ length: 64 }, (_, index) => [`key_${index}`, `${"☃".repeat(4000)}${index}`]),
+      Array.from({ length: 64 }, (_, index) => [`key_${index}`, `${"☃".repeat(1300)}${index}`]),
     );
     expect((await put(h, headers, "one", many)).status).toBe(200);
     expect(await values(h, "one")).toEqual(many);
+  });
+
+  it("keeps 256 KiB of an agent, its skills' variables among them, and not a byte more", async () => {
+    const { h, headers } = await withAgents("one", "two");
+    const skills = "/api/organizations/acme/skills";
+    await h.request(skills, { method: "POST", headers, json: { name: "Tea", description: "Tea.", content: "Tea." } });
+    const putEnv = (value: string) =>
+      h.request("/api/instances/one/skills/tea/env", { method: "PUT", headers, json: { env: [{ key: "A", value }] } });
+    const room = 8192 - 28;
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`key_${index}`, "k".repeat(room)]));
+    expect((await put(h, headers, "one", many)).status).toBe(200);
+    expect((await putEnv("e".repeat(room))).status).toBe(200);
+    // As UTF-8 it is the room that is left.
+    const last = "é".repeat(room / 2);
+    expect((await put(h, headers, "one", { last })).status).toBe(200);
+    for (const answer of [
+      await put(h, headers, "one", { last: `${last}x`, other: "" }),
+      await put(h, headers, "one", { more: "x" }),
+      await putEnv("e".repeat(room + 1)),
+    ]) {
+      expect([answer.status, (await answer.json()).message]).toEqual([
+        400,
+        "An agent keeps at most 262144 bytes of secrets and variables of skills, 28 added to each by encryption; delete some first",
+      ]);
+    }
+    expect(await values(h, "one")).toEqual({ ...many, last });
+    expect((await put(h, headers, "two", { more: "x" })).status).toBe(200);
+    await remove(h, headers, "one", "key_0");
+    expect((await putEnv("e".repeat(room + 1))).status).toBe(200);
   });
 
   it("refuses what can't be one, by its place", async () => {
