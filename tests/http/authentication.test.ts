@@ -106,6 +106,7 @@ describe("the cookie", () => {
       { Origin: "https://evil.example" },
       { Origin: "null" },
       { Origin: "http://localhost.evil.example" },
+      { Origin: "evil://localhost" },
       { Origin: "http://localhost:4001" },
       { Origin: "http://localhost", "Sec-Fetch-Site": "cross-site" },
       { "Sec-Fetch-Site": "same-site" },
@@ -128,6 +129,16 @@ describe("the cookie", () => {
     const session = cookie(tokenOf(await h.as("owner")));
     expect((await write(h, { ...session, ...(headers as Headers) })).status).toBe(200);
     expect(await status(h, session)).toBe(401);
+  });
+
+  test.each([
+    ["http://example.org:443", "https://example.org"],
+    ["http://example.org:80", "https://example.org"],
+    ["http://example.org", "https://example.org:443"],
+  ])("writes to %s from a page of %s", async (address, Origin) => {
+    const h = await harness();
+    const headers = { ...cookie(tokenOf(await h.as("owner"))), Origin };
+    expect((await h.request(`${address}/api/auth/sign-out`, { method: "POST", headers })).status).toBe(200);
   });
 
   test("is not asked for an Origin beside a bearer token", async () => {

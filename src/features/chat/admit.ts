@@ -118,7 +118,10 @@ function isAllowed({ web: { allowedOrigins } }: LiveAgent, origin: string): bool
 }
 
 function foreignOrigin(): EngineError {
-  return new EngineError("forbidden", "This origin is not allowed: add it to the agent's allowedOrigins");
+  return new EngineError(
+    "forbidden",
+    "This origin is not allowed: add it to the agent's allowedOrigins or, if it is this server's own, set publicAddress",
+  );
 }
 
 /** Whoever is signed in talks to the agents within reach. */

@@ -7,7 +7,7 @@ import { parseJson } from "../../core/json.ts";
 import { limitBody } from "../../http/body.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { invalid } from "../../http/errors.ts";
-import { isOwnOrigin } from "../../http/origin.ts";
+import { originOfForeignPage } from "../../http/origin.ts";
 import type { Verdict } from "../../http/throttle.ts";
 import type { JsonObject } from "../../turn/types.ts";
 import type { Agents, Grant } from "./admit.ts";
@@ -87,9 +87,7 @@ export interface AdmittedCaller {
 /** Lets a caller in to an agent by its key. Throws the 404, the 401, and the 403 of a foreign page where none is asked for. */
 export async function admitCaller(c: Context<AppEnv>, agents: Agents, slug: string): Promise<AdmittedCaller> {
   const cors = await allowOrigin(c, agents, slug);
-  const origin = c.req.header("Origin") ?? null;
-  const foreign = origin === null || isOwnOrigin(c, origin) ? null : origin;
-  return { grant: await agents.admit(slug, c.req.header("Authorization"), foreign), cors };
+  return { grant: await agents.admit(slug, c.req.header("Authorization"), originOfForeignPage(c)), cors };
 }
 
 /**

@@ -274,7 +274,8 @@ test("foreign pages can't talk to an agent that asks for no key, unless it names
     const answers = [await h.complete("Hi", extra, asked), await h.native("Hi", extra, asked)];
     return Promise.all(answers.map(async (answer) => (answer.ok ? 200 : (await answer.json()).message)));
   };
-  const refused = "This origin is not allowed: add it to the agent's allowedOrigins";
+  const refused =
+    "This origin is not allowed: add it to the agent's allowedOrigins or, if it is this server's own, set publicAddress";
   await configure({ requireAuthentication: false });
   for (const origin of ["https://evil.example", "null", "http://localhost:4001"]) {
     expect(await from(origin, { messages: [] })).toEqual([refused, refused]);
@@ -291,4 +292,34 @@ test("foreign pages can't talk to an agent that asks for no key, unless it names
   // Who has the key may come from anywhere.
   await configure({ requireAuthentication: true, allowedOrigins: [] });
   expect((await h.complete("Hi", {}, { headers: hidden })).status).toBe(200);
+});
+
+test("a page is not this server's own because its name points at this server", async () => {
+  const h = await chatHarness(replies());
+  const json = { config: { requireAuthentication: false }, enabled: true };
+  const web = `/api/instances/${h.agent.slug}/channels/web`;
+  await h.request(web, { method: "PUT", headers: h.agent.headers, json });
+  const status = async (address: string, headers: Record<string, string>) => {
+    const url = `${address}/v1/chat/completions`;
+    const question = { model: h.agent.slug, messages: [{ role: "user", content: "Hi" }] };
+    return (await h.request(url, { method: "POST", headers, json: question })).status;
+  };
+  const foreign = [
+    ["http://evil.com:4000", "http://evil.com:4000"],
+    ["http://127.0.0.1.evil.com", "http://127.0.0.1.evil.com"],
+    ["http://mylocalhost", "http://mylocalhost"],
+    ["http://localhost", "evil://localhost"],
+    ["http://127.0.0.1:4000", "http://127.0.0.1:4001"],
+  ] as const;
+  for (const [address, Origin] of foreign) expect([Origin, await status(address, { Origin })]).toEqual([Origin, 403]);
+  expect(await status("http://localhost", { "Sec-Fetch-Site": "cross-site" })).toBe(403);
+  const own = [
+    ["http://192.0.2.7:4000", "http://192.0.2.7:4000"],
+    ["http://[::1]:4000", "http://[::1]:4000"],
+    ["http://tea.localhost:443", "https://tea.localhost"],
+    ["http://inner", "http://localhost:4000"],
+  ] as const;
+  for (const [address, Origin] of own) expect([address, await status(address, { Origin })]).toEqual([address, 200]);
+  for (const site of ["same-origin", "none"])
+    expect(await status("http://inner", { "Sec-Fetch-Site": site })).toBe(200);
 });
