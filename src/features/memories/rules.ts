@@ -27,7 +27,8 @@ export function nearDuplicate<Known extends { content: string }>(
     const near = similarity(words, others);
     if (near < nearEnough || near <= (best?.near ?? 0)) continue;
     const told = contentWords(one.content);
-    if (sameNumbers(words, others) && (holds(said, told) || holds(told, said))) best = { one, near };
+    if (sameNumbers(words, others) && denies(said) === denies(told) && (holds(said, told) || holds(told, said)))
+      best = { one, near };
   }
   return best?.one ?? null;
 }
@@ -37,6 +38,15 @@ const numbers = (words: ReadonlySet<string>) => [...words].filter((word) => /\p{
 function sameNumbers(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return numbers(a).join(" ") === numbers(b).join(" ");
 }
+
+/** Words that turn a sentence into its opposite. */
+const denials = new Set(
+  "not never no none without nobody nothing neither nor cannot doesn don didn isn aren wasn weren won can't nicht nie niemals kein keine keinen keiner ohne pas jamais sans nunca jamás sin".split(
+    " ",
+  ),
+);
+
+const denies = (words: readonly string[]) => words.filter((word) => denials.has(word)).length;
 
 /** Whether `more` has all words of `less` in their order. */
 function holds(more: readonly string[], less: readonly string[]): boolean {

@@ -59,6 +59,8 @@ describe("near-duplicates", () => {
     ["", "Likes tea"],
     ["🙂", "🙃"],
     ["Vegetarian", "The user is a vegetarian"],
+    ["Anna is allergic to peanuts, milk, eggs and wheat", "Anna is not allergic to peanuts, milk, eggs and wheat"],
+    ["Trinkt abends mit Ada und Bob gern Tee", "Trinkt abends mit Ada und Bob nicht gern Tee"],
   ])("%j is not %j", (a, b) => expect(nearDuplicate(a, known(b))).toBeNull());
 
   test("the nearest wins", () => {
