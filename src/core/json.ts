@@ -8,6 +8,16 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
+/** Whether two values are the same, in whatever order the keys of their objects are. */
+export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  if (a === b) return true;
+  if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const others = new Map(Object.entries(b));
+  const own = Object.entries(a);
+  return own.length === others.size && own.every(([key, value]) => others.has(key) && sameJson(value, others.get(key)));
+}
+
 /** The value of a JSON text. Throws a `SyntaxError`, also for one nested deeper than `levels`, without building it. */
 export function parseJson(text: string, levels: number): unknown {
   if (opensDeeperThan(text, levels)) throw new SyntaxError("The JSON is nested too deeply");

@@ -74,7 +74,8 @@ export const Policies = z.object({
   }),
   toolTimeoutSeconds: zInt4(1, 3_600).openapi({ description: "How long a tool may run.", example: 60 }),
   modelTimeoutSeconds: zInt4(1, 3_600).openapi({
-    description: "How long a turn may take in all, without its hooks; its model may be silent for half of it.",
+    description:
+      "How long a turn may take in all, without its hooks; its model may be silent for half of it, from one minute to four.",
     example: 300,
   }),
   httpAllowedHosts: z

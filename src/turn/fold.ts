@@ -2,7 +2,25 @@ import type { Clock } from "../core/ports.ts";
 import type { Reply } from "./hooks.ts";
 import { type Speech, StepFold, speech, type ToolCall, tokenCount } from "./step.ts";
 import { type Answer, wireResult } from "./tools.ts";
-import type { HookExecution, JsonValue, ModelMessage, PendingCall, Step, StepType, TurnInput, Usage } from "./types.ts";
+import type {
+  HookExecution,
+  JsonValue,
+  ModelMessage,
+  NextCall,
+  PendingCall,
+  Step,
+  StepType,
+  TurnInput,
+  Usage,
+} from "./types.ts";
+
+/** What the results of all calls of a turn may have together, as JSON: they are stored, shown, and sent to the model. */
+const longestResults = 4 * 1024 * 1024;
+
+const tooLong = {
+  ok: false,
+  error: `The results of one reply may have ${longestResults} characters together: ask for less`,
+} as const;
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 
@@ -24,7 +42,13 @@ export class TurnFold {
   readonly #startedAt: number;
   #contextTokens = 0;
   #uncountedCalls = 0;
+  #uncountedLength = 0;
   #lastCallTokens = 0;
+  /** What the turn added to the prompt, and what of it came after the last call, in UTF-16 units. */
+  #addedLength = 0;
+  #unseenLength = 0;
+  #resultsLength = 0;
+  #seenResultsLength = 0;
   #step: StepFold | null = null;
   #stepStartedAt = 0;
   #firstOutputMs: number | null = null;
@@ -50,8 +74,14 @@ export class TurnFold {
     if (this.#firstOutputMs === null && step.produced) this.#firstOutputMs = this.#clock.now() - this.#startedAt;
   }
 
-  answer(call: ToolCall, result: Answer): void {
-    this.#results.set(call, result);
+  /** Takes what became of a call; answers what is made of it. */
+  answer(call: ToolCall, result: Answer): Answer {
+    const length = JSON.stringify(wireResult(result)).length;
+    const fits = this.#resultsLength + length <= longestResults;
+    const taken = fits ? result : { ...tooLong, durationMs: result.durationMs };
+    if (fits) this.#resultsLength += length;
+    this.#results.set(call, taken);
+    return taken;
   }
 
   /** Closes the step; answers its finish reason. */
@@ -80,9 +110,11 @@ export class TurnFold {
     return [...this.prompt, ...(said ? [said] : []), ...(results ? [results] : [])];
   }
 
-  /** Keeps what an unfinished step has produced. */
-  breakOff(): void {
+  /** Keeps what an unfinished step has produced. `aborted`: it did not fail, it was left. */
+  breakOff(aborted: boolean): void {
     if (this.#step?.produced) this.#close(this.#step, "error");
+    // Its prompt was sent all the same.
+    else if (aborted && this.#step?.asked) this.#leaveUncounted(this.#step);
   }
 
   /** The text of all steps so far. */
@@ -95,9 +127,10 @@ export class TurnFold {
     return this.#firstOutputMs !== null;
   }
 
-  /** What one more model call takes at least: what the last one took in and said. */
-  get nextCallTokens(): number {
-    return this.#lastCallTokens;
+  /** What the turn brings along for one more model call. */
+  get nextCall(): NextCall {
+    const counted = this.#lastCallTokens > 0;
+    return { countedTokens: this.#lastCallTokens, length: counted ? this.#unseenLength : this.#addedLength };
   }
 
   /** Puts another reply in the place of what the model said, everywhere. */
@@ -122,6 +155,7 @@ export class TurnFold {
       usage: this.#usage,
       contextTokens: this.#contextTokens,
       uncountedCalls: this.#uncountedCalls,
+      uncountedLength: this.#uncountedLength,
       state: this.#input.state.changes(),
       hooks: this.hooks,
       replacedBy: this.#replacedBy,
@@ -144,13 +178,16 @@ export class TurnFold {
     this.#contextTokens ||= step.usage.promptTokens;
     this.#lastCallTokens = step.usage.promptTokens + step.usage.completionTokens;
     const called = this.#input.resumed === null || step.index > 0;
-    if (called && this.#lastCallTokens === 0) this.#uncountedCalls += 1;
+    if (called && this.#lastCallTokens === 0) this.#leaveUncounted(step);
     const answered = step.calls.filter((call) => this.#results.has(call));
     const said = step.message((call) => answered.includes(call));
     const results: ToolMessage | null =
       answered.length === 0 ? null : { role: "tool", content: answered.map((call) => this.#toolResult(call)) };
     if (said) this.messages.push(said);
     if (results) this.messages.push(results);
+    this.#unseenLength = this.#resultsLength - this.#seenResultsLength;
+    this.#seenResultsLength = this.#resultsLength;
+    this.#addedLength += step.length + this.#unseenLength;
     this.#steps.push({
       index: step.index,
       stepType: step.stepType,
@@ -162,6 +199,11 @@ export class TurnFold {
       durationMs: this.#clock.now() - this.#stepStartedAt,
     });
     return { said, results };
+  }
+
+  #leaveUncounted(step: StepFold): void {
+    this.#uncountedCalls += 1;
+    this.#uncountedLength += this.#addedLength + step.length;
   }
 
   #toolResult(call: ToolCall) {

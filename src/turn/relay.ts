@@ -84,6 +84,7 @@ function unstarted(signal: AbortSignal, error: unknown): TurnOutcome {
     usage: { promptTokens: 0, completionTokens: 0 },
     contextTokens: 0,
     uncountedCalls: 0,
+    uncountedLength: 0,
     state: null,
     hooks: [],
     replacedBy: null,

@@ -12,7 +12,7 @@ import type { AbortReason, HookEvent, Resumed, TurnEvent, TurnInput, TurnOutcome
 /** How often one model call is tried while nothing came out of it. */
 const attempts = 3;
 
-/** Of one step, so many calls are made: each may be another agent's whole turn, or a request to somebody else. */
+/** Of one step, so many calls are heeded: each may be another agent's whole turn, or a request to somebody else. */
 const mostCalls = 64;
 
 const tooMany: ToolResult = {
@@ -51,13 +51,14 @@ export async function* run(
       const last = index + 1 >= input.limits.maxSteps + first;
       const stepType = index === 0 ? "initial" : "tool-result";
       // Of the first call its door has asked already.
-      if (index > first) await input.reserve?.(turn.outcome(), turn.nextCallTokens);
+      if (index > first) await input.reserve?.(turn.outcome(), turn.nextCall);
       yield { type: "step-start", index, stepType };
 
       const options = callOptions(input, turn, last);
       let step = turn.begin(index, stepType);
       for (let attempt = 1; ; attempt += 1) {
         controller.signal.throwIfAborted();
+        step.asked = true;
         const call = new ModelCall(input, options, controller.signal, clock);
         try {
           for (let part = await call.next(); part; part = await call.next()) {
@@ -70,7 +71,7 @@ export async function* run(
           requireFinish(step);
           break;
         } catch (error) {
-          const retry = !step.produced && attempt < attempts && !controller.signal.aborted && isRetryable(error);
+          const retry = !step.said && attempt < attempts && !controller.signal.aborted && isRetryable(error);
           if (!retry) throw error;
           call.close();
           step = turn.begin(index, stepType);
@@ -80,15 +81,15 @@ export async function* run(
         }
       }
 
+      const heeded = step.calls.slice(0, mostCalls);
       const waiting =
         last || !input.conversation || input.origin.depth > 0
           ? []
-          : step.calls.filter((call) => needsApproval(input, call));
+          : heeded.filter((call) => needsApproval(input, call));
       if (!last) {
         const free = step.calls.filter((call) => !waiting.includes(call));
-        const made = new Set(free.slice(0, mostCalls));
         yield* makeCalls(work, free, async (call, emit) =>
-          made.has(call) ? callTool(input, call, { signal: work.signal, clock, emit }) : tooMany,
+          heeded.includes(call) ? callTool(input, call, { signal: work.signal, clock, emit }) : tooMany,
         );
         controller.signal.throwIfAborted();
       }
@@ -116,7 +117,7 @@ export async function* run(
     }
   } catch (error) {
     const cause = controller.signal.aborted ? controller.signal.reason : error;
-    turn.breakOff();
+    turn.breakOff(controller.signal.aborted);
     // Nobody was shown it, and nobody had a say about it.
     if (buffered) turn.replaceText({ text: "", hookId: null });
     if (isAbortReason(cause)) return { ...turn.outcome(), status: "aborted", reason: cause };
@@ -224,9 +225,9 @@ async function* makeCalls(
   for (const call of calls) {
     // It never rejects.
     void make(call, emit).then((result) => {
-      turn.answer(call, { ...result, durationMs: clock.now() - startedAt });
+      const taken = turn.answer(call, { ...result, durationMs: clock.now() - startedAt });
       open -= 1;
-      emit({ type: "tool-result", id: call.id, result: wireResult(result) });
+      emit({ type: "tool-result", id: call.id, result: wireResult(taken) });
     });
   }
   while (open > 0 || told.length > 0) {

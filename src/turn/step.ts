@@ -25,6 +25,11 @@ export interface ToolCall {
   providerOptions?: SharedV4ProviderMetadata;
 }
 
+interface OpenBlock {
+  block: Block;
+  clean: ScrubStream;
+}
+
 /** What a turn says and thinks: a secret may lie across two deltas, two blocks, or two steps. */
 export type Speech = Readonly<Record<Block["type"], ScrubStream>>;
 
@@ -45,6 +50,9 @@ type Part<Type extends LanguageModelV4StreamPart["type"]> = Extract<LanguageMode
 /** What one model call may say: far more than any model does, far less than a process can hold for many turns. */
 const longestStep = 4_000_000;
 
+/** Providers' ids of calls are far shorter. */
+const longestId = 256;
+
 type Input = Pick<TurnInput, "scrub" | "tools">;
 
 /** Folds the parts of one model call, and says which event each one means. */
@@ -52,21 +60,30 @@ export class StepFold {
   readonly index: number;
   readonly stepType: StepType;
   readonly calls: ToolCall[] = [];
-  /** Text, reasoning or the beginning of a tool call was seen. */
+  /** The provider was asked. */
+  asked = false;
+  /** Text, reasoning or a tool call began. */
   produced = false;
+  /** And something of it came: asked again, the provider might say something else. */
+  said = false;
   finish: Finish | null = null;
   usage: Usage = { promptTokens: 0, completionTokens: 0 };
   readonly #said: (Block | ToolCall)[] = [];
   #length = 0;
-  readonly #open = new Map<string, Block>();
+  readonly #open = new Map<string, OpenBlock>();
   readonly #input: Input;
   readonly #speech: Speech;
 
-  constructor(index: number, stepType: StepType, input: Input, said = speech(input.scrub)) {
+  constructor(index: number, stepType: StepType, input: Input, spoken = speech(input.scrub)) {
     this.index = index;
     this.stepType = stepType;
     this.#input = input;
-    this.#speech = said;
+    this.#speech = spoken;
+  }
+
+  /** How much the model said, in UTF-16 units. */
+  get length(): number {
+    return this.#length;
   }
 
   get text(): string {
@@ -117,6 +134,7 @@ export class StepFold {
   /** Takes calls over from a turn that stopped at them, in place of a model call. */
   resume(calls: readonly PendingCall[]): void {
     this.produced = true;
+    this.said = true;
     for (const { toolCallId, modelName, toolName, args } of calls) {
       const call = { id: toolCallId, name: modelName, tool: toolName, args, shown: args };
       this.calls.push(call);
@@ -127,11 +145,14 @@ export class StepFold {
   #start(
     type: Block["type"],
     { id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
-  ): Block {
+  ): OpenBlock {
     const block: Block = { type, text: "", ...(providerMetadata ? { providerOptions: providerMetadata } : {}) };
+    // Blocks that are open at the same time go on for themselves.
+    const alone = ![...this.#open.values()].some((other) => other.block.type === type);
+    const open = { block, clean: alone ? this.#speech[type] : this.#input.scrub.stream() };
     this.#said.push(block);
-    this.#open.set(`${type}:${id}`, block);
-    return block;
+    this.#open.set(`${type}:${id}`, open);
+    return open;
   }
 
   /** Something began of which there is nothing to show. */
@@ -142,13 +163,11 @@ export class StepFold {
 
   #delta(part: Part<"text-delta" | "reasoning-delta">): TurnEvent | null {
     const type = part.type === "text-delta" ? "text" : "reasoning";
-    const block = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
+    const { block, clean } = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
     if (part.providerMetadata) merge(block, part.providerMetadata);
     if (part.delta === "") return null;
-    this.#length += part.delta.length;
-    if (this.#length > longestStep)
-      throw new Error(`The provider said more than ${longestStep} characters in one step`);
-    const text = this.#speech[type].push(part.delta);
+    this.#hear(part.delta.length);
+    const text = clean.push(part.delta);
     if (text === "") return this.#produce();
     this.produced = true;
     block.text += text;
@@ -157,24 +176,26 @@ export class StepFold {
 
   #close(part: Part<"text-end" | "reasoning-end">): TurnEvent | null {
     const type = part.type === "text-end" ? "text" : "reasoning";
-    const block = this.#open.get(`${type}:${part.id}`);
-    if (!block) return null;
+    const open = this.#open.get(`${type}:${part.id}`);
+    if (!open) return null;
     // Signatures of reasoning come with its end.
-    if (part.providerMetadata) merge(block, part.providerMetadata);
+    if (part.providerMetadata) merge(open.block, part.providerMetadata);
     this.#open.delete(`${type}:${part.id}`);
-    const text = this.#sayRest(block);
+    const text = sayRest(open);
     return text === "" ? null : { type: `${type}-delta`, text };
   }
 
   #call({ toolCallId, toolName, input, providerMetadata }: Part<"tool-call">): TurnEvent {
     this.produced = true;
+    this.#hear(input.length);
     const { args, ...problem } = parseArguments(input);
     const { scrub, tools } = this.#input;
     const known = tools.get(toolName);
     const tool = known?.name ?? scrub(toolName);
     // Some models call every call the same: who decides about one must not mean another.
     const taken = known?.needsApproval || this.calls.some(({ id }) => id === toolCallId);
-    const id = taken ? `call_${randomHex(24)}` : toolCallId;
+    const odd = toolCallId.length > longestId || scrub(toolCallId) !== toolCallId;
+    const id = taken || odd ? `call_${randomHex(24)}` : toolCallId;
     const call: ToolCall = { id, name: toolName, tool, args, shown: scrubJson(args, scrub), ...problem };
     if (providerMetadata) call.providerOptions = providerMetadata;
     this.calls.push(call);
@@ -194,20 +215,20 @@ export class StepFold {
       completionTokens: tokenCount(usage.outputTokens.total),
     };
     let text = "";
-    // The rest is of the last one that said something.
-    for (const block of [...this.#open.values()].reverse()) {
-      const rest = this.#sayRest(block);
-      if (block.type === "text") text += rest;
+    for (const open of this.#open.values()) {
+      const rest = sayRest(open);
+      if (open.block.type === "text") text += rest;
     }
     this.#open.clear();
     return text === "" ? null : { type: "text-delta", text };
   }
 
-  /** What was held back of a block that is over. */
-  #sayRest(block: Block): string {
-    const text = this.#speech[block.type].flush();
-    block.text += text;
-    return text;
+  /** Something came. */
+  #hear(length: number): void {
+    this.said = true;
+    this.#length += length;
+    if (this.#length > longestStep)
+      throw new Error(`The provider said more than ${longestStep} characters in one step`);
   }
 
   #join(type: Block["type"]): string {
@@ -215,6 +236,13 @@ export class StepFold {
     for (const part of this.#said) if ("text" in part && part.type === type) text += part.text;
     return text;
   }
+}
+
+/** What was held back of a block that is over. */
+function sayRest({ block, clean }: OpenBlock): string {
+  const text = clean.flush();
+  block.text += text;
+  return text;
 }
 
 function merge(block: Block, metadata: SharedV4ProviderMetadata): void {

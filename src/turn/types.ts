@@ -149,7 +149,7 @@ export interface TurnInput {
   readonly limits: Limits;
   readonly state: TurnState;
   /** Asks for tokens for one more model call; rejects with an `EngineError` when there are none. Null: nobody counts. */
-  readonly reserve: ((soFar: Consumption, nextCallTokens: number) => Promise<void>) | null;
+  readonly reserve: ((soFar: Consumption, next: NextCall) => Promise<void>) | null;
   /** Blots the agent's secrets out of a text. */
   readonly scrub: Scrub;
 }
@@ -222,8 +222,18 @@ export interface Consumption {
   usage: Usage;
   /** What the first of them took in; 0 when the provider did not say. */
   contextTokens: number;
-  /** Those that said something, and of which the provider did not say what they took. */
+  /** Those that were made, did not fail, and of which the provider did not say what they took. */
   uncountedCalls: number;
+  /** What these said, and what the turn had added to their prompts before, in UTF-16 units. */
+  uncountedLength: number;
+}
+
+/** What a turn brings along for one more model call. */
+export interface NextCall {
+  /** What the last one took in and said; 0 when the provider did not say. */
+  countedTokens: number;
+  /** What came to the prompt after that, or after the turn's first prompt, in UTF-16 units. */
+  length: number;
 }
 
 interface Outcome extends Consumption {

@@ -58,6 +58,17 @@ test("a stream that breaks before its first output is tried again, its remains f
 });
 
 test.each([
+  "reasoning-start",
+  "tool-input-start",
+] as const)("a stream that breaks after %s alone is, too", async (type) => {
+  const clock = new TestClock();
+  const begun = type === "tool-input-start" ? ({ type, id: "1", toolName: "look" } as const) : { type, id: "1" };
+  const model = scriptedModel([{ parts: [begun, droppedSocket()] }, reply("ok")]);
+  const { outcome } = await drive(clock, runTurn(turnInput(model), { clock }));
+  expect(outcome).toMatchObject({ status: "done", text: "ok", produced: true });
+});
+
+test.each([
   ["400", apiError(400), { code: "provider-failed", message: "Model provider error" }, 1],
   ["401", apiError(401), { code: "provider-failed", message: "Model provider error" }, 1],
   ["503, three times", apiError(503), { code: "provider-failed", message: "Model provider error" }, 3],

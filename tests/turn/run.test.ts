@@ -155,6 +155,56 @@ test.each([
   expect(model.calls[1]?.prompt.at(-1)).toMatchObject({ content: [{ output: { type: "error-text", value: error } }] });
 });
 
+test("no more than 64 calls of one step wait for a person, either", async () => {
+  const pay = { ...tool("pay", answering("paid")), needsApproval: true };
+  const calls = Array.from({ length: 70 }, (_, index) => toolCall(`c${index}`, "pay"));
+  const model = scriptedModel([{ parts: [...calls.flat(), finish("tool-calls")] }]);
+  const conversation = { id: "c", ref: "assistant:web:c", ticket: 1 };
+  const { outcome } = await runTurn(turnInput(model, { tools: new Map([["pay", pay]]), conversation }));
+  if (outcome.status !== "approval") throw new Error(`It ended ${outcome.status}`);
+  expect(outcome.pending).toHaveLength(64);
+  expect(outcome.steps[0]?.toolResults).toHaveLength(6);
+});
+
+test("the results of one reply are bounded together; what is too long is an error that the model reads", async () => {
+  const page = "x".repeat(1024 * 1024);
+  const tools = new Map([["read", tool("read", answering(page))]]);
+  const three = (step: string) => [1, 2, 3].flatMap((n) => toolCall(`${step}${n}`, "read"));
+  const model = scriptedModel([
+    { parts: [...three("a"), finish("tool-calls")] },
+    { parts: [...three("b"), finish("tool-calls")] },
+    reply("Enough."),
+  ]);
+  const { outcome, events } = await runTurn(turnInput(model, { tools }));
+  const results = outcome.steps.flatMap(({ toolResults }) => toolResults.map(({ result }) => result));
+  const refused = { error: expect.stringContaining("4194304 characters together") };
+  expect(results.map((result) => (result === page ? "page" : result))).toEqual([
+    "page",
+    "page",
+    "page",
+    ...Array(3).fill(refused),
+  ]);
+  expect(events.filter(({ type }) => type === "tool-result").at(-1)).toMatchObject({ result: refused });
+});
+
+test("a call's arguments count as what the model said", async () => {
+  const parts = toolCall("c", "look", { text: "x".repeat(4_000_000) });
+  const { outcome } = await runTurn(turnInput(scriptedModel([{ parts: [...parts, finish("tool-calls")] }])));
+  expect(outcome).toMatchObject({ status: "failed", failure: { code: "provider-failed" } });
+});
+
+test.each([
+  ["that holds a secret", "call-top-secret-value"],
+  ["of great length", "c".repeat(300)],
+])("a provider's id %s is replaced by one of ours", async (_what, id) => {
+  const tools = new Map([["look", tool("look", answering("seen"))]]);
+  const model = scriptedModel([{ parts: [...toolCall(id, "look"), finish("tool-calls")] }, reply("Hi.")]);
+  const scrub = scrubber(["top-secret-value"]);
+  const { events, outcome } = await runTurn(turnInput(model, { tools, scrub }));
+  expect(JSON.stringify([events, outcome])).not.toContain(id);
+  expect(outcome.steps[0]?.toolResults).toMatchObject([{ toolCallId: expect.stringMatching(/^call_[0-9a-f]{24}$/) }]);
+});
+
 test("of one step, 64 calls are made; the model is told of the others that it may ask again", async () => {
   let made = 0;
   const look = tool("look", async () => {
@@ -245,6 +295,20 @@ test("a secret over two blocks or two steps is not whole in the reply", async ()
   expect(outcome.reasoning).toBe("Use top-[secret].");
   expect(streamedText(events)).toBe(outcome.text);
   expect(outcome.steps.map((step) => step.text).join("")).toBe(outcome.text);
+});
+
+test("blocks that come at the same time keep their words and their secrets apart", async () => {
+  const said = (id: string, delta: string) => ({ type: "text-delta" as const, id, delta });
+  const parts = [
+    { type: "text-start" as const, id: "a" },
+    { type: "text-start" as const, id: "b" },
+    ...[said("a", "one "), said("b", "the key: top-sec"), said("a", "two"), said("b", "ret-value yes")],
+    { type: "text-end" as const, id: "a" },
+    { type: "text-end" as const, id: "b" },
+  ];
+  const model = scriptedModel([{ parts: [...parts, finish()] }]);
+  const { outcome } = await runTurn(turnInput(model, { scrub: scrubber(["top-secret-value"]) }));
+  expect(outcome.messages).toMatchObject([{ content: [{ text: "one two" }, { text: "the key: [secret] yes" }] }]);
 });
 
 test("arguments that are no object are replayed as an empty one, which every provider takes", async () => {

@@ -1090,7 +1090,7 @@ export interface Policies {
   agentCallTimeoutSeconds: number;
   /** How long a tool may run. */
   toolTimeoutSeconds: number;
-  /** How long a turn may take in all, without its hooks; its model may be silent for half of it. */
+  /** How long a turn may take in all, without its hooks; its model may be silent for half of it, from one minute to four. */
   modelTimeoutSeconds: number;
   /** Hosts inside the network that tools may reach all the same. */
   httpAllowedHosts: Array<string>;
@@ -1129,7 +1129,7 @@ export interface PolicyChanges {
   agentCallTimeoutSeconds?: number;
   /** How long a tool may run. */
   toolTimeoutSeconds?: number;
-  /** How long a turn may take in all, without its hooks; its model may be silent for half of it. */
+  /** How long a turn may take in all, without its hooks; its model may be silent for half of it, from one minute to four. */
   modelTimeoutSeconds?: number;
   /** Hosts inside the network that tools may reach all the same. */
   httpAllowedHosts?: Array<string>;
@@ -2202,7 +2202,7 @@ export interface AgentEngine {
    *
    * Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.
    *
-   * A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403.
+   * A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.
    *
    * At most 20 requests a minute for each client address, and 256 KiB of new text in each. With `X-Error-Format: openai` errors come in the vendor's shape.
    */
@@ -2215,7 +2215,7 @@ export interface AgentEngine {
    *
    * Each event of a turn has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.
    *
-   * At most 256 KiB of new text in a turn, and 256 open streams for each client address. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403.
+   * At most 256 KiB of new text in a turn, and 256 open streams for each client address. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.
    */
   streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 
@@ -2534,7 +2534,7 @@ export interface AgentEngine {
   /**
    * Store secrets of an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's.
+   * Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
    */
   putAgentSecrets(input: PutAgentSecretsInput, options?: CallOptions): Promise<SecretList>;
 
@@ -2667,7 +2667,7 @@ export interface AgentEngine {
   /**
    * Store variables of a skill on an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent; it is blotted out of whatever is said, but not where it has less than six characters. A value that the pinned version does not declare is kept, but turns are not given it.
+   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent; it is blotted out of whatever is said, but not where it has less than six characters. A value that the pinned version does not declare is kept, but turns are not given it. An agent keeps at most 256 variables of a skill, and 256 KiB of secrets and variables in all, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
    */
   putSkillEnv(input: PutSkillEnvInput, options?: CallOptions): Promise<SkillEnv>;
 

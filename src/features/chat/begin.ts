@@ -1,8 +1,9 @@
 import type { Services } from "../../context.ts";
+import { sameJson } from "../../core/json.ts";
 import type { ModelSpec } from "../../core/ports.ts";
 import { promptTokens } from "../../core/providers.ts";
 import { tokenCount } from "../../turn/step.ts";
-import type { Consumption, ModelMessage, TurnInput } from "../../turn/types.ts";
+import type { Consumption, JsonObject, ModelMessage, TurnInput } from "../../turn/types.ts";
 import { imageParts } from "../files/index.ts";
 import { memoryLines, recall } from "../memories/index.ts";
 import type { Grant } from "./admit.ts";
@@ -71,11 +72,14 @@ export function firstReservation(
 /** What so many bytes are at most, for most texts. */
 export const cautiousTokens = (bytes: number) => Math.ceil(bytes / 3);
 
-/** What the provider counted, and of calls that it did not count what a prompt of so many bytes takes at least. */
-export function tokensTaken({ usage, contextTokens, uncountedCalls }: Consumption, promptBytes: number): number {
-  const prompt = contextTokens || cautiousTokens(promptBytes);
-  return tokenCount(usage.promptTokens + usage.completionTokens + uncountedCalls * prompt);
+/** What the provider counted, and what the calls take that it did not count: their first prompt has so many bytes. */
+export function tokensTaken({ usage, ...calls }: Consumption, promptBytes: number): number {
+  const uncounted = calls.uncountedCalls * firstPrompt(calls, promptBytes) + cautiousTokens(calls.uncountedLength);
+  return tokenCount(usage.promptTokens + usage.completionTokens + uncounted);
 }
+
+const firstPrompt = ({ contextTokens }: Pick<Consumption, "contextTokens">, promptBytes: number) =>
+  contextTokens || cautiousTokens(promptBytes);
 
 /** What an answer may cost, as far as anybody can say before it. */
 export const answerTokens = ({ row }: LiveAgent) => Math.min(row.maxOutputTokens ?? 1_000, usualAnswer);
@@ -99,7 +103,7 @@ export async function begin(
   const resumed = request.resumed ?? null;
   const now = clock.now();
   const { conversation } = place;
-  const found = reading ?? (await readAtItsTurn(services, taken, request));
+  const found = await readInOrder(services, taken, request, reading);
   const promptBytes = room.takenBytes + found.historyBytes;
   if (conversation && !resumed && (place.kind === "queued" || place.awaiting !== null)) {
     await refuseWaiting(database, conversation.id);
@@ -127,15 +131,21 @@ export async function begin(
   return { input, promptBytes };
 }
 
-async function readAtItsTurn(
+/** The conversation as the turn has to find it: with its own call's context, whatever others wrote before its turn came. */
+async function readInOrder(
   { database }: Services,
   { place, grant, room }: Taken,
   { context }: TurnRequest,
+  reading: Reading | null,
 ): Promise<Reading> {
+  if (reading && isSubset(context ?? {}, reading.state)) return reading;
   if (!place.conversation) return { history: [], historyBytes: 0, state: {}, begins: true };
   if (context) await writeContextAgain(database, place.conversation.id, context);
   return readConversation(database, place.conversation.id, { historyLimit: grant.agent.row.historyLimit, room });
 }
+
+const isSubset = (values: JsonObject, state: JsonObject) =>
+  Object.entries(values).every(([key, value]) => sameJson(value, state[key]));
 
 /** Before each further call what is held becomes what was taken and what the call is going to take. */
 function reserveFor(
@@ -147,8 +157,9 @@ function reserveFor(
   if (!reservation) return null;
   const { agent } = grant;
   const { month } = reservation;
-  return (soFar, nextCallTokens) => {
-    const tokens = tokensTaken(soFar, promptBytes) + nextCallTokens + answerTokens(agent);
+  return (soFar, next) => {
+    const prompt = (next.countedTokens || firstPrompt(soFar, promptBytes)) + cautiousTokens(next.length);
+    const tokens = tokenCount(tokensTaken(soFar, promptBytes) + prompt + answerTokens(agent));
     return reserve(services, { agentId: agent.row.id, turnId, month, tokens });
   };
 }

@@ -2,7 +2,7 @@ import { EngineError } from "../../core/errors.ts";
 import { sameText } from "../../core/ids.ts";
 import { storableJson } from "../../core/text.ts";
 import type { Database } from "../../db/client.ts";
-import { jsonBytes } from "../../db/json.ts";
+import { jsonFits } from "../../db/json.ts";
 import { stateLimit } from "../../turn/state.ts";
 import type { JsonObject, JsonValue } from "../../turn/types.ts";
 import { type Agents, bearer, type Grant } from "./admit.ts";
@@ -85,9 +85,9 @@ const statement = `
   ), written as (
     insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, state)
     select $3::uuid, agent.id, agent.organization_id, $4, $5, $6, $7, $8::jsonb from agent, old
-    where ${jsonBytes("old.state || $8::jsonb")} <= $9::int
+    where ${jsonFits("old.state || $8::jsonb", "$9::int")}
     on conflict (ref) do update set state = conversations.state || excluded.state
-      where ${jsonBytes("conversations.state || excluded.state")} <= $9::int
+      where ${jsonFits("conversations.state || excluded.state", "$9::int")}
     returning id
   )
   select exists (select 1 from agent) as agent_found, exists (select 1 from written) as written`;
@@ -121,7 +121,7 @@ const again = `
   with conversation as (select id, state || $2::jsonb as state from conversations where id = $1::uuid for update),
   written as (
     update conversations c set state = w.state from conversation w
-    where c.id = w.id and ${jsonBytes("w.state")} <= $3::int
+    where c.id = w.id and ${jsonFits("w.state", "$3::int")}
     returning 1
   )
   select exists (select 1 from written) as written`;

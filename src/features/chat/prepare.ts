@@ -53,10 +53,13 @@ export function prepare({ agent, policies, now, memories, begins, ...turn }: Pre
   };
 }
 
+/** Node ends a request that is silent for five minutes, and so may what stands between. */
+const longestSilenceMs = 240_000;
+
 /** Silence may be thought, or a model that is being loaded: half of a turn's time, and no less than a minute. */
 export function limitsOf({ modelTimeoutSeconds, toolTimeoutSeconds }: Policies, maxSteps: number): Limits {
   const turnMs = modelTimeoutSeconds * 1000;
-  const silenceMs = Math.max(60_000, turnMs / 2);
+  const silenceMs = Math.min(longestSilenceMs, Math.max(60_000, turnMs / 2));
   return { connectMs: silenceMs, silenceMs, turnMs, toolMs: toolTimeoutSeconds * 1000, maxSteps };
 }
 

@@ -3,7 +3,7 @@ import { newId } from "../../core/ids.ts";
 import { storable, storableJson } from "../../core/text.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
-import { jsonBytes } from "../../db/json.ts";
+import { jsonFits } from "../../db/json.ts";
 import { stateLimit } from "../../turn/state.ts";
 import type { Origin, TurnOutcome } from "../../turn/types.ts";
 import { onceSettled, settleTokens } from "./budget.ts";
@@ -45,8 +45,8 @@ const recordStatement = `
       updated_at = case when $9 > 0 then now() else c.updated_at end,
       -- Only what the turn changed: a call's context may have written the rest meanwhile, and has left too little room then.
       state = case when $14::jsonb is null then c.state
-        when ${jsonBytes(changedState)} > ${stateLimit} then c.state
-        else ${changedState} end,
+        when ${jsonFits(changedState, stateLimit)} then ${changedState}
+        else c.state end,
       context_tokens = coalesce($15::int, c.context_tokens),
       bytes_per_token = coalesce($16::real, c.bytes_per_token)
     from turn where c.id = turn.conversation_id and ${onceSettled}

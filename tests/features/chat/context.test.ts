@@ -262,6 +262,19 @@ describe("the state of a conversation", () => {
     expect((await stateOf(h))[0]?.customer).toBe("c-17");
   });
 
+  test("is a call's own, also when two come at once and neither waits for the other's context", async () => {
+    const model = scriptedModel(() => reply("Yes."));
+    const h = await toolHarness(model);
+    const ids = ["id-of-b", "id-of-c"];
+    const send = (id: string) => h.complete(`I am ${id}`, { chat_id: "c", context: { customer: { id } } });
+    await Promise.all(ids.map(send));
+    for (const { prompt } of model.calls) {
+      const asked = JSON.stringify(prompt.at(-1));
+      const own = ids.find((id) => asked.includes(id));
+      expect(JSON.stringify(prompt[0])).toContain(own);
+    }
+  });
+
   test("never grows beyond its limit by what a turn and a waiting call's context write at once", async () => {
     const first = gate();
     const model = scriptedModel([
