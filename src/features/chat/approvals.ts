@@ -23,9 +23,22 @@ export async function refuseWaiting(database: Database, conversationId: string):
   );
 }
 
-/** Closes what nobody decided about in time. Where a person decided about another call of the turn, it goes on now. */
+/** So much longer than for a decision is waited for an agent to go on with what was decided. */
+const grace = "1 hour";
+
+/**
+ * Closes what nobody decided about in time. Where a person decided about another call of the turn, it goes on now; unless
+ * it can't for so long that nobody expects it any more.
+ */
 export async function expireWaiting(database: Database): Promise<void> {
-  await database.query("update tool_calls set status = 'expired' where status = 'pending' and expires_at <= now()", []);
+  await database.query(
+    `update tool_calls k set status = 'expired', decided_by = null from turns t
+     where t.id = k.turn_id and t.status = 'approval' and k.args is not null and (
+       k.status = 'pending' and k.expires_at <= now()
+       or k.status in ('approved', 'refused') and k.expires_at <= now() - interval '${grace}'
+         and not exists (select 1 from turns n where n.continues = t.id))`,
+    [],
+  );
 }
 
 /** What was decided, as it stands when the turn's place has come. */
@@ -56,6 +69,7 @@ type Waiting = Resumed & { turnId: string; suspended: Suspended };
 /** A turn none of whose calls waits any more, and about one of which at least a person decided. */
 export interface DecidedTurn {
   turnId: string;
+  agentId: string;
   slug: string;
   ref: string;
   channel: string;
@@ -66,6 +80,7 @@ export interface DecidedTurn {
 }
 
 interface DecidedRow extends Omit<DecidedTurn, "resumed"> {
+  finishedAt: string;
   suspended: Suspended;
   calls: (CallStatus & { call: PendingCall })[];
 }
@@ -76,18 +91,47 @@ const decided = `
   and not exists (select 1 from tool_calls k where k.turn_id = t.id and k.status = 'pending')
   and exists (select 1 from tool_calls k where k.turn_id = t.id and k.decided_by is not null)`;
 
-/** The turns that can go on, oldest first: all, or this one. An inactive agent's playground works (decisions §4). */
-export async function findDecided(database: Database, turnId: string | null): Promise<DecidedTurn[]> {
-  const rows = await database.query<DecidedRow>(
-    `select t.id as "turnId", a.slug, c.ref, c.channel, c.channel_id as "channelId", t.subject, t.door, t.suspended,
+/** How many turns that can go on are read at a time. */
+const pageRows = 50;
+
+/**
+ * The turns that can go on, oldest first: all, or this one; an agent's no more once it is among those left out. An
+ * inactive agent's playground works (decisions §4).
+ */
+export async function* findDecided(
+  database: Database,
+  turnId: string | null,
+  leftOut: ReadonlySet<string>,
+): AsyncGenerator<DecidedTurn> {
+  let last: DecidedRow | undefined;
+  do {
+    const rows = await readDecided(database, turnId, leftOut, last);
+    for (const row of rows) if (!leftOut.has(row.agentId)) yield toDecided(row);
+    last = rows.length === pageRows ? rows.at(-1) : undefined;
+  } while (last);
+}
+
+function readDecided(
+  database: Database,
+  turnId: string | null,
+  leftOut: ReadonlySet<string>,
+  last: DecidedRow | undefined,
+): Promise<DecidedRow[]> {
+  return database.query<DecidedRow>(
+    `select t.id as "turnId", t.agent_id as "agentId", t.finished_at as "finishedAt", a.slug, c.ref, c.channel,
+       c.channel_id as "channelId", t.subject, t.door, t.suspended,
        (select jsonb_agg(jsonb_build_object('call', k.args, 'status', k.status, 'reason', k.reason) order by k.id)
         from tool_calls k where k.turn_id = t.id and k.args is not null) as calls
      from turns t join conversations c on c.id = t.conversation_id join agents a on a.id = t.agent_id
      where ($1::uuid is null or t.id = $1) and (a.active or c.channel = 'playground') and ${decided}
-     order by t.finished_at limit 50`,
-    [turnId],
+       and t.agent_id <> all($2::uuid[]) and ($3::timestamptz is null or (t.finished_at, t.id) > ($3, $4::uuid))
+     order by t.finished_at, t.id limit ${pageRows}`,
+    [turnId, `{${[...leftOut].join(",")}}`, last?.finishedAt ?? null, last?.turnId ?? null],
   );
-  return rows.map(({ suspended, calls, ...turn }) => ({
+}
+
+function toDecided({ suspended, calls, finishedAt: _, ...turn }: DecidedRow): DecidedTurn {
+  return {
     ...turn,
     resumed: {
       turnId: turn.turnId,
@@ -96,7 +140,7 @@ export async function findDecided(database: Database, turnId: string | null): Pr
       ...(suspended.context === undefined ? {} : { context: suspended.context }),
       decided: calls.map(({ call, ...status }) => ({ ...call, ...decisionOf(status) })),
     },
-  }));
+  };
 }
 
 /** Ends the waiting of turns that went on, and of those whose calls were refused without anybody's word. */

@@ -1,4 +1,5 @@
 import type { Services } from "../../context.ts";
+import { notFound } from "../../core/errors.ts";
 import { pause } from "../../core/pause.ts";
 import type { Database } from "../../db/client.ts";
 import type { EventSink } from "../../http/sse.ts";
@@ -7,7 +8,7 @@ import { eventText } from "./wire.ts";
 
 // Across replicas: whoever is asked for a turn that another process runs leaves a wish in `stream_chunks` (`first` 0).
 // The owner looks for wishes every 2 seconds and writes the events there from then on, in batches; a row without events
-// is the end. Nothing is written for turns that nobody asks for.
+// is the end. Nothing is written for turns that nobody asks for, nor of a conversation that was deleted.
 
 /** How often events are written for others, and read. */
 const batchMs = 100;
@@ -83,25 +84,28 @@ export class Exports {
       const over = replay.endedAt !== null;
       const { last } = replay;
       for (const row of rowsOf(replay.behind(written) ?? [lost(replay)])) {
-        await this.#insert(replay.turn.id, written + 1, row.join(""));
+        if (!(await this.#insert(replay.turn.id, written + 1, row.join("")))) return;
         written += row.length;
       }
       written = last;
-      if (over) return this.#insert(replay.turn.id, written + 1, "");
+      if (over) {
+        await this.#insert(replay.turn.id, written + 1, "");
+        return;
+      }
       // A server that stops waits for the turn's end alone.
       await this.#rest(batchMs).catch(() => replay.turn.ended.catch(() => {}));
     }
   }
 
-  /** Tries for as long as the turn is kept: readers have what came before, and must miss nothing of it. */
-  async #insert(turnId: string, first: number, events: string): Promise<void> {
+  /**
+   * Tries for as long as the turn is kept: readers have what came before, and must miss nothing of it. Answers false
+   * when the turn's conversation is deleted.
+   */
+  async #insert(turnId: string, first: number, events: string): Promise<boolean> {
     for (;;) {
       try {
-        await this.#database.query(
-          "insert into stream_chunks (turn_id, first, events) values ($1, $2, $3) on conflict do nothing",
-          [turnId, first, events],
-        );
-        return;
+        const told = await this.#database.query(insertStatement, [turnId, first, events]);
+        return told.length > 0;
       } catch (err) {
         if (this.#stopping.signal.aborted || !this.#replays.get(turnId)) throw err;
         this.#services.log.warn({ turnId, err }, "A stream could not be handed to another replica yet");
@@ -135,11 +139,22 @@ const lost = ({ kept: { ref } }: Replay) =>
 
 export const notKept = "The beginning of this turn is no longer kept: read the conversation's messages";
 
+/** Locks the turn: who deletes its conversation comes first, or deletes this too. Only stored turns are asked for. */
+const insertStatement = `
+  with turn as (
+    select id from turns where id = $1 and conversation_id is not null for share
+  ), chunk as (
+    insert into stream_chunks (turn_id, first, events) select id, $2::int, $3 from turn on conflict do nothing
+  )
+  select 1 from turn`;
+
 interface Page {
   chunks: { first: number; events: string }[];
   /** Whether it was filled, so that more may be there already. */
   full: boolean;
   alive: boolean;
+  /** Whether its conversation is gone. */
+  deleted: boolean;
 }
 
 const pageStatement = `
@@ -153,7 +168,8 @@ const pageStatement = `
     (select coalesce(json_agg(json_build_object('first', first, 'events', events) order by first), '[]')
      from page where before < ${pageLength}) as chunks,
     (select coalesce(sum(length), 0) >= ${pageLength} or count(*) = ${pageRows} from next) as "full",
-    exists (select 1 from turns where id = $1 and status in ('queued', 'running') and lease_until > now()) as alive`;
+    exists (select 1 from turns where id = $1 and status in ('queued', 'running') and lease_until > now()) as alive,
+    not exists (select 1 from turns where id = $1 and conversation_id is not null) as deleted`;
 
 /** The turns of other processes that are followed here. */
 export class ForeignTurns {
@@ -167,7 +183,8 @@ export class ForeignTurns {
 
   /**
    * Tells a reader what a turn said behind event `after`, and what it says, until its end. Answers why it broke off: its
-   * owner is gone, or keeps nothing any more, or there never was such an event; null when all was told.
+   * owner or its conversation is gone, or it is not kept any more, or there never was such an event; null when all
+   * was told.
    */
   async follow(
     { id }: ForeignTurn,
@@ -185,7 +202,8 @@ export class ForeignTurns {
     let restMs = 0;
     for (;;) {
       signal.throwIfAborted();
-      const { chunks, full, alive } = await this.#next(id, read, restMs);
+      const { chunks, full, alive, deleted } = await this.#next(id, read, restMs);
+      if (deleted) return notFound("Turn").message;
       for (const { first, events } of chunks) {
         if (events === "") return after < first ? null : ahead;
         sink.writeKept(behind({ first, events }, after));
@@ -212,7 +230,7 @@ export class ForeignTurns {
   async #read(id: string, read: number, restMs: number): Promise<Page> {
     if (restMs > 0) await pause(this.#services.clock, restMs);
     const [page] = await this.#services.database.query<Page>(pageStatement, [id, read]);
-    return page ?? { chunks: [], full: false, alive: false };
+    return page ?? { chunks: [], full: false, alive: false, deleted: false };
   }
 }
 

@@ -30,12 +30,11 @@ async function paying(model = payer()) {
   };
   const h = await chatHarness(model, {}, { egress });
   const { agent } = h;
-  const saved = await h.request(`/api/instances/${agent.slug}/tools`, {
-    method: "PATCH",
-    headers: agent.headers,
-    json: { enabled: ["httpRequest"], needsApproval: ["httpRequest"] },
-  });
-  expect(saved.status).toBe(200);
+  const limit = async ({ slug, headers }: Pick<typeof agent, "slug" | "headers">) => {
+    const json = { enabled: ["httpRequest"], needsApproval: ["httpRequest"] };
+    expect((await h.request(`/api/instances/${slug}/tools`, { method: "PATCH", headers, json })).status).toBe(200);
+  };
+  await limit(agent);
   const ref = `${agent.slug}:web:api-c`;
   /** The calls that a person decides about, the newest last. */
   const calls = () =>
@@ -45,7 +44,7 @@ async function paying(model = payer()) {
     const path = `/api/conversations/${encodeURIComponent(id)}/approvals/${toolCallId}`;
     return h.request(path, { method: "POST", headers, json });
   };
-  return { ...h, asked, model, ref, calls, decide };
+  return { ...h, asked, model, ref, calls, decide, limit };
 }
 
 /** The engine's own: models may call every call the same. */
@@ -137,6 +136,50 @@ describe("a call that needs approval", () => {
     await Promise.all([h.engine.tick(), ...others.map((other) => other.tick())]);
     expect(h.asked).toHaveLength(1);
     for (const other of others) await other.stop(0);
+  });
+
+  test.each([
+    ["refuses", "update agents set monthly_token_budget = 1, revision = revision + 1 where slug = $1", ["info"]],
+    [
+      "can't be loaded",
+      "update secrets set key_id = 'gone' where agent_id = (select id from agents where slug = $1)",
+      Array(51).fill("error"),
+    ],
+  ])("goes on though many older ones wait for an agent that %s", async (_what, spoil, logged) => {
+    const h = await paying();
+    const { database } = h.services;
+    const other = await h.anotherAgent();
+    await h.limit(other);
+    await (await h.native("pay", { chat_id: "c" })).text();
+    await h.engine.stop(0);
+    expect((await h.decide({ approved: true })).status).toBe(201);
+    await database.query(
+      `with copy as (
+         insert into turns select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'ticket', 100 + n))).*
+         from turns t, generate_series(1, 50) n returning id
+       )
+       insert into tool_calls
+       select (jsonb_populate_record(k, jsonb_build_object('id', gen_random_uuid(), 'turn_id', copy.id))).*
+       from tool_calls k, copy`,
+      [],
+    );
+    await database.query(spoil, [h.agent.slug]);
+    const later = createEngine(h.services);
+    const json = { messages: [{ role: "user", content: "pay" }], chat_id: "c" };
+    const headers = { Authorization: `Bearer ${other.key}`, "Content-Type": "application/json" };
+    const path = `/api/instances/${other.slug}/chat/stream`;
+    await (await later.app.request(path, { method: "POST", headers, body: JSON.stringify(json) })).text();
+    const theirs = { id: `${other.slug}:web:api-c`, headers: other.headers };
+    expect((await h.decide({ approved: true }, theirs)).status).toBe(201);
+    // The server that stopped says of both that it can't.
+    await eventually(async () => h.logs.filter((line) => line.includes("could not go on")).length === 2);
+
+    const before = h.logs.length;
+    await later.tick();
+    await eventually(async () => h.asked.length === 1);
+    expect(h.logs.slice(before).map((line) => JSON.parse(line).level)).toEqual(logged);
+    expect((await h.stored()).turns.filter(({ status }) => status === "approval")).toHaveLength(51);
+    await later.stop(0);
   });
 
   test("is refused by the end user's next message, and can't be approved any more", async () => {
@@ -292,6 +335,38 @@ describe("a call that needs approval", () => {
     expect((await h.decide({ approved: true })).status).toBe(409);
   });
 
+  test("that was approved is not made any more when its agent could not go on for an hour after the day", async () => {
+    const h = await paying(
+      scriptedModel([
+        {
+          parts: [
+            ...toolCall("a", "httpRequest", { url }),
+            ...toolCall("b", "httpRequest", { url }),
+            finish("tool-calls"),
+          ],
+        },
+        reply("Paid."),
+      ]),
+    );
+    await (await h.native("pay both", { chat_id: "c" })).text();
+    const [first] = await h.calls();
+    const approve = () => h.decide({ approved: true }, { call: first?.toolCallId ?? "" });
+    expect((await approve()).status).toBe(201);
+    const turn = async (active: boolean) =>
+      h.request(`/api/instances/${h.agent.slug}`, { method: "PATCH", headers: h.agent.headers, json: { active } });
+    await turn(false);
+    const { db } = h.services.database;
+    await db.update(toolCalls).set({ expiresAt: new Date(Date.now() - 61 * 60_000) });
+    await h.engine.tick();
+    await turn(true);
+    await h.engine.tick();
+    expect(h.asked).toEqual([]);
+    expect((await h.calls()).map(({ status }) => status)).toEqual(["expired", "expired"]);
+    const late = await approve();
+    expect([late.status, (await late.json()).message]).toEqual([409, "The time to decide about this call is over"]);
+    expect((await h.stored()).turns.map(({ status }) => status)).toEqual(["done"]);
+  });
+
   test("that nobody decided about in time is off, but what was approved beside it is made, also after a restart", async () => {
     const calls = [1, 2].flatMap((n) => toolCall(`call_${n}`, "httpRequest", { url: `${url}/${n}`, method: "POST" }));
     const model = scriptedModel([{ parts: [...calls, finish("tool-calls")] }, reply("One is paid.")]);
@@ -300,7 +375,7 @@ describe("a call that needs approval", () => {
     const [first] = await h.calls();
     const decide = () => h.decide({ approved: true }, { call: first?.toolCallId ?? "" });
     expect((await decide()).status).toBe(201);
-    await h.services.database.db.update(toolCalls).set({ expiresAt: new Date(0) });
+    await h.services.database.db.update(toolCalls).set({ expiresAt: new Date(Date.now() - 1000) });
     await h.engine.stop(0);
     const restarted = createEngine(h.services);
     await restarted.tick();

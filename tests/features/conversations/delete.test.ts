@@ -142,6 +142,35 @@ test("a turn of it can't be resumed any more, on no replica, and what it said is
   expect((await resume(createEngine(h.services))).status).toBe(404);
 });
 
+test("nothing more of a turn of it is kept for other replicas, whose followers are told an end", async () => {
+  const held = gate();
+  const model = scriptedModel([{ parts: [textDelta("So far "), held.promise, textDelta("never"), finish()] }]);
+  const h = await conversationHarness(model);
+  const { text: said } = await readUntil(await h.native("Hello", { chat_id: "c" }), (all) => all.includes("So far"));
+  const { chunks, resume } = resuming(h, /^id: ([^:]+):/m.exec(said)?.[1] ?? "");
+  const pass = async (over: () => Promise<unknown>) =>
+    eventually(async () => {
+      await h.clock.advance(1_000);
+      await h.engine.closeRevoked();
+      return over();
+    });
+  let told = "";
+  const { reader } = await readUntil(await resume(createEngine(h.services)), (all) => all.includes(": ping"));
+  void (async () => {
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      told += new TextDecoder().decode(part.value);
+  })();
+  await pass(async () => told.includes("So far"));
+  expect((await remove(h, refOf(h, "c"))).status).toBe(200);
+  held.open();
+  await pass(async () => told.includes("event: done"));
+  expect(told).toContain('event: error\ndata: {"message":"Turn not found"}');
+  expect(told).not.toContain("never");
+  await eventually(async () => (await h.stored()).turns.every(({ status }) => status !== "running"));
+  await pass(async () => true);
+  expect(await chunks()).toEqual([]);
+});
+
 function resuming(h: Harness, messageId: string) {
   const path = `/api/instances/${h.agent.slug}/chat/stream/${messageId}`;
   const headers = { Authorization: `Bearer ${h.agent.key}` };
