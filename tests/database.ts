@@ -1,8 +1,7 @@
-import { afterAll, beforeAll } from "vitest";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { type Database, openDatabase, type Target } from "../src/db/client.ts";
 import { startEmbedded } from "./embedded.ts";
-import { createDatabase, dropDatabase, startPostgres } from "./real-postgres.ts";
+import { createDatabase, startPostgres } from "./real-postgres.ts";
 import { sharedEmbedded } from "./shared-embedded.ts";
 
 export type Dialect = "pglite" | "postgres";
@@ -13,21 +12,11 @@ export const dialect: Dialect = process.env.TEST_DIALECT === "postgres" ? "postg
 interface Server {
   dialect: Dialect;
   target: Target;
-  stop(): Promise<void>;
 }
 
-/** Databases that no test uses now, kept because emptying one is faster than making one. */
+/** Databases that no test uses now, kept for all files of this worker because emptying one is faster than making one. */
 const idle: Server[] = [];
-const all: Server[] = [];
-
-// Before the first test, so that none of them pays for it.
-beforeAll(async () => {
-  idle.push(await start(dialect));
-}, 120_000);
-
-afterAll(async () => {
-  await Promise.all(all.map((server) => server.stop()));
-});
+let started = 0;
 
 interface TestDatabase {
   database: Database;
@@ -53,16 +42,13 @@ function openServer({ dialect, target }: Pick<Server, "dialect" | "target">): Da
   return openDatabase(target, { max, prepare: true, deadlineMs: 30_000, clock: systemClock });
 }
 
-async function start(wanted: Dialect): Promise<Server> {
-  const server = wanted === "pglite" ? await startPglite() : await startOnPostgres();
-  all.push(server);
-  return server;
-}
+const start = (wanted: Dialect) => (wanted === "pglite" ? startPglite() : startOnPostgres());
 
 async function startPglite(): Promise<Server> {
-  const shared = await sharedEmbedded(all.filter(({ dialect }) => dialect === "pglite").length);
+  const shared = await sharedEmbedded(started);
   if (shared) {
-    const server = { dialect: "pglite", target: shared, stop: async () => {} } as const;
+    started += 1;
+    const server = { dialect: "pglite", target: shared } as const;
     const database = openServer(server);
     // What other files left, and the room that it took.
     await empty(database);
@@ -70,19 +56,14 @@ async function startPglite(): Promise<Server> {
     await database.close();
     return server;
   }
-  const { target, close } = await startEmbedded();
-  return { dialect: "pglite", target, stop: close };
+  const { target } = await startEmbedded();
+  return { dialect: "pglite", target };
 }
 
 async function startOnPostgres(): Promise<Server> {
   const server = await startPostgres();
   if (!server) throw new Error("There is no PostgreSQL for this platform: set TEST_DATABASE_URL");
-  const url = await createDatabase(server.url);
-  const stop = async () => {
-    await dropDatabase(url);
-    await server.stop();
-  };
-  return { dialect: "postgres", target: { url }, stop };
+  return { dialect: "postgres", target: { url: await createDatabase(server.url) } };
 }
 
 /** Deleting from tables that are mostly empty is ten times as fast as truncating them. */

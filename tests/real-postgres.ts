@@ -134,7 +134,7 @@ function end(server: ChildProcess): Promise<void> {
 export async function createDatabase(url: string): Promise<string> {
   const migrations = readMigrations();
   const template = `engine_template_${migrations.at(-1)?.hash.slice(0, 16)}`;
-  const name = `engine_${crypto.randomUUID().replaceAll("-", "")}`;
+  const name = `${nameOfRun()}_${crypto.randomUUID().replaceAll("-", "")}`;
   await asAdmin(url, async (sql) => {
     await sql`select pg_advisory_lock(4711)`;
     const [known] = await sql`select 1 from pg_database where datname = ${template}`;
@@ -148,6 +148,17 @@ export async function createDatabase(url: string): Promise<string> {
     await sql.unsafe(`create database ${name} template ${template}`);
   });
   return withDatabase(url, name);
+}
+
+const nameOfRun = () => `engine_${process.env.TEST_RUN ?? "alone"}`;
+
+/** Drops all that `createDatabase` made in this run. */
+export async function dropDatabases(url: string): Promise<void> {
+  await asAdmin(url, async (sql) => {
+    const made = await sql<{ name: string }[]>`
+      select datname as name from pg_database where starts_with(datname, ${`${nameOfRun()}_`})`;
+    for (const { name } of made) await sql.unsafe(`drop database ${name} with (force)`);
+  });
 }
 
 /** Drops what `createDatabase` made, whoever is still connected. */

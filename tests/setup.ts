@@ -1,13 +1,15 @@
 import { availableParallelism } from "node:os";
-import { startPostgres } from "./real-postgres.ts";
+import { dropDatabases, startPostgres } from "./real-postgres.ts";
 import { shareEmbedded } from "./shared-embedded.ts";
 
 /** Gives a run its databases: with `TEST_DIALECT=postgres` a server, unless `TEST_DATABASE_URL` names one. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   // Both projects of the engine ask, and share what there is.
-  if (process.env.TEST_EMBEDDED) return undefined;
+  if (process.env.TEST_RUN) return undefined;
+  process.env.TEST_RUN = crypto.randomUUID().slice(0, 8);
   if (process.env.TEST_DIALECT !== "postgres") return shareEmbedded(availableParallelism());
-  if (process.env.TEST_DATABASE_URL) return undefined;
+  const given = process.env.TEST_DATABASE_URL;
+  if (given) return () => dropDatabases(given);
   const server = await startPostgres();
   if (!server) throw new Error("There is no PostgreSQL for this platform in node_modules; set TEST_DATABASE_URL");
   process.env.TEST_DATABASE_URL = server.url;

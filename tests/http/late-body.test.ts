@@ -9,19 +9,23 @@ const keys = "/api/organizations/acme/management-keys";
 /** A request whose head is let in now, and whose body comes when `send` is called. */
 async function begin(h: Harness, path: string, headers: Record<string, string>, json: object) {
   const text = JSON.stringify(json);
-  const held = gate();
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      await held.promise;
-      controller.enqueue(new TextEncoder().encode(text));
-      controller.close();
+  const [letIn, held] = [gate(), gate()];
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        letIn.open();
+        await held.promise;
+        controller.enqueue(new TextEncoder().encode(text));
+        controller.close();
+      },
     },
-  });
+    // Nothing is asked for before somebody reads, and nobody reads before the guard has let the request in.
+    { highWaterMark: 0 },
+  );
   const length = { "Content-Type": "application/json", "Content-Length": String(text.length) };
   const init = { method: "POST", headers: { ...headers, ...length }, body, duplex: "half" };
   const answer = h.request(path, init as RequestInit);
-  // Until the guard has let it in, which nobody can see from here.
-  await h.request("/api/organizations", { headers });
+  await letIn.promise;
   return async () => {
     held.open();
     const response = await answer;
