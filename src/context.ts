@@ -114,7 +114,7 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
  * A body may arrive long after its head was let in: what its caller may do is looked at again where something is
  * changed. Throws 401, 404 and 403 as the head would be answered now.
  */
-export async function requireStanding(tx: Db, ctx: Ctx): Promise<void> {
+async function requireStanding(tx: Db, ctx: Ctx): Promise<void> {
   const { actor, membership } = ctx;
   if (actor.type === "system") return;
   const standing = await readStanding(tx, actor, ctx);
