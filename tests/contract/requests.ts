@@ -19,7 +19,7 @@ import {
 } from "../../src/db/schema.ts";
 import { storeFile } from "../../src/features/files/index.ts";
 import { saveMemory } from "../../src/features/memories/index.ts";
-import { sealTransport } from "../../src/features/tools/plugin-store.ts";
+import { sealTransport } from "../../src/features/tools/plugins/store.ts";
 import { fresh, type Home, type Person, type World } from "./world.ts";
 
 /** What goes into a request: the values of its path, its query string, its JSON body. */

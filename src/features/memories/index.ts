@@ -1,11 +1,11 @@
 /** What agents know about end users: kept apart by subject, found by words, learned in the background. */
 
 export type { Complete } from "../../core/ports.ts";
-/** Having memories that lack them given vectors, at a start. */
-export { enqueueMissing } from "./embed.ts";
 /** Looking for facts in a conversation, as background work: what to enqueue, and who does it. */
-export { extractionOf } from "./extract.ts";
+export { extractionOf } from "./extraction/extract.ts";
 export { memoryJobs } from "./jobs.ts";
+/** Having memories that lack them given vectors, at a start. */
+export { enqueueMissing } from "./meaning/embed.ts";
 /** What a turn should know before it answers, and how it reads in a prompt. */
 export { memoryLines, type Recalled, recall, searchMemories } from "./recall.ts";
 /** `/memories`. */

@@ -1,6 +1,6 @@
 import type { JobHandlers } from "../../jobs/attempt.ts";
-import { embeddingJobs } from "./embed.ts";
-import { extractionJobs } from "./extract.ts";
+import { extractionJobs } from "./extraction/extract.ts";
+import { embeddingJobs } from "./meaning/embed.ts";
 
 type Needs = Parameters<typeof embeddingJobs>[0] & Parameters<typeof extractionJobs>[0];
 

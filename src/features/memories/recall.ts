@@ -1,5 +1,5 @@
 import type { Database } from "../../db/client.ts";
-import { findNear, type Meaning } from "./embedder.ts";
+import { findNear, type Meaning } from "./meaning/find-near.ts";
 import { bestMatches, chooseRecalled, interleave } from "./rules.ts";
 import { anyOf, tellingWords } from "./text.ts";
 

@@ -4,7 +4,7 @@ import { notFound } from "../../core/errors.ts";
 import { sqlState } from "../../db/client.ts";
 import { agents, conversations, memories } from "../../db/schema.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
-import { enqueueEmbedding } from "./embed.ts";
+import { enqueueEmbedding } from "./meaning/embed.ts";
 import type { Memory, MemoryDeletion, MemoryPage, MemoryQuery, NewMemory, SavedMemory } from "./schema.ts";
 import { type MemoryRow, storeMemory, unlessBeaten } from "./store.ts";
 import { allOf } from "./text.ts";

@@ -3,7 +3,7 @@ import type { Embedder } from "../../core/ports.ts";
 import { sqlState } from "../../db/client.ts";
 import type { Tool, ToolContext } from "../../turn/types.ts";
 import { saveMemory as saveTool, searchMemory as searchTool } from "../tools/index.ts";
-import { enqueueEmbedding } from "./embed.ts";
+import { enqueueEmbedding } from "./meaning/embed.ts";
 import { searchMemories } from "./recall.ts";
 import { saveMemory } from "./store.ts";
 

@@ -1,9 +1,9 @@
 import { router } from "../../http/route.ts";
-import { agentSkillRoutes } from "./agent-routes.ts";
-import { allowRoutes } from "./allow-routes.ts";
-import { catalogueRoutes } from "./catalogue-routes.ts";
-import { envRoutes } from "./env-routes.ts";
-import { importRoutes } from "./import-routes.ts";
+import { agentSkillRoutes } from "./agent/routes.ts";
+import { catalogueRoutes } from "./catalogue/routes.ts";
+import { envRoutes } from "./env/routes.ts";
+import { importRoutes } from "./import/routes.ts";
+import { allowRoutes } from "./workspace/routes.ts";
 
 /** The catalogue, the allow-lists of workspaces, and what agents make of both. */
 export const skillRoutes = router()
@@ -13,6 +13,6 @@ export const skillRoutes = router()
   .route("/", envRoutes)
   .route("/", importRoutes);
 /** The skills that a turn of an agent serves, opened. */
-export { type LoadedEnv, type LoadedSkill, loadSkills } from "./load.ts";
+export { type LoadedEnv, type LoadedSkill, loadSkills } from "./turn/load.ts";
 /** What skills are to a turn: a part of its prompt, two tools, and values that no model may see. */
-export { skillPlaceholders, skillsList, skillTools } from "./serve.ts";
+export { skillPlaceholders, skillsList, skillTools } from "./turn/tools.ts";

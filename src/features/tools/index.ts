@@ -1,7 +1,7 @@
 /** What agents can do beside talking: the tools, who contributes them, and which an agent has. */
 
 import { router } from "../../http/route.ts";
-import { pluginRoutes } from "./plugin-routes.ts";
+import { pluginRoutes } from "./plugins/routes.ts";
 import { toolRoutes as ownRoutes } from "./routes.ts";
 
 export { type ToolSetting, toolSettings } from "./agent-tools.ts";
@@ -19,8 +19,8 @@ export { modelNames } from "./names.ts";
 /** Values that no model may see, filled in where a tool needs them. */
 export { type Placeholder, Placeholders } from "./placeholders.ts";
 /** The MCP servers of an organization, opened for a turn, and their tools. */
-export { loadPlugins, type OpenPlugin } from "./plugin-store.ts";
-export { pluginSecrets, pluginTools } from "./plugin-tools.ts";
+export { loadPlugins, type OpenPlugin } from "./plugins/store.ts";
+export { pluginSecrets, pluginTools } from "./plugins/tools.ts";
 export { stateTools } from "./state.ts";
 /** Which names of these an organization can't use, and which nobody can any more. */
 export { isPrePluginName, unusableTools } from "./usable.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { extractionPrompt, readFacts } from "../../../src/features/memories/extraction-prompt.ts";
+import { extractionPrompt, readFacts } from "../../../src/features/memories/extraction/prompt.ts";
 
 const now = new Date("2026-11-21T10:00:00Z");
 const mark = "d34db33f";

@@ -1,7 +1,7 @@
 import { and, desc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { agentSkills, agentTools, auditLogs } from "../../../src/db/schema.ts";
-import type { AgentSkill, AgentSkillsChanged } from "../../../src/features/skills/agent-schema.ts";
+import type { AgentSkill, AgentSkillsChanged } from "../../../src/features/skills/agent/schema.ts";
 import { agentRow, catalogue, type Fields, kitchen, read, refunds, refusal, skillTools } from "./skills.ts";
 
 /** A kitchen with the agent `bot`, and short forms for it. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createCipher } from "../../../src/core/cipher.ts";
 import { auditLogs, skillEnv } from "../../../src/db/schema.ts";
 import { rotateSecrets } from "../../../src/features/secrets/index.ts";
-import { envPlace } from "../../../src/features/skills/env.ts";
+import { envPlace } from "../../../src/features/skills/env/service.ts";
 import { loadSkills } from "../../../src/features/skills/index.ts";
 import { agentRow, catalogue, type Fields, kitchen, read, refunds, refusal } from "./skills.ts";
 

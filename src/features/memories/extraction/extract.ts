@@ -1,0 +1,106 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../../context.ts";
+import { randomHex } from "../../../core/ids.ts";
+import type { Complete } from "../../../core/ports.ts";
+import { sqlState } from "../../../db/client.ts";
+import type { JobHandler, JobHandlers } from "../../../jobs/attempt.ts";
+import { enqueue } from "../../../jobs/enqueue.ts";
+import { unlessRefused } from "../../../jobs/unless-refused.ts";
+import { enqueueEmbedding } from "../meaning/embed.ts";
+import { recall } from "../recall.ts";
+import { nextBatch, type Unread } from "../rules.ts";
+import { saveMemory } from "../store.ts";
+import { type ExtractedFact, extractionPrompt, readFacts } from "./prompt.ts";
+import { findSource, markRead, readEarlier, readUnread, type Source } from "./unread.ts";
+
+const extraction = "extractMemories";
+
+/** What `enqueue` takes to have facts looked for in what was said in a conversation since that was last done. */
+export function extractionOf(conversationId: string) {
+  return { kind: extraction, key: conversationId, payload: { conversationId } };
+}
+
+interface Needs {
+  services: Pick<Services, "database" | "clock" | "log" | "options">;
+  complete: Complete;
+}
+
+/** Looks for facts in conversations, in a bounded part of one at a time. */
+export function extractionJobs(needs: Needs): JobHandlers {
+  return { [extraction]: unlessRefused(needs.services, extractMemories(needs)) };
+}
+
+const Payload = z.object({ conversationId: z.uuid() });
+
+const shownMemories = 20;
+const tries = 2;
+
+/**
+ * How far it came is noted after the facts are stored: who dies before that leaves it to be done again, and what is
+ * found once more is a near-duplicate. Where an agent remembers nothing it goes on, too: what is said meanwhile stays
+ * unlearned when that changes.
+ */
+function extractMemories(needs: Needs): JobHandler {
+  const { database } = needs.services;
+  return async ({ payload }, signal) => {
+    const source = await findSource(database, Payload.parse(payload).conversationId);
+    if (!source) return;
+    const unread = source.learns ? await readUnread(database, source) : [];
+    const batch = nextBatch(unread);
+    for (const messages of Map.groupBy(batch, ({ subject }) => subject).values()) {
+      await learn(needs, source, messages, signal);
+    }
+    const rest = unread.length > batch.length;
+    if (rest) {
+      const { kind, key, payload: same } = extractionOf(source.conversationId);
+      await enqueue(database.db, kind, same, { key });
+    }
+    const last = batch.at(-1)?.seq ?? 0;
+    await markRead(database, source, rest ? last : Math.max(last, source.lastSeq));
+  };
+}
+
+/** Stores what messages with one end user tell of them. */
+async function learn({ services, complete }: Needs, source: Source, messages: Unread[], signal: AbortSignal) {
+  const { database, clock, log } = services;
+  const { agent, conversationId } = source;
+  const [first] = messages;
+  if (!first || !messages.some(({ role }) => role === "user")) return;
+  const { subject } = first;
+  const said = [
+    ...(await readEarlier(database, source, first)),
+    ...messages.map(({ role, content }) => ({ role, content, earlier: false })),
+  ];
+  const text = said.map(({ content }) => content).join("\n");
+  const known = await recall(database, { agentId: agent.id, subject, text, limit: shownMemories });
+  const prompt = extractionPrompt({
+    messages: said,
+    known: known.map(({ content }) => content),
+    now: new Date(clock.now()),
+    mark: randomHex(24),
+  });
+  const facts = await askForFacts(() => complete(agent.slug, prompt, signal));
+  if (facts === null) {
+    log.warn({ conversationId, agent: agent.slug }, "The fast model gave no list of facts");
+    return;
+  }
+  signal.throwIfAborted();
+  for (const fact of facts) {
+    await saveMemory(database, { ...fact, agent, subject, conversationId }).catch(unlessGone);
+  }
+  if (facts.length > 0) await enqueueEmbedding(services, database.db, agent.id);
+}
+
+/** Null when it answered something else twice. */
+async function askForFacts(ask: () => Promise<string>): Promise<ExtractedFact[] | null> {
+  for (let tried = 1; tried <= tries; tried += 1) {
+    const facts = readFacts(await ask());
+    if (facts) return facts;
+  }
+  return null;
+}
+
+/** An agent that was deleted meanwhile took its memories along. */
+function unlessGone(error: unknown): void {
+  if (sqlState(error) !== "23503") throw error;
+}

@@ -1,0 +1,119 @@
+import { and, eq, or, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import type { Db } from "../../../db/client.ts";
+import { agentSkills, skills, skillVersions } from "../../../db/schema.ts";
+import { invalid } from "../../../http/errors.ts";
+import { type AgentRow, syncSkillTools, writeAgent } from "../../agents/index.ts";
+import { unusableTools } from "../../tools/index.ts";
+import { isSkillSlug } from "../rules.ts";
+import { describeSkills } from "./describe.ts";
+import type { AgentSkill } from "./schema.ts";
+
+type Link = typeof agentSkills.$inferSelect;
+
+interface Enabled {
+  link: Link;
+  currentVersionId: string | null;
+}
+
+/**
+ * Pins the current version. Throws 404 for agent and skill, 400 unless the skill is enabled and the organization has the
+ * tools that the version requires.
+ */
+export function upgradeSkill(ctx: Ctx, slug: string, skillSlug: string): Promise<AgentSkill> {
+  return changePin(
+    ctx,
+    [slug, skillSlug],
+    "agent.skill.upgrade",
+    async (_tx, { currentVersionId }) => currentVersionId,
+  );
+}
+
+/**
+ * Pins the version with this id or number, else the one that was pinned before. Throws as above, and 400 when there is
+ * no such version.
+ */
+export function rollBackSkill(ctx: Ctx, slug: string, skillSlug: string, version?: string): Promise<AgentSkill> {
+  return changePin(ctx, [slug, skillSlug], "agent.skill.rollback", async (tx, { link }) => {
+    if (version !== undefined) return findVersion(tx, link.skillId, version);
+    if (link.previousVersionId !== null) return link.previousVersionId;
+    throw invalid([{ path: ["versionId"], message: "no other version was pinned before: name one by id or number" }]);
+  });
+}
+
+/** Sets it, or turns it round, and answers what it is now. Throws as above. */
+export function setAutoLoad(ctx: Ctx, slug: string, skillSlug: string, wanted?: boolean): Promise<boolean> {
+  const summary: Record<string, unknown> = { skill: skillSlug };
+  return writeAgent(ctx, slug, { action: "agent.skill.auto-load", summary }, async (tx, agent) => {
+    const { link } = await enabledSkill(tx, agent, skillSlug);
+    const autoLoad = wanted ?? !link.autoLoad;
+    summary.autoLoad = autoLoad;
+    await tx.update(agentSkills).set({ autoLoad, updatedAt: sql`now()` }).where(isLink(link));
+    return autoLoad;
+  });
+}
+
+function changePin(
+  ctx: Ctx,
+  [slug, skillSlug]: [string, string],
+  action: string,
+  choose: (tx: Db, enabled: Enabled) => Promise<string | null>,
+): Promise<AgentSkill> {
+  const summary: Record<string, unknown> = { skill: skillSlug };
+  return writeAgent(ctx, slug, { action, summary }, async (tx, agent) => {
+    const enabled = await enabledSkill(tx, agent, skillSlug);
+    const { link } = enabled;
+    const pinnedVersionId = await choose(tx, enabled);
+    if (pinnedVersionId !== link.pinnedVersionId) {
+      await requireToolsOf(tx, agent, pinnedVersionId);
+      const pin = { pinnedVersionId, previousVersionId: link.pinnedVersionId, updatedAt: sql`now()` };
+      await tx.update(agentSkills).set(pin).where(isLink(link));
+      await syncSkillTools(tx, [agent.id]);
+    }
+    const skill = (await describeSkills(tx, agent)).find(({ name }) => name === skillSlug);
+    if (!skill) throw notFound("Skill");
+    summary.version = skill.pinnedVersion;
+    return skill;
+  });
+}
+
+/** Throws the 400 that names the tools which the version requires and the organization can't use any more. */
+async function requireToolsOf(tx: Db, { organizationId }: AgentRow, versionId: string | null): Promise<void> {
+  if (versionId === null) return;
+  const { version, requiredTools } = skillVersions;
+  const [row] = await tx.select({ version, requiredTools }).from(skillVersions).where(eq(skillVersions.id, versionId));
+  const unusable = await unusableTools(tx, { organizationId }, row?.requiredTools ?? []);
+  if (unusable.length === 0) return;
+  throw new EngineError(
+    "bad-request",
+    `Version ${row?.version} requires tools that this organization does not have: ${unusable.join(", ")}`,
+  );
+}
+
+const isLink = ({ agentId, skillId }: Link) => and(eq(agentSkills.agentId, agentId), eq(agentSkills.skillId, skillId));
+
+async function enabledSkill(tx: Db, agent: AgentRow, skillSlug: string): Promise<Enabled> {
+  const ofAgent = and(eq(agentSkills.skillId, skills.id), eq(agentSkills.agentId, agent.id));
+  const [row] = isSkillSlug(skillSlug)
+    ? await tx
+        .select({ link: agentSkills, currentVersionId: skills.currentVersionId })
+        .from(skills)
+        .leftJoin(agentSkills, ofAgent)
+        .where(and(eq(skills.organizationId, agent.organizationId), eq(skills.slug, skillSlug)))
+    : [];
+  if (!row) throw notFound("Skill");
+  const { link, currentVersionId } = row;
+  if (!link?.enabled) throw new EngineError("bad-request", `The agent has ${skillSlug} not enabled: enable it first`);
+  return { link, currentVersionId };
+}
+
+async function findVersion(tx: Db, skillId: string, idOrNumber: string): Promise<string> {
+  const named = or(sql`${skillVersions.id}::text = ${idOrNumber.toLowerCase()}`, eq(skillVersions.version, idOrNumber));
+  const [row] = await tx
+    .select({ id: skillVersions.id })
+    .from(skillVersions)
+    .where(and(eq(skillVersions.skillId, skillId), named));
+  if (!row) throw invalid([{ path: ["versionId"], message: "the skill has no version with this id or number" }]);
+  return row.id;
+}

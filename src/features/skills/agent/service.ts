@@ -1,0 +1,97 @@
+import { and, eq, or, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { writeArray } from "../../../db/arrays.ts";
+import type { Db } from "../../../db/client.ts";
+import { agentSkills, skills, workspaceSkills } from "../../../db/schema.ts";
+import { invalid } from "../../../http/errors.ts";
+import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
+import { type ToolsChanged, withSkillTools } from "../affected-agents.ts";
+import type { SkillRow } from "../find.ts";
+import { describeSkills } from "./describe.ts";
+import type { AgentSkill, AgentSkillsChanged } from "./schema.ts";
+
+/** What the agent could enable and what it has enabled, by slug. Throws the 404 of the agent. */
+export async function listAgentSkills(ctx: Ctx, slug: string): Promise<AgentSkill[]> {
+  return describeSkills(ctx.db, await findAgent(ctx, slug));
+}
+
+/**
+ * Enables exactly these, by slug or name: new ones in their current version, the others stay pinned as they are.
+ * Throws 404 for the agent, 400 for what the catalogue or the workspace's list does not have; then nothing changed.
+ */
+export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly string[]): Promise<AgentSkillsChanged> {
+  const summary: Record<string, unknown> = {};
+  return writeAgent(ctx, slug, { action: "agent.skill.update", summary }, async (tx, agent) => {
+    const wanted = await resolveSkills(tx, agent, names);
+    summary.enabled = wanted.map((skill) => skill.slug);
+    const toolsChanged: ToolsChanged = await withSkillTools(tx, agent.id, () => enableExactly(tx, agent.id, wanted));
+    return { skills: await describeSkills(tx, agent), toolsChanged };
+  });
+}
+
+/** The named skills; they stay, and stay allowed, until the transaction ends. Throws the 400. */
+async function resolveSkills(tx: Db, agent: AgentRow, names: readonly string[]): Promise<SkillRow[]> {
+  if (names.length === 0) return [];
+  const unique = [...new Set(names)];
+  const list = writeArray(unique);
+  const found = await tx
+    .select()
+    .from(skills)
+    .where(
+      and(
+        eq(skills.organizationId, agent.organizationId),
+        or(sql`${skills.slug} = any(${list}::text[])`, sql`${skills.name} = any(${list}::text[])`),
+      ),
+    )
+    .orderBy(skills.slug)
+    .for("key share");
+  const known = new Set(found.flatMap(({ slug, name }) => [slug, name]));
+  const allowed = await lockAllowed(tx, agent.workspaceId, found);
+  const issues = [
+    ["not in the catalogue", unique.filter((name) => !known.has(name))] as const,
+    [
+      "not allowed in the agent's workspace",
+      found.filter(({ id }) => !allowed.has(id)).map(({ slug }) => slug),
+    ] as const,
+  ].flatMap(([what, those]) =>
+    those.length === 0 ? [] : [{ path: ["enabled"], message: `${what}: ${those.join(", ")}` }],
+  );
+  if (issues.length > 0) throw invalid(issues);
+  return found;
+}
+
+async function lockAllowed(tx: Db, workspaceId: string, list: readonly SkillRow[]): Promise<Set<string>> {
+  const ids = writeArray(list.map(({ id }) => id));
+  const rows = await tx
+    .select({ skillId: workspaceSkills.skillId })
+    .from(workspaceSkills)
+    .where(and(eq(workspaceSkills.workspaceId, workspaceId), sql`${workspaceSkills.skillId} = any(${ids}::uuid[])`))
+    .orderBy(workspaceSkills.skillId)
+    .for("share");
+  return new Set(rows.map(({ skillId }) => skillId));
+}
+
+async function enableExactly(tx: Db, agentId: string, wanted: readonly SkillRow[]): Promise<void> {
+  const ids = writeArray(wanted.map(({ id }) => id));
+  await tx
+    .update(agentSkills)
+    .set({ enabled: false, updatedAt: sql`now()` })
+    .where(
+      and(eq(agentSkills.agentId, agentId), agentSkills.enabled, sql`${agentSkills.skillId} <> all(${ids}::uuid[])`),
+    );
+  if (wanted.length === 0) return;
+  const pinned = sql`${agentSkills.pinnedVersionId}`;
+  const moved = sql`not ${agentSkills.enabled} and ${pinned} <> excluded.pinned_version_id`;
+  await tx
+    .insert(agentSkills)
+    .values(wanted.map(({ id, currentVersionId }) => ({ agentId, skillId: id, pinnedVersionId: currentVersionId })))
+    .onConflictDoUpdate({
+      target: [agentSkills.agentId, agentSkills.skillId],
+      set: {
+        enabled: true,
+        previousVersionId: sql`case when ${moved} then ${pinned} else ${agentSkills.previousVersionId} end`,
+        pinnedVersionId: sql`case when ${agentSkills.enabled} then ${pinned} else excluded.pinned_version_id end`,
+        updatedAt: sql`now()`,
+      },
+    });
+}

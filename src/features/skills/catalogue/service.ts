@@ -1,0 +1,147 @@
+import { and, eq, sql } from "drizzle-orm";
+import { type Ctx, write } from "../../../context.ts";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import { type Db, sqlState } from "../../../db/client.ts";
+import { skills, skillVersions } from "../../../db/schema.ts";
+import { invalid } from "../../../http/errors.ts";
+import { syncSkillTools } from "../../agents/index.ts";
+import { agentsWith, touchAgents } from "../affected-agents.ts";
+import {
+  authorOf,
+  currentVersion,
+  findSkill,
+  lockSkill,
+  requireUsable,
+  selectCurrent,
+  toSkill,
+  versionFieldsOf,
+} from "../find.ts";
+import type { ImportedSkill } from "../import/schema.ts";
+import { firstVersion, nextVersion, slugOf } from "../rules.ts";
+import type { NewSkill, Skill, SkillChanges, SkillVersion, SkillVersions } from "../schema.ts";
+
+/** The organization's skills, by name. */
+export async function listSkills({ db, membership }: Ctx): Promise<Skill[]> {
+  const rows = await selectCurrent(db)
+    .where(eq(skills.organizationId, membership.organizationId))
+    .orderBy(sql`lower(${skills.name})`, skills.slug);
+  return rows.map(({ skill, version }) => toSkill(skill, version));
+}
+
+/** Throws the 404. */
+export async function getSkill(ctx: Ctx, slug: string): Promise<Skill> {
+  const { skill, version } = await findSkill(ctx, slug);
+  return toSkill(skill, version);
+}
+
+/** The first version of a new skill. Throws 400 for tools that nobody here can use, 409 for a taken slug. */
+export async function createSkill(ctx: Ctx, { name, category, ...fields }: NewSkill): Promise<Skill> {
+  const [id, versionId, slug, author] = [newId(), newId(), slugOf(name), authorOf(ctx)];
+  try {
+    await write(ctx, { action: "skill.create", target: slug, summary: { version: firstVersion } }, async (tx) => {
+      await requireUsable(tx, ctx, [{ path: "requiredTools", names: fields.requiredTools }]);
+      const by = { organizationId: ctx.membership.organizationId, createdBy: author, updatedBy: author };
+      await tx.insert(skills).values({ ...by, id, slug, name, category, currentVersionId: versionId });
+      const number = { id: versionId, skillId: id, version: firstVersion, createdBy: author };
+      await tx.insert(skillVersions).values({ ...number, ...fields });
+    });
+  } catch (error) {
+    throw sqlState(error) === "23505" ? slugTaken(slug) : error;
+  }
+  return getSkill(ctx, slug);
+}
+
+export const slugTaken = (slug: string) =>
+  new EngineError("conflict", `The slug ${slug} is taken: change that skill, or choose another name`);
+
+/**
+ * A new version, with the scripts of the one before. Throws 404, 400 for another name and for tools as above, 409 when
+ * there is no next number.
+ */
+export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges): Promise<Skill> {
+  const { name, category, changelog, ...fields } = changes;
+  const summary: Record<string, unknown> = {};
+  await write(ctx, { action: "skill.update", target: slug, summary }, async (tx) => {
+    const skill = await lockSkill(tx, ctx, slug);
+    if (name !== undefined && name !== skill.name) throw fixedName(skill.name);
+    await requireUsable(tx, ctx, [{ path: "requiredTools", names: fields.requiredTools }]);
+    const { version, scripts } = await currentVersion(tx, skill);
+    summary.version = nextVersion(version);
+    const number = { id: newId(), skillId: skill.id, version: nextVersion(version), createdBy: authorOf(ctx) };
+    await tx.insert(skillVersions).values({ ...number, ...fields, scripts, changelog: changelog ?? null });
+    await tx
+      .update(skills)
+      .set({ currentVersionId: number.id, category, updatedBy: authorOf(ctx), updatedAt: sql`now()` })
+      .where(eq(skills.id, skill.id));
+  });
+  return getSkill(ctx, slug);
+}
+
+function fixedName(name: string): EngineError {
+  return invalid([{ path: ["name"], message: `is fixed: it stays ${JSON.stringify(name)}` }]);
+}
+
+/** Deletes it with its versions, and takes it from the agents that have it. Throws the 404. */
+export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
+  const summary: Record<string, unknown> = {};
+  await write(ctx, { action: "skill.delete", target: slug, summary }, async (tx) => {
+    // The stronger lock: no agent can take the skill up meanwhile.
+    const { id } = await lockSkill(tx, ctx, slug, "update");
+    const affected = await agentsWith(tx, id);
+    await tx.delete(skills).where(eq(skills.id, id));
+    await syncSkillTools(tx, affected.ids);
+    await touchAgents(tx, affected.ids);
+    summary.agents = affected.slugs;
+  });
+}
+
+const newestFirst = sql`string_to_array(${skillVersions.version}, '.')::int[] desc`;
+
+/** Newest first. Throws the 404. */
+export async function listVersions(ctx: Ctx, slug: string): Promise<SkillVersions["versions"]> {
+  const { skill } = await findSkill(ctx, slug);
+  const { id, version, changelog, createdAt } = skillVersions;
+  const rows = await ctx.db
+    .select({ id, version, changelog, createdAt })
+    .from(skillVersions)
+    .where(eq(skillVersions.skillId, skill.id))
+    .orderBy(newestFirst);
+  return rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }));
+}
+
+/** The skill as this version has it. Throws the 404 of the skill, or of the version. */
+export async function getVersion(ctx: Ctx, slug: string, number: string): Promise<SkillVersion> {
+  const { skill } = await findSkill(ctx, slug);
+  const [row] = await readVersions(ctx.db, skill.id, number.includes("\u0000") ? "" : number);
+  if (!row) throw notFound("Version");
+  return {
+    ...toSkill(skill, row),
+    id: row.id,
+    changelog: row.changelog,
+    createdAt: row.createdAt.toISOString(),
+  };
+}
+
+/** The skill with all its versions, in the shape that an import takes. Throws the 404. */
+export async function exportSkill(ctx: Ctx, slug: string): Promise<ImportedSkill> {
+  const { skill, version } = await findSkill(ctx, slug);
+  const rows = await readVersions(ctx.db, skill.id);
+  const versions = rows.map((row) => ({
+    version: row.version,
+    ...versionFieldsOf(row),
+    changelog: row.changelog,
+    createdAt: row.createdAt.toISOString(),
+  }));
+  return { name: skill.name, category: skill.category, ...versionFieldsOf(version), versions };
+}
+
+/** All versions of a skill with all they hold, newest first, or the one with this number. */
+export function readVersions(db: Db, skillId: string, number?: string) {
+  const one = number === undefined ? undefined : eq(skillVersions.version, number);
+  return db
+    .select()
+    .from(skillVersions)
+    .where(and(eq(skillVersions.skillId, skillId), one))
+    .orderBy(newestFirst);
+}

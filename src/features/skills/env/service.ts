@@ -1,0 +1,121 @@
+import { and, asc, count, eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import type { Db } from "../../../db/client.ts";
+import { agentSkills, skillEnv, skills, skillVersions } from "../../../db/schema.ts";
+import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
+import { requireRoom } from "../../secrets/index.ts";
+import { usedVersionId } from "../agent/describe.ts";
+import type { EnvItem, SkillEnv } from "../agent/schema.ts";
+import { requiredEnvOf } from "../find.ts";
+import { isSkillSlug } from "../rules.ts";
+import type { RequiredEnv } from "../schema.ts";
+
+/** Where a sealed value belongs: the same bytes in another row do not open. */
+export const envPlace = (agentId: string, skillId: string, key: string) => `${agentId}:${skillId}:${key}`;
+
+/** What an agent may keep for one skill. */
+const maxKeys = 256;
+
+interface SkillOfAgent {
+  id: string;
+  declared: ReadonlyMap<string, RequiredEnv>;
+}
+
+/** What the skill asks for, then what else is stored for it. Throws the 404 of agent and skill. */
+export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promise<SkillEnv["env"]> {
+  const agent = await findAgent(ctx, slug);
+  const { id, declared } = await findSkillOf(ctx.db, agent, skillSlug);
+  const rows = await ctx.db.select().from(skillEnv).where(ofSkill(agent.id, id)).orderBy(asc(skillEnv.key));
+  const stored = new Map(rows.map((row) => [row.key, row]));
+  const keys = new Set([...declared.keys(), ...stored.keys()]);
+  const entries = [...keys].map(async (key) => {
+    const [spec, row] = [declared.get(key), stored.get(key)];
+    const sensitive = (row?.sensitive ?? false) || (spec?.sensitive ?? false);
+    const value = row && !sensitive ? await ctx.cipher.open(row, envPlace(agent.id, id, key)) : "";
+    return { key, value, sensitive, configured: row !== undefined, description: spec?.description ?? "" };
+  });
+  return Promise.all(entries);
+}
+
+/** Stores these beside the others; an empty sensitive value is skipped. Throws 404, and 400 for too much. */
+export async function putEnv(
+  ctx: Ctx,
+  slug: string,
+  skillSlug: string,
+  items: readonly EnvItem[],
+): Promise<SkillEnv["env"]> {
+  const summary: Record<string, unknown> = { skill: skillSlug };
+  await writeAgent(ctx, slug, { action: "agent.skill.env.update", summary }, async (tx, agent) => {
+    const skill = await findSkillOf(tx, agent, skillSlug);
+    const rows = await sealItems(tx, ctx, agent.id, skill, items);
+    summary.keys = rows.map(({ key }) => key);
+    if (rows.length === 0) return;
+    await tx
+      .insert(skillEnv)
+      .values(rows)
+      .onConflictDoUpdate({
+        target: [skillEnv.agentId, skillEnv.skillId, skillEnv.key],
+        set: {
+          sensitive: sql`excluded.sensitive`,
+          keyId: sql`excluded.key_id`,
+          ciphertext: sql`excluded.ciphertext`,
+          updatedAt: sql`now()`,
+        },
+      });
+    const [kept] = await tx.select({ keys: count() }).from(skillEnv).where(ofSkill(agent.id, skill.id));
+    if (kept && kept.keys > maxKeys) {
+      throw new EngineError(
+        "bad-request",
+        `env: an agent keeps at most ${maxKeys} variables of a skill; delete some first`,
+      );
+    }
+    await requireRoom(tx, agent.id);
+  });
+  return listEnv(ctx, slug, skillSlug);
+}
+
+/** Idempotent. Throws the 404 of agent and skill. */
+export async function deleteEnv(ctx: Ctx, slug: string, skillSlug: string, key: string): Promise<void> {
+  const summary = { skill: skillSlug, keys: [key] };
+  await writeAgent(ctx, slug, { action: "agent.skill.env.delete", summary }, async (tx, agent) => {
+    const { id } = await findSkillOf(tx, agent, skillSlug);
+    await tx.delete(skillEnv).where(and(ofSkill(agent.id, id), eq(skillEnv.key, key)));
+  });
+}
+
+/** What the skill declares as sensitive is so whatever the request says. */
+async function sealItems(tx: Db, ctx: Ctx, agentId: string, { id, declared }: SkillOfAgent, items: readonly EnvItem[]) {
+  const rows = await tx
+    .select({ key: skillEnv.key, sensitive: skillEnv.sensitive })
+    .from(skillEnv)
+    .where(ofSkill(agentId, id));
+  const stored = new Map(rows.map(({ key, sensitive }) => [key, sensitive]));
+  const wanted = items.map(({ key, value, sensitive }) => {
+    const spec = declared.get(key)?.sensitive;
+    return { key, value, sensitive: spec === true || (sensitive ?? stored.get(key) ?? spec ?? true) };
+  });
+  const given = wanted.filter(({ value, sensitive }) => !(sensitive && value === ""));
+  return Promise.all(
+    given.map(async ({ key, value, sensitive }) => {
+      const sealed = await ctx.cipher.seal(value, envPlace(agentId, id, key));
+      return { agentId, skillId: id, key, sensitive, ...sealed };
+    }),
+  );
+}
+
+const ofSkill = (agentId: string, skillId: string) => and(eq(skillEnv.agentId, agentId), eq(skillEnv.skillId, skillId));
+
+/** A skill of the catalogue, with the variables of the version that the agent uses, else of the current one. */
+async function findSkillOf(db: Db, agent: AgentRow, skillSlug: string): Promise<SkillOfAgent> {
+  const [row] = isSkillSlug(skillSlug)
+    ? await db
+        .select({ id: skills.id, requiredEnv: skillVersions.requiredEnv })
+        .from(skills)
+        .leftJoin(agentSkills, and(eq(agentSkills.skillId, skills.id), eq(agentSkills.agentId, agent.id)))
+        .innerJoin(skillVersions, eq(skillVersions.id, usedVersionId))
+        .where(and(eq(skills.organizationId, agent.organizationId), eq(skills.slug, skillSlug)))
+    : [];
+  if (!row) throw notFound("Skill");
+  return { id: row.id, declared: new Map(requiredEnvOf(row).map((spec) => [spec.name, spec])) };
+}

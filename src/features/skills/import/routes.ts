@@ -1,0 +1,88 @@
+import type { Context } from "hono";
+import { EngineError } from "../../../core/errors.ts";
+import { jsonExcess } from "../../../core/json.ts";
+import type { AppEnv } from "../../../http/environment.ts";
+import { invalid } from "../../../http/errors.ts";
+import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
+import { organizationPath } from "../schema.ts";
+import { readArchive } from "./archive.ts";
+import { readFormFile } from "./form.ts";
+import { ImportAnswer, importLimit, parseImport, type SkillImport } from "./schema.ts";
+import { importSkills } from "./service.ts";
+
+const binary = { type: "string", format: "binary" } as const;
+
+const route = guarded(
+  "skill.catalog:write",
+  {
+    method: "post",
+    path: "/api/organizations/{orgSlug}/skills/catalog/import",
+    operationId: "importSkills",
+    tags: ["Skills"],
+    summary: "Import skills",
+    description:
+      "As JSON, or as a zip of folders with a `SKILL.md` each: YAML front matter with name and description, then the content; `scripts/*.js` become scripts, and `references/*.md` are appended to the content. At most 8 MiB, also once unpacked. Skills that are there get what they lack as new versions; nothing stored is replaced. All or nothing.",
+    request: {
+      params: organizationPath,
+      body: {
+        content: {
+          // By reference: a schema here would be checked before the handler, whose words about other types are better.
+          "application/json": { schema: { $ref: "#/components/schemas/SkillImport" } },
+          "application/zip": { schema: binary },
+          "multipart/form-data": {
+            schema: { type: "object", properties: { file: binary }, required: ["file"] },
+          },
+        },
+      },
+    },
+    responses: {
+      201: json(ImportAnswer, "How many skills there were of each kind."),
+      ...errorAnswers(404, 409, 413, 415),
+    },
+  },
+  { bodyLimit: importLimit },
+);
+
+/** The import, which reads more than other routes may. */
+export const importRoutes = router().openapi(route, async (c) => {
+  const { skills, ignored } = await readBody(c);
+  return c.json({ ...(await importSkills(c.var.ctx, skills)), ignored }, 201);
+});
+
+async function readBody(c: Context<AppEnv>): Promise<{ skills: SkillImport["skills"]; ignored: string[] }> {
+  const header = c.req.header("Content-Type") ?? "";
+  const type = header.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (jsonType.test(type)) return { skills: await readJson(c), ignored: [] };
+  const form = type === "multipart/form-data";
+  if (form || zipTypes.has(type)) {
+    const bytes = new Uint8Array(await c.req.arrayBuffer());
+    return readArchive(form ? readFormFile(header, bytes) : bytes);
+  }
+  throw new EngineError(
+    "unsupported-media-type",
+    "Content-Type must be application/json, application/zip, or multipart/form-data with a field file",
+  );
+}
+
+const jsonType = /^application\/([\w.-]+\+)?json$/;
+const zipTypes: ReadonlySet<string> = new Set(["application/zip", "application/x-zip-compressed"]);
+
+/** No skill comes near them; each level and each value is what parsing costs. */
+const jsonLimits = { levels: 64, values: 200_000 };
+
+async function readJson(c: Context<AppEnv>): Promise<SkillImport["skills"]> {
+  const text = await c.req.text();
+  const excess = jsonExcess(text, jsonLimits);
+  if (excess !== null) throw new EngineError("bad-request", `The body is refused: it ${excess}`);
+  const parsed = parseImport(parse(text));
+  if ("issues" in parsed) throw invalid(parsed.issues);
+  return parsed.skills;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new EngineError("bad-request", "The body is not valid JSON");
+  }
+}

@@ -1,0 +1,70 @@
+import { sql } from "drizzle-orm";
+import { type Ctx, write } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { writeArray } from "../../../db/arrays.ts";
+import { type Db, sqlState } from "../../../db/client.ts";
+import { skills } from "../../../db/schema.ts";
+import { isPrePluginName } from "../../tools/index.ts";
+import { requireUsable, type SkillRow } from "../find.ts";
+import { slugOf } from "../rules.ts";
+import { planAll, type SkillPlan } from "./plan.ts";
+import type { ImportAnswer, ImportedSkill } from "./schema.ts";
+import { isMoved, storePlans } from "./store.ts";
+
+type Outcome = "created" | "updated" | "skipped";
+
+/**
+ * Stores the skills: new ones with their history; those that are there get the versions they lack. All or nothing.
+ * Throws 400 for tools that nobody here can use, 409 for a slug that another name has and for numbers without a next.
+ */
+export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Promise<Omit<ImportAnswer, "ignored">> {
+  const outcomes: Record<Outcome, string[]> = { created: [], updated: [], skipped: [] };
+  const summary: Record<string, unknown> = {};
+  const change = { action: "skill.import", target: list.length === 1 ? slugOf(list[0]?.name ?? "") : "catalogue" };
+  try {
+    await write(ctx, { ...change, summary }, async (tx) => {
+      await requireUsable(tx, ctx, toolFields(list));
+      Object.assign(outcomes, { created: [], updated: [], skipped: [] });
+      const stored = await lockSkills(tx, ctx, list);
+      const plans = await planAll(tx, list, stored);
+      await storePlans(tx, ctx, plans);
+      for (const plan of plans) outcomes[outcomeOf(plan)].push(plan.slug);
+      Object.assign(summary, outcomes);
+    });
+  } catch (error) {
+    if (sqlState(error) !== "23505") throw error;
+    throw new EngineError("conflict", "One of the skills was made just now by somebody else: import again");
+  }
+  const { created, updated, skipped } = outcomes;
+  return { created: created.length, updated: updated.length, skipped: skipped.length };
+}
+
+/** A history may name tools that were there once, but none by a name that nobody may use again. */
+function toolFields(list: readonly ImportedSkill[]) {
+  return list.flatMap(({ requiredTools, versions = [] }, index) => [
+    { path: `skills.${index}.requiredTools`, names: requiredTools },
+    ...versions.map((version, at) => ({
+      path: `skills.${index}.versions.${at}.requiredTools`,
+      names: version.requiredTools.filter(isPrePluginName),
+    })),
+  ]);
+}
+
+/** Those of the skills that are there, by slug; nobody else changes them until the transaction ends. */
+async function lockSkills(tx: Db, { membership }: Ctx, list: readonly ImportedSkill[]): Promise<Map<string, SkillRow>> {
+  const slugs = list.map(({ name }) => slugOf(name));
+  const rows = await tx
+    .select()
+    .from(skills)
+    .where(
+      sql`${skills.organizationId} = ${membership.organizationId} and ${skills.slug} = any(${writeArray(slugs)}::text[])`,
+    )
+    .orderBy(skills.slug)
+    .for("no key update");
+  return new Map(rows.map((row) => [row.slug, row]));
+}
+
+function outcomeOf(plan: SkillPlan): Outcome {
+  if (plan.row === null) return "created";
+  return plan.additions.length > 0 || isMoved(plan) ? "updated" : "skipped";
+}

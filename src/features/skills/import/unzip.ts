@@ -1,0 +1,88 @@
+import { Inflate, inflateSync } from "fflate";
+import { EngineError } from "../../../core/errors.ts";
+import { importLimit } from "./schema.ts";
+import { damaged, readDirectory, refuseArchive, storedBytes, type ZipEntry } from "./zip-directory.ts";
+
+/** Beyond this size, what unpacks to more than a hundred times its own is no text that somebody wrote. */
+const ratioFrom = 256 * 1024;
+const maxRatio = 100;
+
+/** Deflate makes at most 1032 bytes of one: what a step may yield stays small, whatever the archive says of itself. */
+const step = 2048;
+
+/** The files of a zip archive, unpacked, by path. Throws the 400 for a hostile or damaged one, before it costs much. */
+export function unzip(bytes: Uint8Array): Map<string, Uint8Array> {
+  const entries = readDirectory(bytes);
+  // What it says of itself refuses most of them at once; what it really unpacks to is counted again.
+  new Budget(bytes.length).spend(entries.reduce((sum, { size }) => sum + size, 0));
+  const budget = new Budget(bytes.length);
+  return new Map(entries.map((entry) => [entry.path, unpack(storedBytes(bytes, entry), entry, budget)]));
+}
+
+/** What an archive may unpack to. */
+class Budget {
+  readonly #packed: number;
+  #spent = 0;
+
+  constructor(packed: number) {
+    this.#packed = packed;
+  }
+
+  spend(bytes: number): void {
+    this.#spent += bytes;
+    if (this.#spent > importLimit) throw refuseArchive(`it unpacks to more than ${importLimit} bytes`);
+    if (this.#spent > ratioFrom && this.#spent > this.#packed * maxRatio) {
+      throw refuseArchive(`it unpacks to more than ${maxRatio} times its size`);
+    }
+  }
+}
+
+function unpack(packed: Uint8Array, { deflated, size }: ZipEntry, budget: Budget): Uint8Array {
+  if (!deflated) {
+    budget.spend(packed.length);
+    if (packed.length !== size) throw damaged();
+    return packed;
+  }
+  const whole = (packed.length <= step && inflateShort(packed, size, budget)) || inflateLong(packed, budget);
+  if (whole.length !== size) throw damaged();
+  return whole;
+}
+
+/** In one go, which saves a small file a large buffer; null when its size is not what it says. */
+function inflateShort(packed: Uint8Array, size: number, budget: Budget): Uint8Array | null {
+  // One byte more than it may have shows that it has too many.
+  const whole = unlessDamaged(() => inflateSync(packed, { out: new Uint8Array(size + 1) }));
+  if (whole.length !== size) return null;
+  budget.spend(size);
+  return whole;
+}
+
+function inflateLong(packed: Uint8Array, budget: Budget): Uint8Array {
+  const chunks: Uint8Array[] = [];
+  const inflate = new Inflate((chunk) => {
+    budget.spend(chunk.length);
+    chunks.push(chunk);
+  });
+  for (let at = 0; at === 0 || at < packed.length; at += step) {
+    unlessDamaged(() => inflate.push(packed.subarray(at, at + step), at + step >= packed.length));
+  }
+  return join(chunks);
+}
+
+function unlessDamaged<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof EngineError ? error : damaged();
+  }
+}
+
+function join(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}

@@ -1,0 +1,111 @@
+import type { Scripts } from "../../../core/ports.ts";
+import type { JsonValue, Tool } from "../../../turn/types.ts";
+import { type Placeholder, Placeholders, readSkill, runSkillScript } from "../../tools/index.ts";
+import type { LoadedEnv, LoadedSkill } from "./load.ts";
+import { ScriptWords } from "./script-words.ts";
+
+/** What stands for a sensitive value wherever a model could see it (spec "Skill environment variable"). */
+const placeholderText = (skill: string, key: string) => `{{skill_env.${skill}.${key}}}`;
+
+/** The sensitive values of these skills, to be filled in and to be scrubbed. */
+export function skillPlaceholders(skills: readonly LoadedSkill[]): Placeholder[] {
+  return skills.flatMap(({ slug, env }) =>
+    env
+      .filter(({ sensitive }) => sensitive)
+      .map(({ key, value, hosts }) => ({ text: placeholderText(slug, key), value, hosts })),
+  );
+}
+
+/** What the prompt lists of the skills, with those that load on their own in full; empty when there are none. */
+export function skillsList(skills: readonly LoadedSkill[]): string {
+  if (skills.length === 0) return "";
+  const listed = skills.map((skill) => {
+    const problem = problemOf(skill);
+    return `- ${skill.slug}: ${skill.description}${problem ? ` (unavailable: ${problem})` : ""}`;
+  });
+  const loaded = skills
+    .filter((skill) => skill.autoLoad && problemOf(skill) === null)
+    .map((skill) => `## Skill ${skill.slug}\n\n${body(skill)}${settingsText(skill)}`);
+  return [listed.join("\n"), ...loaded].join("\n\n");
+}
+
+/** The tools that serve an agent its skills. `owner`, its organization, has a share of the places where scripts run. */
+export function skillTools(skills: readonly LoadedSkill[], owner: string, scripts: Scripts): Tool[] {
+  const read = readSkill.implement(async ({ skill: name }) => {
+    const skill = find(skills, name);
+    return {
+      name: skill.name,
+      version: skill.version,
+      instructions: body(skill),
+      settings: settings(skill),
+      scripts: skill.scripts.map(({ file, description }) => ({ file, description })),
+    };
+  });
+  const run = runSkillScript.implement(async ({ skill: name, file, args = {} }, { signal }) => {
+    const skill = find(skills, name);
+    const script = skill.scripts.find((candidate) => candidate.file === file);
+    if (!script) throw new Error(`The skill ${skill.slug} has no script ${file}${among(skill.scripts.map(fileOf))}`);
+    // Its own values only: a script can turn what it gets into anything.
+    const placeholders = skillPlaceholders([skill]);
+    const ran = await scripts.run({
+      file,
+      content: script.content,
+      modules: Object.fromEntries(skill.scripts.map((other) => [other.file, other.content])),
+      args: new Placeholders(placeholders).fillJson(args as JsonValue, null),
+      owner,
+      signal,
+    });
+    const words = new ScriptWords(placeholders.map(({ value }) => value));
+    const logs = words.logs(ran.logs);
+    if (ran.ok) return { result: ran.result, logs };
+    throw new Error([words.error(ran.error), ...(logs.length > 0 ? ["It logged:", ...logs] : [])].join("\n"));
+  });
+  return [read, { ...run, textOf: resultOf }];
+}
+
+/** What a script returned, if it is a text. */
+function resultOf(ran: JsonValue): string | null {
+  const result = (ran as { result?: JsonValue }).result;
+  return typeof result === "string" ? result : null;
+}
+
+const fileOf = ({ file }: { file: string }) => file;
+
+function find(skills: readonly LoadedSkill[], name: string): LoadedSkill {
+  const wanted = name.trim().toLowerCase();
+  const skill = skills.find(({ slug, name: shown }) => slug === wanted || shown.toLowerCase() === wanted);
+  if (!skill) throw new Error(`There is no skill ${name}${among(skills.map(({ slug }) => slug))}`);
+  const problem = problemOf(skill);
+  if (problem) throw new Error(`The skill ${skill.slug} is unavailable: ${problem}`);
+  return skill;
+}
+
+const among = (names: readonly string[]) => (names.length === 0 ? "" : `; there are: ${names.join(", ")}`);
+
+/** Why a skill can't be used now, or null. */
+function problemOf({ missingEnv, missingTools }: LoadedSkill): string | null {
+  const problems = [
+    ...(missingEnv.length > 0 ? [`it lacks a value for ${missingEnv.join(", ")}`] : []),
+    ...(missingTools.length > 0 ? [`it needs ${missingTools.join(", ")}`] : []),
+  ];
+  return problems.length === 0 ? null : problems.join("; ");
+}
+
+/** What a model may see of a value. */
+const shown = (slug: string, { key, value, sensitive }: LoadedEnv) => (sensitive ? placeholderText(slug, key) : value);
+
+function settings({ slug, env }: LoadedSkill): Record<string, string> {
+  return Object.fromEntries(env.map((entry) => [entry.key, shown(slug, entry)]));
+}
+
+function settingsText(skill: LoadedSkill): string {
+  const lines = Object.entries(settings(skill)).map(([key, value]) => `- ${key}: ${value}`);
+  return lines.length === 0 ? "" : `\n\nSettings:\n\n${lines.join("\n")}`;
+}
+
+/** The instructions, with the values that are no secret in their places. */
+function body({ slug, content, env }: LoadedSkill): string {
+  const open = env.filter(({ sensitive }) => !sensitive);
+  const values = open.map(({ key, value }) => ({ text: placeholderText(slug, key), value, hosts: [] }));
+  return new Placeholders(values).fill(content, null);
+}

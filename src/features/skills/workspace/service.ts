@@ -1,0 +1,54 @@
+import { and, eq } from "drizzle-orm";
+import { type Ctx, write } from "../../../context.ts";
+import type { Db } from "../../../db/client.ts";
+import { skills, workspaceSkills } from "../../../db/schema.ts";
+import { syncSkillTools } from "../../agents/index.ts";
+import { agentsWith, touchAgents } from "../affected-agents.ts";
+import { findWorkspace, lockSkill } from "../find.ts";
+
+/** The slugs of the skills that a workspace may use. Throws the 404 of the workspace. */
+export async function listAllowed(ctx: Ctx, workspaceId: string): Promise<string[]> {
+  const id = await findWorkspace(ctx.db, ctx, workspaceId);
+  const rows = await ctx.db
+    .select({ slug: skills.slug })
+    .from(workspaceSkills)
+    .innerJoin(skills, eq(skills.id, workspaceSkills.skillId))
+    .where(eq(workspaceSkills.workspaceId, id))
+    .orderBy(skills.slug);
+  return rows.map(({ slug }) => slug);
+}
+
+/** Idempotent. Agents that had it enabled before it was disallowed are served it again. Throws 404. */
+export async function allowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
+  await changeAllowance(ctx, "skill.allow", [workspaceId, slug], async (tx, row) => {
+    await tx.insert(workspaceSkills).values(row).onConflictDoNothing();
+  });
+}
+
+/** Idempotent. Agents keep it enabled, but are served it no longer. Throws 404. */
+export async function disallowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
+  await changeAllowance(ctx, "skill.disallow", [workspaceId, slug], async (tx, row) => {
+    const { workspaceId: workspace, skillId } = row;
+    await tx
+      .delete(workspaceSkills)
+      .where(and(eq(workspaceSkills.workspaceId, workspace), eq(workspaceSkills.skillId, skillId)));
+  });
+}
+
+async function changeAllowance(
+  ctx: Ctx,
+  action: string,
+  [workspaceId, slug]: [string, string],
+  change: (tx: Db, row: { workspaceId: string; skillId: string }) => Promise<void>,
+): Promise<void> {
+  const summary: Record<string, unknown> = { workspaceId };
+  await write(ctx, { action, target: slug, summary }, async (tx) => {
+    const workspace = await findWorkspace(tx, ctx, workspaceId);
+    const { id } = await lockSkill(tx, ctx, slug);
+    await change(tx, { workspaceId: workspace, skillId: id });
+    const affected = await agentsWith(tx, id, workspace);
+    await syncSkillTools(tx, affected.ids);
+    await touchAgents(tx, affected.ids);
+    summary.agents = affected.slugs;
+  });
+}

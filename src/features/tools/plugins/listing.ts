@@ -1,0 +1,80 @@
+import type { McpTool } from "../../../core/ports.ts";
+import { type Scrub, scrubber } from "../../../core/scrub.ts";
+import { scrubJson } from "../../../core/scrub-json.ts";
+import { clip, isDeeperThan, isStorable, storable, storableJson } from "../../../core/text.ts";
+import type { ListedTool } from "../catalogue.ts";
+
+export const mostTools = 256;
+const mostCharacters = 256 * 1024;
+const longestName = 128;
+const longestDescription = 4_096;
+const deepest = 32;
+
+/** What a server listed, as it is kept; `note` says what was left out. */
+export interface Listing {
+  tools: ListedTool[];
+  note: string | null;
+}
+
+/**
+ * The tools of a server within bounds, whatever it listed: usable names, each once, schemas that every model provider
+ * takes, at most 256 tools and 256 KiB, and nothing of what `scrub` blots out.
+ */
+export function boundListing(listed: readonly McpTool[], scrub: Scrub = scrubber([])): Listing {
+  const usable = new Map<string, ListedTool>();
+  let odd = 0;
+  for (const tool of listed) {
+    // Under a name with a mark in it the server would not know its tool.
+    const fits = isUsableName(tool.name) && !usable.has(tool.name) && scrub(tool.name) === tool.name;
+    if (fits) usable.set(tool.name, boundTool(tool, scrub));
+    else odd += 1;
+  }
+  const tools: ListedTool[] = [];
+  let characters = 0;
+  for (const tool of usable.values()) {
+    characters += JSON.stringify(tool).length;
+    if (tools.length === mostTools || characters > mostCharacters) break;
+    tools.push(tool);
+  }
+  return { tools, note: noteOf(odd, usable.size > tools.length ? tools.length : null) };
+}
+
+function noteOf(odd: number, first: number | null): string | null {
+  const notes = [
+    ...(first === null
+      ? []
+      : [`It has more tools than the ${mostTools} or 256 KiB that fit: the first ${first} are used`]),
+    ...(odd === 0
+      ? []
+      : [
+          `${odd} of its tools are left out: their names are empty, too long, taken by another, or hold a secret of the plugin`,
+        ]),
+  ];
+  return notes.length === 0 ? null : notes.join(". ");
+}
+
+const isUsableName = (name: string) => name.trim() !== "" && name.length <= longestName && isStorable(name);
+
+/** Scrubbed before it is cut: half a secret would not be known as one. */
+function boundTool({ name, description, inputSchema }: McpTool, scrub: Scrub): ListedTool {
+  return {
+    name,
+    description: storable(clip(scrub(description), longestDescription)),
+    inputSchema: boundSchema(inputSchema, scrub),
+  };
+}
+
+const longestSchema = 64 * 1024;
+
+/** Providers refuse a whole request for one tool whose schema is not an object's: what is none becomes an open one. */
+function boundSchema(schema: McpTool["inputSchema"], scrub: Scrub): ListedTool["inputSchema"] {
+  const open = { type: "object", properties: {} };
+  if (isDeeperThan(schema, deepest)) return open;
+  const clean = scrubJson(schema, scrub);
+  if (typeof clean === "string") return open;
+  const { $schema: _, type = "object", properties = {}, ...rest } = JSON.parse(storableJson(clean));
+  const sound =
+    type === "object" && typeof properties === "object" && properties !== null && !Array.isArray(properties);
+  const kept = { ...rest, type, properties };
+  return sound && JSON.stringify(kept).length <= longestSchema ? kept : open;
+}

@@ -1,0 +1,155 @@
+import { parseTarget } from "../../../core/egress.ts";
+import { firstHop } from "../../../core/egress-request.ts";
+import type { McpTransport } from "../../../core/ports.ts";
+import { secretLines } from "../../../core/secret-texts.ts";
+
+/** Of the engine's own tools and plugins, and `agent`, which other agents are called by. */
+const reserved: ReadonlySet<string> = new Set([
+  ...["agent", "builtin"],
+  ...["github", "render", "hubspot", "markdown-pdf", "files"],
+]);
+
+/** What is wrong with a namespace; null when nothing is. */
+export function namespaceProblem(namespace: string): string | null {
+  if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(namespace)) {
+    return "namespace: must be 1 to 32 lower-case letters, digits or dashes, and not begin with a dash";
+  }
+  return reserved.has(namespace)
+    ? `namespace: ${namespace} is reserved; choose another one, such as my-${namespace}`
+    : null;
+}
+
+/** What is wrong with the address of a server; null when nothing is. */
+export function urlProblem(url: string): string | null {
+  return messageOf(() => parseTarget(url));
+}
+
+/** The client writes these itself. */
+const protocolHeader = /^(accept|content-type|last-event-id|mcp-.*)$/i;
+const mostHeaders = 32;
+
+/** What is wrong with the headers of a server; null when nothing is. A masked value is as good as the one it stands for. */
+export function headersProblem(headers: Readonly<Record<string, string>>): string | null {
+  const entries = Object.entries(headers).map(([name, value]) => [name, isMask(value) ? "" : value]);
+  if (entries.length > mostHeaders) return `must have at most ${mostHeaders} entries`;
+  const own = entries.find(([name = ""]) => protocolHeader.test(name));
+  if (own) return `The header ${own[0]} is the protocol's; leave it out`;
+  const { signal } = new AbortController();
+  const limits = { allowedHosts: [], sensitive: true, maxBytes: 0, signal };
+  return messageOf(() =>
+    firstHop({ url: "http://localhost", method: "POST", headers: Object.fromEntries(entries), ...limits }),
+  );
+}
+
+const mostVariables = 64;
+
+/** What is wrong with the environment of a process; null when nothing is. */
+export function envProblem(env: Readonly<Record<string, string>>): string | null {
+  const names = Object.keys(env);
+  if (names.length > mostVariables) return `must have at most ${mostVariables} entries`;
+  const odd = names.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  return odd === undefined ? null : "A name must be letters, digits and underscores, and not begin with a digit";
+}
+
+function messageOf(check: () => unknown): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : "is not valid";
+  }
+}
+
+const sign = "••••";
+/** Four characters of a shorter value would tell too much of it. */
+const shortestShown = 12;
+
+export const isMask = (value: string) => value.startsWith(sign);
+
+const maskValue = (value: string) => (value.length < shortestShown ? sign : `${sign}${value.slice(-4).toWellFormed()}`);
+
+/** The transport as the wire shows it, without the values of headers and variables. */
+export function maskTransport(transport: McpTransport) {
+  if (transport.type === "http") return { ...transport, headers: mapValues(transport.headers, maskValue) };
+  return { ...transport, args: [...transport.args], env: mapValues(transport.env, maskValue) };
+}
+
+/**
+ * The transport with the stored values where masks stand. Throws an `Error` for a mask of nothing, and for headers that
+ * would go to another origin than the one they were given for: who may set a plugin up may not read them.
+ */
+export function unmaskTransport(given: McpTransport, stored: McpTransport | null): McpTransport {
+  if (given.type === "http") {
+    const known = stored?.type === "http" ? stored : null;
+    const moved = known !== null && new URL(known.url).origin !== new URL(given.url).origin;
+    if (moved && Object.values(given.headers).some(isMask)) {
+      throw new Error("transport.headers: give the values again, since the address is that of another server");
+    }
+    return { ...given, headers: unmask(given.headers, known?.headers ?? {}, "headers") };
+  }
+  return { ...given, env: unmask(given.env, stored?.type === "stdio" ? stored.env : {}, "env") };
+}
+
+type Values = Readonly<Record<string, string>>;
+
+function unmask(given: Values, stored: Values, field: string): Values {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      if (!isMask(value)) return [name, value];
+      const known = Object.hasOwn(stored, name) ? stored[name] : undefined;
+      if (known === undefined) throw new Error(`transport.${field}.${name}: nothing is stored that it could stand for`);
+      return [name, known];
+    }),
+  );
+}
+
+const mapValues = (values: Values, change: (value: string) => string): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+
+/** Headers that are no secret, whoever is asked. */
+const harmlessHeaders: ReadonlySet<string> = new Set(["accept-language", "user-agent"]);
+const tellingParameter = /key|token|secret|passw|auth|sig/i;
+
+/** Variables that are settings and no secret, whatever is started. */
+const plainVariables: ReadonlySet<string> = new Set([
+  ...["NODE_ENV", "APP_ENV", "ENVIRONMENT", "LOG_LEVEL", "DEBUG", "PATH", "HOME", "HOST", "PORT"],
+  ...["LANG", "LC_ALL", "TZ", "AWS_REGION", "AWS_DEFAULT_REGION"],
+]);
+
+/** The values of a transport that no model, log or answer may show. */
+export function transportSecrets(transport: McpTransport): string[] {
+  if (transport.type === "http") return httpSecrets(transport);
+  return Object.entries(transport.env).flatMap(([name, value]) => (plainVariables.has(name) ? [] : [value]));
+}
+
+/** The words of JSON Schema that are long enough to be taken for a secret: without them no schema would stay one. */
+const schemaWords: ReadonlySet<string> = new Set([
+  ...["object", "string", "number", "integer", "boolean"],
+  ...["properties", "required", "description", "default"],
+]);
+
+/** Those of a transport without what would spoil the schemas of a listing, and is no secret. */
+export function listingSecrets(transport: McpTransport): string[] {
+  const isSchemaWord = (line: string) => schemaWords.has(line.toLowerCase());
+  return transportSecrets(transport).flatMap((value) => {
+    const lines = secretLines(value);
+    return lines.some(isSchemaWord) ? lines.filter((line) => !isSchemaWord(line)) : [value];
+  });
+}
+
+function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>): string[] {
+  const secret = Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name.toLowerCase()));
+  const parameters = [...new URL(url).searchParams].filter(([name]) => tellingParameter.test(name));
+  return [
+    ...secret.flatMap(([, value]) => [value, ...credentialsIn(value.trim())]),
+    ...parameters.map(([, value]) => value),
+  ];
+}
+
+/** What follows a scheme such as `Bearer`, and the password in a `Basic` one. */
+function credentialsIn(value: string): string[] {
+  const [, scheme = "", credential = ""] = /^([A-Za-z][\w-]*) +(\S.*)$/.exec(value) ?? [];
+  if (scheme.toLowerCase() !== "basic") return [credential];
+  const opened = messageOf(() => atob(credential)) === null ? atob(credential) : "";
+  return [credential, opened, opened.slice(opened.indexOf(":") + 1)];
+}

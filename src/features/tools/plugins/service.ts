@@ -1,0 +1,185 @@
+import { count, eq, sql } from "drizzle-orm";
+import { type Ctx, write } from "../../../context.ts";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import type { McpTransport } from "../../../core/ports.ts";
+import { scrubber } from "../../../core/scrub.ts";
+import { clip, storable } from "../../../core/text.ts";
+import type { Db } from "../../../db/client.ts";
+import { agents, organizations, plugins } from "../../../db/schema.ts";
+import { boundListing, type Listing, mostTools } from "./listing.ts";
+import { listingSecrets, namespaceProblem, unmaskTransport } from "./rules.ts";
+import type { Plugin, PluginSettings } from "./schema.ts";
+import {
+  findPlugin,
+  findPlugins,
+  isPlugin,
+  isUnchanged,
+  openTransport,
+  type PluginRow,
+  sealTransport,
+  toPlugin,
+  versionOf,
+} from "./store.ts";
+import { requireAllowed, serverId, serverOf } from "./tools.ts";
+
+const mostPlugins = 64;
+
+/** The organization's plugins, by namespace. */
+export async function listPlugins({ db, cipher, membership }: Ctx): Promise<Plugin[]> {
+  const rows = await findPlugins(db, membership.organizationId);
+  return Promise.all(rows.map((row) => toPlugin(cipher, row)));
+}
+
+/** Throws the 404. */
+export async function getPlugin(ctx: Ctx, namespace: string): Promise<Plugin> {
+  return toPlugin(ctx.cipher, await requirePlugin(ctx, namespace));
+}
+
+/**
+ * Stores the plugin after its server was asked for its tools: one that can't be reached is stored all the same, with the
+ * reason. Throws 400 for settings that can't be, and 409 when somebody else changes the plugin meanwhile.
+ */
+export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSettings): Promise<Plugin> {
+  const problem = namespaceProblem(namespace);
+  if (problem !== null) throw new EngineError("bad-request", problem);
+  requireAllowed(settings.transport, ctx.options);
+  const { organizationId } = ctx.membership;
+  const stored = await findPlugin(ctx.db, organizationId, namespace);
+  const transport = unmasked(settings.transport, stored && (await openTransport(ctx.cipher, stored)));
+  const enabled = settings.enabled ?? stored?.enabled ?? true;
+  const sealed = await sealTransport(ctx.cipher, organizationId, namespace, transport);
+  const found = enabled ? await listTools(ctx, namespace, transport) : {};
+
+  const change = {
+    action: stored ? "plugin.update" : "plugin.create",
+    target: namespace,
+    summary: { kind: settings.kind, ...described(transport), enabled },
+  };
+  const row = await write(ctx, change, async (tx) => {
+    await requireUnchanged(tx, organizationId, namespace, stored);
+    const author = ctx.actor.type === "user" ? ctx.actor.id : null;
+    const values = { enabled, keyId: sealed.keyId, config: sealed.ciphertext, updatedBy: author, ...found };
+    const [saved] = await tx
+      .insert(plugins)
+      .values({ id: newId(), organizationId, namespace, kind: settings.kind, createdBy: author, ...values })
+      .onConflictDoUpdate({
+        target: [plugins.organizationId, plugins.namespace],
+        set: { ...values, updatedAt: sql`now()` },
+      })
+      .returning();
+    await touchAgents(tx, organizationId);
+    if (!saved) throw new Error("An upsert returned no row");
+    return saved;
+  });
+  if (!enabled) ctx.mcp.forget(serverId(organizationId, namespace));
+  return toPlugin(ctx.cipher, row);
+}
+
+/** Asks the server for its tools again. Throws the 404, 400 for a process that may not be started, 409 for a disabled plugin. */
+export async function refreshPlugin(ctx: Ctx, namespace: string): Promise<Plugin> {
+  const stored = await requirePlugin(ctx, namespace);
+  if (!stored.enabled) throw new EngineError("conflict", "The plugin is disabled: enable it first");
+  const { organizationId } = ctx.membership;
+  const transport = await openTransport(ctx.cipher, stored);
+  const found = await listTools(ctx, namespace, transport);
+  const change = { action: "plugin.refresh", target: namespace, summary: { status: found.status } };
+  const row = await write(ctx, change, async (tx) => {
+    await requireUnchanged(tx, organizationId, namespace, stored);
+    const [saved] = await tx.update(plugins).set(found).where(isPlugin(organizationId, namespace)).returning();
+    await touchAgents(tx, organizationId);
+    if (!saved) throw notFound("Plugin");
+    return saved;
+  });
+  return toPlugin(ctx.cipher, row);
+}
+
+/** Agents lose its tools with the next turn. Throws the 404. */
+export async function deletePlugin(ctx: Ctx, namespace: string): Promise<void> {
+  const { organizationId } = ctx.membership;
+  await requirePlugin(ctx, namespace);
+  await write(ctx, { action: "plugin.delete", target: namespace }, async (tx) => {
+    const gone = await tx.delete(plugins).where(isPlugin(organizationId, namespace)).returning({ id: plugins.id });
+    if (gone.length === 0) throw notFound("Plugin");
+    await touchAgents(tx, organizationId);
+  });
+  ctx.mcp.forget(serverId(organizationId, namespace));
+}
+
+async function requirePlugin({ db, membership }: Ctx, namespace: string): Promise<PluginRow> {
+  const row = namespaceProblem(namespace) === null ? await findPlugin(db, membership.organizationId, namespace) : null;
+  if (!row) throw notFound("Plugin");
+  return row;
+}
+
+function unmasked(given: McpTransport, stored: McpTransport | null): McpTransport {
+  try {
+    return unmaskTransport(given, stored);
+  } catch (error) {
+    throw new EngineError("bad-request", error instanceof Error ? error.message : "transport: is not valid");
+  }
+}
+
+interface Found {
+  status: Plugin["status"];
+  lastError: string | null;
+  refreshedAt: Date;
+  /** What was known stays when the server can't be reached. */
+  tools?: Listing["tools"];
+}
+
+async function listTools(ctx: Ctx, namespace: string, transport: McpTransport): Promise<Found> {
+  const { organizationId } = ctx.membership;
+  const server = serverOf(ctx, { organizationId, namespace, version: await versionOf(transport), transport });
+  const refreshedAt = new Date(ctx.clock.now());
+  try {
+    const listed = await ctx.mcp.list(server, mostTools);
+    const { tools, note } = boundListing(listed, scrubber(listingSecrets(transport)));
+    return { status: "connected", lastError: note, refreshedAt, tools };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { status: "failed", lastError: storable(clip(reason, 1_000)), refreshedAt };
+  }
+}
+
+/** One after the other, and none over what the caller has not seen. */
+async function requireUnchanged(
+  tx: Db,
+  organizationId: string,
+  namespace: string,
+  seen: PluginRow | null,
+): Promise<void> {
+  await tx
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(eq(organizations.id, organizationId))
+    .for("no key update");
+  const row = await findPlugin(tx, organizationId, namespace);
+  if (!isUnchanged(seen, row)) {
+    throw new EngineError("conflict", "Somebody else changed this plugin meanwhile: look at it, then try again");
+  }
+  if (row) return;
+  const [{ total } = { total: 0 }] = await tx
+    .select({ total: count() })
+    .from(plugins)
+    .where(eq(plugins.organizationId, organizationId));
+  if (total >= mostPlugins) {
+    throw new EngineError("conflict", `The organization has ${mostPlugins} plugins: delete one first`);
+  }
+}
+
+/** What a turn may call is part of every agent that is kept in memory. */
+async function touchAgents(tx: Db, organizationId: string): Promise<void> {
+  await tx
+    .update(agents)
+    .set({ revision: sql`${agents.revision} + 1` })
+    .where(eq(agents.organizationId, organizationId));
+}
+
+/** For the audit log: where it is, never with what. */
+function described(transport: McpTransport): Record<string, unknown> {
+  if (transport.type === "http") {
+    return { transport: "http", origin: new URL(transport.url).origin, headers: Object.keys(transport.headers) };
+  }
+  return { transport: "stdio", command: transport.command, env: Object.keys(transport.env) };
+}

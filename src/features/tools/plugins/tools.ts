@@ -1,0 +1,55 @@
+import type { Services } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import type { McpServer, McpTransport } from "../../../core/ports.ts";
+import type { JsonObject, Tool } from "../../../turn/types.ts";
+import type { ListedTool } from "../catalogue.ts";
+import { argumentCheck } from "./arguments.ts";
+import { transportSecrets } from "./rules.ts";
+import type { OpenPlugin } from "./store.ts";
+
+/** The tools of these plugins, as turns call them. A server is connected to when the first of its tools is called. */
+export function pluginTools(services: Services, plugins: readonly OpenPlugin[]): Tool[] {
+  return plugins.flatMap((plugin) => plugin.tools.map((tool) => pluginTool(services, plugin, tool)));
+}
+
+/** The values of a plugin's configuration that must be blotted out of whatever its tools and their turns say. */
+export function pluginSecrets({ transport }: Pick<OpenPlugin, "transport">): string[] {
+  return transportSecrets(transport);
+}
+
+/** A plugin's server for the port, under the policies of this moment. Throws 400 for a process that may not be started. */
+export function serverOf({ options, policies }: Services, plugin: Omit<OpenPlugin, "tools">): McpServer {
+  const { organizationId, namespace, version, transport } = plugin;
+  requireAllowed(transport, options);
+  return {
+    id: serverId(organizationId, namespace),
+    version,
+    name: namespace,
+    transport,
+    secrets: transportSecrets(transport),
+    allowedHosts: policies.values.httpAllowedHosts,
+  };
+}
+
+export const serverId = (organizationId: string, namespace: string) => `${organizationId}:${namespace}`;
+
+export function requireAllowed({ type }: McpTransport, { allowStdioMcp }: Services["options"]): void {
+  if (type === "http" || allowStdioMcp) return;
+  throw new EngineError(
+    "bad-request",
+    "This installation starts no MCP servers as processes: whoever runs it may set ALLOW_STDIO_MCP=true",
+  );
+}
+
+function pluginTool(services: Services, plugin: OpenPlugin, tool: ListedTool): Tool {
+  return {
+    name: `${plugin.namespace}:${tool.name}`,
+    description: tool.description,
+    inputSchema: tool.inputSchema as JsonObject,
+    // What servers say of their tools, such as that one only reads, is not to be trusted.
+    effect: "external",
+    needsApproval: false,
+    validate: argumentCheck(tool.inputSchema),
+    execute: async (args, { signal }) => services.mcp.call(serverOf(services, plugin), tool, args, signal),
+  };
+}

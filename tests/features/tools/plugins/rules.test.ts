@@ -1,0 +1,255 @@
+import { describe, expect, test } from "vitest";
+import type { McpTransport } from "../../../../src/core/ports.ts";
+import { scrubber } from "../../../../src/core/scrub.ts";
+import { argumentCheck } from "../../../../src/features/tools/plugins/arguments.ts";
+import { boundListing } from "../../../../src/features/tools/plugins/listing.ts";
+import {
+  envProblem,
+  headersProblem,
+  listingSecrets,
+  maskTransport,
+  namespaceProblem,
+  transportSecrets,
+  unmaskTransport,
+  urlProblem,
+} from "../../../../src/features/tools/plugins/rules.ts";
+import { processorTime } from "../../../processor-time.ts";
+
+const http = (headers: Record<string, string>, url = "https://mcp.example/mcp"): McpTransport => ({
+  type: "http",
+  url,
+  headers,
+});
+const stdio = (env: Record<string, string>): McpTransport => ({ type: "stdio", command: "run", args: ["-x"], env });
+
+describe("a namespace", () => {
+  test.each(["a", "crm", "github-mcp", "0", "x".repeat(32)])("may be %s", (name) => {
+    expect(namespaceProblem(name)).toBeNull();
+  });
+  test.each(["", "-a", "A", "a_b", "a:b", "a.b", "x".repeat(33), "crm\n", "é"])("must not be %j", (name) => {
+    expect(namespaceProblem(name)).toContain("1 to 32 lower-case letters");
+  });
+  test.each(["agent", "builtin", "github", "render", "hubspot", "markdown-pdf", "files"])("%s is taken", (name) => {
+    expect(namespaceProblem(name)).toContain(`reserved; choose another one, such as my-${name}`);
+  });
+});
+
+describe("settings", () => {
+  test("name what is wrong with an address, with headers, with variables", () => {
+    expect(urlProblem("https://mcp.example/mcp?x=1")).toBeNull();
+    expect(urlProblem("ftp://mcp.example")).toContain("http:// or https://");
+    expect(urlProblem("https://user:pass@mcp.example")).toContain("user name or a password");
+    expect(headersProblem({ Authorization: "Bearer x", "X-Key": "••••last" })).toBeNull();
+    expect(headersProblem({ Host: "x" })).toContain("The header Host cannot be set");
+    expect(headersProblem({ "Mcp-Session-Id": "x" })).toContain("the protocol's; leave it out");
+    expect(headersProblem({ "X-Key": "a\r\nX-Other: b" })).toContain("characters that a header cannot hold");
+    expect(headersProblem(Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`x${n}`, ""])))).toContain("32");
+    expect(envProblem({ API_TOKEN: "x", _x: "" })).toBeNull();
+    expect(envProblem({ "A=B": "x" })).toContain("letters, digits and underscores");
+  });
+});
+
+describe("a mask", () => {
+  test("shows the end of a long value and nothing of a short one", () => {
+    expect(maskTransport(http({ A: "Bearer 0123456789", B: "short", C: "" }))).toEqual(
+      http({ A: "••••6789", B: "••••", C: "••••" }),
+    );
+    expect(maskTransport(stdio({ TOKEN: "0123456789ab" }))).toEqual(stdio({ TOKEN: "••••89ab" }));
+  });
+
+  test("sent back keeps what is stored, and what is new replaces it", () => {
+    const stored = http({ A: "first", B: "second" });
+    expect(unmaskTransport(http({ A: "••••", C: "third" }), stored)).toEqual(http({ A: "first", C: "third" }));
+    expect(unmaskTransport(stdio({ T: "••••x" }), stdio({ T: "value" }))).toEqual(stdio({ T: "value" }));
+  });
+
+  test("of nothing is refused", () => {
+    const nothing = "transport.headers.A: nothing is stored that it could stand for";
+    expect(() => unmaskTransport(http({ A: "••••" }), null)).toThrow(nothing);
+    expect(() => unmaskTransport(http({ A: "••••" }), http({ B: "x" }))).toThrow(nothing);
+    expect(() => unmaskTransport(http({ A: "••••" }), stdio({ A: "x" }))).toThrow(nothing);
+    expect(() => unmaskTransport(stdio({ constructor: "••••" }), stdio({}))).toThrow("transport.env.constructor");
+  });
+
+  test("does not carry a credential to another server", () => {
+    const stored = http({ A: "first" });
+    expect(() => unmaskTransport(http({ A: "••••" }, "https://evil.example/mcp"), stored)).toThrow("another server");
+    expect(() => unmaskTransport(http({ A: "••••" }, "http://mcp.example/mcp"), stored)).toThrow("another server");
+    expect(unmaskTransport(http({ A: "••••" }, "https://mcp.example/v2"), stored)).toMatchObject({
+      headers: { A: "first" },
+    });
+  });
+});
+
+test("the secrets of a transport are its values, what is in them, and telling parameters of its address", () => {
+  const url = "https://mcp.example/mcp?api_key=in-the-url&toolset=default";
+  const basic = `Basic ${btoa("ada:lovelace")}`;
+  expect(
+    transportSecrets(http({ Authorization: "Bearer token-1", "X-Basic": basic, "User-Agent": "mine" }, url)),
+  ).toEqual(expect.arrayContaining(["Bearer token-1", "token-1", basic, "ada:lovelace", "lovelace", "in-the-url"]));
+  const all = transportSecrets(http({ Authorization: "Basic not base64!", "User-Agent": "mine" }, url));
+  expect(all).not.toContain("mine");
+  expect(all).not.toContain("default");
+  expect(transportSecrets(http({ Authorization: " Bearer token-1 " }))).toContain("token-1");
+});
+
+test("the secrets of a process are its variables, but those that are settings by their names", () => {
+  expect(transportSecrets(stdio({ NODE_ENV: "production", TZ: "Europe/Zurich", MODE: "geheim" }))).toEqual(["geheim"]);
+  const scrub = scrubber(transportSecrets(stdio({ KEY: "-----\nabcdef\n  ghijkl\n" })));
+  expect(scrub("abcdef, ghijkl")).toBe("[secret], [secret]");
+});
+
+describe("what a server lists", () => {
+  const tool = (name: string, more: object = {}) => ({
+    name,
+    description: "",
+    inputSchema: { type: "object" },
+    ...more,
+  });
+  const schemaOf = (inputSchema: object) => boundListing([tool("a", { inputSchema })]).tools[0]?.inputSchema;
+  const open = { type: "object", properties: {} };
+
+  test("is cut at 256 tools and at 256 KiB, and says so", () => {
+    const many = boundListing(Array.from({ length: 10_000 }, (_, index) => tool(`tool-${index}`)));
+    expect(many.tools).toHaveLength(256);
+    expect(many.note).toContain("the first 256 are used");
+    const description = "x".repeat(10_000);
+    const large = boundListing(Array.from({ length: 200 }, (_, index) => tool(`tool-${index}`, { description })));
+    expect(JSON.stringify(large.tools).length).toBeLessThanOrEqual(256 * 1024 + 200);
+    expect(large.tools.length).toBeGreaterThan(50);
+    expect(large.tools[0]?.description).toHaveLength(4_096);
+    expect(large.note).toContain(`the first ${large.tools.length} are used`);
+  });
+
+  test("has each name once, and none that can't be one", () => {
+    const names = ["a", "a", "", " ", "x".repeat(129), "n\u0000l", "\ud800", "b:c", "ü"];
+    const { tools, note } = boundListing(names.map((name) => tool(name)));
+    expect(tools.map(({ name }) => name)).toEqual(["a", "b:c", "ü"]);
+    expect(note).toContain("6 of its tools are left out");
+    expect(boundListing([tool("a")])).toMatchObject({ note: null });
+  });
+
+  test("says no secret of the plugin, not even half of one", () => {
+    const secret = "sk-4711-geheim";
+    const scrub = scrubber([secret]);
+    const description = `${"x".repeat(4_090)}${secret}`;
+    const inputSchema = {
+      type: "object",
+      properties: { a: { type: "string", default: secret, description: btoa(secret) }, [secret]: {} },
+    };
+    const { tools, note } = boundListing([tool("a", { description, inputSchema }), tool(`b-${secret}`)], scrub);
+    expect(tools.map(({ name }) => name)).toEqual(["a"]);
+    expect(JSON.stringify(tools)).not.toMatch(/sk-47|geheim/);
+    expect(JSON.stringify(tools)).not.toContain(btoa(secret));
+    expect(tools[0]?.inputSchema).toMatchObject({ properties: { a: { type: "string", default: "[secret]" } } });
+    expect(note).toContain("hold a secret of the plugin");
+    expect(note).not.toContain(secret);
+  });
+
+  test("stays a listing when a variable holds a word of JSON Schema", () => {
+    const transport = {
+      type: "stdio" as const,
+      command: "x",
+      args: [],
+      env: { A: "object", B: "String ", C: "geheim", D: "verdeckt\nrequired" },
+    };
+    expect(listingSecrets(transport)).toEqual(["geheim", "verdeckt"]);
+  });
+
+  test("has schemas that every provider takes", () => {
+    expect(schemaOf({ $schema: "x", properties: { a: { type: "string" } } })).toEqual({
+      type: "object",
+      properties: { a: { type: "string" } },
+    });
+    expect(schemaOf({ type: "array", items: {} })).toEqual(open);
+    expect(schemaOf({ type: "object", properties: [] })).toEqual(open);
+    expect(schemaOf({ type: "object", description: "x".repeat(70_000) })).toEqual(open);
+    let deep: object = {};
+    for (let level = 0; level < 10_000; level += 1) deep = { items: deep };
+    expect(schemaOf({ type: "object", properties: { deep } })).toEqual(open);
+    const nul = boundListing([tool("a", { description: "a\u0000b", inputSchema: { properties: { "x\u0000": {} } } })]);
+    expect(JSON.stringify(nul.tools)).not.toContain("\\u0000");
+  });
+});
+
+describe("arguments", () => {
+  const check = (schema: object) => argumentCheck(schema as Record<string, unknown>);
+
+  test("are checked by what the server says of them", () => {
+    const person = check({
+      type: "object",
+      properties: {
+        name: { type: "string", minLength: 2 },
+        age: { type: "integer" },
+        tags: { type: "array", items: { enum: ["a", "b"] } },
+      },
+      required: ["name"],
+      additionalProperties: false,
+    });
+    const good = { name: "Ada", age: 36, tags: ["a"] };
+    expect(person(good)).toBe(good);
+    expect(() => person({ age: 36 })).toThrow(/^The arguments are not valid: .*"name"/);
+    expect(() => person({ name: "Ada", age: "36" })).toThrow(/^The arguments are not valid: age: .*integer/);
+    expect(() => person({ name: "Ada", tags: ["c"] })).toThrow("tags/0");
+    expect(() => person({ name: "Ada", other: 1 })).toThrow("not valid: other");
+    for (const none of ["x", null, [], 7]) expect(() => person(none)).toThrow("they must be an object");
+  });
+
+  test("pass where the schema is broken, or says what can't be checked without risk", () => {
+    const anything = { a: 1, pattern: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" };
+    for (const schema of [
+      { type: 7, required: "a", enum: "abc", properties: "x" },
+      { $ref: "#/nowhere" },
+      { $ref: "#" },
+      { allOf: [{ $ref: "#" }] },
+      { type: "object", properties: { pattern: { pattern: "^(a+)+$" } } },
+      { patternProperties: { "^(a+)+$": false, a: {} }, additionalProperties: false },
+      { not: { $ref: "#/x" } },
+      { not: {} },
+      { oneOf: [{ $ref: "#/a" }, { $ref: "#/b" }] },
+      JSON.parse('{ "if": {}, "then": false }'),
+      { unevaluatedProperties: false },
+      { items: [{ type: "string" }] },
+      { $id: "::::", properties: {} },
+      { exclusiveMinimum: true, properties: { a: { exclusiveMinimum: true, minimum: "x" } } },
+    ]) {
+      expect(check(schema)(anything), JSON.stringify(schema)).toBe(anything);
+    }
+    // A field may be called as a keyword is.
+    expect(() => check({ properties: { pattern: { type: "number" } } })(anything)).toThrow("pattern");
+  });
+
+  test("pass where their number times the schema's length would take too long", () => {
+    const numbers = (length: number) => Array.from({ length }, () => 1);
+    const texts = { a: { items: { type: "string" } } };
+    expect(() => check({ properties: texts })({ a: numbers(1_000) })).toThrow("a/0");
+    const many = (length: number, part: object) => Array.from({ length }, () => part);
+    const wide = Object.fromEntries(numbers(15_000).map((one, index) => [`k${index}`, one]));
+    const taken = processorTime();
+    for (const [schema, value] of [
+      [{ items: { allOf: many(3_500, { type: "string" }) } }, numbers(15_000)],
+      [{ items: { anyOf: many(3_500, { type: "string" }) } }, numbers(15_000)],
+      [{ items: { enum: Array.from({ length: 10_000 }, (_, index) => `${index}`) } }, numbers(15_000)],
+      [{ items: { required: Array.from({ length: 5_000 }, (_, index) => `${index}`) } }, many(15_000, {})],
+      [{ allOf: many(3_500, { minLength: 9_000_000 }) }, "x".repeat(500_000)],
+      [{ allOf: many(3_500, { minProperties: 20_000 }) }, wide],
+      [{ type: "string", enum: many(20_000, {}) }, wide],
+    ] as const) {
+      const args = { a: value };
+      expect(check({ properties: { a: schema } })(args)).toBe(args);
+    }
+    expect(taken()).toBeLessThan(1_000);
+  });
+
+  test("are checked in no time, whatever the schema wants", () => {
+    const $defs: Record<string, object> = { d30: {} };
+    for (let level = 0; level < 30; level += 1) {
+      const next = { $ref: `#/$defs/d${level + 1}` };
+      $defs[`d${level}`] = { allOf: [next, next] };
+    }
+    const taken = processorTime();
+    check({ type: "object", $defs, allOf: [{ $ref: "#/$defs/d0" }] })({});
+    check({ properties: { a: { pattern: "^(a+)+$", format: "email" } } })({ a: `${"a".repeat(50_000)}!` });
+    expect(taken()).toBeLessThan(1_000);
+  });
+});
