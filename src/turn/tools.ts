@@ -58,7 +58,7 @@ export async function callTool(
   const controller = new AbortController();
   const limit = cutOff(controller, signal, clock, tool.timeoutMs?.() ?? input.limits.toolMs);
   try {
-    const args = tool.effect === "external" ? call.args : scrubJson(call.args, input.scrub);
+    const args = tool.seesSecrets ? call.args : scrubJson(call.args, input.scrub);
     const work = tool.execute(tool.validate(args), {
       toolCallId: call.id,
       signal: controller.signal,

@@ -53,10 +53,12 @@ export interface Tool {
   description: string;
   inputSchema: JsonObject;
   /**
-   * `external`: something outside changes, so that nothing may be done twice. `none`: it works within the engine, and
-   * gets its arguments without what is secret, since it may keep them.
+   * `external`: a call may change something outside the engine, so it is made only once. `none`: a repeated call does no
+   * harm.
    */
   effect: "none" | "external";
+  /** Whether the arguments reach the tool unscrubbed; a tool that may store them gets them without secrets. */
+  seesSecrets: boolean;
   /** A person decides about each call before it is made (decisions §7). */
   needsApproval: boolean;
   /** How long a call may take, where that is not as long as other tools. */

@@ -337,14 +337,14 @@ describe("a hook that fails", () => {
   });
 });
 
-test("secrets are blotted out of arguments, results and errors; a tool that goes outside gets them as they are", async () => {
+test("secrets are blotted out of arguments, results and errors; a tool that sees secrets gets them as they are", async () => {
   const secret = "top-secret-value";
   const given: unknown[] = [];
   const args = { said: "{{message.text}}" };
   const execute = noting(given, { deep: [`a ${secret} b`] });
   const all = [
     hook("message_received", execute, {
-      ...{ args, toolName: "send", tool: { ...tool("send", execute), effect: "external" } },
+      ...{ args, toolName: "send", tool: { ...tool("send", execute), seesSecrets: true } },
     }),
     hook("message_received", fail(`401 for ${secret}`), { args }),
     replacing(answering(`Reply with ${secret}.`)),

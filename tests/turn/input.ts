@@ -49,6 +49,7 @@ export function tool(name: string, execute: Tool["execute"]): Tool {
     description: name,
     inputSchema: { type: "object" },
     effect: "none",
+    seesSecrets: false,
     needsApproval: false,
     validate: (args) => args,
     execute,

@@ -250,7 +250,7 @@ test("a secret that the model says is scrubbed, also over several deltas and in 
       return "done";
     });
   const tools = new Map([
-    ["send", { ...noting("send"), effect: "external" as const }],
+    ["send", { ...noting("send"), seesSecrets: true }],
     ["keep", noting("keep")],
   ]);
   const deltas = ["The value is top", "-secret", "-val", "ue, and top-", "notch."];
@@ -271,7 +271,7 @@ test("a secret that the model says is scrubbed, also over several deltas and in 
   expect(streamedText(events)).toBe("The value is [secret], and top-notch.It ends in top-secret");
   expect(outcome.text).toBe(streamedText(events));
   expect(events).toContainEqual({ type: "tool-call", id: "a", name: "send", args: { to: "[secret]" } });
-  // Only what goes outside needs it; what the engine does itself may be kept.
+  // `keep` may store its arguments, so it sees no secret.
   expect(given).toEqual([
     ["send", { to: "top-secret-value" }],
     ["keep", { note: "[secret]" }],

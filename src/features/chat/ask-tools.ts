@@ -62,7 +62,8 @@ export async function askTools(
     .orderBy(asc(agents.slug));
   return others.map((other) => {
     const { slug } = other;
-    const tool = builtin({ ...agentTool(other), input, effect: "external" });
+    // The other agent may change something outside, and may need the very secret that this one was told.
+    const tool = builtin({ ...agentTool(other), input, effect: "external", seesSecrets: true });
     return {
       ...tool.implement(async ({ message }, context) => ({ reply: await ask({ asker, slug, message, context }) })),
       timeoutMs: () => policies.values.agentCallTimeoutSeconds * 1000 + graceMs,

@@ -9,7 +9,9 @@ export const readSkill = builtin({
     "Reads the instructions of a skill. Do this before you act on anything that a listed skill is about. Placeholders such as {{skill_env.name.KEY}} stand for values that you can't see: pass them on as they are.",
   category: "Skills",
   input: z.object({ skill: skillName }),
+  // It only looks the skill up by its name, which is no secret.
   effect: "none",
+  seesSecrets: false,
 });
 
 export const runSkillScript = builtin({
@@ -22,7 +24,9 @@ export const runSkillScript = builtin({
     file: z.string().describe("The script's file, as the skill names it."),
     args: z.unknown().optional().describe("Handed to the script as its global `args`."),
   }),
+  // A script only computes; it gets the skill's own secrets through placeholders, not from the model.
   effect: "none",
+  seesSecrets: false,
 });
 
 export const currentTime = builtin({
@@ -32,7 +36,9 @@ export const currentTime = builtin({
   input: z.object({
     timezone: z.string().optional().describe("An IANA name such as Europe/Zurich; the assistant's own when absent."),
   }),
+  // It only reads the clock; a time zone is no secret.
   effect: "none",
+  seesSecrets: false,
 });
 
 export const httpRequest = builtin({
@@ -51,7 +57,9 @@ export const httpRequest = builtin({
       .optional()
       .describe("Text, or a value that is sent as JSON."),
   }),
+  // A request may change the service, which may want the very secret that the model was told.
   effect: "external",
+  seesSecrets: true,
 });
 
 export const saveMemory = builtin({
@@ -75,7 +83,9 @@ export const saveMemory = builtin({
       .describe("One word, such as preferences; general when absent."),
     importance: z.int().min(1).max(10).optional().describe("1 to 10; 5 when absent."),
   }),
+  // The fact is stored, so it must hold no secret; the same fact again updates the memory.
   effect: "none",
+  seesSecrets: false,
 });
 
 export const searchMemory = builtin({
@@ -87,7 +97,9 @@ export const searchMemory = builtin({
     query: z.string().min(1).max(1000).describe("Words that the memory may contain, in the language it was saved in."),
     limit: z.int().min(1).max(20).optional().describe("How many at most; 5 when absent."),
   }),
+  // It only reads; no stored memory holds a secret that the query could name.
   effect: "none",
+  seesSecrets: false,
 });
 
 const stateKey = z.string().trim().min(1).max(128);
@@ -97,7 +109,9 @@ export const getState = builtin({
   description: "Reads the state of this conversation: values that the application or you have noted under a key.",
   category: "State",
   input: z.object({ key: stateKey.optional().describe("One key; all of them when absent.") }),
+  // It only reads; no stored key holds a secret.
   effect: "none",
+  seesSecrets: false,
 });
 
 export const setState = builtin({
@@ -106,7 +120,9 @@ export const setState = builtin({
     "Notes a value in the state of this conversation, where it stays for its later turns. Replaces what the key had.",
   category: "State",
   input: z.object({ key: stateKey, value: z.json().describe("Any JSON value; null removes the key.") }),
+  // The value is stored, so it must hold no secret; the same value again changes nothing.
   effect: "none",
+  seesSecrets: false,
 });
 
 /** Every tool of the engine, as the catalogue lists them. */

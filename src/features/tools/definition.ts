@@ -35,12 +35,14 @@ interface Description<Schema extends z.ZodType> {
   category: string;
   input: Schema;
   effect: Tool["effect"];
+  seesSecrets: boolean;
 }
 
 /** Describes a tool of the engine once: for catalogues, for models, and for checking what a model sends. */
 export function builtin<Schema extends z.ZodType>({
   input,
   effect,
+  seesSecrets,
   ...shown
 }: Description<Schema>): BuiltinTool<z.output<Schema>> {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
@@ -59,6 +61,7 @@ export function builtin<Schema extends z.ZodType>({
       description: shown.description,
       inputSchema,
       effect,
+      seesSecrets,
       needsApproval: false,
       validate,
       execute: (args, context) => execute(args as z.output<Schema>, context),

@@ -40,6 +40,13 @@ test("every tool says what it is, takes an object, and has a name of its own", (
   }
 });
 
+test("only requests to the web change something outside and see secrets", () => {
+  const tools = builtins.map((definition) => definition.implement(async () => null));
+  const named = (those: Tool[]) => those.map(({ name }) => name);
+  expect(named(tools.filter(({ effect }) => effect === "external"))).toEqual(["httpRequest"]);
+  expect(named(tools.filter(({ seesSecrets }) => seesSecrets))).toEqual(["httpRequest"]);
+});
+
 test("arguments that are not as declared are told apart by field", () => {
   const { tool } = http();
   expect(() => tool.validate({ url: 7, method: "BREW" })).toThrow(/^The arguments are not valid: url .*; method /);

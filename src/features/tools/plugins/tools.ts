@@ -46,8 +46,10 @@ function pluginTool(services: Services, plugin: OpenPlugin, tool: ListedTool): T
     name: `${plugin.namespace}:${tool.name}`,
     description: tool.description,
     inputSchema: tool.inputSchema as JsonObject,
-    // What servers say of their tools, such as that one only reads, is not to be trusted.
+    // A server's word that its tool only reads is not to be trusted.
     effect: "external",
+    // The server may want the very secret that the model was told.
+    seesSecrets: true,
     needsApproval: false,
     validate: argumentCheck(tool.inputSchema),
     execute: async (args, { signal }) => services.mcp.call(serverOf(services, plugin), tool, args, signal),

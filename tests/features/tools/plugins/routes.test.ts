@@ -264,7 +264,8 @@ describe("the tools of plugins", () => {
     services.policies.set({ ...defaultPolicies, httpAllowedHosts: ["mcp.internal"] });
     const loaded = await loadPlugins(services.database.db, services.cipher, organization.id);
     const [find] = pluginTools(services, loaded);
-    expect(find).toMatchObject({ name: "crm:find", description: "Does find", inputSchema, effect: "external" });
+    expect(find).toMatchObject({ name: "crm:find", description: "Does find", inputSchema });
+    expect(find).toMatchObject({ effect: "external", seesSecrets: true });
     expect(() => find?.validate({})).toThrow('"name"');
     const context = toolContext();
     expect(await find?.execute({ name: "Ada" }, context)).toEqual({ called: "find", args: { name: "Ada" } });
