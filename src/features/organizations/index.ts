@@ -1,10 +1,10 @@
 import { router } from "../../http/route.ts";
-import { keyRoutes } from "./key-routes.ts";
-import { memberRoutes } from "./member-routes.ts";
-import { organizationRoutes as ownRoutes } from "./organization-routes.ts";
-import { workspaceRoutes } from "./workspace-routes.ts";
+import { keyRoutes } from "./keys/routes.ts";
+import { memberRoutes } from "./members/routes.ts";
+import { organizationRoutes as ownRoutes } from "./routes.ts";
+import { workspaceRoutes } from "./workspaces/routes.ts";
 
-/** `/api/organizations` with all that they hold: members, workspaces, management keys. */
+/** `/api/organizations`, with their members, workspaces and management keys. */
 export const organizationRoutes = router()
   .route("/", ownRoutes)
   .route("/", memberRoutes)

@@ -1,43 +1,49 @@
 import { z } from "@hono/zod-openapi";
-import { Name, Timestamp } from "../../http/shapes.ts";
+import { Email, Name, OrganizationSlug, Timestamp } from "../../http/shapes.ts";
 
-/** The organization in the paths of all that belongs to it. */
+/** The organization in the paths of its members, workspaces and keys. */
 export const organizationPath = z.object({
   orgSlug: z.string().openapi({ description: "Slug of the organization.", example: "default" }),
 });
 
-const id = z.uuid().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" });
+const DisplayName = Name.openapi({ description: "What people call it.", example: "Acme" });
 
-export const NewManagementKey = z
+export const NewOrganization = z
   .object({
-    name: Name.openapi({ description: "What it is for.", example: "CI" }),
-    expiresAt: z.iso
-      .datetime({ offset: true, error: "must be an ISO 8601 date and time with a zone" })
-      .nullish()
-      .openapi({ description: "In the future; absent or null: it does not expire.", example: "2027-01-01T00:00:00Z" }),
+    slug: OrganizationSlug.openapi({ example: "acme" }),
+    name: DisplayName.optional().openapi({ description: "The slug when absent.", example: "Acme" }),
+    ownerEmail: Email.optional().openapi({
+      description: "Account that owns it; the caller when absent. A management key has to name one.",
+    }),
   })
-  .openapi("NewManagementKey");
-export type NewManagementKey = z.infer<typeof NewManagementKey>;
+  .openapi("NewOrganization");
+export type NewOrganization = z.infer<typeof NewOrganization>;
 
-const managementKey = {
-  id,
-  name: z.string().openapi({ example: "CI" }),
-  prefix: z.string().openapi({ description: "The key's first characters, to tell keys apart.", example: "aek_Zk3dQ0" }),
-  expiresAt: Timestamp.nullable(),
-  createdAt: Timestamp,
-};
-
-export const ManagementKey = z
-  .object({ ...managementKey, lastUsedAt: Timestamp.nullable().openapi({ description: "To the hour." }) })
-  .openapi("ManagementKey");
-export type ManagementKey = z.infer<typeof ManagementKey>;
-
-export const ManagementKeys = z.object({ managementKeys: z.array(ManagementKey) }).openapi("ManagementKeys");
-
-export const CreatedManagementKey = z
+export const OrganizationChanges = z
   .object({
-    ...managementKey,
-    key: z.string().openapi({ description: "The key itself. It is shown here and never again.", example: "aek_…" }),
+    name: DisplayName.optional(),
+    slug: OrganizationSlug.optional().openapi({
+      description: "The old slug is free at once: paths and headers that use it answer 404.",
+      example: "acme",
+    }),
   })
-  .openapi("CreatedManagementKey");
-export type CreatedManagementKey = z.infer<typeof CreatedManagementKey>;
+  .openapi("OrganizationChanges");
+export type OrganizationChanges = z.infer<typeof OrganizationChanges>;
+
+export const Organization = z
+  .object({
+    id: z.uuid().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
+    slug: z.string().openapi({ example: "default" }),
+    name: z.string().openapi({ example: "default" }),
+    roleKey: z.string().nullable().openapi({
+      description: "The caller's role in it. Null only in the answer to creating one for somebody else.",
+      example: "owner",
+    }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .openapi("Organization");
+export type Organization = z.infer<typeof Organization>;
+
+export const OrganizationAnswer = z.object({ organization: Organization }).openapi("OrganizationAnswer");
+export const Organizations = z.object({ organizations: z.array(Organization) }).openapi("Organizations");

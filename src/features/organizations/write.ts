@@ -12,8 +12,8 @@ interface OrganizationChange {
 }
 
 /**
- * Changes who or what belongs to the addressed organization: `write` with the organization locked, so that such changes
- * happen one after the other and may rely on what they read. Throws the 404 of an organization that is gone.
+ * Changes members or workspaces of the addressed organization: `write` with the organization's row locked, so that such
+ * changes happen one after the other and `fn` may rely on what it reads. Throws the 404 of a deleted organization.
  */
 export function writeOrganization<T>(ctx: Ctx, change: OrganizationChange, fn: (tx: Db) => Promise<T>): Promise<T> {
   return write(ctx, change, async (tx) => {
@@ -21,7 +21,7 @@ export function writeOrganization<T>(ctx: Ctx, change: OrganizationChange, fn: (
       .select({ id: organizations.id })
       .from(organizations)
       .where(eq(organizations.id, ctx.membership.organizationId))
-      // Not the stronger lock: that one would make everything wait whose foreign key points here, turns too.
+      // A plain `for update` would make every insert wait whose foreign key points here, those of turns included.
       .for("no key update");
     if (!organization) throw notFound("Organization");
     return fn(tx);

@@ -1,17 +1,10 @@
-import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
-import { Deleted } from "../../http/shapes.ts";
-import { Assigned, Members, Removed } from "./member-schema.ts";
-import { organizationPath } from "./schema.ts";
-import { WorkspaceAnswer, WorkspaceName, Workspaces, workspaceMemberPath, workspacePath } from "./workspace-schema.ts";
-import {
-  assignMember,
-  createWorkspace,
-  deleteWorkspace,
-  listWorkspaceMembers,
-  listWorkspaces,
-  renameWorkspace,
-  unassignMember,
-} from "./workspaces.ts";
+import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
+import { Deleted } from "../../../http/shapes.ts";
+import { Assigned, Members, Removed } from "../members/schema.ts";
+import { organizationPath } from "../schema.ts";
+import { assignMember, listWorkspaceMembers, unassignMember } from "./members.ts";
+import { WorkspaceAnswer, WorkspaceName, Workspaces, workspaceMemberPath, workspacePath } from "./schema.ts";
+import { createWorkspace, deleteWorkspace, listWorkspaces, renameWorkspace } from "./service.ts";
 
 const tags = ["Organizations"];
 const path = "/api/organizations/{orgSlug}/workspaces";

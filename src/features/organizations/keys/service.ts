@@ -1,13 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import { and, asc, eq } from "drizzle-orm";
-import { type Ctx, write } from "../../context.ts";
-import { EngineError, notFound } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
-import { newToken } from "../../core/tokens.ts";
-import { accessTokens } from "../../db/schema.ts";
+import { type Ctx, write } from "../../../context.ts";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import { newToken } from "../../../core/tokens.ts";
+import { accessTokens } from "../../../db/schema.ts";
 import type { CreatedManagementKey, ManagementKey, NewManagementKey } from "./schema.ts";
 
-/** Enough of a key to know it by, and far too little to guess it. */
+/** Characters of a key that lists show: enough to recognise the key, far too few to guess it. */
 const prefixLength = 10;
 
 /** The organization's keys, oldest first, without the keys themselves. */
@@ -27,7 +27,7 @@ export async function listManagementKeys({ db, membership }: Ctx): Promise<Manag
   }));
 }
 
-/** Issues a key of the addressed organization. Its text is in this answer and nowhere else. Throws the 400 of a past expiry. */
+/** Issues a key of the addressed organization. Only this answer shows the key. Throws the 400 of a past expiry. */
 export async function createManagementKey(
   ctx: Ctx,
   { name, expiresAt }: NewManagementKey,
@@ -62,7 +62,7 @@ export async function createManagementKey(
   };
 }
 
-/** Revokes a key at once. Throws the 404 for one that the addressed organization does not have. */
+/** Revokes a key at once. Throws the 404 for a key of another organization, as for a missing one. */
 export async function deleteManagementKey(ctx: Ctx, id: string): Promise<void> {
   if (!z.uuid().safeParse(id).success) throw notFound("Management key");
   const own = and(

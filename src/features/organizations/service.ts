@@ -4,7 +4,7 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sqlState } from "../../db/client.ts";
 import { members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
-import type { NewOrganization, Organization, OrganizationChanges } from "./organization-schema.ts";
+import type { NewOrganization, Organization, OrganizationChanges } from "./schema.ts";
 
 type Row = typeof organizations.$inferSelect;
 
@@ -22,7 +22,7 @@ export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
   return rows.map(({ organization, roleKey }) => toOrganization(organization, roleKey));
 }
 
-/** The addressed organization. Throws the 404. */
+/** The addressed organization. Throws the 404 of a deleted one. */
 export async function getOrganization({ db, membership }: Ctx): Promise<Organization> {
   const [row] = await db.select().from(organizations).where(eq(organizations.id, membership.organizationId));
   if (!row) throw notFound("Organization");
@@ -52,7 +52,7 @@ export async function createOrganization(
   return toOrganization(row, ownerId === ctx.actor.id ? "owner" : null);
 }
 
-/** Without a change nothing is written. Throws 409 for a taken slug. */
+/** Writes nothing when no field is given. Throws 409 for a taken slug. */
 export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationChanges): Promise<Organization> {
   if (name === undefined && slug === undefined) return getOrganization(ctx);
   const { membership } = ctx;

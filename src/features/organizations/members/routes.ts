@@ -1,7 +1,7 @@
-import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
-import { AddedMember, Assigned, Members, memberPath, NewMember, Removed, RoleAssignment } from "./member-schema.ts";
-import { addMember, changeRole, listMembers, removeMember } from "./members.ts";
-import { organizationPath } from "./schema.ts";
+import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
+import { organizationPath } from "../schema.ts";
+import { AddedMember, Assigned, Members, memberPath, NewMember, Removed, RoleAssignment } from "./schema.ts";
+import { addMember, changeRole, listMembers, removeMember } from "./service.ts";
 
 const tags = ["Organizations"];
 const path = "/api/organizations/{orgSlug}/members";

@@ -1,7 +1,6 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
-import { NewOrganization, OrganizationAnswer, OrganizationChanges, Organizations } from "./organization-schema.ts";
-import { createOrganization, getOrganization, listOrganizations, updateOrganization } from "./organizations.ts";
-import { organizationPath } from "./schema.ts";
+import { NewOrganization, OrganizationAnswer, OrganizationChanges, Organizations, organizationPath } from "./schema.ts";
+import { createOrganization, getOrganization, listOrganizations, updateOrganization } from "./service.ts";
 
 const tags = ["Organizations"];
 
@@ -53,7 +52,7 @@ const updateRoute = guarded("org:write", {
   responses: { 200: json(OrganizationAnswer, "The organization."), ...errorAnswers(404, 409) },
 });
 
-/** `/api/organizations` and each of them. */
+/** `/api/organizations` and `/api/organizations/{orgSlug}`. */
 export const organizationRoutes = router()
   .openapi(listRoute, async (c) => c.json({ organizations: await listOrganizations(c.var.ctx) }, 200))
   .openapi(createRoute, async (c) =>

@@ -1,14 +1,14 @@
-import { z } from "@hono/zod-openapi";
 import { and, asc, eq, inArray, ne, sql } from "drizzle-orm";
-import { audit, type Ctx, type Membership } from "../../context.ts";
-import { EngineError, notFound } from "../../core/errors.ts";
-import { newId, randomToken } from "../../core/ids.ts";
-import type { RoleKey } from "../../core/permissions.ts";
-import type { Db } from "../../db/client.ts";
-import { members, users, workspaceMembers, workspaces } from "../../db/schema.ts";
-import type { AddedMember, Member, NewMember } from "./member-schema.ts";
-import { nameOf } from "./rules.ts";
-import { writeOrganization } from "./write.ts";
+import { audit, type Ctx, type Membership } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { newId, randomToken } from "../../../core/ids.ts";
+import type { RoleKey } from "../../../core/permissions.ts";
+import type { Db } from "../../../db/client.ts";
+import { members, users, workspaceMembers, workspaces } from "../../../db/schema.ts";
+import { nameOf } from "../rules.ts";
+import { writeOrganization } from "../write.ts";
+import { accountColumns, findMember, isMember, selectMembers, toMember } from "./find.ts";
+import type { AddedMember, Member, NewMember } from "./schema.ts";
 
 /** All members of the addressed organization, by name. */
 export async function listMembers({ db, membership }: Ctx): Promise<Member[]> {
@@ -18,31 +18,24 @@ export async function listMembers({ db, membership }: Ctx): Promise<Member[]> {
   return rows.map(toMember);
 }
 
-type Row = Awaited<ReturnType<typeof selectMembers>>[number];
-
-/** As lists of members show one. */
-export function toMember({ passwordSetBy, ...member }: Row): Member {
-  return { ...member, ...(passwordSetBy === null ? {} : { passwordPending: true }) };
-}
-
 /**
- * Adds somebody to the organization. An e-mail without an account gets one, with the given password or a generated one
- * that is answered here and nowhere else, and reaches no other organization before its holder has chosen another one; an
- * account that exists joins as it is. Throws the 403 of making an Owner and the 409 of a member.
+ * Adds a person to the organization. An e-mail without an account gets one, with the given password or a generated one
+ * that only this answer shows; until its holder chooses another password the account reaches no other organization. An
+ * existing account joins unchanged. Throws the 403 of a caller who may not make an Owner and the 409 of a member.
  */
 export async function addMember(ctx: Ctx, { email, name, roleKey, password }: NewMember): Promise<AddedMember> {
   const { organizationId } = ctx.membership;
   if (roleKey === "owner") requireOwner(ctx.membership, "make somebody an Owner");
   const known = await findAccount(ctx.db, email);
   const generated = known || password !== undefined ? undefined : randomToken(12);
-  // Hashing takes long, so no transaction waits for it.
+  // Hashed before the transaction begins, because hashing is slow and the transaction holds locks.
   const text = password ?? generated;
   const passwordHash = known || text === undefined ? null : await ctx.passwords.hash(text);
   const summary = { roleKey, ...(known ? { existingAccount: true } : {}) };
   const change = { action: "member.add", target: email, summary };
   return writeOrganization(ctx, change, async (tx) => {
     const made = known ? undefined : await createAccount(tx, ctx, { email, name: name ?? nameOf(email), passwordHash });
-    // Not made: somebody else was faster.
+    // When `made` is undefined, another request made the account first.
     const user = known ?? made ?? (await findAccount(tx, email));
     if (!user) throw new Error("An account is neither there nor can be made");
     const joined = await tx
@@ -56,21 +49,21 @@ export async function addMember(ctx: Ctx, { email, name, roleKey, password }: Ne
   });
 }
 
-/** Throws 404 for the member, 403 when an Owner is made or changed by anybody else, 409 for the last Owner. */
+/** Throws 404 for the member, 403 when a caller who is no Owner makes or changes one, 409 for the last Owner. */
 export async function changeRole(ctx: Ctx, userId: string, roleKey: RoleKey): Promise<void> {
   const { email } = await findMember(ctx, ctx.db, userId);
   const summary = { userId, from: "", to: roleKey };
   await writeOrganization(ctx, { action: "member.update", target: email, summary }, async (tx) => {
     const before = await findMember(ctx, tx, userId);
-    // Only under the lock is it the role that this change ends.
+    // Read under the lock, so that the audit entry names the role that this change ends.
     summary.from = before.roleKey;
     if (roleKey === "owner") requireOwner(ctx.membership, "make somebody an Owner");
     else if (before.roleKey === "owner") await releaseOwner(tx, ctx.membership, userId, "change the role of an Owner");
-    await tx.update(members).set({ roleKey }).where(entryOf(ctx.membership, userId));
+    await tx.update(members).set({ roleKey }).where(isMember(ctx.membership, userId));
   });
 }
 
-/** Throws 404 for the member, 403 when an Owner is removed by anybody else, 409 for the last Owner. */
+/** Throws 404 for the member, 403 when a caller who is no Owner removes one, 409 for the last Owner. */
 export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
   const { membership } = ctx;
   const { organizationId } = membership;
@@ -82,41 +75,16 @@ export async function removeMember(ctx: Ctx, userId: string): Promise<void> {
     await tx
       .delete(workspaceMembers)
       .where(and(eq(workspaceMembers.userId, userId), inArray(workspaceMembers.workspaceId, own)));
-    await tx.delete(members).where(entryOf(membership, userId));
+    await tx.delete(members).where(isMember(membership, userId));
   });
 }
 
-/** The member of the addressed organization. Throws the 404, the same for nobody and for a stranger. */
-export async function findMember(
-  { membership }: Ctx,
-  db: Db,
-  userId: string,
-): Promise<{ email: string; roleKey: string }> {
-  if (!z.uuid().safeParse(userId).success) throw notFound("Member");
-  const [member] = await selectMembers(db).where(entryOf(membership, userId));
-  if (!member) throw notFound("Member");
-  return member;
-}
-
-const entryOf = ({ organizationId }: Membership, userId: string) =>
-  and(eq(members.organizationId, organizationId), eq(members.userId, userId));
-
-const account = { userId: users.id, email: users.email, name: users.name };
-
-/** To be narrowed: everybody in every organization. */
-export function selectMembers(db: Db) {
-  return db
-    .select({ ...account, roleKey: members.roleKey, passwordSetBy: users.passwordSetBy })
-    .from(members)
-    .innerJoin(users, eq(users.id, members.userId));
-}
-
 async function findAccount(db: Db, email: string) {
-  const [user] = await db.select(account).from(users).where(eq(users.email, email));
+  const [user] = await db.select(accountColumns).from(users).where(eq(users.email, email));
   return user;
 }
 
-/** Undefined when the e-mail has an account by now. Whoever calls knows the password, so the account says so. */
+/** Undefined when the e-mail has an account by now. The row names the caller, who knows the password, in `passwordSetBy`. */
 async function createAccount(
   tx: Db,
   { actor, membership, request }: Ctx,
@@ -126,7 +94,7 @@ async function createAccount(
     .insert(users)
     .values({ id: newId(), ...user, passwordSetBy: actor.id, passwordOrganization: membership.organizationId })
     .onConflictDoNothing({ target: users.email })
-    .returning(account);
+    .returning(accountColumns);
   if (!made) return undefined;
   const { organizationId } = membership;
   const summary = { userId: made.userId };
@@ -134,12 +102,15 @@ async function createAccount(
   return made;
 }
 
-/** An Admin must not become an Owner alone. A management key holds the Owner's role. */
+/** Throws the 403 of `deed` unless the caller has the Owner's role, so that no Admin becomes an Owner alone. */
 function requireOwner({ role }: Membership, deed: string): void {
   if (role !== "owner") throw new EngineError("forbidden", `Only an Owner may ${deed}`);
 }
 
-/** Throws unless the Owner may be one no longer: the caller is an Owner, and another one stays. Wants the lock. */
+/**
+ * Throws the 403 unless the caller has the Owner's role, as management keys do, and the 409 for the last Owner. Call it
+ * inside `writeOrganization`, whose lock keeps the other Owner.
+ */
 async function releaseOwner(tx: Db, membership: Membership, userId: string, deed: string): Promise<void> {
   requireOwner(membership, deed);
   const [other] = await tx

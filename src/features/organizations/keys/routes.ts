@@ -1,17 +1,17 @@
-import { z } from "@hono/zod-openapi";
-import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
-import { Deleted } from "../../http/shapes.ts";
-import { createManagementKey, deleteManagementKey, listManagementKeys } from "./keys.ts";
-import { CreatedManagementKey, ManagementKeys, NewManagementKey, organizationPath } from "./schema.ts";
+import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
+import { Deleted } from "../../../http/shapes.ts";
+import { organizationPath } from "../schema.ts";
+import { CreatedManagementKey, keyPath, ManagementKeys, NewManagementKey } from "./schema.ts";
+import { createManagementKey, deleteManagementKey, listManagementKeys } from "./service.ts";
 
 const tags = ["Organizations"];
-const keyPath = organizationPath.extend({ id: z.string().openapi({ description: "The key's id." }) });
+const path = "/api/organizations/{orgSlug}/management-keys";
 
 const listKeysRoute = guarded(
   "org.key:manage",
   {
     method: "get",
-    path: "/api/organizations/{orgSlug}/management-keys",
+    path,
     operationId: "listManagementKeys",
     tags,
     summary: "List management keys",
@@ -26,7 +26,7 @@ const createKeyRoute = guarded(
   "org.key:manage",
   {
     method: "post",
-    path: "/api/organizations/{orgSlug}/management-keys",
+    path,
     operationId: "createManagementKey",
     tags,
     summary: "Issue a management key",
@@ -42,7 +42,7 @@ const deleteKeyRoute = guarded(
   "org.key:manage",
   {
     method: "delete",
-    path: "/api/organizations/{orgSlug}/management-keys/{id}",
+    path: `${path}/{id}`,
     operationId: "deleteManagementKey",
     tags,
     summary: "Revoke a management key",

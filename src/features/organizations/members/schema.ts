@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import type { RoleKey } from "../../core/permissions.ts";
-import { ChosenPassword, Email, Name } from "../../http/shapes.ts";
-import { organizationPath } from "./schema.ts";
+import type { RoleKey } from "../../../core/permissions.ts";
+import { ChosenPassword, Email, Name } from "../../../http/shapes.ts";
+import { organizationPath } from "../schema.ts";
 
 export const memberPath = organizationPath.extend({
   userId: z.string().openapi({ description: "Id of a member of the organization." }),

@@ -1,0 +1,50 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import type { Db } from "../../../db/client.ts";
+import { members, users, workspaceMembers } from "../../../db/schema.ts";
+import { findMember, selectMembers, toMember } from "../members/find.ts";
+import type { Member } from "../members/schema.ts";
+import { writeOrganization } from "../write.ts";
+import { findWorkspace } from "./find.ts";
+
+/** The members with an entry in the workspace, by name. Throws the 404. */
+export async function listWorkspaceMembers(ctx: Ctx, id: string): Promise<Member[]> {
+  const { db, membership } = ctx;
+  await findWorkspace(db, ctx, id);
+  const rows = await selectMembers(db)
+    .innerJoin(workspaceMembers, eq(workspaceMembers.userId, users.id))
+    .where(and(eq(members.organizationId, membership.organizationId), eq(workspaceMembers.workspaceId, id)))
+    .orderBy(sql`lower(${users.name})`, asc(users.email));
+  return rows.map(toMember);
+}
+
+/** Lets a member reach the workspace. Idempotent. Throws 404 for the workspace and the member. */
+export async function assignMember(ctx: Ctx, workspaceId: string, userId: string): Promise<void> {
+  await writeEntry(ctx, "workspace-member.add", { workspaceId, userId }, async (tx) => {
+    await tx.insert(workspaceMembers).values({ workspaceId, userId }).onConflictDoNothing();
+  });
+}
+
+/** Deletes the member's entry in the workspace. Idempotent. Throws 404 for the workspace and the member. */
+export async function unassignMember(ctx: Ctx, workspaceId: string, userId: string): Promise<void> {
+  await writeEntry(ctx, "workspace-member.remove", { workspaceId, userId }, async (tx) => {
+    await tx
+      .delete(workspaceMembers)
+      .where(and(eq(workspaceMembers.workspaceId, workspaceId), eq(workspaceMembers.userId, userId)));
+  });
+}
+
+interface Entry {
+  workspaceId: string;
+  userId: string;
+}
+
+async function writeEntry(ctx: Ctx, action: string, entry: Entry, fn: (tx: Db) => Promise<void>): Promise<void> {
+  const { name } = await findWorkspace(ctx.db, ctx, entry.workspaceId);
+  const { email } = await findMember(ctx, ctx.db, entry.userId);
+  await writeOrganization(ctx, { action, target: email, summary: { ...entry, workspace: name } }, async (tx) => {
+    await findWorkspace(tx, ctx, entry.workspaceId);
+    await findMember(ctx, tx, entry.userId);
+    await fn(tx);
+  });
+}

@@ -1,0 +1,105 @@
+import { and, asc, eq, ne, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import type { Db } from "../../../db/client.ts";
+import { agents, workspaceMembers, workspaces } from "../../../db/schema.ts";
+import { isSameName } from "../rules.ts";
+import { writeOrganization } from "../write.ts";
+import { findWorkspace, withinReach } from "./find.ts";
+import type { Workspace } from "./schema.ts";
+
+/** The workspaces within the caller's reach, by name. */
+export async function listWorkspaces(ctx: Ctx): Promise<Workspace[]> {
+  const rows = await selectWorkspaces(ctx.db)
+    .where(withinReach(ctx))
+    .orderBy(sql`lower(${workspaces.name})`, asc(workspaces.id));
+  return rows.map(toWorkspace);
+}
+
+/** Throws the 409 of a taken name. */
+export async function createWorkspace(ctx: Ctx, name: string): Promise<Workspace> {
+  const id = newId();
+  const { organizationId } = ctx.membership;
+  return writeOrganization(ctx, { action: "workspace.create", target: name, summary: { id } }, async (tx) => {
+    await requireFreeName(tx, ctx, name);
+    await tx.insert(workspaces).values({ id, organizationId, name });
+    return readWorkspace(tx, id);
+  });
+}
+
+/** Throws 404 for the workspace, 409 for a taken name. */
+export async function renameWorkspace(ctx: Ctx, id: string, name: string): Promise<Workspace> {
+  const before = await findWorkspace(ctx.db, ctx, id);
+  const change = { action: "workspace.update", target: before.name, summary: { id, name } };
+  return writeOrganization(ctx, change, async (tx) => {
+    await findWorkspace(tx, ctx, id);
+    await requireFreeName(tx, ctx, name, id);
+    await tx.update(workspaces).set({ name, updatedAt: sql`now()` }).where(eq(workspaces.id, id));
+    return readWorkspace(tx, id);
+  });
+}
+
+/** Throws 404 for the workspace, 409 while it holds agents and for the organization's last one. */
+export async function deleteWorkspace(ctx: Ctx, id: string): Promise<void> {
+  const { name } = await findWorkspace(ctx.db, ctx, id);
+  await writeOrganization(ctx, { action: "workspace.delete", target: name, summary: { id } }, async (tx) => {
+    await findWorkspace(tx, ctx, id);
+    await requireAnotherWorkspace(tx, ctx, id);
+    // The lock waits for agents that other transactions are adding to the workspace, and lets no more follow.
+    await tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id)).for("update");
+    await requireEmpty(tx, id);
+    await tx.delete(workspaces).where(eq(workspaces.id, id));
+  });
+}
+
+/** A workspace that the same transaction wrote. */
+async function readWorkspace(tx: Db, id: string): Promise<Workspace> {
+  const [row] = await selectWorkspaces(tx).where(eq(workspaces.id, id));
+  if (!row) throw new Error("A workspace that was written is not there");
+  return toWorkspace(row);
+}
+
+async function requireFreeName(tx: Db, { membership }: Ctx, name: string, except?: string): Promise<void> {
+  const others = await tx
+    .select({ id: workspaces.id, name: workspaces.name })
+    .from(workspaces)
+    .where(eq(workspaces.organizationId, membership.organizationId));
+  const taken = others.find((other) => other.id !== except && isSameName(other.name, name));
+  if (taken) throw new EngineError("conflict", `There is a workspace ${taken.name} already`);
+}
+
+async function requireAnotherWorkspace(tx: Db, { membership }: Ctx, id: string): Promise<void> {
+  const [other] = await tx
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(and(eq(workspaces.organizationId, membership.organizationId), ne(workspaces.id, id)))
+    .limit(1);
+  if (!other) throw new EngineError("conflict", "The last workspace stays: create another one first");
+}
+
+async function requireEmpty(tx: Db, id: string): Promise<void> {
+  const number = await tx.$count(agents, eq(agents.workspaceId, id));
+  if (number === 0) return;
+  const advice = number === 1 ? "1 agent: move or delete it" : `${number} agents: move or delete them`;
+  throw new EngineError("conflict", `The workspace holds ${advice} first`);
+}
+
+function selectWorkspaces(db: Db) {
+  return db
+    .select({
+      id: workspaces.id,
+      name: workspaces.name,
+      createdAt: workspaces.createdAt,
+      updatedAt: workspaces.updatedAt,
+      agentCount: db.$count(agents, eq(agents.workspaceId, workspaces.id)),
+      memberCount: db.$count(workspaceMembers, eq(workspaceMembers.workspaceId, workspaces.id)),
+    })
+    .from(workspaces);
+}
+
+type Row = Awaited<ReturnType<typeof selectWorkspaces>>[number];
+
+function toWorkspace({ createdAt, updatedAt, ...row }: Row): Workspace {
+  return { ...row, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
