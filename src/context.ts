@@ -4,7 +4,7 @@ import { EngineError, notFound } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
 import { isRoleKey, type Permission, type RoleKey, reachesAllWorkspaces, roles } from "./core/permissions.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
-import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Passwords, Scripts } from "./core/ports.ts";
+import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "./core/ports.ts";
 import { type Database, type Db, sqlState } from "./db/client.ts";
 import { accessTokens, auditLogs, members } from "./db/schema.ts";
 
@@ -40,6 +40,7 @@ export interface Services {
   passwords: Passwords;
   scripts: Scripts;
   policies: CurrentPolicies;
+  notify: Notify;
   options: EngineOptions;
 }
 

@@ -202,6 +202,7 @@ export function createEngine(services: Services): Engine {
       health.stopping();
       await Promise.all([chat.stop(graceMs), worker.stop(graceMs)]);
       await services.mcp.close();
+      await services.notify.close();
     },
     document: () => describe(app),
   };

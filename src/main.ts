@@ -14,6 +14,7 @@ import { loadEncryptionKeys, openStorage } from "./adapters/node/storage.ts";
 import { createS3 } from "./adapters/s3.ts";
 import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
+import { localNotify } from "./core/notify.ts";
 import { CurrentPolicies } from "./core/policies.ts";
 import type { Log } from "./core/ports.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
@@ -65,6 +66,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       passwords: threadedPasswords({ clock: systemClock, log }),
       scripts: threadedScripts({ clock: systemClock, log }),
       policies: new CurrentPolicies(),
+      notify: localNotify(log),
       options: {
         version,
         trustProxy: settings.TRUST_PROXY,

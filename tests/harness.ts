@@ -9,10 +9,11 @@ import type { Services } from "../src/context.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { EgressError } from "../src/core/egress.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
+import { localNotify } from "../src/core/notify.ts";
 import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
 import { CurrentPolicies } from "../src/core/policies.ts";
-import type { Egress, Files, Log, Mcp, Models, Scripts } from "../src/core/ports.ts";
+import type { Egress, Files, Log, Mcp, Models, Notify, Scripts } from "../src/core/ports.ts";
 import type { Database } from "../src/db/client.ts";
 import { members, organizations, users, workspaceMembers, workspaces } from "../src/db/schema.ts";
 import { createEngine, type Engine } from "../src/engine.ts";
@@ -36,6 +37,8 @@ interface Options {
   /** Without it, files lie in memory, and no bucket can be reached. */
   files?: Files;
   allowStdioMcp?: boolean;
+  /** One that two harnesses share makes them replicas; one that tells only its own process unless given. */
+  notify?: Notify;
   /** The real sandbox unless given. */
   scripts?: Scripts;
   trustProxy?: number;
@@ -92,6 +95,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     passwords,
     scripts: options.scripts ?? threadedScripts({ clock: systemClock, log: collect(logs) }),
     policies: new CurrentPolicies(),
+    notify: options.notify ?? localNotify(collect(logs)),
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     mcp: options.mcp ?? unreachable,
     files: options.files ?? memoryFiles(),

@@ -2,6 +2,7 @@ import { createModels } from "../adapters/models/index.ts";
 import { systemClock } from "../adapters/node/clock.ts";
 import { createLog } from "../adapters/node/log.ts";
 import { createCipher } from "../core/cipher.ts";
+import { localNotify } from "../core/notify.ts";
 import { passwords } from "../core/password.ts";
 import { CurrentPolicies } from "../core/policies.ts";
 import { createEngine } from "../engine.ts";
@@ -13,6 +14,7 @@ const unused = async (): Promise<never> => {
 
 /** The OpenAPI document, without settings or a database. */
 export async function describeApi(): Promise<object> {
+  const log = createLog({ level: "silent", pretty: false, secrets: [] });
   const engine = createEngine({
     database: {
       get db(): never {
@@ -24,7 +26,7 @@ export async function describeApi(): Promise<object> {
     },
     cipher: await createCipher([new Uint8Array(32)]),
     clock: systemClock,
-    log: createLog({ level: "silent", pretty: false, secrets: [] }),
+    log,
     models: createModels(),
     egress: { request: unused },
     files: { directory: null, s3: () => ({ put: unused, get: unused, delete: unused }) },
@@ -33,6 +35,7 @@ export async function describeApi(): Promise<object> {
     passwords,
     scripts: { run: unused },
     policies: new CurrentPolicies(),
+    notify: localNotify(log),
     options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map(), allowStdioMcp: false },
   });
   return engine.document();

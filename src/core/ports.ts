@@ -189,3 +189,23 @@ export interface Files {
   directory: ObjectStore | null;
   s3(bucket: S3Bucket): ObjectStore;
 }
+
+/** What the processes of one installation tell each other. */
+export type Topic = "agent-changed" | "conversation-freed" | "work-due" | "turn-wanted" | "turn-stopped";
+
+/** Wakes listeners in this process and in other replicas, so that they need not wait until they look by themselves. */
+export interface Notify {
+  /**
+   * Tells every listener of the topic: those of this process at once, before it returns, those of other replicas within
+   * moments. Delivery to replicas is a hint: it may be late, merged with an equal one, or missing. Call it after the
+   * commit of what it tells. Never throws, never waits.
+   */
+  publish(topic: Topic, key: string): void;
+  /**
+   * Calls `hear` with the key of each message, and `onGap` when messages of other replicas may have been missed. What
+   * either throws is logged. The returned function ends the listening.
+   */
+  listen(topic: Topic, hear: (key: string) => void, onGap?: () => void): () => void;
+  /** Sends what waits, and disconnects, within a second. From then on messages stay in this process. */
+  close(): Promise<void>;
+}

@@ -4,6 +4,7 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openEmbedded } from "../../src/adapters/node/embedded.ts";
 import type { Services } from "../../src/context.ts";
 import { createCipher } from "../../src/core/cipher.ts";
+import { localNotify } from "../../src/core/notify.ts";
 import { CurrentPolicies } from "../../src/core/policies.ts";
 import type { Log } from "../../src/core/ports.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
@@ -64,6 +65,7 @@ const services: Services = {
   passwords: { hash: refuse, verify: refuse, verifyBcrypt: refuse },
   scripts: { run: refuse },
   policies: new CurrentPolicies(),
+  notify: localNotify(silent),
   egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "looked up", url }) },
   mcp: { list: refuse, call: refuse, forget: () => {}, close: async () => {} },
   files: memoryFiles(),

@@ -13,6 +13,7 @@ import { hasEmbedded, openUnchanged, type UnchangedStorage } from "../../adapter
 import { createS3 } from "../../adapters/s3.ts";
 import { createCipher } from "../../core/cipher.ts";
 import type { Settings } from "../../core/config.ts";
+import { localNotify } from "../../core/notify.ts";
 import { passwords } from "../../core/password.ts";
 import { CurrentPolicies } from "../../core/policies.ts";
 import { createEngine, type Inspection } from "../../engine.ts";
@@ -104,6 +105,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       passwords,
       scripts: threadedScripts({ clock: systemClock, log: silent() }),
       policies: new CurrentPolicies(),
+      notify: localNotify(silent()),
       options: {
         version,
         trustProxy: 0,
