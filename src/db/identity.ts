@@ -41,7 +41,8 @@ export const organizations = pgTable(
 );
 
 /** The id of the oldest organization, whose Owners keep the installation. */
-export const firstOrganization = "select id from organizations order by created_at, id limit 1";
+export const firstOrganization = sql`
+  select ${organizations.id} from ${organizations} order by ${organizations.createdAt}, ${organizations.id} limit 1`;
 
 const organizationId = () =>
   uuid("organization_id")

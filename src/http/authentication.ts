@@ -1,9 +1,22 @@
+import { eq, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Context } from "hono";
 import { type Actor, type Ctx, type Membership, membershipIn, type Services } from "../context.ts";
 import { EngineError, notFound } from "../core/errors.ts";
 import { digest } from "../core/ids.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../core/tokens.ts";
-import { firstOrganization } from "../db/schema.ts";
+import { fields, orNull, type RowOf } from "../db/fragments.ts";
+import {
+  accessTokens,
+  firstOrganization,
+  members,
+  organizations,
+  reachable,
+  users,
+  workspaceMembers,
+  workspaces,
+} from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
 import { clientKey } from "./address.ts";
 import { readSessionCookie, setSessionCookie } from "./cookie.ts";
 import type { AppEnv } from "./environment.ts";
@@ -15,8 +28,8 @@ import {
   requireAllowed,
   standingHeaders,
   type ThrottleRow,
-  throttleParameters,
-  throttleUpsert,
+  throttleValues,
+  upsertThrottle,
 } from "./throttle.ts";
 
 /** A use is written down at most this often, so that a guarded request reads and does not write. */
@@ -29,70 +42,85 @@ interface Credential {
   ambient: boolean;
 }
 
-/** Of a known token. */
-interface Row {
-  id: string;
-  kind: TokenKind;
-  name: string | null;
-  used_at: number | null;
-  user_id: string | null;
-  user_name: string | null;
-  email: string | null;
-  organization_id: string | null;
-  organization_slug: string | null;
-  organization_first: boolean | null;
-  role_key: string | null;
-  workspace_ids: string | null;
-}
+const known = alias(accessTokens, "known");
+/** An organization of theirs, and their role in it. */
+const reached = { organization: alias(organizations, "reached"), member: alias(members, "reached") };
 
-/** Routes of the installation are counted apart, so that whoever used the policy `rateLimit` up can still mend it. */
-const counter =
-  "coalesce((select case when $6::boolean then 'installation:' else 'api:' end || coalesce(user_id, id) from token), $5)";
+/** Of a known token. */
+const caller = fields({
+  id: known.id,
+  kind: known.kind,
+  name: known.name,
+  usedAt: sql<number | null>`(extract(epoch from ${known.lastUsedAt}) * 1000)::float8`,
+  userId: known.userId,
+  userName: orNull(users.name),
+  email: orNull(users.email),
+  organizationId: orNull(reached.organization.id),
+  organizationSlug: orNull(reached.organization.slug),
+  organizationFirst: sql<boolean | null>`${reached.organization.id} = (select id from first)`,
+  roleKey: orNull(reached.member.roleKey),
+  workspaceIds: sql<string | null>`assigned.ids`,
+});
+
+type Caller = RowOf<typeof caller>;
+
 const leastInstallationCalls = 60;
 
 /**
  * Token, user, addressed organization, role and workspaces, and the count of the caller's requests, in one round trip.
- * $1 digest, $2 slug of the addressed organization or null, $3 now, $4 the end of a window that begins now, $5 whom an
- * unknown token counts for, $6 whether it is a route of the installation, where an unaddressed request means the first
- * organization.
+ * `slug` addresses an organization; `stranger` is whom an unknown token counts for. On a route of the installation an
+ * unaddressed request means the first organization; such routes are counted apart, so that a caller who used the policy
+ * `rateLimit` up can still mend it.
  */
-const lookup = `
-with token as (
-  select t.id, t.kind, t.name, t.user_id, t.organization_id, t.active_organization_id, t.last_used_at,
-    u.name as user_name, u.email, u.password_organization
-  from access_tokens t
-  left join users u on u.id = t.user_id
-  where t.digest = $1 and (t.expires_at is null or t.expires_at > $3::timestamptz)
-), calls as (${throttleUpsert(counter, "$3", "$4")}
-), first as (
-  ${firstOrganization}
-)
-select t.id, t.kind, t.name, (extract(epoch from t.last_used_at) * 1000)::float8 as used_at,
-  t.user_id, t.user_name, t.email,
-  o.id as organization_id, o.slug as organization_slug, o.id = (select id from first) as organization_first,
-  o.role_key, w.ids as workspace_ids, calls.count, calls.resets_at_ms
-from calls
-left join token t on true
-left join lateral (
-  select o.id, o.slug, m.role_key
-  from (
-    select organization_id, role_key, created_at from members
-    where user_id = t.user_id and (t.password_organization is null or t.password_organization = organization_id)
-    union all
-    select t.organization_id, 'owner', null where t.kind = 'management'
-  ) m
-  join organizations o on o.id = m.organization_id
-  where case when $2::text is not null then o.slug = $2
-    when $6::boolean then o.id = (select id from first) else true end
-  order by (o.id = t.active_organization_id) desc nulls last, m.created_at, o.id
-  limit 1
-) o on true
-left join lateral (
-  select string_agg(wm.workspace_id::text, ',') as ids
-  from workspace_members wm
-  join workspaces w on w.id = wm.workspace_id
-  where wm.user_id = t.user_id and w.organization_id = o.id
-) w on true`;
+const lookup = statement(
+  {
+    digest: "bytea",
+    slug: "text | null",
+    now: "timestamptz",
+    resetsAt: "timestamptz",
+    stranger: "text",
+    installation: "boolean",
+  },
+  ({ digest, slug, now, resetsAt, stranger, installation }) => {
+    const counted = sql`case when ${installation} then 'installation:' else 'api:' end`;
+    const key = sql`coalesce(
+      (select ${counted} || coalesce(${known.userId}, ${known.id}) from ${known}), ${stranger})`;
+    const membership = alias(members, "membership");
+    return sql<ThrottleRow & (Caller | { id: null })>`
+    with ${known} as (
+      select * from ${accessTokens}
+      where ${accessTokens.digest} = ${digest}
+        and (${accessTokens.expiresAt} is null or ${accessTokens.expiresAt} > ${now})
+    ), calls as (${upsertThrottle({ key, now, resetsAt })}
+    ), first as (${firstOrganization}
+    )
+    select ${caller}, calls.count, calls.resets_at_ms
+    from calls
+    left join ${known} on true
+    left join ${users} on ${users.id} = ${known.userId}
+    left join lateral (
+      select ${organizations.id}, ${organizations.slug}, ${membership.roleKey}
+      from (
+        select ${members.organizationId}, ${members.roleKey}, ${members.createdAt} from ${members}
+        where ${members.userId} = ${known.userId} and ${reachable}
+        union all
+        select ${known.organizationId}, 'owner', null where ${known.kind} = 'management'
+      ) ${membership}
+      join ${organizations} on ${organizations.id} = ${membership.organizationId}
+      where case when ${slug} is not null then ${organizations.slug} = ${slug}
+        when ${installation} then ${organizations.id} = (select id from first) else true end
+      order by (${organizations.id} = ${known.activeOrganizationId}) desc nulls last, ${membership.createdAt},
+        ${organizations.id}
+      limit 1
+    ) reached on true
+    left join lateral (
+      select string_agg(${workspaces.id}::text, ',') as ids
+      from ${workspaceMembers}
+      join ${workspaces} on ${workspaces.id} = ${workspaceMembers.workspaceId}
+      where ${workspaceMembers.userId} = ${known.userId} and ${workspaces.organizationId} = ${reached.organization.id}
+    ) assigned on true`;
+  },
+);
 
 /** Someone signed in who belongs to no organization: no permission, and an id that no row has. */
 const nowhere: Membership = {
@@ -170,7 +198,7 @@ async function identify(
   const row = await findCaller(c, credential, [address, installation], now);
   const actor = row && toActor(row);
   if (!actor) throw invalid();
-  if (row.used_at === null || now - row.used_at >= refreshMs) {
+  if (row.usedAt === null || now - row.usedAt >= refreshMs) {
     await refresh(services, row, now);
     if (ambient) setSessionCookie(c, token);
   }
@@ -192,7 +220,7 @@ async function findCaller(
   { token, kind }: Credential,
   addressing: [string | null, boolean],
   now: number,
-): Promise<Row | null> {
+): Promise<Caller | null> {
   const { services, log, ip } = c.var;
   const tokenDigest = await digest(token);
   const row = await countAndFind(c, [tokenDigest, ...addressing], now);
@@ -207,22 +235,14 @@ async function countAndFind(
   c: Context<AppEnv>,
   [tokenDigest, address, installation]: [Uint8Array, string | null, boolean],
   now: number,
-): Promise<Row | null> {
+): Promise<Caller | null> {
   const { database, policies } = c.var.services;
   const { limit, windowSeconds } = policies.values.rateLimit;
   const calls = installation ? Math.max(limit, leastInstallationCalls) : limit;
   const window: Limit = { calls, windowMs: windowSeconds * 1000 };
-  const [, nowText, resetsAt] = throttleParameters("", window, now);
-  const stranger = `api:${clientKey(c.var.ip)}`;
-  const found = await database.query<ThrottleRow & (Row | { id: null })>(lookup, [
-    tokenDigest,
-    address,
-    nowText,
-    resetsAt,
-    stranger,
-    installation,
-  ]);
-  const [row] = found;
+  const { key: stranger, ...moments } = throttleValues(`api:${clientKey(c.var.ip)}`, window, now);
+  const values = { digest: tokenDigest, slug: address, ...moments, stranger, installation };
+  const [row] = await lookup.run(database, values);
   if (!row) throw new Error("The credential query returned no row");
   const verdict = judge(row, window, now);
   for (const [name, value] of Object.entries(standingHeaders(verdict))) c.header(name, value);
@@ -244,28 +264,24 @@ function addressedOrganization(c: Context<AppEnv>): string | null {
   return slug;
 }
 
-function toActor({ id, kind, name, user_id, user_name, email }: Row): Actor | null {
+function toActor({ id, kind, name, userId, userName, email }: Caller): Actor | null {
   if (kind === "management") return { type: "key", id, name: name ?? "" };
-  if (user_id === null) return null;
-  return { type: "user", id: user_id, name: user_name ?? "", email: email ?? "", sessionId: id };
+  if (userId === null) return null;
+  return { type: "user", id: userId, name: userName ?? "", email: email ?? "", sessionId: id };
 }
 
-function toMembership(row: Row): Membership | null {
-  const { organization_id, organization_slug, role_key, workspace_ids } = row;
-  if (organization_id === null || organization_slug === null) return null;
-  return membershipIn(
-    { organizationId: organization_id, organizationSlug: organization_slug, first: row.organization_first ?? false },
-    { role: role_key, workspaceIds: workspace_ids },
-  );
+function toMembership(row: Caller): Membership | null {
+  const { organizationId, organizationSlug, organizationFirst, roleKey, workspaceIds } = row;
+  if (organizationId === null || organizationSlug === null) return null;
+  const organization = { organizationId, organizationSlug, first: organizationFirst ?? false };
+  return membershipIn(organization, { role: roleKey, workspaceIds });
 }
 
 /** Notes the use; a session lives on from here, a management key ends when it was said to. */
-async function refresh({ database }: Services, { id }: Row, now: number): Promise<void> {
-  const expires = new Date(now + sessionSeconds * 1000).toISOString();
-  await database.query(
-    `update access_tokens set last_used_at = $2,
-       expires_at = case when kind = 'session' then $3::timestamptz else expires_at end
-     where id = $1`,
-    [id, new Date(now).toISOString(), expires],
-  );
+async function refresh({ database }: Services, { id, kind }: Caller, now: number): Promise<void> {
+  const expiry = kind === "session" ? { expiresAt: new Date(now + sessionSeconds * 1000) } : {};
+  await database.db
+    .update(accessTokens)
+    .set({ lastUsedAt: new Date(now), ...expiry })
+    .where(eq(accessTokens.id, id));
 }

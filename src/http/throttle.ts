@@ -1,5 +1,9 @@
+import { and, eq, gt, inArray, lte, type SQL, sql } from "drizzle-orm";
 import type { Services } from "../context.ts";
 import { EngineError } from "../core/errors.ts";
+import { assign, column, fields, insertInto, type RowOf } from "../db/fragments.ts";
+import { throttles } from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
 
 /** So many calls in a window that begins with the first of them. */
 export interface Limit {
@@ -16,7 +20,7 @@ export interface Verdict {
   resetSeconds: number;
 }
 
-/** What `throttleUpsert` returns. */
+/** What `upsertThrottle` answers. */
 export interface ThrottleRow {
   count: number;
   /** Milliseconds since the epoch. */
@@ -41,6 +45,34 @@ export function throttleParameters(key: string, { windowMs }: Limit, now: number
   return [key, new Date(now).toISOString(), new Date(now + windowMs).toISOString()];
 }
 
+/**
+ * Counts one call and answers a `ThrottleRow`, exact for any number of processes: a statement, or a part of a larger
+ * one. `resetsAt` is the end of a window that begins now.
+ */
+export function upsertThrottle({ key, now, resetsAt }: { key: SQL; now: SQL; resetsAt: SQL }): SQL<ThrottleRow> {
+  const over = sql`${throttles.resetsAt} <= ${now}`;
+  const counted = {
+    count: sql`case when ${over} then 1 else ${throttles.count} + 1 end`,
+    resetsAt: sql`case when ${over} then excluded.${column(throttles.resetsAt)} else ${throttles.resetsAt} end`,
+  };
+  const row = fields({
+    count: throttles.count,
+    resets_at_ms: sql<number>`(extract(epoch from ${throttles.resetsAt}) * 1000)::float8`,
+  });
+  return sql<RowOf<typeof row>>`
+    ${insertInto(throttles, { key, count: 1, resetsAt })}
+    on conflict (${column(throttles.key)}) do update set ${assign(throttles, counted)}
+    returning ${row}`;
+}
+
+/** The types of the values that `throttleValues` gives. */
+export const throttleTypes = { key: "text", now: "timestamptz", resetsAt: "timestamptz" } as const;
+
+/** The values of an `upsertThrottle`. */
+export function throttleValues(key: string, { windowMs }: Limit, now: number) {
+  return { key, now: new Date(now).toISOString(), resetsAt: new Date(now + windowMs).toISOString() };
+}
+
 /** What a counted row means under a limit. */
 export function judge({ count, resets_at_ms }: ThrottleRow, { calls }: Limit, now: number): Verdict {
   return {
@@ -51,7 +83,7 @@ export function judge({ count, resets_at_ms }: ThrottleRow, { calls }: Limit, no
   };
 }
 
-const countOne = throttleUpsert("$1", "$2", "$3");
+const countOne = statement(throttleTypes, upsertThrottle);
 
 /** Counts one call of `key`, the refused ones too. */
 export async function countCall(services: Services, key: string, limit: Limit): Promise<Verdict> {
@@ -65,19 +97,23 @@ export async function countWatched(
   limit: Limit,
 ): Promise<{ verdict: Verdict; firstRefusal: boolean }> {
   const now = clock.now();
-  const [row] = await database.query<ThrottleRow>(countOne, throttleParameters(key, limit, now));
+  const [row] = await countOne.run(database, throttleValues(key, limit, now));
   if (!row) throw new Error("The throttle's upsert returned no row");
   return { verdict: judge(row, limit, now), firstRefusal: row.count === limit.calls + 1 };
 }
 
 /** Takes one call back that turned out not to count. */
 export async function uncountCall({ database }: Services, key: string): Promise<void> {
-  await database.query("update throttles set count = count - 1 where key = $1 and count > 0", [key]);
+  const counted = and(eq(throttles.key, key), gt(throttles.count, 0));
+  await database.db
+    .update(throttles)
+    .set({ count: sql`${throttles.count} - 1` })
+    .where(counted);
 }
 
 /** Starts `key` afresh. */
 export async function forgetCalls({ database }: Services, key: string): Promise<void> {
-  await database.query("delete from throttles where key = $1", [key]);
+  await database.db.delete(throttles).where(eq(throttles.key, key));
 }
 
 /** Throws the 429 of decisions §3 unless the call was allowed. `X-RateLimit-Reset` is in seconds, as `Retry-After` is. */
@@ -108,9 +144,12 @@ export function standingHeaders({ limit, remaining, resetSeconds }: Standing): R
 
 /** Deletes the windows that are over: a bounded batch, to be called again and again. */
 export async function deleteEndedWindows({ database, clock }: Services): Promise<void> {
-  await database.query(
-    `delete from throttles where key in
-       (select key from throttles where resets_at <= $1::timestamptz order by resets_at limit 10000)`,
-    [new Date(clock.now()).toISOString()],
-  );
+  const { db } = database;
+  const ended = db
+    .select({ key: throttles.key })
+    .from(throttles)
+    .where(lte(throttles.resetsAt, new Date(clock.now())))
+    .orderBy(throttles.resetsAt)
+    .limit(10_000);
+  await db.delete(throttles).where(inArray(throttles.key, ended));
 }

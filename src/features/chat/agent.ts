@@ -47,7 +47,7 @@ export async function loadAgent(services: Services, slug: string, ask: Ask | nul
     .select({
       row: agents,
       organizationSlug: organizations.slug,
-      inFirstOrganization: sql<boolean>`${organizations.id} = (${sql.raw(firstOrganization)})`,
+      inFirstOrganization: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       web: channels,
     })
     .from(agents)

@@ -1,0 +1,65 @@
+import { type Column, getTableColumns, type SQL, type SQLWrapper, sql, type Table } from "drizzle-orm";
+
+// Parts of the statements that `statement` compiles.
+
+/** A column's name alone, as `insert` and `on conflict` want it. */
+export function column({ name }: Column): SQL {
+  return sql`${sql.identifier(name)}`;
+}
+
+/** The data of a column as a statement answers it: times and 64-bit integers as text. */
+type Answered<C extends Column> = C["_"]["columnType"] extends "PgBigInt53"
+  ? string
+  : C["_"]["data"] extends Date
+    ? string
+    : C["_"]["data"];
+
+type AnsweredBy<F> =
+  F extends SQL<infer T> ? T : F extends Column ? Answered<F> | (F["_"]["notNull"] extends true ? never : null) : never;
+
+/** A column of a table that an outer join may find nothing in. */
+export function orNull<C extends Column>(of: C): SQL<Answered<C> | null> {
+  return sql<Answered<C> | null>`${of}`;
+}
+
+type Fields = Readonly<Record<string, Column | SQL>>;
+
+type RowOfFields<F extends Fields> = { -readonly [Name in keyof F]: AnsweredBy<F[Name]> };
+
+/** The row that a list of `fields` gives. */
+export type RowOf<F extends SQL> = F extends SQL<infer Row> ? Row : never;
+
+/** A list to select or to return: columns and expressions under the names that the row has them by. */
+export function fields<const F extends Fields>(list: F): SQL<RowOfFields<F>> {
+  return commaList(Object.entries(list).map(([name, field]) => sql`${field} as ${sql.identifier(name)}`));
+}
+
+type Assigned = SQLWrapper | string | number | boolean | null;
+
+type Assignments<T extends Table> = { readonly [Name in keyof T["_"]["columns"]]?: Assigned };
+
+/** `insert into … (columns) select expressions`, to be followed by `from` or `on conflict` or nothing. */
+export function insertInto<T extends Table>(table: T, row: Assignments<T>): SQL {
+  const cells = cellsOf(table, row);
+  const names = commaList(cells.map(([name]) => name));
+  const values = commaList(cells.map(([, value]) => sql`${value}`));
+  return sql`insert into ${table} (${names}) select ${values}`;
+}
+
+/** What comes behind `set` in an update. */
+export function assign<T extends Table>(table: T, row: Assignments<T>): SQL {
+  return commaList(cellsOf(table, row).map(([name, value]) => sql`${name} = ${value}`));
+}
+
+function cellsOf<T extends Table>(table: T, row: Assignments<T>): (readonly [SQL, unknown])[] {
+  const columns: Record<string, Column> = getTableColumns(table);
+  return Object.entries(row).map(([key, value]) => {
+    const target = columns[key];
+    if (!target) throw new Error(`The table has no column ${key}`);
+    return [column(target), value] as const;
+  });
+}
+
+function commaList<T>(parts: SQL[]): SQL<T> {
+  return sql<T>`${sql.join(parts, sql`, `)}`;
+}
