@@ -223,6 +223,8 @@ describe("arguments", () => {
     const numbers = (length: number) => Array.from({ length }, () => 1);
     const texts = { a: { items: { type: "string" } } };
     expect(() => check({ properties: texts })({ a: numbers(1_000) })).toThrow("a/0");
+    const document = { properties: { text: { type: "string" }, title: { type: "string" } }, required: ["text"] };
+    expect(() => check(document)({ text: "x".repeat(100_000), title: 7 })).toThrow("title");
     const many = (length: number, part: object) => Array.from({ length }, () => part);
     const wide = Object.fromEntries(numbers(15_000).map((one, index) => [`k${index}`, one]));
     const taken = processorTime();
