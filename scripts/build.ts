@@ -15,9 +15,9 @@ const { metafile } = await build({
   absWorkingDir: path("."),
   entryPoints: {
     cli: "src/cli.ts",
-    "embedded-worker": "src/adapters/node/embedded-worker.ts",
-    "password-worker": "src/adapters/node/password-worker.ts",
-    "scripts-worker": "src/adapters/node/scripts-worker.ts",
+    "embedded-worker": "src/adapters/node/embedded/worker.ts",
+    "password-worker": "src/adapters/node/password/worker.ts",
+    "scripts-worker": "src/adapters/node/scripts/worker.ts",
   },
   outdir: "dist",
   bundle: true,

@@ -1,5 +1,5 @@
 import { template } from "../scripts/make-template.ts";
-import { type Embedded, keepThread } from "../src/adapters/node/embedded.ts";
+import { type Embedded, keepThread } from "../src/adapters/node/embedded/thread.ts";
 import type { Log } from "../src/core/ports.ts";
 
 /** A log that keeps its sentences. */

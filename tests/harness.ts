@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { createModels } from "../src/adapters/models/index.ts";
 import { shippedAssets } from "../src/adapters/node/assets.ts";
 import { systemClock } from "../src/adapters/node/clock.ts";
-import { threadedScripts } from "../src/adapters/node/scripts.ts";
+import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import type { Services } from "../src/context.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { EgressError } from "../src/core/egress.ts";

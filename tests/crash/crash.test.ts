@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { template } from "../../scripts/make-template.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { openEmbedded } from "../../src/adapters/node/embedded.ts";
+import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { createEngine, type Engine } from "../../src/engine.ts";
 import { silent } from "../embedded.ts";
@@ -25,7 +25,7 @@ const bundle = join(root, "node_modules/.cache/agent-engine", `crash-${process.p
 beforeAll(async () => {
   await build({
     absWorkingDir: root,
-    entryPoints: { victim: "tests/crash/victim.ts", "embedded-worker": "src/adapters/node/embedded-worker.ts" },
+    entryPoints: { victim: "tests/crash/victim.ts", "embedded-worker": "src/adapters/node/embedded/worker.ts" },
     outdir: bundle,
     bundle: true,
     format: "esm",

@@ -1,7 +1,7 @@
 // Asks its agent question after question, in several conversations, until it kills itself at the moment it is told.
 import { shippedAssets } from "../../src/adapters/node/assets.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { openEmbedded } from "../../src/adapters/node/embedded.ts";
+import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import type { Services } from "../../src/context.ts";
 import { createCipher } from "../../src/core/cipher.ts";
 import { localNotify } from "../../src/core/notify.ts";

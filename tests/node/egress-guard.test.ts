@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createEgress } from "../../src/adapters/node/egress.ts";
+import { createEgress } from "../../src/adapters/node/egress/request.ts";
 import { EgressError } from "../../src/core/egress.ts";
 import type { EgressAnswer } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";

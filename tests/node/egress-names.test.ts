@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { addressesIn, resolveBySystem } from "../../src/adapters/node/egress-names.ts";
+import { addressesIn, resolveBySystem } from "../../src/adapters/node/egress/names.ts";
 
 const dns = vi.hoisted(() => ({ server: "", asked: [] as string[], pending: [] as (() => void)[] }));
 vi.mock("node:dns/promises", async (load) => {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import { createEgress } from "../../src/adapters/node/egress.ts";
+import { createEgress } from "../../src/adapters/node/egress/request.ts";
 import type { EgressAnswer, EgressRequest } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";
 

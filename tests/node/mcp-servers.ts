@@ -3,7 +3,7 @@ import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { createMcp } from "../../src/adapters/node/mcp.ts";
+import { createMcp } from "../../src/adapters/node/mcp/servers.ts";
 import type { Clock, Log, Mcp, McpServer, McpTransport } from "../../src/core/ports.ts";
 
 /** A credential that must turn up nowhere. */

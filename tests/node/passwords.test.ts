@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { beforeEach, expect, test, vi } from "vitest";
-import { threadedPasswords } from "../../src/adapters/node/passwords.ts";
+import { threadedPasswords } from "../../src/adapters/node/password/thread.ts";
 import { passwords as inline } from "../../src/core/password.ts";
 import { TestClock } from "../clock.ts";
 import { collectLog } from "../embedded.ts";
 
-const adapter = new URL("../../src/adapters/node/passwords.ts", import.meta.url).href;
+const adapter = new URL("../../src/adapters/node/password/thread.ts", import.meta.url).href;
 
 const threads: Worker[] = vi.hoisted(() => []);
 vi.mock("node:worker_threads", async (load) => {

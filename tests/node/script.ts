@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { threadedScripts } from "../../src/adapters/node/scripts.ts";
+import { threadedScripts } from "../../src/adapters/node/scripts/pool.ts";
 import type { ScriptResult, ScriptRun } from "../../src/core/ports.ts";
 import { silent } from "../embedded.ts";
 

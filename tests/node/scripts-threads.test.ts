@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { beforeEach, expect, test, vi } from "vitest";
-import { threadedScripts } from "../../src/adapters/node/scripts.ts";
+import { threadedScripts } from "../../src/adapters/node/scripts/pool.ts";
 import { TestClock } from "../clock.ts";
 import { collectLog } from "../embedded.ts";
 import { script } from "./script.ts";

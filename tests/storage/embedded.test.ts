@@ -10,7 +10,7 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { template } from "../../scripts/make-template.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { keepThread } from "../../src/adapters/node/embedded.ts";
+import { keepThread } from "../../src/adapters/node/embedded/thread.ts";
 import { StartError } from "../../src/core/errors.ts";
 import { openDatabase } from "../../src/db/client.ts";
 import { TestClock } from "../clock.ts";

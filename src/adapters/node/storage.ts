@@ -5,7 +5,7 @@ import { type Database, openDatabase } from "../../db/client.ts";
 import { migrate } from "../../db/migrate.ts";
 import { addVectors } from "../../db/vectors.ts";
 import { closeToOthers, prepareDirectory } from "./data-directory.ts";
-import { openEmbedded } from "./embedded.ts";
+import { openEmbedded } from "./embedded/database.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
 

@@ -4,7 +4,7 @@ import type { Settings } from "../../core/config.ts";
 import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase, type Target } from "../../db/client.ts";
 import { inspectSchema, type SchemaState } from "../../db/inspect.ts";
-import { openEmbedded } from "./embedded.ts";
+import { openEmbedded } from "./embedded/database.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
 

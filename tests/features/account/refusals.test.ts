@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { describe, expect, test, vi } from "vitest";
-import { threadedPasswords } from "../../../src/adapters/node/passwords.ts";
+import { threadedPasswords } from "../../../src/adapters/node/password/thread.ts";
 import { auditLogs } from "../../../src/db/schema.ts";
 import { issueSetupToken } from "../../../src/features/account/index.ts";
 import { type Harness, harness } from "../../harness.ts";

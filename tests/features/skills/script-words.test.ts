@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
-import { threadedScripts } from "../../../src/adapters/node/scripts.ts";
+import { threadedScripts } from "../../../src/adapters/node/scripts/pool.ts";
 import { scrubber } from "../../../src/core/scrub.ts";
 import { type LoadedSkill, skillTools } from "../../../src/features/skills/index.ts";
 import { ScriptWords } from "../../../src/features/skills/turn/script-words.ts";

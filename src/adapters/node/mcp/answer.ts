@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import { EgressError } from "../../core/egress.ts";
-import { opensDeeperThan } from "../../core/json.ts";
-import { deepestMessage, Lines, mostWireBytes } from "./mcp-lines.ts";
+import { EgressError } from "../../../core/egress.ts";
+import { opensDeeperThan } from "../../../core/json.ts";
+import { deepestMessage, Lines, mostWireBytes } from "./lines.ts";
 
 export type RequestId = string | number;
 

@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@ai-sdk/mcp";
-import type { JsonValue } from "../../core/json.ts";
-import { isDeeperThan } from "../../core/text.ts";
+import type { JsonValue } from "../../../core/json.ts";
+import { isDeeperThan } from "../../../core/text.ts";
 
 /** What a model may be given of one call. */
 const mostCharacters = 1024 * 1024;

@@ -1,12 +1,12 @@
-import { EgressError, reachableAddresses } from "../../core/egress.ts";
-import { nextHop } from "../../core/egress-redirect.ts";
-import { firstHop, type Hop } from "../../core/egress-request.ts";
-import { answerText } from "../../core/egress-text.ts";
-import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../core/ports.ts";
-import { explainFailure } from "./egress-failure.ts";
-import { resolveBySystem } from "./egress-names.ts";
-import { readBytes } from "./egress-read.ts";
-import { type Route, send } from "./egress-send.ts";
+import { EgressError, reachableAddresses } from "../../../core/egress.ts";
+import { nextHop } from "../../../core/egress-redirect.ts";
+import { firstHop, type Hop } from "../../../core/egress-request.ts";
+import { answerText } from "../../../core/egress-text.ts";
+import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../../core/ports.ts";
+import { readBytes } from "./body.ts";
+import { explainFailure } from "./failure.ts";
+import { resolveBySystem } from "./names.ts";
+import { type Route, send } from "./send.ts";
 
 interface Options extends Omit<Route, "addresses"> {
   clock: Clock;

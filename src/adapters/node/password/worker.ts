@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
-import { passwords } from "../../core/password.ts";
-import type { Passwords } from "../../core/ports.ts";
+import { passwords } from "../../../core/password.ts";
+import type { Passwords } from "../../../core/ports.ts";
 
 /** One call of the port, with its arguments. */
 export type PasswordCall = {

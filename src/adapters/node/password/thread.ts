@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
-import { EngineError } from "../../core/errors.ts";
-import type { Clock, Log, Passwords } from "../../core/ports.ts";
-import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./password-worker.ts";
+import { EngineError } from "../../../core/errors.ts";
+import type { Clock, Log, Passwords } from "../../../core/ports.ts";
+import { workerFile } from "../worker-file.ts";
+import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./worker.ts";
 
 /** How many calls may wait, the one at work among them: some seconds' worth. */
 const maxWaiting = 64;
@@ -68,8 +69,7 @@ interface Thread {
 }
 
 function startThread(log: Log, onGone: () => void): Thread {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const worker = new Worker(new URL(`./password-worker.${extension}`, import.meta.url));
+  const worker = new Worker(workerFile("password"));
   const waiting = new Map<number, PromiseWithResolvers<string | boolean>>();
   let calls = 0;
   // Only a call that waits keeps the process alive.

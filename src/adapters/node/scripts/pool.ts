@@ -1,6 +1,6 @@
-import type { Clock, Log, ScriptRun, Scripts } from "../../core/ports.ts";
-import type { ScriptOrder } from "./scripts-order.ts";
-import { type ScriptJob, type ScriptThread, startThread } from "./scripts-thread.ts";
+import type { Clock, Log, ScriptRun, Scripts } from "../../../core/ports.ts";
+import type { ScriptOrder } from "./order.ts";
+import { type ScriptJob, type ScriptThread, startThread } from "./thread.ts";
 
 interface Options {
   clock: Clock;

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
-import { EgressError, reachableAddresses } from "../../core/egress.ts";
-import { firstHop, type Hop } from "../../core/egress-request.ts";
-import type { McpServer } from "../../core/ports.ts";
-import { explainFailure } from "./egress-failure.ts";
-import { type Route, send } from "./egress-send.ts";
-import { answerIn, type RequestId, readAnswer, readText } from "./mcp-answer.ts";
+import { EgressError, reachableAddresses } from "../../../core/egress.ts";
+import { firstHop, type Hop } from "../../../core/egress-request.ts";
+import type { McpServer } from "../../../core/ports.ts";
+import { explainFailure } from "../egress/failure.ts";
+import { type Route, send } from "../egress/send.ts";
+import { answerIn, type RequestId, readAnswer, readText } from "./answer.ts";
 
 /** How hosts are found and reached. */
 export interface Way extends Omit<Route, "addresses"> {

@@ -4,12 +4,12 @@ import {
   type MCPTransportSendOptions,
   validateJSONRPCMessage,
 } from "@ai-sdk/mcp";
-import { opensDeeperThan } from "../../core/json.ts";
-import type { Clock, Log, McpServer, McpTransport } from "../../core/ports.ts";
-import type { RequestId } from "./mcp-answer.ts";
-import { deepestMessage, Lines, mostWireBytes } from "./mcp-lines.ts";
-import { type Process, startProcess } from "./mcp-process.ts";
-import { logErrors } from "./mcp-stderr.ts";
+import { opensDeeperThan } from "../../../core/json.ts";
+import type { Clock, Log, McpServer, McpTransport } from "../../../core/ports.ts";
+import type { RequestId } from "./answer.ts";
+import { deepestMessage, Lines, mostWireBytes } from "./lines.ts";
+import { type Process, startProcess } from "./process.ts";
+import { logErrors } from "./stderr.ts";
 
 interface Options {
   server: McpServer;

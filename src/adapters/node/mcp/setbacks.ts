@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/ports.ts";
+import type { Clock } from "../../../core/ports.ts";
 
 interface Setback {
   /** How often in a row. */

@@ -1,9 +1,9 @@
 import variant from "@jitl/quickjs-wasmfile-release-sync";
 import { newQuickJSWASMModuleFromVariant, newVariant, type QuickJSContext } from "quickjs-emscripten-core";
-import { isDeeperThan } from "../../core/json.ts";
-import { resolveImport, type ScriptFiles } from "./scripts-modules.ts";
-import { type ScriptOrder, type ScriptOutcome, tooLate, tooMuchMemory } from "./scripts-order.ts";
-import { entryName, longestError, longestResult, prelude } from "./scripts-prelude.ts";
+import { isDeeperThan } from "../../../core/json.ts";
+import { resolveImport, type ScriptFiles } from "./modules.ts";
+import { type ScriptOrder, type ScriptOutcome, tooLate, tooMuchMemory } from "./order.ts";
+import { entryName, longestError, longestResult, prelude } from "./prelude.ts";
 
 /** 64 MB for all of the interpreter. Its own `setMemoryLimit` does not hold. */
 const memoryPages = 1024;

@@ -1,4 +1,4 @@
-import type { ScriptFiles } from "./scripts-modules.ts";
+import type { ScriptFiles } from "./modules.ts";
 
 /** What a thread is asked, one after the other: a script, its arguments as JSON, and how long it may take. */
 export interface ScriptOrder {

@@ -1,12 +1,12 @@
 import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mcp";
-import type { JsonValue } from "../../core/json.ts";
-import type { Clock, Log, McpServer, McpTool } from "../../core/ports.ts";
-import { type Scrub, scrubber } from "../../core/scrub.ts";
-import { withinTime } from "./mcp-deadline.ts";
-import { explainMcp, refusesInitialize } from "./mcp-failure.ts";
-import { mcpFetch, type Way } from "./mcp-fetch.ts";
-import { readResult } from "./mcp-result.ts";
-import { StdioTransport } from "./mcp-stdio.ts";
+import type { JsonValue } from "../../../core/json.ts";
+import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
+import { type Scrub, scrubber } from "../../../core/scrub.ts";
+import { withinTime } from "../deadline.ts";
+import { explainMcp, refusesInitialize } from "./failure.ts";
+import { mcpFetch, type Way } from "./fetch.ts";
+import { readResult } from "./result.ts";
+import { StdioTransport } from "./stdio.ts";
 
 export interface ConnectOptions {
   /** The server as it is now: the hosts that are allowed may change while it is connected. */

@@ -1,12 +1,12 @@
-import type { Environment } from "../../core/config.ts";
-import type { JsonValue } from "../../core/json.ts";
-import type { Clock, Log, Mcp, McpServer, McpTool } from "../../core/ports.ts";
-import { scrubber } from "../../core/scrub.ts";
-import { resolveBySystem } from "./egress-names.ts";
-import type { Connection } from "./mcp-connection.ts";
-import { orAborted, withinTime } from "./mcp-deadline.ts";
-import type { Way } from "./mcp-fetch.ts";
-import { Setbacks } from "./mcp-setbacks.ts";
+import type { Environment } from "../../../core/config.ts";
+import type { JsonValue } from "../../../core/json.ts";
+import type { Clock, Log, Mcp, McpServer, McpTool } from "../../../core/ports.ts";
+import { scrubber } from "../../../core/scrub.ts";
+import { orAborted, withinTime } from "../deadline.ts";
+import { resolveBySystem } from "../egress/names.ts";
+import type { Connection } from "./connection.ts";
+import type { Way } from "./fetch.ts";
+import { Setbacks } from "./setbacks.ts";
 
 interface Options extends Omit<Way, "resolve"> {
   clock: Clock;
@@ -112,7 +112,7 @@ class Connections implements Mcp {
   async #open(entry: () => Entry, signal: AbortSignal): Promise<Connection> {
     const { clock, log, environment, resolve = resolveBySystem, ...route } = this.#options;
     // The library is loaded when the first plugin needs it.
-    const { connect } = await import("./mcp-connection.ts");
+    const { connect } = await import("./connection.ts");
     const { PATH = "", HOME = "" } = environment;
     const connection = await connect(
       {

@@ -1,4 +1,4 @@
-import { EgressError } from "../../core/egress.ts";
+import { EgressError } from "../../../core/egress.ts";
 
 const unknownName = "The host name is not known";
 const unreachable = "The host cannot be reached";

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
-import type { Log, McpServer } from "../../core/ports.ts";
-import { scrubber } from "../../core/scrub.ts";
-import { clip } from "../../core/text.ts";
-import { Lines, mostWireBytes } from "./mcp-lines.ts";
+import type { Log, McpServer } from "../../../core/ports.ts";
+import { scrubber } from "../../../core/scrub.ts";
+import { clip } from "../../../core/text.ts";
+import { Lines, mostWireBytes } from "./lines.ts";
 
 const mostLines = 200;
 const longestLine = 1_000;

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { parentPort } from "node:worker_threads";
-import { limitLog } from "./scripts-log-limit.ts";
-import type { ScriptOrder, ScriptReport } from "./scripts-order.ts";
-import { runInSandbox } from "./scripts-sandbox.ts";
+import { limitLog } from "./log-limit.ts";
+import type { ScriptOrder, ScriptReport } from "./order.ts";
+import { runInSandbox } from "./sandbox.ts";
 
 const wasm = WebAssembly.compile(await readFile(wasmFile()));
 

@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
-import type { JsonValue } from "../../core/json.ts";
-import type { Clock, Log, ScriptResult } from "../../core/ports.ts";
-import { type ScriptOrder, type ScriptOutcome, type ScriptReport, tooLate, tooMuchMemory } from "./scripts-order.ts";
+import type { JsonValue } from "../../../core/json.ts";
+import type { Clock, Log, ScriptResult } from "../../../core/ports.ts";
+import { workerFile } from "../worker-file.ts";
+import { type ScriptOrder, type ScriptOutcome, type ScriptReport, tooLate, tooMuchMemory } from "./order.ts";
 
 /** A script that waits or runs; `settle` is called at most once. */
 export interface ScriptJob {
@@ -102,8 +103,7 @@ export function startThread({ clock, log, onFree, onGone }: Options): ScriptThre
 
 /** It has none of the process' environment and streams, and little memory besides that of the sandbox. */
 function openWorker(): Worker {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const worker = new Worker(new URL(`./scripts-worker.${extension}`, import.meta.url), {
+  const worker = new Worker(workerFile("scripts"), {
     env: {},
     stdout: true,
     stderr: true,

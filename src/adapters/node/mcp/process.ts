@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import type { Clock, McpTransport } from "../../core/ports.ts";
+import type { Clock, McpTransport } from "../../../core/ports.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
