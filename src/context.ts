@@ -5,7 +5,8 @@ import { newId } from "./core/ids.ts";
 import { isRoleKey, type Permission, type RoleKey, reachesAllWorkspaces, roles } from "./core/permissions.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "./core/ports.ts";
-import { type Database, type Db, sqlState } from "./db/client.ts";
+import type { Database, Db } from "./db/client.ts";
+import { unlessDeadlocked } from "./db/retry.ts";
 import { accessTokens, auditLogs, members } from "./db/schema.ts";
 
 /** Who acts. A management key stands for its organization, `system` for the engine itself. */
@@ -67,6 +68,11 @@ export interface Ctx extends Services {
   request: { id: string; ip: string };
 }
 
+/** What `created_by` and `updated_by` hold: the user's id; null for keys and the engine, which the audit log names. */
+export function authorOf({ actor }: Pick<Ctx, "actor">): string | null {
+  return actor.type === "user" ? actor.id : null;
+}
+
 interface Change {
   /** `<noun>.<verb>`, as the audit log shows it. */
   action: string;
@@ -85,17 +91,6 @@ interface Change {
  */
 export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
   return unlessDeadlocked(() => writeOnce(ctx, change, fn));
-}
-
-/** Who loses a deadlock (40P01) did nothing yet: the same again may go well. */
-async function unlessDeadlocked<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (sqlState(error) !== "40P01" || attempt === 5) throw error;
-    }
-  }
 }
 
 async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {

@@ -5,6 +5,11 @@ export function newId(): string {
   return v7();
 }
 
+/** Whether PostgreSQL reads the text as a UUID; the case of its letters does not matter. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
 /** `bytes` of randomness as base64url: 32 bytes give 43 characters and 256 bits. */
 export function randomToken(bytes = 32): string {
   return toBase64Url(crypto.getRandomValues(new Uint8Array(bytes)));

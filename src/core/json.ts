@@ -2,6 +2,11 @@
 export type JsonObject = { [key: string]: JsonValue };
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
+/** Whether a value, as JSON or YAML gives it, is an object: neither null nor a list. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Whether objects and lists are nested in each other more than `levels` times. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (value === null || typeof value !== "object") return false;

@@ -1,4 +1,7 @@
-/** PostgreSQL's text form of a list, such as `{"a","b"}`. A text passes as it is: Drizzle writes its lists itself. */
+/**
+ * PostgreSQL's text form of a list, such as `{"a","b"}`: a parameter that both databases take. A text passes as it is,
+ * since Drizzle writes lists itself.
+ */
 export function writeArray(list: readonly string[] | string): string {
   if (typeof list === "string") return list;
   return `{${list.map((item) => `"${item.replaceAll(/["\\]/g, "\\$&")}"`).join(",")}}`;

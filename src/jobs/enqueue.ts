@@ -6,6 +6,12 @@ import type { Db } from "../db/client.ts";
 /** How often work is tried unless its enqueuer says otherwise: with the pauses between, for about half an hour. */
 const usualAttempts = 10;
 
+/** The end of an `insert into jobs`: a job of the same kind and key that waits becomes the new one. */
+export const replaceWaiting = `
+  on conflict (kind, key) where status = 'pending' and locked_until is null do update
+  set payload = excluded.payload, run_at = excluded.run_at, max_attempts = excluded.max_attempts, attempts = 0,
+    last_error = null`;
+
 export interface JobOptions {
   /**
    * Work of one kind and key is the same work: while it waits, enqueuing it again replaces its payload and time
@@ -32,7 +38,5 @@ export async function enqueue(
     insert into jobs (id, kind, key, payload, run_at, max_attempts)
     values (${newId()}, ${kind}, ${key ?? null}, ${storableJson(payload)}::jsonb,
       ${runAt?.toISOString() ?? "-infinity"}::timestamptz, ${maxAttempts})
-    on conflict (kind, key) where status = 'pending' and locked_until is null do update
-    set payload = excluded.payload, run_at = excluded.run_at, max_attempts = excluded.max_attempts, attempts = 0,
-      last_error = null`);
+    ${sql.raw(replaceWaiting)}`);
 }

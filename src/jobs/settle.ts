@@ -1,26 +1,17 @@
 import type { Services } from "../context.ts";
-import { EngineError } from "../core/errors.ts";
-import { pause } from "../core/pause.ts";
 import { clip, storable } from "../core/text.ts";
-import { sqlState } from "../db/client.ts";
+import { patiently } from "../db/retry.ts";
 import { backoffMs } from "./backoff.ts";
 import { type ClaimedJob, complete, type DeadJob, giveUp, type Held, retry } from "./queue.ts";
 
 type Settling = Pick<Services, "database" | "clock" | "log">;
 
-const settleAttempts = 5;
-
 /** Notes how a job ended: done, to be tried again, or failed for good. False: it was no longer the caller's. */
 export async function settle(services: Settling, job: ClaimedJob, held: Held, problem: Error | null): Promise<boolean> {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      return await (problem === null ? complete(services.database, held) : setBack(services, job, held, problem));
-    } catch (error) {
-      // What was done should not be done once more. The lease is renewed meanwhile.
-      if (!mayPass(error) || tried === settleAttempts) throw error;
-      await pause(services.clock, 250 * 2 ** tried);
-    }
-  }
+  // A job whose end is not noted would be done once more. Its lease is renewed meanwhile.
+  return patiently(services.clock, () =>
+    problem === null ? complete(services.database, held) : setBack(services, job, held, problem),
+  );
 }
 
 async function setBack({ database, clock, log }: Settling, job: ClaimedJob, held: Held, err: Error): Promise<boolean> {
@@ -42,9 +33,4 @@ async function setBack({ database, clock, log }: Settling, job: ClaimedJob, held
 /** The one line about a job that nobody will try again. */
 export function sayFailed(log: Services["log"], { id, last_error, ...job }: DeadJob, err?: Error): void {
   log.error({ jobId: id, ...job, ...(err ? { err } : { error: last_error }) }, "A job failed for good");
-}
-
-/** A database that is away, or a deadlock: the same statement may go well a moment later. */
-function mayPass(error: unknown): boolean {
-  return (error instanceof EngineError && error.code === "unavailable") || sqlState(error) === "40P01";
 }

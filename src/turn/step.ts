@@ -1,5 +1,6 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import { randomHex } from "../core/ids.ts";
+import { isObject } from "../core/json.ts";
 import type { Scrub, ScrubStream } from "../core/scrub.ts";
 import { scrubJson } from "../core/scrub-json.ts";
 import { isDeeperThan } from "../core/text.ts";
@@ -261,8 +262,6 @@ function replayed({ id, name, shown, malformed, providerOptions }: ToolCall): As
     ...(providerOptions ? { providerOptions } : {}),
   };
 }
-
-const isObject = (value: JsonValue) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {
   if (input.trim() === "") return { args: {} };

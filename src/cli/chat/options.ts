@@ -1,4 +1,5 @@
 import { type Environment, settings } from "../../core/config.ts";
+import { agentSlugPattern } from "../../core/slugs.ts";
 import { localAddress } from "../../main.ts";
 import { type Flags, textFlag, UsageError } from "../arguments.ts";
 import type { Address } from "./refusal.ts";
@@ -13,7 +14,7 @@ export interface ChatOptions extends Address {
 
 /** The flags, with the environment and defaults for what they leave out. Throws `UsageError`. */
 export function readChatOptions(slug: string, flags: Flags, environment: Environment): ChatOptions {
-  if (!/^[a-z0-9_.-]{1,128}$/.test(slug) || /^\.{1,2}$/.test(slug)) {
+  if (!agentSlugPattern.test(slug) || /^\.{1,2}$/.test(slug)) {
     throw new UsageError(`"${slug}" is no agent slug: those are 1 to 128 of a-z, 0-9, _, . and -`);
   }
   const key = (textFlag(flags, "key") ?? environment.AGENT_API_KEY)?.trim() || undefined;

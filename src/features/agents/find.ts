@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { type Ctx, workspaceScope, write } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
+import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentIcons, agents, channels } from "../../db/schema.ts";
 import { lockWithAskers } from "./askers.ts";
@@ -14,7 +15,7 @@ export function withinReach({ membership }: Ctx): SQL {
   const own = eq(agents.organizationId, membership.organizationId);
   const scope = workspaceScope(membership);
   // One parameter, so that the statement is the same for every caller.
-  return scope ? sql`(${own} and ${agents.workspaceId} = any(${`{${scope.join(",")}}`}::uuid[]))` : own;
+  return scope ? sql`(${own} and ${agents.workspaceId} = any(${writeArray(scope)}::uuid[]))` : own;
 }
 
 /** The agent with this slug. Throws the 404, the same for a missing agent and for one out of the caller's reach. */

@@ -1,12 +1,13 @@
 import { EngineError } from "../../core/errors.ts";
 import { splitModel } from "../../core/providers.ts";
+import { agentSlugPattern } from "../../core/slugs.ts";
 
 /** `models` and `import` are routes beside the agents, the dots are directories. */
 const reserved = new Set(["models", "import", ".", ".."]);
 
 /** Whether an agent can have this slug (decisions §2). */
 export function isSlug(text: string): boolean {
-  return /^[a-z0-9_.-]{1,128}$/.test(text) && !reserved.has(text);
+  return agentSlugPattern.test(text) && !reserved.has(text);
 }
 
 /** Whether the runtime knows the time zone by this IANA name. */

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { providerNames } from "../../core/providers.ts";
+import { agentSlugPattern } from "../../core/slugs.ts";
 import { zInt4, zText } from "../../core/text.ts";
 import { isSlug, isTimezone, namesModel } from "./rules.ts";
 
@@ -21,7 +22,7 @@ const toggle = (description: string) => z.boolean().openapi({ description });
 const status = z.enum(["active", "inactive"]);
 const slug = z.string().refine(isSlug, slugRule).openapi({
   description: "Unique in the installation, and fixed once the agent is made.",
-  pattern: "^[a-z0-9_.-]{1,128}$",
+  pattern: agentSlugPattern.source,
   example: "support",
 });
 

@@ -1,7 +1,8 @@
 import { and, asc, eq, sql } from "drizzle-orm";
-import { type Ctx, workspaceScope, write } from "../../context.ts";
+import { authorOf, type Ctx, workspaceScope, write } from "../../context.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { writeArray } from "../../db/arrays.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { agents, agentTools, workspaces } from "../../db/schema.ts";
 import { touchAskers } from "./askers.ts";
@@ -99,11 +100,6 @@ export async function deleteAgent(ctx: Ctx, slug: string, beforeDelete: BeforeDe
   });
 }
 
-/** Who is written down as the author; the engine and keys leave it to the audit log. */
-function authorOf({ actor }: Ctx): string | null {
-  return actor.type === "user" ? actor.id : null;
-}
-
 function columnsOf({ status, active, provider, model, ...rest }: Omit<AgentChanges, "workspaceId">) {
   return { ...rest, ...modelColumns({ provider, model }), active: status === undefined ? active : status === "active" };
 }
@@ -118,7 +114,7 @@ async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefine
       and(
         eq(workspaces.organizationId, membership.organizationId),
         id === undefined ? undefined : eq(workspaces.id, id),
-        scope ? sql`${workspaces.id} = any(${`{${scope.join(",")}}`}::uuid[])` : undefined,
+        scope ? sql`${workspaces.id} = any(${writeArray(scope)}::uuid[])` : undefined,
       ),
     )
     .orderBy(asc(workspaces.createdAt), asc(workspaces.id))

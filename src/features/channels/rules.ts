@@ -1,4 +1,5 @@
 import { EngineError, notFound } from "../../core/errors.ts";
+import { isObject } from "../../core/json.ts";
 import { isStorable } from "../../core/text.ts";
 
 /** The channels that this release can turn on. */
@@ -24,7 +25,7 @@ const maxPath = 256;
 
 /** What is wrong with a context mapping: conversation-state key → dotted path in the request's context. */
 export function mappingProblems(mapping: unknown): { key: string | null; message: string }[] {
-  if (typeof mapping !== "object" || mapping === null || Array.isArray(mapping)) {
+  if (!isObject(mapping)) {
     return [{ key: null, message: "must be an object of state key to dotted path" }];
   }
   const entries = Object.entries(mapping);

@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context.ts";
 import type { Cipher } from "../../core/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
@@ -96,7 +96,7 @@ async function requireKey(tx: Db, agent: AgentRow, authentication: boolean): Pro
 
 async function saveRow(tx: Db, ctx: Ctx, agentId: string, enabled: boolean, config: WebConfig): Promise<void> {
   const { keyId, ciphertext } = await ctx.cipher.seal(JSON.stringify(config), place(agentId));
-  const author = ctx.actor.type === "user" ? ctx.actor.id : null;
+  const author = authorOf(ctx);
   const values = { enabled, keyId, config: ciphertext, updatedBy: author };
   await tx
     .insert(channels)

@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { digest, toHex } from "../../core/ids.ts";
 import { type Scrub, scrubber } from "../../core/scrub.ts";
+import { agentSlugPattern } from "../../core/slugs.ts";
 import { agents, channels, firstOrganization, organizations, secrets } from "../../db/schema.ts";
 import type { Hook, Tool } from "../../turn/types.ts";
 import { openWebConfig, type WebConfig } from "../channels/index.ts";
@@ -11,7 +12,6 @@ import { openSecrets } from "../secrets/index.ts";
 import { type LoadedSkill, loadSkills, skillsList } from "../skills/index.ts";
 import type { Ask } from "./ask-tools.ts";
 import { embedderFor } from "./embed.ts";
-import { slugPattern } from "./schema.ts";
 import { telling } from "./telling.ts";
 import { loadTools } from "./tools.ts";
 
@@ -41,7 +41,7 @@ export interface LiveAgent {
 
 /** Reads an agent by its slug; null when there is none. Without `ask` it can't ask other agents. */
 export async function loadAgent(services: Services, slug: string, ask: Ask | null = null): Promise<LiveAgent | null> {
-  if (!slugPattern.test(slug)) return null;
+  if (!agentSlugPattern.test(slug)) return null;
   const { database, cipher, options } = services;
   const [found] = await database.db
     .select({

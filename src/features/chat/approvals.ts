@@ -1,3 +1,4 @@
+import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
 import type { PendingCall, Resumed } from "../../turn/types.ts";
 import type { Suspended } from "./record.ts";
@@ -126,7 +127,7 @@ function readDecided(
      where ($1::uuid is null or t.id = $1) and (a.active or c.channel = 'playground') and ${decided}
        and t.agent_id <> all($2::uuid[]) and ($3::timestamptz is null or (t.finished_at, t.id) > ($3, $4::uuid))
      order by t.finished_at, t.id limit ${pageRows}`,
-    [turnId, `{${[...leftOut].join(",")}}`, last?.finishedAt ?? null, last?.turnId ?? null],
+    [turnId, writeArray([...leftOut]), last?.finishedAt ?? null, last?.turnId ?? null],
   );
 }
 

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { randomHex } from "../../core/ids.ts";
+import { agentSlugPattern } from "../../core/slugs.ts";
 import { clientKey } from "../../http/address.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { invalid, vendorType } from "../../http/errors.ts";
@@ -15,7 +16,7 @@ import { endingError } from "./ending.ts";
 import { findRepeat, readIdempotency, type StoredReply } from "./idempotency.ts";
 import { readInput } from "./input.ts";
 import type { TurnRequest } from "./request.ts";
-import { CompletionRequest, slugPattern } from "./schema.ts";
+import { CompletionRequest } from "./schema.ts";
 import type { Seat } from "./streams.ts";
 import type { Turn } from "./turns.ts";
 
@@ -100,7 +101,7 @@ async function answer(
 /** The agent has to be known before the rest of the body is looked at. */
 function readModel(body: unknown): string {
   const model = body !== null && typeof body === "object" && "model" in body ? body.model : undefined;
-  if (typeof model === "string" && slugPattern.test(model)) return model;
+  if (typeof model === "string" && agentSlugPattern.test(model)) return model;
   const parsed = CompletionRequest.pick({ model: true }).safeParse(body);
   throw invalid(parsed.success ? [{ path: ["model"], message: "must be an agent slug" }] : parsed.error.issues);
 }

@@ -1,5 +1,6 @@
 import { EngineError } from "../../core/errors.ts";
 import { sameText } from "../../core/ids.ts";
+import { isObject } from "../../core/json.ts";
 import { storableJson } from "../../core/text.ts";
 import type { Database } from "../../db/client.ts";
 import { jsonFits } from "../../db/json.ts";
@@ -64,10 +65,6 @@ function valueAt(context: JsonObject, path: string): JsonValue | undefined {
     value = (value as JsonObject)[name];
   }
   return value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 interface Place {

@@ -1,7 +1,6 @@
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
-import { pause } from "../../core/pause.ts";
-import { sqlState } from "../../db/client.ts";
+import { patiently } from "../../db/retry.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 import { descriptionOf } from "../conversations/index.ts";
 import { extractionOf } from "../memories/index.ts";
@@ -9,9 +8,6 @@ import { type Begun, type Taken, tokensTaken } from "./begin.ts";
 import { describeCause } from "./cause.ts";
 import { type Recording, record, type Work } from "./record.ts";
 import type { TurnRequest } from "./request.ts";
-
-/** With the pauses between them, what is tried for less than a lease. */
-const recordAttempts = 5;
 
 interface Ended {
   turnId: string;
@@ -46,7 +42,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
   const now = clock.now();
   const work = workAfter(ended, now);
   try {
-    const recorded = await recordPatiently(services, {
+    const recording: Recording = {
       ...{ turnId, owner, work, outcome, origin: request.origin },
       fresh: input.fresh,
       fileIds: input.fileIds ?? [],
@@ -55,7 +51,9 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
       debug: agent.row.debugEnabled && begun ? debugOf(taken, begun) : null,
       resumed: resumed?.suspended ?? null,
-    });
+    };
+    // The caller has the text already. The lease is renewed meanwhile.
+    const recorded = await patiently(clock, () => record(services.database, recording));
     if (!recorded) throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
     return { ...recorded, workAt: work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime())) };
   } catch (err) {
@@ -95,21 +93,4 @@ function debugOf({ spec, grant }: Taken, { input }: Begun): Record<string, unkno
     system: input.scrub(input.system),
     tools: [...input.tools.keys()],
   };
-}
-
-/** Tries again while the trouble may pass: the caller has the text already. The lease is renewed meanwhile. */
-async function recordPatiently({ database, clock }: Services, recording: Recording): ReturnType<typeof record> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await record(database, recording);
-    } catch (error) {
-      if (attempt === recordAttempts || !mayPass(error)) throw error;
-      await pause(clock, 250 * 2 ** attempt);
-    }
-  }
-}
-
-/** A database that is away, or a deadlock: the same statement may go well a moment later. */
-function mayPass(error: unknown): boolean {
-  return (error instanceof EngineError && error.code === "unavailable") || sqlState(error) === "40P01";
 }

@@ -1,6 +1,7 @@
 import type { Services } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
 import { pause } from "../../core/pause.ts";
+import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
 import type { EventSink } from "../../http/sse.ts";
 import { keptMs, type Replay, type Replays } from "./replay.ts";
@@ -55,7 +56,7 @@ export class Exports {
     if (ids.length === 0) return;
     const wished = await this.#database.query<{ id: string }>(
       "select turn_id as id from stream_chunks where first = 0 and turn_id = any($1::uuid[])",
-      [`{${ids.join(",")}}`],
+      [writeArray(ids)],
     );
     for (const { id } of wished) {
       const replay = this.#replays.get(id);

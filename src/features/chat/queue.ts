@@ -1,4 +1,5 @@
 import { EngineError } from "../../core/errors.ts";
+import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
 import { onceSettled, settleTokens } from "./budget.ts";
 import { leaseSeconds } from "./open.ts";
@@ -48,8 +49,7 @@ export async function renew(database: Database, owner: string, turnIds: readonly
      )
      update turns t set lease_until = now() + interval '${leaseSeconds} seconds' from held where t.id = held.id
      returning t.id, t.stop_requested`,
-    // As PostgreSQL writes arrays: the embedded database does not know how the driver would.
-    [owner, `{${turnIds.join(",")}}`],
+    [owner, writeArray(turnIds)],
   );
   return new Map(rows.map(({ id, stop_requested }) => [id, { stopRequested: stop_requested }]));
 }

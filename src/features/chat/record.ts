@@ -4,6 +4,7 @@ import { storable, storableJson } from "../../core/text.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
 import { jsonFits } from "../../db/json.ts";
+import { replaceWaiting } from "../../jobs/enqueue.ts";
 import { stateLimit } from "../../turn/state.ts";
 import type { Origin, TurnOutcome } from "../../turn/types.ts";
 import { onceSettled, settleTokens } from "./budget.ts";
@@ -77,8 +78,7 @@ const recordStatement = `
     insert into jobs (id, kind, key, payload, run_at)
     select j.id, j.kind, j.key, j.payload, j.run_at
     from conversation, jsonb_to_recordset($13::jsonb) as j(id uuid, kind text, key text, payload jsonb, run_at timestamptz)
-    on conflict (kind, key) where status = 'pending' and locked_until is null do update
-      set payload = excluded.payload, run_at = excluded.run_at, attempts = 0, last_error = null
+    ${replaceWaiting}
   )
   select exists (select 1 from turn) as recorded,
     exists (select 1 from turns where id = $1 and owner = $2 and status = $3) as settled,

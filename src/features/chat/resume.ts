@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { EngineError, notFound } from "../../core/errors.ts";
+import { isUuid } from "../../core/ids.ts";
 import { clientKey } from "../../http/address.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { eventStream, eventStreamHeaders } from "../../http/sse.ts";
@@ -60,7 +61,7 @@ export async function stopTurn(
   { agent }: Grant,
   { messageId, door }: Pick<Wanted, "messageId" | "door">,
 ): Promise<boolean> {
-  if (!uuid.test(messageId)) throw notFound("Turn");
+  if (!isTurnId(messageId)) throw notFound("Turn");
   const [turn] = await database.query<{ open: boolean }>(
     `with turn as (select id, status in ('queued', 'running') as open from turns where id = $1 and agent_id = $2 and door = $3),
      stopped as (update turns t set stop_requested = true from turn where t.id = turn.id and turn.open)
@@ -88,7 +89,8 @@ interface Elsewhere {
   ref: string;
 }
 
-const uuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+/** Turns are found by their id as text, too, and `newId` writes lower case. */
+const isTurnId = (text: string) => isUuid(text) && text === text.toLowerCase();
 
 async function find(
   chat: Chat,
@@ -96,7 +98,7 @@ async function find(
   { messageId, door }: Pick<Wanted, "messageId" | "door">,
   seen: Seen | null,
 ): Promise<Found | Elsewhere> {
-  if (!uuid.test(messageId)) throw notFound("Turn");
+  if (!isTurnId(messageId)) throw notFound("Turn");
   const local = ownReplay(chat, messageId, agent.row.id, door);
   if (local?.kept.stored && (await isDeleted(chat, messageId))) {
     chat.replays.drop(messageId);

@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
+import { agentSlugPattern } from "../../core/slugs.ts";
 import { zText } from "../../core/text.ts";
-
-export const slugPattern = /^[a-z0-9_.-]{1,128}$/;
 
 const Content = z
   .union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1000, "must hold at most 1000 parts"), z.null()])
@@ -19,7 +18,7 @@ export const CompletionRequest = z
   .object({
     model: z
       .string()
-      .regex(slugPattern, "must be an agent slug: 1 to 128 of a-z, 0-9, _, . and -")
+      .regex(agentSlugPattern, "must be an agent slug: 1 to 128 of a-z, 0-9, _, . and -")
       .openapi({ example: "assistant", description: "Slug of the agent." }),
     messages: z
       .array(Message)

@@ -1,5 +1,6 @@
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
+import { writeArray } from "../../db/arrays.ts";
 import { refusalHeaders } from "../../http/throttle.ts";
 import type { Agents, Grant } from "./admit.ts";
 
@@ -59,7 +60,7 @@ export class OpenStreams {
     if (byAgent.size === 0) return;
     const rows = await this.#services.database.query<{ id: string; revision: number }>(
       "select id, revision from agents where id = any($1::uuid[])",
-      [`{${[...byAgent.keys()].join(",")}}`],
+      [writeArray([...byAgent.keys()])],
     );
     const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
     for (const [id, guests] of byAgent) {

@@ -3,6 +3,7 @@ import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { pause } from "../../core/pause.ts";
 import { type Database, sqlState } from "../../db/client.ts";
+import { unlessDeadlocked } from "../../db/retry.ts";
 import { refusalHeaders } from "../../http/throttle.ts";
 import { isBuffered } from "../../turn/hooks.ts";
 import { type Relay, relay } from "../../turn/relay.ts";
@@ -188,18 +189,16 @@ function lineFull(): EngineError {
   });
 }
 
-/** OPEN again after a deadlock; an agent that is deleted meanwhile has changed. */
+/** `open`, repeated after deadlocks; an agent that is deleted meanwhile counts as changed. */
 async function openAgain(database: Database, opening: Opening): Promise<Opened> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await open(database, opening);
-    } catch (error) {
-      const state = sqlState(error);
-      if (state === "23503") return { kind: "changed" };
-      // The same request came at the same moment.
-      if (state === "23505" && opening.idempotency) throw stillRunning();
-      if (state !== "40P01" || attempt === 3) throw error;
-    }
+  try {
+    return await unlessDeadlocked(() => open(database, opening));
+  } catch (error) {
+    const state = sqlState(error);
+    if (state === "23503") return { kind: "changed" };
+    // The same request came at the same moment.
+    if (state === "23505" && opening.idempotency) throw stillRunning();
+    throw error;
   }
 }
 

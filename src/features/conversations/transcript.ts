@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { writeArray } from "../../db/arrays.ts";
 import { files, hookExecutions, messages } from "../../db/schema.ts";
 import { fileAddress } from "../files/index.ts";
 import { type ConversationRow, findConversation } from "./find.ts";
@@ -57,7 +58,7 @@ async function findAttachments(
     .where(
       and(
         eq(files.conversationId, conversation.id),
-        sql`${files.messageId} = any(${`{${messageIds.join(",")}}`}::uuid[])`,
+        sql`${files.messageId} = any(${writeArray(messageIds)}::uuid[])`,
         eq(files.status, "stored"),
       ),
     )

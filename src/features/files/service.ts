@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
+import { isUuid } from "../../core/ids.ts";
 import { agents, files } from "../../db/schema.ts";
 import { withinReach } from "../agents/index.ts";
 import type { FileRow } from "./storage.ts";
@@ -17,5 +18,3 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow> {
   if (!found) throw notFound("File");
   return found.file;
 }
-
-const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
+import { isUuid, newId } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { hooks } from "../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
@@ -82,8 +82,6 @@ async function findHook(tx: Db, agent: AgentRow, id: string): Promise<HookRow> {
   return row;
 }
 
-const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
-
 function requireReplacing({ event, mutates }: Pick<HookRow, "event" | "mutates">): void {
   if (!mutates || event === "response_generated") return;
   throw new EngineError("bad-request", "mutates: only a hook on response_generated can replace the reply");
@@ -95,11 +93,6 @@ async function requireTool(tx: Db, { id, workspaceId, organizationId }: AgentRow
   }
   const unusable = await unusableTools(tx, { organizationId, agent: { id, workspaceId } }, [name]);
   if (unusable.length > 0) throw new EngineError("bad-request", `actionConfig.toolName: there is no tool ${name}`);
-}
-
-/** Who is written down as the author; the engine and keys leave it to the audit log. */
-function authorOf({ actor }: Ctx): string | null {
-  return actor.type === "user" ? actor.id : null;
 }
 
 function one([row]: HookRow[]): Hook {

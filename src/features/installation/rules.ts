@@ -1,3 +1,4 @@
+import { isObject } from "../../core/json.ts";
 import { isPolicy, type PolicyChanges } from "../../core/policies.ts";
 
 type Stored = Readonly<Record<string, unknown>>;
@@ -5,7 +6,7 @@ type Stored = Readonly<Record<string, unknown>>;
 /** The changes that say something: neither absent ones nor objects without a field. */
 export function givenChanges(changes: PolicyChanges): Record<string, unknown> {
   const given = Object.entries(changes).filter(([, value]) => {
-    return value !== undefined && !(isFields(value) && Object.keys(value).length === 0);
+    return value !== undefined && !(isObject(value) && Object.keys(value).length === 0);
   });
   return Object.fromEntries(given);
 }
@@ -15,18 +16,14 @@ export function changedPolicies(stored: Stored, changes: Stored): Record<string,
   const next: Record<string, unknown> = { ...stored };
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) delete next[name];
-    else next[name] = isFields(value) ? { ...usableFields(name, stored[name]), ...value } : value;
+    else next[name] = isObject(value) ? { ...usableFields(name, stored[name]), ...value } : value;
   }
   return next;
 }
 
 /** Beside fields that this release can't take, the new ones would count for nothing. */
 function usableFields(name: string, stored: unknown): Stored {
-  return isFields(stored) && isPolicy(name, stored) ? stored : {};
-}
-
-function isFields(value: unknown): value is Stored {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(stored) && isPolicy(name, stored) ? stored : {};
 }
 
 /** Whether a host, with or without a port, is this machine or one of the addresses where clouds keep credentials. */

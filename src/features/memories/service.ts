@@ -1,12 +1,14 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
+import { isUuid } from "../../core/ids.ts";
 import { sqlState } from "../../db/client.ts";
+import { unlessOvertaken } from "../../db/retry.ts";
 import { agents, conversations, memories } from "../../db/schema.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { enqueueEmbedding } from "./meaning/embed.ts";
 import type { Memory, MemoryDeletion, MemoryPage, MemoryQuery, NewMemory, SavedMemory } from "./schema.ts";
-import { type MemoryRow, storeMemory, unlessBeaten } from "./store.ts";
+import { type MemoryRow, storeMemory } from "./store.ts";
 import { allOf } from "./text.ts";
 
 /** A page of the memories within reach, the newest first. Throws the 404 of the agent. */
@@ -51,7 +53,7 @@ export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory)
   const summary: Record<string, unknown> = {};
   const change = { action: "memory.create", target: agent.slug, agentId: agent.id, agentUnchanged: true, summary };
   try {
-    const { memory, event } = await unlessBeaten(() =>
+    const { memory, event } = await unlessOvertaken(() =>
       write(ctx, change, async (tx) => {
         const saved = await storeMemory(tx, { ...fact, agent, subject: fact.subject ?? "" });
         Object.assign(summary, { memoryId: saved.memory.id, event: saved.event });
@@ -108,8 +110,6 @@ export async function deleteMemory(ctx: Ctx, id: string): Promise<void> {
     if (gone.length === 0) throw notFound("Memory");
   });
 }
-
-const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
 /** One that was updated may come from a conversation. */
 async function withSource(ctx: Ctx, memory: MemoryRow, slug: string): Promise<Memory> {

@@ -2,7 +2,8 @@ import { and, desc, eq, getTableColumns, ne, or, sql } from "drizzle-orm";
 import { digest } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text.ts";
 import { writeArray } from "../../db/arrays.ts";
-import { type Database, type Db, sqlState } from "../../db/client.ts";
+import type { Database, Db } from "../../db/client.ts";
+import { unlessOvertaken } from "../../db/retry.ts";
 import { memories } from "../../db/schema.ts";
 import { nearDuplicate } from "./rules.ts";
 import { longestContent } from "./schema.ts";
@@ -40,18 +41,7 @@ export interface Saved {
 
 /** Keeps a fact. Rejects with the database's 23503 when the agent is gone. */
 export function saveMemory({ db }: Database, fact: Fact): Promise<Saved> {
-  return unlessBeaten(() => storeMemory(db, fact));
-}
-
-/** Somebody else stored the same at this moment, or it was a deadlock: the same again finds what is there. */
-export async function unlessBeaten<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!["23505", "40P01"].includes(sqlState(error) ?? "") || attempt === 3) throw error;
-    }
-  }
+  return unlessOvertaken(() => storeMemory(db, fact));
 }
 
 /** `saveMemory` as a part of a transaction, whose caller tries again. */

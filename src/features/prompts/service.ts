@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentPrompts } from "../../db/schema.ts";
@@ -51,7 +51,7 @@ async function removeSections(tx: Db, agentId: string, changes: readonly PromptC
 }
 
 async function storeSections(tx: Db, ctx: Ctx, agentId: string, changes: readonly PromptChange[]): Promise<void> {
-  const author = ctx.actor.type === "user" ? ctx.actor.id : null;
+  const author = authorOf(ctx);
   const rows = changes.flatMap((change) => {
     const { key, content } = change;
     return content === null || isDefault(change)

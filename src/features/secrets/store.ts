@@ -1,6 +1,6 @@
 import { and, eq, inArray, ne, sql, sum } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
-import type { Ctx } from "../../context.ts";
+import { authorOf, type Ctx } from "../../context.ts";
 import type { Cipher, Sealed } from "../../core/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -27,7 +27,7 @@ const maxStored = 262_144;
 export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: readonly SecretItem[]): Promise<void> {
   const given = items.filter(({ value }) => value !== "");
   if (given.length === 0) return;
-  const author = ctx.actor.type === "user" ? ctx.actor.id : null;
+  const author = authorOf(ctx);
   const rows = given.map(async ({ key, value }) => ({
     id: newId(),
     agentId,

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { type Ctx, workspaceScope } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
+import { isUuid } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { skills, skillVersions, workspaces } from "../../db/schema.ts";
 import { invalid } from "../../http/errors.ts";
@@ -10,11 +11,6 @@ import type { RequiredEnv, Skill } from "./schema.ts";
 
 export type SkillRow = typeof skills.$inferSelect;
 export type VersionRow = typeof skillVersions.$inferSelect;
-
-/** Who is written down as the author; the engine and keys leave it to the audit log. */
-export function authorOf({ actor }: Ctx): string | null {
-  return actor.type === "user" ? actor.id : null;
-}
 
 type Reader = Pick<Ctx, "membership">;
 
@@ -61,9 +57,8 @@ export async function currentVersion(tx: Db, { currentVersionId }: SkillRow): Pr
 /** The id of a workspace of the organization that the caller reaches. Throws the 404. */
 export async function findWorkspace(db: Db, { membership }: Ctx, id: string): Promise<string> {
   const scope = workspaceScope(membership);
-  const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
   const [workspace] =
-    uuid && (scope === null || scope.includes(id.toLowerCase()))
+    isUuid(id) && (scope === null || scope.includes(id.toLowerCase()))
       ? await db
           .select({ id: workspaces.id })
           .from(workspaces)

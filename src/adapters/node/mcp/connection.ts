@@ -1,5 +1,5 @@
 import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mcp";
-import type { JsonValue } from "../../../core/json.ts";
+import { isObject, type JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
 import { type Scrub, scrubber } from "../../../core/scrub.ts";
 import { withinTime } from "../deadline.ts";
@@ -127,9 +127,6 @@ function callTool(client: MCPClient, tool: McpTool, args: unknown, signal: Abort
   client.toolsFromDefinitions({ tools: [{ ...tool }] });
   return client.callTool({ name: tool.name, arguments: isObject(args) ? args : {}, options: { signal } });
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const plainErrors =
   (scrub: Scrub) =>

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { and, asc, eq } from "drizzle-orm";
-import { type Ctx, write } from "../../../context.ts";
+import { authorOf, type Ctx, write } from "../../../context.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { newToken } from "../../../core/tokens.ts";
@@ -32,7 +32,7 @@ export async function createManagementKey(
   ctx: Ctx,
   { name, expiresAt }: NewManagementKey,
 ): Promise<CreatedManagementKey> {
-  const { actor, membership, clock } = ctx;
+  const { membership, clock } = ctx;
   const createdAt = new Date(clock.now());
   const expires = expiresAt ? new Date(expiresAt) : null;
   if (expires && expires <= createdAt) throw new EngineError("bad-request", "expiresAt: must be in the future");
@@ -48,7 +48,7 @@ export async function createManagementKey(
       name,
       prefix,
       expiresAt: expires,
-      createdBy: actor.type === "user" ? actor.id : null,
+      createdBy: authorOf(ctx),
       createdAt,
     }),
   );

@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { type Ctx, write } from "../../../context.ts";
+import { authorOf, type Ctx, write } from "../../../context.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { type Db, sqlState } from "../../../db/client.ts";
@@ -8,7 +8,6 @@ import { invalid } from "../../../http/errors.ts";
 import { syncSkillTools } from "../../agents/index.ts";
 import { agentsWith, touchAgents } from "../affected-agents.ts";
 import {
-  authorOf,
   currentVersion,
   findSkill,
   lockSkill,

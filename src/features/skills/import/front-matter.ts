@@ -1,4 +1,5 @@
 import { CST, Lexer, parse } from "yaml";
+import { isObject } from "../../../core/json.ts";
 import { refuseArchive } from "./zip-directory.ts";
 
 const maxCharacters = 32 * 1024;
@@ -44,7 +45,7 @@ export function readSkillFile(path: string, text: string, budget: FrontMatterBud
   }
   const content = rest.slice(end.index + end[0].length).trim();
   const given = parseYaml(path, rest.slice(0, end.index), budget);
-  const metadata = isRecord(given.metadata) ? given.metadata : {};
+  const metadata = isObject(given.metadata) ? given.metadata : {};
   const find = (...names: string[]) =>
     [given, metadata].flatMap((source) => names.map((name) => source[name])).find((value) => value !== undefined);
   const { name, description } = given;
@@ -68,7 +69,7 @@ function parseYaml(path: string, text: string, budget: FrontMatterBudget): Recor
   } catch {
     throw noYaml(path);
   }
-  if (!isRecord(given)) throw refuseArchive(`the front matter of ${path} must hold name and description`);
+  if (!isObject(given)) throw refuseArchive(`the front matter of ${path} must hold name and description`);
   return given;
 }
 
@@ -94,9 +95,6 @@ function requirePlain(path: string, text: string, budget: FrontMatterBudget): vo
 const unused: ReadonlySet<CST.TokenType> = new Set(["directive-line", "anchor", "alias", "tag"]);
 
 const noYaml = (path: string, why = "") => refuseArchive(`the front matter of ${path} is no valid YAML${why}`);
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A list may also be written as text, since `metadata` holds nothing else in most programs. */
 function list(value: unknown): unknown[] | undefined {

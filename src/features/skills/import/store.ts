@@ -1,9 +1,8 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../../context.ts";
+import { authorOf, type Ctx } from "../../../context.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
 import { skills } from "../../../db/schema.ts";
-import { authorOf } from "../find.ts";
 import type { SkillPlan } from "./plan.ts";
 
 /** Does what was planned, in a few statements however many skills there are. */

@@ -1,4 +1,5 @@
 import { Validator } from "@cfworker/json-schema";
+import { isObject } from "../../../core/json.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -15,7 +16,7 @@ interface Prepared {
 export function argumentCheck(schema: Schema): (args: unknown) => unknown {
   let prepared: Prepared | null | undefined;
   return (args) => {
-    if (typeof args !== "object" || args === null || Array.isArray(args)) {
+    if (!isObject(args)) {
       throw new Error("The arguments are not valid: they must be an object");
     }
     if (prepared === undefined) prepared = prepare(schema);
@@ -112,6 +113,3 @@ function checkable(schema: unknown): unknown {
   }
   return Object.fromEntries(entries);
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

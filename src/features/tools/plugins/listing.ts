@@ -1,3 +1,4 @@
+import { isObject } from "../../../core/json.ts";
 import type { McpTool } from "../../../core/ports.ts";
 import { type Scrub, scrubber } from "../../../core/scrub.ts";
 import { scrubJson } from "../../../core/scrub-json.ts";
@@ -73,8 +74,7 @@ function boundSchema(schema: McpTool["inputSchema"], scrub: Scrub): ListedTool["
   const clean = scrubJson(schema, scrub);
   if (typeof clean === "string") return open;
   const { $schema: _, type = "object", properties = {}, ...rest } = JSON.parse(storableJson(clean));
-  const sound =
-    type === "object" && typeof properties === "object" && properties !== null && !Array.isArray(properties);
+  const sound = type === "object" && isObject(properties);
   const kept = { ...rest, type, properties };
   return sound && JSON.stringify(kept).length <= longestSchema ? kept : open;
 }

@@ -1,5 +1,5 @@
 import { count, eq, sql } from "drizzle-orm";
-import { type Ctx, write } from "../../../context.ts";
+import { authorOf, type Ctx, write } from "../../../context.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import type { McpTransport } from "../../../core/ports.ts";
@@ -58,7 +58,7 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
   };
   const row = await write(ctx, change, async (tx) => {
     await requireUnchanged(tx, organizationId, namespace, stored);
-    const author = ctx.actor.type === "user" ? ctx.actor.id : null;
+    const author = authorOf(ctx);
     const values = { enabled, keyId: sealed.keyId, config: sealed.ciphertext, updatedBy: author, ...found };
     const [saved] = await tx
       .insert(plugins)

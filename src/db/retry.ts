@@ -1,0 +1,47 @@
+import { EngineError } from "../core/errors.ts";
+import { pause } from "../core/pause.ts";
+import type { Clock } from "../core/ports.ts";
+import { sqlState } from "./failures.ts";
+
+const deadlock = "40P01";
+const duplicate = "23505";
+const mostAttempts = 5;
+
+/**
+ * Repeats `work`, a whole transaction or a single statement, while it loses deadlocks: PostgreSQL rolled it back
+ * whole. Rejects with the error of the fifth attempt.
+ */
+export function unlessDeadlocked<T>(work: () => Promise<T>): Promise<T> {
+  return repeat(work, (error) => sqlState(error) === deadlock);
+}
+
+/**
+ * `unlessDeadlocked` for work that reads before it writes: it is also repeated when another transaction inserted the
+ * same row after that reading (23505).
+ */
+export function unlessOvertaken<T>(work: () => Promise<T>): Promise<T> {
+  return repeat(work, (error) => [deadlock, duplicate].includes(sqlState(error) ?? ""));
+}
+
+/** Repeats a statement after a deadlock or while the database is away, with pauses of 0.5 to 4 seconds. */
+export function patiently<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+  const mayPass = (error: unknown) => isAway(error) || sqlState(error) === deadlock;
+  return repeat(work, mayPass, (attempt) => pause(clock, 250 * 2 ** attempt));
+}
+
+const isAway = (error: unknown) => error instanceof EngineError && error.code === "unavailable";
+
+async function repeat<T>(
+  work: () => Promise<T>,
+  mayPass: (error: unknown) => boolean,
+  rest?: (attempt: number) => Promise<void>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === mostAttempts || !mayPass(error)) throw error;
+      await rest?.(attempt);
+    }
+  }
+}
