@@ -7,7 +7,7 @@ import { skills, skillVersions, workspaces } from "../../db/schema.ts";
 import { invalid } from "../../http/errors.ts";
 import { unusableTools } from "../tools/index.ts";
 import { isSkillSlug, namesHostsInVain, type Script, type VersionFields } from "./rules.ts";
-import type { RequiredEnv, Skill } from "./schema.ts";
+import type { RequiredEnv } from "./schema.ts";
 
 export type SkillRow = typeof skills.$inferSelect;
 export type VersionRow = typeof skillVersions.$inferSelect;
@@ -95,10 +95,4 @@ export function requiredEnvOf(row: Pick<VersionRow, "requiredEnv">): RequiredEnv
 export function versionFieldsOf(row: Omit<VersionRow, "id" | "skillId" | "createdBy">): VersionFields {
   const { description, content, requiredTools } = row;
   return { description, content, requiredEnv: requiredEnvOf(row), requiredTools, scripts: row.scripts as Script[] };
-}
-
-/** A skill as the wire shows it. */
-export function toSkill(skill: SkillRow, row: VersionRow): Skill {
-  const { scripts, ...fields } = versionFieldsOf(row);
-  return { name: skill.name, slug: skill.slug, category: skill.category, ...fields, version: row.version };
 }

@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
-import { Timestamp } from "../../http/shapes.ts";
 import { namesHostsInVain, versionPattern } from "./rules.ts";
 
 const notBlank = (text: string) => text.trim() !== "";
@@ -15,8 +14,6 @@ export const neverFields = {
   dependsOnTools: "is not a field of skills; use requiredTools",
   version: "is given by the server; leave it out",
 };
-const plainFields = { ...neverFields, scripts: "can only come with an import" };
-
 /** A body that is refused, by the name of the field, when it carries one of these. */
 export function refusing<Schema extends z.ZodType>(fields: Readonly<Record<string, string>>, schema: Schema) {
   return z.preprocess((body, context) => {
@@ -94,59 +91,10 @@ export const SkillName = zText(128).refine(notBlank, empty).openapi({
 
 export const Category = zText(64).trim().min(1, empty).openapi({ example: "general" });
 
-const refusals =
-  "`tags`, `language`, `requiredSecrets`, `dependsOnTools`, `version` and `scripts` are refused; other unknown fields are ignored.";
-
-export const NewSkill = refusing(
-  plainFields,
-  z.object({ name: SkillName, category: Category.optional(), ...versionFields }),
-).openapi("NewSkill", { description: refusals });
-export type NewSkill = z.infer<typeof NewSkill>;
-
-export const SkillChanges = refusing(
-  plainFields,
-  z.object({
-    name: z.string().optional().openapi({ description: "May be sent as it is; another one is refused." }),
-    category: Category.optional().openapi({ description: "Stays as it is when left out." }),
-    ...versionFields,
-    changelog: zText(2000).nullish().openapi({ description: "What changed.", example: "Say how long it takes." }),
-  }),
-).openapi("SkillChanges", { description: refusals });
-export type SkillChanges = z.infer<typeof SkillChanges>;
-
 export const VersionNumber = z
   .string()
   .regex(versionPattern, "must be three numbers, such as 1.2.0")
   .openapi({ example: "0.2.0" });
-
-const answered = {
-  name: z.string().openapi({ example: "Refunds" }),
-  slug: z.string().openapi({ description: "Names it in paths.", example: "refunds" }),
-  description: z.string().openapi({ example: "How to answer on refunds." }),
-  category: z.string().openapi({ example: "general" }),
-  requiredEnv: z.array(RequiredEnv),
-  requiredTools: z.array(z.string()).openapi({ example: ["httpRequest"] }),
-  content: z.string().openapi({ example: "# Refunds\n\nAsk for the order." }),
-  version: VersionNumber,
-};
-
-export const Skill = z.object(answered).openapi("Skill");
-export type Skill = z.infer<typeof Skill>;
-
-export const SkillList = z.object({ skills: z.array(Skill) }).openapi("SkillList");
-
-const history = {
-  id: z.uuid().openapi({ description: "A rollback takes it, too." }),
-  version: VersionNumber,
-  changelog: z.string().nullable().openapi({ example: "Say how long it takes." }),
-  createdAt: Timestamp,
-};
-
-export const SkillVersions = z.object({ versions: z.array(z.object(history)) }).openapi("SkillVersions");
-export type SkillVersions = z.infer<typeof SkillVersions>;
-
-export const SkillVersion = z.object({ ...answered, ...history }).openapi("SkillVersion");
-export type SkillVersion = z.infer<typeof SkillVersion>;
 
 export const organizationPath = z.object({
   orgSlug: z.string().openapi({ description: "Slug of the organization.", example: "default" }),
@@ -154,14 +102,3 @@ export const organizationPath = z.object({
 export const skillPath = organizationPath.extend({
   name: z.string().openapi({ description: "Slug of the skill.", example: "refunds" }),
 });
-export const versionPath = skillPath.extend({ version: z.string().openapi({ example: "0.1.0" }) });
-
-const workspaceId = z.string().openapi({ description: "Id of the workspace." });
-export const workspacePath = organizationPath.extend({ workspaceId });
-export const allowPath = skillPath.extend({ workspaceId });
-
-export const AllowedSkills = z
-  .object({ skills: z.array(z.string()).openapi({ description: "Slugs.", example: ["refunds"] }) })
-  .openapi("AllowedSkills");
-
-export const Allowed = z.object({ allowed: z.literal(true) }).openapi("Allowed");

@@ -5,10 +5,10 @@ import type { Db } from "../../../db/client.ts";
 import { agentSkills, skills, workspaceSkills } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
-import { type ToolsChanged, withSkillTools } from "../affected-agents.ts";
 import type { SkillRow } from "../find.ts";
 import { describeSkills } from "./describe.ts";
 import type { AgentSkill, AgentSkillsChanged } from "./schema.ts";
+import { type ToolsChanged, withSkillTools } from "./tool-changes.ts";
 
 /** What the agent could enable and what it has enabled, by slug. Throws the 404 of the agent. */
 export async function listAgentSkills(ctx: Ctx, slug: string): Promise<AgentSkill[]> {

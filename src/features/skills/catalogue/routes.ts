@@ -1,27 +1,10 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
 import { Deleted } from "../../../http/shapes.ts";
 import { SkillImport } from "../import/schema.ts";
-import {
-  NewSkill,
-  organizationPath,
-  Skill,
-  SkillChanges,
-  SkillList,
-  SkillVersion,
-  SkillVersions,
-  skillPath,
-  versionPath,
-} from "../schema.ts";
-import {
-  createSkill,
-  deleteSkill,
-  exportSkill,
-  getSkill,
-  getVersion,
-  listSkills,
-  listVersions,
-  updateSkill,
-} from "./service.ts";
+import { organizationPath, skillPath } from "../schema.ts";
+import { NewSkill, Skill, SkillChanges, SkillList, SkillVersion, SkillVersions, versionPath } from "./schema.ts";
+import { createSkill, deleteSkill, getSkill, listSkills, updateSkill } from "./service.ts";
+import { exportSkill, getVersion, listVersions } from "./versions.ts";
 
 const tags = ["Skills"];
 const path = "/api/organizations/{orgSlug}/skills";

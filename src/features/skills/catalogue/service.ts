@@ -1,8 +1,8 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx, write } from "../../../context.ts";
-import { EngineError, notFound } from "../../../core/errors.ts";
+import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import { type Db, sqlState } from "../../../db/client.ts";
+import { sqlState } from "../../../db/client.ts";
 import { skills, skillVersions } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { syncSkillTools } from "../../agents/index.ts";
@@ -12,13 +12,13 @@ import {
   findSkill,
   lockSkill,
   requireUsable,
+  type SkillRow,
   selectCurrent,
-  toSkill,
+  type VersionRow,
   versionFieldsOf,
 } from "../find.ts";
-import type { ImportedSkill } from "../import/schema.ts";
 import { firstVersion, nextVersion, slugOf } from "../rules.ts";
-import type { NewSkill, Skill, SkillChanges, SkillVersion, SkillVersions } from "../schema.ts";
+import type { NewSkill, Skill, SkillChanges } from "./schema.ts";
 
 /** The organization's skills, by name. */
 export async function listSkills({ db, membership }: Ctx): Promise<Skill[]> {
@@ -95,52 +95,8 @@ export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
   });
 }
 
-const newestFirst = sql`string_to_array(${skillVersions.version}, '.')::int[] desc`;
-
-/** Newest first. Throws the 404. */
-export async function listVersions(ctx: Ctx, slug: string): Promise<SkillVersions["versions"]> {
-  const { skill } = await findSkill(ctx, slug);
-  const { id, version, changelog, createdAt } = skillVersions;
-  const rows = await ctx.db
-    .select({ id, version, changelog, createdAt })
-    .from(skillVersions)
-    .where(eq(skillVersions.skillId, skill.id))
-    .orderBy(newestFirst);
-  return rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }));
-}
-
-/** The skill as this version has it. Throws the 404 of the skill, or of the version. */
-export async function getVersion(ctx: Ctx, slug: string, number: string): Promise<SkillVersion> {
-  const { skill } = await findSkill(ctx, slug);
-  const [row] = await readVersions(ctx.db, skill.id, number.includes("\u0000") ? "" : number);
-  if (!row) throw notFound("Version");
-  return {
-    ...toSkill(skill, row),
-    id: row.id,
-    changelog: row.changelog,
-    createdAt: row.createdAt.toISOString(),
-  };
-}
-
-/** The skill with all its versions, in the shape that an import takes. Throws the 404. */
-export async function exportSkill(ctx: Ctx, slug: string): Promise<ImportedSkill> {
-  const { skill, version } = await findSkill(ctx, slug);
-  const rows = await readVersions(ctx.db, skill.id);
-  const versions = rows.map((row) => ({
-    version: row.version,
-    ...versionFieldsOf(row),
-    changelog: row.changelog,
-    createdAt: row.createdAt.toISOString(),
-  }));
-  return { name: skill.name, category: skill.category, ...versionFieldsOf(version), versions };
-}
-
-/** All versions of a skill with all they hold, newest first, or the one with this number. */
-export function readVersions(db: Db, skillId: string, number?: string) {
-  const one = number === undefined ? undefined : eq(skillVersions.version, number);
-  return db
-    .select()
-    .from(skillVersions)
-    .where(and(eq(skillVersions.skillId, skillId), one))
-    .orderBy(newestFirst);
+/** A skill as the wire shows it. */
+export function toSkill(skill: SkillRow, row: VersionRow): Skill {
+  const { scripts, ...fields } = versionFieldsOf(row);
+  return { name: skill.name, slug: skill.slug, category: skill.category, ...fields, version: row.version };
 }

@@ -1,6 +1,7 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
 import { Deleted } from "../../../http/shapes.ts";
-import { agentSkillPath, EnvBody, envPath, SkillEnv } from "../agent/schema.ts";
+import { agentSkillPath } from "../agent/schema.ts";
+import { EnvBody, envPath, SkillEnv } from "./schema.ts";
 import { deleteEnv, listEnv, putEnv } from "./service.ts";
 
 const tags = ["Skills"];

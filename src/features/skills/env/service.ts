@@ -6,10 +6,10 @@ import { agentSkills, skillEnv, skills, skillVersions } from "../../../db/schema
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { requireRoom } from "../../secrets/index.ts";
 import { usedVersionId } from "../agent/describe.ts";
-import type { EnvItem, SkillEnv } from "../agent/schema.ts";
 import { requiredEnvOf } from "../find.ts";
 import { isSkillSlug } from "../rules.ts";
 import type { RequiredEnv } from "../schema.ts";
+import type { EnvItem, SkillEnv } from "./schema.ts";
 
 /** Where a sealed value belongs: the same bytes in another row do not open. */
 export const envPlace = (agentId: string, skillId: string, key: string) => `${agentId}:${skillId}:${key}`;

@@ -1,6 +1,6 @@
 import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
 import { Deleted } from "../../../http/shapes.ts";
-import { Allowed, AllowedSkills, allowPath, workspacePath } from "../schema.ts";
+import { Allowed, AllowedSkills, allowPath, workspacePath } from "./schema.ts";
 import { allowSkill, disallowSkill, listAllowed } from "./service.ts";
 
 const tags = ["Skills"];

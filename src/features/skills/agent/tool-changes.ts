@@ -1,0 +1,31 @@
+import { and, eq, ne } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { agentTools } from "../../../db/schema.ts";
+import { syncSkillTools } from "../../agents/index.ts";
+
+export interface ToolsChanged {
+  enabled: string[];
+  disabled: string[];
+}
+
+/** Does `change`, brings the agent's tools in line, and tells which it gained and lost, from whatever source. */
+export async function withSkillTools(tx: Db, agentId: string, change: () => Promise<void>): Promise<ToolsChanged> {
+  const before = await toolNames(tx, agentId);
+  await change();
+  await syncSkillTools(tx, [agentId]);
+  const after = await toolNames(tx, agentId);
+  return {
+    enabled: [...after].filter((name) => !before.has(name)),
+    disabled: [...before].filter((name) => !after.has(name)),
+  };
+}
+
+async function toolNames(tx: Db, agentId: string): Promise<Set<string>> {
+  const rows = await tx
+    .selectDistinct({ name: agentTools.name })
+    .from(agentTools)
+    // `global` only remembers a setting.
+    .where(and(eq(agentTools.agentId, agentId), ne(agentTools.source, "global")))
+    .orderBy(agentTools.name);
+  return new Set(rows.map(({ name }) => name));
+}
