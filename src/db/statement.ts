@@ -10,12 +10,16 @@ interface ValueTypes {
   int: number;
   bigint: number;
   real: number;
+  float8: number;
   boolean: boolean;
   date: string;
   timestamptz: string | Date;
   interval: string;
   jsonb: string;
   bytea: Uint8Array;
+  tid: string;
+  tsquery: string;
+  vector: string;
   "uuid[]": readonly string[];
   "text[]": readonly string[];
 }

@@ -1,6 +1,8 @@
 import { sql } from "drizzle-orm";
+import { customType, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import type { Log } from "../core/ports.ts";
 import { type Database, sqlState } from "./client.ts";
+import { bytea } from "./columns.ts";
 
 /** Any number, as long as all releases use the same. */
 const lockKey = 7_263_401_166;
@@ -8,6 +10,18 @@ const lockKey = 7_263_401_166;
 const look = `
   select to_regclass('memory_vectors') is not null as made,
     exists (select 1 from pg_available_extensions where name = 'vector') as available`;
+
+/** In pgvector's text form. */
+const vector = customType<{ data: string }>({ dataType: () => "vector" });
+
+/** What memories mean. Not part of the schema that all servers have: only `addVectors` makes the table. */
+export const memoryVectors = pgTable("memory_vectors", {
+  memoryId: uuid("memory_id").primaryKey(),
+  /** Of the content that was embedded. */
+  digest: bytea("digest").notNull(),
+  model: text("model").notNull(),
+  embedding: vector("embedding").notNull(),
+});
 
 /**
  * The part of the schema that not every server can have: what memories mean, for which it takes the extension `vector`

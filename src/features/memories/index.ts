@@ -7,7 +7,8 @@ export { memoryJobs } from "./jobs.ts";
 /** Having memories that lack them given vectors, at a start. */
 export { enqueueMissing } from "./meaning/embed.ts";
 /** What a turn should know before it answers, and how it reads in a prompt. */
-export { memoryLines, type Recalled, recall, searchMemories } from "./recall.ts";
+export { memoryLines, recall, searchMemories } from "./recall.ts";
+export type { Recalled } from "./recalled.ts";
 /** `/memories`. */
 export { memoryRoutes } from "./routes.ts";
 /** Keeping a fact; nearly the same of the same subject is updated. */

@@ -1,39 +1,41 @@
+import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
+import { memories } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
 import { findNear, type Meaning } from "./meaning/find-near.ts";
+import { type Recalled, type RecalledRow, recalled, toRecalled } from "./recalled.ts";
 import { bestMatches, chooseRecalled, interleave } from "./rules.ts";
 import { anyOf, tellingWords } from "./text.ts";
-
-/** A memory as a turn uses it. */
-export interface Recalled {
-  id: string;
-  content: string;
-  category: string;
-  importance: number;
-  updatedAt: Date;
-}
-
-interface Row extends Omit<Recalled, "updatedAt"> {
-  updated_at_ms: number;
-}
 
 /** Of so many that have a word of the query the best are chosen. */
 const candidates = 100;
 
-const columns = `id, content, category, importance, (extract(epoch from updated_at) * 1000)::float8 as updated_at_ms`;
+interface Wanted {
+  agentId: SQL;
+  subject: SQL;
+  words: SQL;
+}
 
-/**
- * $1 the agent, $2 the end user, $3 the query; what is about nobody in particular is everybody's. `is true` keeps the
- * planner from the index over the words of all end users, which common words make long.
- */
-const matching = `(select ${columns} from memories
-  where agent_id = $1 and subject in ($2, '') and (search @@ $3::tsquery) is true
-  order by ts_rank(search, $3::tsquery) desc, updated_at desc limit ${candidates})`;
+/** `is true` keeps the planner from the index over the words of all end users, which common words make long. */
+const matching = ({ agentId, subject, words }: Wanted) => sql<RecalledRow>`(
+  select ${recalled} from ${memories}
+  where ${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '')
+    and (${memories.search} @@ ${words}) is true
+  order by ts_rank(${memories.search}, ${words}) desc, ${memories.updatedAt} desc limit ${candidates})`;
 
-/** $4 how many. Each in the order of an index. */
-const important = (subject: string) => `(select ${columns} from memories where agent_id = $1 and subject = ${subject}
-  order by importance desc, updated_at desc limit $4)`;
+/** In the order of an index. */
+const important = ({ agentId, subject, limit }: { agentId: SQL; subject: SQL; limit: SQL }) => sql`(
+  select ${recalled} from ${memories} where ${memories.agentId} = ${agentId} and ${memories.subject} = ${subject}
+  order by ${memories.importance} desc, ${memories.updatedAt} desc limit ${limit})`;
 
-const recallStatement = `${matching} union ${important("$2")} union ${important("''")}`;
+const searchStatement = statement({ agentId: "uuid", subject: "text", words: "tsquery" }, matching);
+
+const recallStatement = statement(
+  { agentId: "uuid", subject: "text", words: "tsquery | null", limit: "int" },
+  // A memory about nobody in particular has an empty subject, and is everybody's.
+  (values) => sql<RecalledRow>`${matching(values)} union ${important(values)}
+    union ${important({ ...values, subject: sql`''` })}`,
+);
 
 interface Asked {
   agentId: string;
@@ -51,7 +53,7 @@ export async function searchMemories(
 ): Promise<Recalled[]> {
   const wanted = anyOf(tellingWords(query));
   const [rows, near] = await Promise.all([
-    wanted === null ? [] : database.query<Row>(matching, [agentId, subject, wanted]),
+    wanted === null ? [] : searchStatement.run(database, { agentId, subject, words: wanted }),
     nearTo(database, meaning, { agentId, subject, text: query }),
   ]);
   return interleave(bestMatches(query, rows.map(toRecalled)), near).slice(0, limit);
@@ -66,7 +68,7 @@ export async function recall(
   { agentId, subject, text, limit = 10, meaning = null }: Omit<Asked, "limit"> & { text: string; limit?: number },
 ): Promise<Recalled[]> {
   const [rows, near] = await Promise.all([
-    database.query<Row>(recallStatement, [agentId, subject, anyOf(tellingWords(text)), limit]),
+    recallStatement.run(database, { agentId, subject, words: anyOf(tellingWords(text)), limit }),
     nearTo(database, meaning, { agentId, subject, text }),
   ]);
   return chooseRecalled(text, rows.map(toRecalled), { limit, near });
@@ -78,11 +80,7 @@ async function nearTo(
   asked: { agentId: string; subject: string; text: string },
 ): Promise<Recalled[]> {
   if (meaning === null || asked.text.trim() === "") return [];
-  return (await findNear<Row>(database, meaning, { ...asked, columns })).map(toRecalled);
-}
-
-function toRecalled({ updated_at_ms, ...row }: Row): Recalled {
-  return { ...row, updatedAt: new Date(updated_at_ms) };
+  return (await findNear(database, meaning, asked)).map(toRecalled);
 }
 
 /** Memories as lines of a prompt, each on one line: what was stored can't pretend to be another part of the prompt. */

@@ -1,4 +1,6 @@
+import { and, between, desc, eq, gt, lt, ne, sql } from "drizzle-orm";
 import type { Database } from "../../../db/client.ts";
+import { agents, conversations, messages, turns } from "../../../db/schema.ts";
 import { batchMessages, type Unread } from "../rules.ts";
 import { longestMessage, type Said } from "./prompt.ts";
 
@@ -13,64 +15,65 @@ export interface Source {
   lastSeq: number;
 }
 
-interface SourceRow {
-  agent_id: string;
-  organization_id: string;
-  slug: string;
-  learns: boolean;
-  extracted: number;
-  last_seq: number;
+/** Undefined when the conversation is gone. */
+export async function findSource({ db }: Database, conversationId: string): Promise<Source | undefined> {
+  const [row] = await db
+    .select({
+      agent: { id: agents.id, organizationId: agents.organizationId, slug: agents.slug },
+      learns: sql<boolean>`${agents.memoryEnabled} and ${conversations.channel} <> 'agent'`,
+      extracted,
+      lastSeq: conversations.lastSeq,
+    })
+    .from(conversations)
+    .innerJoin(agents, eq(agents.id, conversations.agentId))
+    .where(eq(conversations.id, conversationId));
+  return row && { conversationId, ...row };
 }
 
-/** Undefined when the conversation is gone. */
-export async function findSource(database: Database, conversationId: string): Promise<Source | undefined> {
-  const [row] = await database.query<SourceRow>(
-    `select a.id as agent_id, a.organization_id, a.slug, a.memory_enabled and c.channel <> 'agent' as learns,
-       coalesce((c.metadata ->> 'extractedSeq')::int, 0) as extracted, c.last_seq
-     from conversations c join agents a on a.id = c.agent_id where c.id = $1`,
-    [conversationId],
-  );
-  if (!row) return undefined;
-  const { agent_id: id, organization_id: organizationId, slug, learns, extracted, last_seq: lastSeq } = row;
-  return { conversationId, agent: { id, organizationId, slug }, learns, extracted, lastSeq };
-}
+const extracted = sql<number>`coalesce((${conversations.metadata} ->> 'extractedSeq')::int, 0)`;
+const content = sql<string>`left(${messages.content}, ${longestMessage})`;
 
 /** Said by people whom one knows, and answered by a model that does more than repeat. */
-const learnable = "t.source = 'user' and t.subject <> '' and t.provider is distinct from 'demo'";
-
-const unreadStatement = `
-  select m.seq, m.role, left(m.content, ${longestMessage}) as content, t.subject
-  from messages m join turns t on t.id = m.turn_id
-  where m.conversation_id = $1 and m.seq > $2 and ${learnable} order by m.seq limit ${batchMessages + 1}`;
+const learnable = and(eq(turns.source, "user"), ne(turns.subject, ""), sql`${turns.provider} is distinct from 'demo'`);
 
 /** The next messages to look at, one more of them than a batch takes. */
-export function readUnread(database: Database, { conversationId, extracted }: Source): Promise<Unread[]> {
-  return database.query<Unread>(unreadStatement, [conversationId, extracted]);
+export function readUnread({ db }: Database, { conversationId, extracted }: Source): Promise<Unread[]> {
+  const { seq, role } = messages;
+  return db
+    .select({ seq, role, content, subject: turns.subject })
+    .from(messages)
+    .innerJoin(turns, eq(turns.id, messages.turnId))
+    .where(and(eq(messages.conversationId, conversationId), gt(seq, extracted), learnable))
+    .orderBy(seq)
+    .limit(batchMessages + 1);
 }
 
 /** Earlier messages that are shown, so that a "yes" can be understood; of so many before. */
 const [shown, among] = [4, 100];
 
-const earlierStatement = `
-  select m.role, left(m.content, ${longestMessage}) as content, true as earlier
-  from messages m join turns t on t.id = m.turn_id
-  where m.conversation_id = $1 and m.seq between $2::int - ${among} and $2::int - 1 and t.subject = $3 and t.source = 'user'
-  order by m.seq desc limit ${shown}`;
-
 /** What was last said with the same end user before a message. */
 export async function readEarlier(
-  database: Database,
+  { db }: Database,
   { conversationId }: Source,
   { subject, seq }: Pick<Unread, "subject" | "seq">,
 ): Promise<Said[]> {
-  return (await database.query<Said>(earlierStatement, [conversationId, seq, subject])).toReversed();
+  const earlier = between(messages.seq, seq - among, seq - 1);
+  const said = await db
+    .select({ role: messages.role, content, earlier: sql<true>`true` })
+    .from(messages)
+    .innerJoin(turns, eq(turns.id, messages.turnId))
+    .where(
+      and(eq(messages.conversationId, conversationId), earlier, eq(turns.subject, subject), eq(turns.source, "user")),
+    )
+    .orderBy(desc(messages.seq))
+    .limit(shown);
+  return said.toReversed();
 }
 
 /** Nothing up to this message is looked at again. One that runs late takes nothing back. */
-export async function markRead(database: Database, { conversationId }: Source, seq: number): Promise<void> {
-  await database.query(
-    `update conversations set metadata = metadata || jsonb_build_object('extractedSeq', $2::int)
-     where id = $1 and coalesce((metadata ->> 'extractedSeq')::int, 0) < $2::int`,
-    [conversationId, seq],
-  );
+export async function markRead({ db }: Database, { conversationId }: Source, seq: number): Promise<void> {
+  await db
+    .update(conversations)
+    .set({ metadata: sql`${conversations.metadata} || jsonb_build_object('extractedSeq', ${seq}::int)` })
+    .where(and(eq(conversations.id, conversationId), lt(extracted, seq)));
 }

@@ -1,9 +1,14 @@
 import { z } from "@hono/zod-openapi";
+import { and, desc, eq, exists, getTableColumns, ne, or, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import type { Embedder } from "../../../core/ports.ts";
 import { clip } from "../../../core/text.ts";
-import { writeArray } from "../../../db/arrays.ts";
 import type { Database, Db } from "../../../db/client.ts";
+import { assign, column, insertInto } from "../../../db/fragments.ts";
+import { agents, memories } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import { memoryVectors } from "../../../db/vectors.ts";
 import type { JobHandler, JobHandlers } from "../../../jobs/attempt.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { unlessRefused } from "../../../jobs/unless-refused.ts";
@@ -24,13 +29,10 @@ export async function enqueueEmbedding({ options }: Has, db: Db, agentId: string
 /** The same for all agents at a start: vectors may be new to the database. */
 export async function enqueueMissing({ options, database }: Has & Pick<Services, "database">): Promise<void> {
   if (!options.vectors) return;
-  const rows = await database.query<{ agent_id: string }>(
-    `select a.id as agent_id from agents a where exists (
-       select 1 from memories m left join memory_vectors v on v.memory_id = m.id
-       where m.agent_id = a.id and v.digest is distinct from m.digest)`,
-    [],
-  );
-  for (const { agent_id } of rows) await enqueueEmbedding({ options }, database.db, agent_id);
+  const { db } = database;
+  const missing = withVectors(db).where(and(eq(memories.agentId, agents.id), outdated));
+  const rows = await db.select({ agentId: agents.id }).from(agents).where(exists(missing));
+  for (const { agentId } of rows) await enqueueEmbedding({ options }, db, agentId);
 }
 
 interface Needs {
@@ -50,7 +52,7 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
   const { database, options } = services;
   return async ({ payload }, signal) => {
     const { agentId } = Payload.parse(payload);
-    const [agent] = await database.query<{ slug: string }>("select slug from agents where id = $1", [agentId]);
+    const [agent] = await database.db.select({ slug: agents.slug }).from(agents).where(eq(agents.id, agentId));
     const embedder = agent && options.vectors ? await embedderOf(agent.slug) : null;
     if (!embedder) return;
     const stale = await readStale(database, agentId, embedder.model);
@@ -65,6 +67,17 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
   };
 }
 
+/** Also where a memory has none. */
+const outdated = sql`${memoryVectors.digest} is distinct from ${memories.digest}`;
+
+/** Memories beside their vectors, if they have one. */
+function withVectors(db: Db) {
+  return db
+    .select({ id: memories.id, content: memories.content, digest: sql<string>`encode(${memories.digest}, 'hex')` })
+    .from(memories)
+    .leftJoin(memoryVectors, eq(memoryVectors.memoryId, memories.id));
+}
+
 interface Stale {
   id: string;
   content: string;
@@ -73,14 +86,25 @@ interface Stale {
 }
 
 async function readStale(database: Database, agentId: string, model: string): Promise<Stale[]> {
-  const rows = await database.query<Stale>(
-    `select m.id, m.content, encode(m.digest, 'hex') as digest
-     from memories m left join memory_vectors v on v.memory_id = m.id
-     where m.agent_id = $1 and (v.digest is distinct from m.digest or v.model <> $2) order by m.updated_at desc limit ${batch}`,
-    [agentId, model],
-  );
+  const stale = or(outdated, ne(memoryVectors.model, model));
+  const rows = await withVectors(database.db)
+    .where(and(eq(memories.agentId, agentId), stale))
+    .orderBy(desc(memories.updatedAt))
+    .limit(batch);
   return rows.map((row) => ({ ...row, content: clip(row.content, 4_000) }));
 }
+
+const storeStatement = statement(
+  { model: "text", ids: "uuid[]", digests: "text[]", vectors: "text[]" },
+  ({ model, ids, digests, vectors }) => {
+    const made = { digest: sql`decode(n.digest, 'hex')`, embedding: sql`n.embedding::vector` };
+    const { memoryId, ...excluded } = getTableColumns(alias(memoryVectors, "excluded"));
+    return sql`${insertInto(memoryVectors, { memoryId: sql`n.id`, model, ...made })}
+      from unnest(${ids}, ${digests}, ${vectors}) as n(id, digest, embedding)
+      where exists (select 1 from ${memories} where ${memories.id} = n.id)
+      on conflict (${column(memoryId)}) do update set ${assign(memoryVectors, excluded)}`;
+  },
+);
 
 /** Of a memory that changed meanwhile it is of no use: its digest is another one. */
 async function store(
@@ -89,17 +113,10 @@ async function store(
   stale: readonly Stale[],
   vectors: readonly (readonly number[])[],
 ): Promise<void> {
-  await database.query(
-    `insert into memory_vectors (memory_id, digest, model, embedding)
-     select n.id, decode(n.digest, 'hex'), $1, n.embedding::vector
-     from unnest($2::uuid[], $3::text[], $4::text[]) as n(id, digest, embedding)
-     where exists (select 1 from memories where id = n.id)
-     on conflict (memory_id) do update set digest = excluded.digest, model = excluded.model, embedding = excluded.embedding`,
-    [
-      model,
-      writeArray(stale.map(({ id }) => id)),
-      writeArray(stale.map(({ digest }) => digest)),
-      writeArray(vectors.map(toText)),
-    ],
-  );
+  await storeStatement.run(database, {
+    model,
+    ids: stale.map(({ id }) => id),
+    digests: stale.map(({ digest }) => digest),
+    vectors: vectors.map(toText),
+  });
 }

@@ -1,6 +1,11 @@
+import { type SQL, sql } from "drizzle-orm";
 import type { Clock, Embedder, Log } from "../../../core/ports.ts";
 import { clip } from "../../../core/text.ts";
 import type { Database } from "../../../db/client.ts";
+import { memories } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import { memoryVectors } from "../../../db/vectors.ts";
+import { type RecalledRow, recalled } from "../recalled.ts";
 
 // What memories mean, in the optional table `memory_vectors` (db/vectors.ts): without it nothing here is called.
 
@@ -20,30 +25,41 @@ export interface Meaning {
   log: Log;
 }
 
-const embeddedStatement = `
-  select 1 as found from memories m join memory_vectors v on v.memory_id = m.id and v.digest = m.digest
-  where m.agent_id = $1 and m.subject in ($2, '') and v.model = $3 limit 1`;
+const { memoryId, embedding } = memoryVectors;
 
-const nearestStatement = (columns: string) => `
-  select ${columns} from (
-    select m.*, v.embedding <=> $4::vector as distance
-    from memories m join memory_vectors v on v.memory_id = m.id and v.digest = m.digest
-    where m.agent_id = $1 and m.subject in ($2, '') and v.model = $3
-  ) near where distance <= $5::float8 order by distance limit ${nearest}`;
+/** The memories of a subject that have a vector of this model, made of the content that they have now. */
+const embedded = ({ agentId, subject, model }: { agentId: SQL; subject: SQL; model: SQL }) => sql`
+  from ${memories} join ${memoryVectors} on ${memoryId} = ${memories.id} and ${memoryVectors.digest} = ${memories.digest}
+  where ${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '') and ${memoryVectors.model} = ${model}`;
+
+const embeddedTypes = { agentId: "uuid", subject: "text", model: "text" } as const;
+
+const embeddedStatement = statement(embeddedTypes, (values) => sql`select 1 as found ${embedded(values)} limit 1`);
+
+const nearestStatement = statement(
+  { ...embeddedTypes, vector: "vector", farthest: "float8" },
+  ({ vector, farthest, ...values }) => {
+    // Vectors of another model may have another length, at which this operator throws: the condition on the model is first.
+    const distance = sql`${embedding} <=> ${vector}`;
+    return sql<RecalledRow>`select ${recalled} ${embedded(values)} and ${distance} <= ${farthest}
+      order by ${distance} limit ${nearest}`;
+  },
+);
 
 /** The memories whose meaning is near to a text, the nearest first; none when that can't be told in time. */
-export async function findNear<Row extends object>(
+export async function findNear(
   database: Database,
   { embedder, clock, log }: Meaning,
-  { agentId, subject, text, columns }: { agentId: string; subject: string; text: string; columns: string },
-): Promise<Row[]> {
+  { agentId, subject, text }: { agentId: string; subject: string; text: string },
+): Promise<RecalledRow[]> {
   const { model, least } = embedder;
+  const about = { agentId, subject, model };
   // Who has none costs no call.
-  if ((await database.query(embeddedStatement, [agentId, subject, model])).length === 0) return [];
+  if ((await embeddedStatement.run(database, about)).length === 0) return [];
   try {
     const [vector] = await inTime(clock, (signal) => embedder.embed([clip(text, longestText)], signal));
     if (!vector) return [];
-    return await database.query<Row>(nearestStatement(columns), [agentId, subject, model, toText(vector), 1 - least]);
+    return await nearestStatement.run(database, { ...about, vector: toText(vector), farthest: 1 - least });
   } catch (err) {
     log.info({ agentId, err }, "Memories were looked for by their words alone");
     return [];

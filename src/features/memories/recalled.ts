@@ -1,0 +1,27 @@
+import { sql } from "drizzle-orm";
+import { fields, type RowOf } from "../../db/fragments.ts";
+import { memories } from "../../db/schema.ts";
+
+/** A memory as a turn uses it. */
+export interface Recalled {
+  id: string;
+  content: string;
+  category: string;
+  importance: number;
+  updatedAt: Date;
+}
+
+/** What statements read of a memory. */
+export const recalled = fields({
+  id: memories.id,
+  content: memories.content,
+  category: memories.category,
+  importance: memories.importance,
+  updatedAtMs: sql<number>`(extract(epoch from ${memories.updatedAt}) * 1000)::float8`,
+});
+
+export type RecalledRow = RowOf<typeof recalled>;
+
+export function toRecalled({ updatedAtMs, ...row }: RecalledRow): Recalled {
+  return { ...row, updatedAt: new Date(updatedAtMs) };
+}
