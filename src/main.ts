@@ -8,15 +8,17 @@ import { createEgress } from "./adapters/node/egress/request.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
 import { createMcp } from "./adapters/node/mcp/servers.ts";
 import { threadedPasswords } from "./adapters/node/password/thread.ts";
+import { postgresTarget } from "./adapters/node/postgres-target.ts";
 import { threadedScripts } from "./adapters/node/scripts/pool.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";
-import { loadEncryptionKeys, openStorage } from "./adapters/node/storage.ts";
+import { loadEncryptionKeys, openStorage, type Storage } from "./adapters/node/storage.ts";
+import { postgresNotify } from "./adapters/notify/postgres.ts";
 import { createS3 } from "./adapters/s3.ts";
 import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
 import { localNotify } from "./core/notify.ts";
 import { CurrentPolicies } from "./core/policies.ts";
-import type { Log } from "./core/ports.ts";
+import type { Log, Notify } from "./core/ports.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
 
 export const version: string = manifest.version;
@@ -48,6 +50,11 @@ export interface OpenEngine {
 /** The engine over this machine's ports. Migrates the database; rejects with a `StartError` when it cannot be used. */
 export async function openEngine({ environment, settings, log }: Setup, baseUrl: string): Promise<OpenEngine> {
   const storage = await openStorage(settings, { clock: systemClock, log });
+  const notify = openNotify(settings, storage.database, log);
+  const close = async () => {
+    await notify.close();
+    await storage.close();
+  };
   try {
     const engine = createEngine({
       database: storage.database,
@@ -66,7 +73,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       passwords: threadedPasswords({ clock: systemClock, log }),
       scripts: threadedScripts({ clock: systemClock, log }),
       policies: new CurrentPolicies(),
-      notify: localNotify(log),
+      notify,
       options: {
         version,
         trustProxy: settings.TRUST_PROXY,
@@ -76,11 +83,17 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
         vectors: storage.vectors,
       },
     });
-    return { engine, close: () => storage.close() };
+    return { engine, close };
   } catch (error) {
-    await storage.close();
+    await close();
     throw error;
   }
+}
+
+/** The embedded database has one process, PostgreSQL any number. */
+function openNotify({ DATABASE_URL }: Settings, database: Storage["database"], log: Log): Notify {
+  if (DATABASE_URL === undefined) return localNotify(log);
+  return postgresNotify({ target: postgresTarget(DATABASE_URL), database, clock: systemClock, log });
 }
 
 export interface RunningServer {

@@ -25,9 +25,14 @@ export interface ConnectionOptions {
   statementTimeoutMs?: number;
   /** Called when it is closed, before any statement that was running learns of it. */
   onClose?: () => void;
+  /** Called with the payload of each message on a channel that was listened to. Must not throw. */
+  onNotification?: (payload: string) => void;
 }
 
 const connectTimeoutSeconds = 10;
+
+/** How often the driver may ask for a socket, for each host of the address: a few times a try. */
+const mostAsked = 8;
 
 const asText = <T>(value: T): T => value;
 
@@ -53,7 +58,7 @@ const types = {
  * it may end the process, run the rest of a transaction outside of it or hang (its issues 1133, 1208 and 1216).
  */
 export function openConnection(target: Target, options: ConnectionOptions): Connection {
-  const { prepare, statementTimeoutMs, onClose = () => {} } = options;
+  const { prepare, statementTimeoutMs, onClose = () => {}, onNotification } = options;
   const shared = {
     max: 1,
     prepare,
@@ -63,6 +68,8 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
     idle_timeout: 0,
     max_lifetime: null,
     onnotice: () => {},
+    // Not in the driver's types.
+    ...{ onnotify: (_channel: string, payload: string) => onNotification?.(payload) },
     onclose: () => {
       neverAgain();
       onClose();
@@ -89,9 +96,18 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
           database: "postgres",
         });
 
-  /** The driver asks for its socket at each try, so it finds this one when it would reconnect. */
+  // The driver asks for its socket at each try. Where a server closes before its first word, the driver tries again at
+  // once and without end.
+  let asked = 0;
+  const socket = "url" in target ? undefined : target.dial;
+  Object.defineProperty(sql.options, "socket", {
+    get() {
+      asked += 1;
+      return asked > mostAsked * sql.options.host.length ? refuse : socket;
+    },
+  });
   const neverAgain = () => {
-    Object.assign(sql.options, { socket: refuse });
+    asked = Number.POSITIVE_INFINITY;
   };
 
   return {

@@ -203,6 +203,19 @@ describe.skipIf(!server)("a lost connection", () => {
     expect(opened).toBe(2);
   });
 
+  test("before the server's first word is not opened again and again", async () => {
+    let opened = 0;
+    const port = await listen((socket) => {
+      opened += 1;
+      socket.end();
+    });
+    const target = { url: `postgres://postgres@127.0.0.1:${port}/postgres` };
+    const database = openDatabase(target, { max: 1, prepare: true, deadlineMs: 5000, clock: systemClock });
+    onTestFinished(() => database.close());
+    await expect(database.query("select 1", [])).rejects.toMatchObject(unavailable);
+    expect(opened).toBeLessThan(10);
+  });
+
   test("takes along what waits behind it, and none of it happens later", async () => {
     const database = await pool({ max: 1 });
     const broken = database.transaction(async (tx) => {

@@ -1,0 +1,81 @@
+import type { Clock, Log } from "../../core/ports.ts";
+import { openConnection, type Target } from "../../db/connection.ts";
+import { toCallersError, tooLate } from "../../db/failures.ts";
+import { createOutage } from "./outage.ts";
+
+interface Listening {
+  clock: Clock;
+  log: Log;
+  /** The channel is listened to from now on; what was sent before may have been missed. */
+  onListening(): void;
+  onPayload(payload: string): void;
+}
+
+const firstRetryMs = 100;
+const longestRetryMs = 10_000;
+/** A connection that the network or the server dropped silently is found after `beatMs` and `answerMs`. */
+const beatMs = 30_000;
+const answerMs = 10_000;
+
+/**
+ * Listens to a channel on a connection of its own, and on another one whenever that is lost. postgres.js has `listen`,
+ * which also connects anew, but then it may end the process (its issues 1133, 1208 and 1216). The returned function
+ * disconnects.
+ */
+export function listenTo(target: Target, channel: string, { clock, log, onListening, onPayload }: Listening) {
+  const outage = createOutage(log, {
+    began: "Other replicas can't be heard: what they change is noticed later",
+    over: "Other replicas are heard again",
+  });
+  let failures = 0;
+  let end = () => {};
+
+  const connect = () => {
+    let over = false;
+    let cancelTimer = () => {};
+
+    const close = () => {
+      over = true;
+      cancelTimer();
+      connection.destroy();
+    };
+    const lose = (error: unknown) => {
+      if (over) return;
+      close();
+      outage.failed(error);
+      end = clock.after(Math.min(firstRetryMs * 2 ** failures, longestRetryMs), connect);
+      failures += 1;
+    };
+    const ask = (statement: string, then: () => void) => {
+      cancelTimer = clock.after(answerMs, () => lose(tooLate()));
+      const answered = () => {
+        if (over) return;
+        cancelTimer();
+        then();
+      };
+      connection.run(statement, [], "objects").then(answered, (error: unknown) => lose(toCallersError(error)));
+    };
+    const beat = () => {
+      cancelTimer = clock.after(beatMs, () => ask("select 1", beat));
+    };
+
+    const connection = openConnection(target, {
+      // A pooler may stand between: it knows neither named statements nor the settings that go with them.
+      prepare: false,
+      onClose: () => lose(new Error("The connection was closed")),
+      onNotification: (payload) => {
+        if (!over) onPayload(payload);
+      },
+    });
+    end = close;
+    ask(`listen ${channel}`, () => {
+      failures = 0;
+      outage.worked();
+      beat();
+      onListening();
+    });
+  };
+
+  connect();
+  return () => end();
+}

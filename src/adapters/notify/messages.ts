@@ -1,0 +1,59 @@
+import { z } from "@hono/zod-openapi";
+
+/** PostgreSQL takes 7,999 bytes; the rest is for what stands around the entries. */
+const mostBytes = 7_500;
+
+/** What one process tells the others. */
+export interface Batch {
+  /** The process, so that it does not hear itself. */
+  from: string;
+  /** Topics and keys. */
+  entries: readonly (readonly [topic: string, key: string])[];
+  /** Entries were lost before it. */
+  gap: boolean;
+}
+
+const Payload = z.object({
+  from: z.string(),
+  gap: z.boolean(),
+  entries: z.array(z.tuple([z.string(), z.string()])),
+});
+
+/** The payloads of a batch, each short enough for a NOTIFY. An entry that is too long for one becomes a gap. */
+export function toPayloads({ from, entries, gap }: Batch): string[] {
+  const texts = entries.map((entry) => JSON.stringify(entry)).filter((text) => bytesOf(text) <= mostBytes);
+  const lost = gap || texts.length < entries.length;
+  const groups = split(texts);
+  if (lost && groups.length === 0) groups.push([]);
+  return groups.map((group, index) => {
+    const first = lost && index === 0;
+    return `{"from":${JSON.stringify(from)},"gap":${first},"entries":[${group.join(",")}]}`;
+  });
+}
+
+/** Null when the payload is not of our making. */
+export function fromPayload(payload: string): Batch | null {
+  try {
+    return Payload.parse(JSON.parse(payload));
+  } catch {
+    return null;
+  }
+}
+
+function split(texts: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  let left = 0;
+  for (const text of texts) {
+    const bytes = bytesOf(text) + 1;
+    if (bytes > left) {
+      groups.push([]);
+      left = mostBytes + 1;
+    }
+    groups.at(-1)?.push(text);
+    left -= bytes;
+  }
+  return groups;
+}
+
+const utf8 = new TextEncoder();
+const bytesOf = (text: string) => utf8.encode(text).length;

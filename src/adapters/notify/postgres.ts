@@ -1,0 +1,51 @@
+import { newId } from "../../core/ids.ts";
+import { localNotify } from "../../core/notify.ts";
+import type { Clock, Log, Notify } from "../../core/ports.ts";
+import type { Database } from "../../db/client.ts";
+import type { Target } from "../../db/connection.ts";
+import { listenTo } from "./listening.ts";
+import { fromPayload } from "./messages.ts";
+import { createSending } from "./sending.ts";
+
+interface Options {
+  target: Target;
+  /** Sends; listening takes a connection beside its pool. */
+  database: Pick<Database, "query">;
+  clock: Clock;
+  log: Log;
+}
+
+const channel = "agent_engine";
+
+/**
+ * Tells this process and, by LISTEN and NOTIFY, all others on the same database. It connects in the background: while
+ * the database is away messages stay in this process. What other replicas may have told meanwhile is a gap, also
+ * before the first connection. Behind a pooler that works by transaction nothing is heard.
+ */
+export function postgresNotify({ target, database, clock, log }: Options): Notify {
+  const from = newId();
+  const local = localNotify(log);
+  const sending = createSending({ channel, from, database, clock, log });
+  const disconnect = listenTo(target, channel, {
+    clock,
+    log,
+    onListening: local.gap,
+    onPayload(payload) {
+      const batch = fromPayload(payload);
+      if (batch === null || batch.from === from) return;
+      if (batch.gap) local.gap();
+      for (const [topic, key] of batch.entries) local.publish(topic, key);
+    },
+  });
+  return {
+    publish(topic, key) {
+      local.publish(topic, key);
+      sending.add(topic, key);
+    },
+    listen: local.listen,
+    async close() {
+      disconnect();
+      await sending.close();
+    },
+  };
+}

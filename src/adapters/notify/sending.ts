@@ -1,0 +1,93 @@
+import type { Clock, Log } from "../../core/ports.ts";
+import { writeArray } from "../../db/arrays.ts";
+import type { Database } from "../../db/client.ts";
+import { toPayloads } from "./messages.ts";
+import { createOutage } from "./outage.ts";
+
+export interface Sending {
+  /** Sends the entry with all that come within 20 ms, each once. Never throws. */
+  add(topic: string, key: string): void;
+  /** Sends what waits, or gives up on it after a second, and takes no more. */
+  close(): Promise<void>;
+}
+
+interface Options {
+  channel: string;
+  /** Names this process to the others. */
+  from: string;
+  database: Pick<Database, "query">;
+  clock: Clock;
+  log: Log;
+}
+
+const gatherMs = 20;
+const retryMs = 1_000;
+const closeMs = 1_000;
+/** With more, the others are told that they missed some. */
+const mostWaiting = 10_000;
+
+const statement = "select pg_notify($1, payload) from unnest($2::text[]) as payload";
+
+/** Sends to a channel in batches, one at a time. A batch that fails becomes a gap, of which the others are told later. */
+export function createSending({ channel, from, database, clock, log }: Options): Sending {
+  const outage = createOutage(log, {
+    began: "Other replicas can't be told of changes: they notice them later",
+    over: "Other replicas are told of changes again",
+  });
+  const waiting = new Map<string, readonly [topic: string, key: string]>();
+  let gap = false;
+  let closed = false;
+  let sending: Promise<void> | null = null;
+  let cancelTimer: (() => void) | null = null;
+
+  const plan = (ms: number) => {
+    if (closed || sending || (waiting.size === 0 && !gap)) return;
+    cancelTimer ??= clock.after(ms, () => {
+      cancelTimer = null;
+      void send();
+    });
+  };
+
+  const send = () => {
+    const payloads = toPayloads({ from, entries: [...waiting.values()], gap });
+    waiting.clear();
+    gap = false;
+    sending = database.query(statement, [channel, writeArray(payloads)]).then(outage.worked, (err: unknown) => {
+      gap = true;
+      outage.failed(err);
+    });
+    return sending.finally(() => {
+      sending = null;
+      plan(gap ? retryMs : gatherMs);
+    });
+  };
+
+  const sendRest = async () => {
+    await sending;
+    if (waiting.size > 0) await send();
+  };
+
+  return {
+    add(topic, key) {
+      if (closed) return;
+      if (waiting.size >= mostWaiting) {
+        waiting.clear();
+        gap = true;
+      }
+      const entry = [topic, key] as const;
+      waiting.set(JSON.stringify(entry), entry);
+      plan(gatherMs);
+    },
+    async close() {
+      closed = true;
+      cancelTimer?.();
+      const late = Promise.withResolvers<void>();
+      const cancel = clock.after(closeMs, () => {
+        waiting.clear();
+        late.resolve();
+      });
+      await Promise.race([sendRest(), late.promise]);
+      cancel();
+    },
+  };
+}
