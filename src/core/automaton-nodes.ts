@@ -1,29 +1,29 @@
-/** In place of a node that was not made yet. */
+/** Stands for a node that does not exist yet. */
 export const notYet = -1;
 
 const firstSize = 256;
 
-/** What a prefix goes on with. */
+/** Values of `#code`: no needle continues the prefix, or several characters continue it. */
 const [ends, branches] = [-1, -2];
 
 /**
- * The prefixes of sorted needles, as a tree whose nodes are made when they are asked for; 0 is the root. Each column
- * has a number for each node.
+ * The prefixes of sorted needles as a tree. `child` makes a node when it is first asked for; node 0 is the root. Each
+ * column has one number for each node.
  */
 export class Nodes {
   readonly #needles: readonly string[];
   #size = 0;
-  /** The needles with this prefix are those from `from` to before `to`. */
+  /** The needles with this prefix have the indexes from `#from` up to, but not including, `#to`. */
   #from = new Int32Array(firstSize);
   #to = new Int32Array(firstSize);
   #depth = new Int32Array(firstSize);
   #fail = new Int32Array(firstSize);
   #longest = new Int32Array(firstSize);
-  /** The only character that follows, or `ends`, or `branches`. */
+  /** The only character that continues the prefix, or `ends`, or `branches`. */
   #code = new Int32Array(firstSize);
-  /** The node behind that character. */
+  /** The child for that character. */
   #child = new Int32Array(firstSize);
-  /** Where several characters follow. */
+  /** The children of each node whose `#code` is `branches`, by character. */
   readonly #children = new Map<number, Map<number, number>>();
 
   constructor(needles: readonly string[]) {
@@ -39,12 +39,12 @@ export class Nodes {
     return this.#depth[node] ?? 0;
   }
 
-  /** The longest proper end of this prefix that is a prefix too. */
+  /** The node of the longest proper suffix of this prefix that is a prefix of a needle. */
   fail(node: number): number {
     return this.#fail[node] ?? 0;
   }
 
-  /** Length of the longest needle that ends here; 0 when none does. */
+  /** The length of the longest needle that is a suffix of this prefix; 0 when none is. */
   longest(node: number): number {
     return this.#longest[node] ?? 0;
   }
@@ -53,14 +53,14 @@ export class Nodes {
     return this.#needle(this.#from[node] ?? 0).slice(0, this.depth(node));
   }
 
-  /** The node behind this character, made if need be; 0 when no needle goes on with it. */
+  /** The child for this character, made if it does not exist; 0 when no needle continues the prefix with it. */
   child(node: number, code: number): number {
     const only = this.#code[node];
     if (only === code) return this.#only(node);
     return only === branches ? (this.#branchesOf(node).get(code) ?? 0) : 0;
   }
 
-  /** `target` is linked already. */
+  /** Makes `target` the `fail` node. `target` must be linked already, since `node` may take over its `longest`. */
   link(node: number, target: number): void {
     this.#fail[node] = target;
     if (this.longest(node) === 0) this.#longest[node] = this.longest(target);
@@ -89,7 +89,7 @@ export class Nodes {
     return made;
   }
 
-  /** Where those needles end that go on with this character. */
+  /** The index after the last needle that continues with this character. */
   #endOf(code: number, from: number, to: number, depth: number): number {
     let [low, high] = [from, to];
     while (low < high) {
@@ -122,7 +122,7 @@ export class Nodes {
     return code === this.#codeAt(last, depth) ? code : branches;
   }
 
-  /** The first needle that is longer than the prefix; one that is the prefix sorts before them. */
+  /** The index of the first needle that is longer than the prefix; a needle equal to the prefix sorts before it. */
   #behind(node: number): number {
     const from = this.#from[node] ?? 0;
     return this.#endsAt(from, this.depth(node)) ? from + 1 : from;

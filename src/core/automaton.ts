@@ -1,30 +1,32 @@
 import { Nodes, notYet } from "./automaton-nodes.ts";
 
-/** Buckets for the first three characters of the needles; enough that hundreds of needles leave most of them empty. */
+/** The number of buckets for the first three characters of needles: hundreds of needles leave most of them empty. */
 const buckets = 1 << 14;
 const bucketOf = (first: number, second: number, third: number) =>
   ((first * 961 + second * 31 + third) * 0x9e3779b1) >>> 18;
 
-/** So many prefixes take about 14 MB. */
+/** This many nodes take about 14 MB. */
 const maxNodes = 1 << 19;
 
-/** What is looked for, sorted, so that those with the same start are neighbours. */
 interface Dictionary {
+  /** Sorted, so that needles with the same prefix are neighbours. */
   needles: readonly string[];
+  /** 1 for each bucket that a needle begins in. */
   starts: Uint8Array;
 }
 
 /**
- * Finds any of many texts in one pass, and knows at each character how much of one may have begun (Aho and Corasick,
- * "Efficient string matching", 1975). The state 0 is the beginning. A state is made when a text first leads there, so
- * that long needles cost nothing until they are met, and what they share is followed once.
+ * Finds many needles in one pass over a text, and knows at each character how many of the last ones may begin a needle
+ * (Aho and Corasick, "Efficient string matching", 1975). State 0 is the start. A state is made when a text first
+ * reaches it, so that a long needle costs nothing until a text shares its beginning; needles with a common prefix share
+ * states.
  */
 export class Automaton {
   readonly #dictionary: Dictionary;
   readonly #nodes: Nodes;
   #limit = maxNodes;
 
-  /** Of at least three characters each. */
+  /** Each needle must have at least three characters. */
   static of(needles: Iterable<string>): Automaton {
     const sorted = [...new Set(needles)].sort();
     const starts = new Uint8Array(buckets);
@@ -37,12 +39,12 @@ export class Automaton {
     this.#nodes = new Nodes(dictionary.needles);
   }
 
-  /** Whether so much was met that it should be forgotten. */
+  /** Whether so many states were made that the caller should continue with a `renewed` automaton. */
   get full(): boolean {
     return this.#nodes.size > this.#limit;
   }
 
-  /** The same without what other texts met, and the state in it that says the same as this one. */
+  /** An automaton for the same needles without the states that other texts made, and its state that equals `state`. */
   renewed(state: number): { automaton: Automaton; state: number } {
     const automaton = new Automaton(this.#dictionary);
     const met = this.#nodes.prefix(state);
@@ -52,7 +54,7 @@ export class Automaton {
     return { automaton, state: same };
   }
 
-  /** False: no needle begins there. */
+  /** False when no needle begins at this index of the text. */
   mayBegin(text: string, index: number): boolean {
     return this.#dictionary.starts[startBucket(text, index)] === 1;
   }
@@ -66,17 +68,17 @@ export class Automaton {
     }
   }
 
-  /** How many of the last characters may be the beginning of a needle. */
+  /** How many of the last characters may begin a needle. */
   depth(state: number): number {
     return this.#nodes.depth(state);
   }
 
-  /** Length of the longest needle that ends here; 0 when none does. */
+  /** The length of the longest needle that ends at this state; 0 when none does. */
   longestEndingAt(state: number): number {
     return this.#nodes.longest(state);
   }
 
-  /** Links a new prefix to its longest proper end that is a prefix too; that one to its own, until one is known. */
+  /** Links a new node to its `fail` node, after linking that node to its own, and so on up to one that is linked. */
   #link(parent: number, child: number, code: number): number {
     const nodes = this.#nodes;
     const chain = [child];

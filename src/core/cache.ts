@@ -3,7 +3,7 @@ interface Entry<V> {
   loadedAt: number;
 }
 
-/** A bounded map whose entries die after `ttlMs`. It never decides a revocation: the reader checks revisions. */
+/** A bounded map whose entries expire after `ttlMs`. It never decides a revocation: its readers compare revisions. */
 export class TtlCache<V> {
   readonly #entries = new Map<string, Entry<V>>();
   readonly #ttlMs: number;
@@ -25,7 +25,7 @@ export class TtlCache<V> {
   }
 
   set(key: string, value: V): Entry<V> {
-    // Insertion order is age, so the first key is the oldest.
+    // A Map keeps the order of insertion, so its first key is the oldest.
     if (this.#entries.size >= this.#limit) {
       const oldest = this.#entries.keys().next().value;
       if (oldest !== undefined) this.#entries.delete(oldest);

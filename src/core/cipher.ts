@@ -1,20 +1,20 @@
 import { EngineError } from "./errors.ts";
 import { digest, toHex } from "./ids.ts";
 
-/** What is stored of a secret: which key sealed it, and the sealed bytes (12 bytes of IV, ciphertext, 16 bytes of tag). */
+/** The stored form of a secret: the id of its key, and 12 bytes of IV, the ciphertext and 16 bytes of tag. */
 export interface Sealed {
   keyId: string;
   ciphertext: Uint8Array;
 }
 
 export interface Cipher {
-  /** The id of the key that seals now; ids of older keys that still open. */
+  /** The id of the key that `seal` uses; `open` takes older keys too. */
   readonly keyId: string;
-  /** Seals `plaintext` for the place that `aad` names: the same bytes in another row do not open. */
+  /** Seals `plaintext` for the place that `aad` names: `open` refuses the same bytes in another row. */
   seal(plaintext: string, aad: string): Promise<Sealed>;
-  /** Throws an `EngineError` when no key opens it. */
+  /** Rejects with an `EngineError` when no key opens the secret. */
   open(sealed: Sealed, aad: string): Promise<string>;
-  /** HMACs of the value under each key, the current first: how a row is found by a secret it stores. */
+  /** The HMACs of the value under each key, the current key first. A row is found by them through its secret. */
   fingerprints(value: string): Promise<Uint8Array[]>;
 }
 

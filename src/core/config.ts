@@ -2,7 +2,7 @@ import { z } from "zod";
 import { fromBase64 } from "./ids.ts";
 import { providerVariables } from "./providers.ts";
 
-/** Settings that moved to installation policies: the server warns about them at boot. */
+/** Variables whose settings moved to installation policies: the server warns about them at boot. */
 const retired = {
   AGENT_CALL_TIMEOUT_MS: "agentCallTimeoutSeconds",
   SSE_MAX_CONNECTIONS: "activityConnections.total",
@@ -36,7 +36,7 @@ function parseKey(value: string): Uint8Array<ArrayBuffer> | null {
   return bytes?.length === 32 ? bytes : null;
 }
 
-/** 32 bytes of key material out of base64 or hexadecimal text. */
+/** A key of 32 bytes, read from base64 or hexadecimal text. */
 export const encryptionKey = z.string().transform((value, context) => {
   const bytes = parseKey(value.trim());
   if (bytes) return bytes;
@@ -49,7 +49,7 @@ const encryptionKeys = z
   .transform((value) => value.split(",").filter((part) => part.trim() !== ""))
   .pipe(z.array(encryptionKey));
 
-/** Every boot setting: its variable, its form, its default, and what it is for. The document of settings is made from this. */
+/** Every boot setting: variable, form, default and purpose. `npm run generate` writes docs/configuration.md from it. */
 export const settings = z.object({
   PORT: wholeNumber(0, 65_535).default(4000).describe("Port to listen on; 0 takes a free one."),
   HOST: z.string().default("127.0.0.1").describe("Address to listen on; 0.0.0.0 for all."),
@@ -95,7 +95,7 @@ export type Settings = z.infer<typeof settings>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every problem of the environment at once, each with the name of its variable. */
+/** Holds every problem of the environment, each with the name of its variable. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -133,7 +133,7 @@ export function retiredSettings(environment: Environment): string[] {
     .map(([name, policy]) => `${name} is no longer read: set the installation policy ${policy} instead`);
 }
 
-/** The providers' keys and addresses that the environment offers, under the names of the agent secrets they stand in for. */
+/** The providers' keys and addresses in the environment, by the agent secrets that they stand in for. */
 export function environmentKeys(environment: Environment): ReadonlyMap<string, string> {
   const keys = new Map<string, string>();
   for (const [variable, secret] of Object.entries(providerVariables)) {

@@ -1,7 +1,7 @@
 import { parseTarget } from "./egress.ts";
 import type { HeaderList, Hop } from "./egress-request.ts";
 
-/** Headers that tell nobody a secret. All others stay with the origin they were meant for. */
+/** Headers that hold no secret. All others are sent to the first origin only. */
 const harmless = new Set(["accept", "accept-language", "content-type", "content-language", "user-agent"]);
 
 const redirects = new Set([301, 302, 303, 307, 308]);
@@ -12,14 +12,14 @@ interface Answer {
 }
 
 /**
- * The hop that a redirect asks for, by the rules of the Fetch Standard; null when the answer itself is the result: it is
- * no redirect, or following it would carry secrets to another origin, or anything but a plain question from https to
- * http. Throws an `EgressError` when it leads nowhere.
+ * The hop that a redirect asks for, by the rules of the Fetch Standard. Null when the answer itself is the result: it
+ * is no redirect, or the next hop would carry secrets to another origin, or a body or other than harmless headers from
+ * https to http. Throws an `EgressError` when the location cannot be requested.
  */
 export function nextHop(hop: Hop, { status, location }: Answer, sensitive: boolean): Hop | null {
   if (!redirects.has(status) || location === undefined) return null;
   const target = parseTarget(location, hop.target.url);
-  const next = { ...questionAfter(hop, status), target };
+  const next = { ...requestAfter(hop, status), target };
   if (target.url.origin === hop.target.url.origin) return next;
   if (sensitive) return null;
   const headers = next.headers.filter(([name]) => harmless.has(name.toLowerCase()));
@@ -28,10 +28,10 @@ export function nextHop(hop: Hop, { status, location }: Answer, sensitive: boole
   return stripped && downgrade ? null : { ...next, headers };
 }
 
-/** Method, headers and body after the status: 303, and 301 or 302 after a POST, ask with GET and without a body. */
-function questionAfter({ method, headers, body }: Hop, status: number): Omit<Hop, "target"> {
-  const asksAgain = status === 303 ? method !== "HEAD" : method === "POST" && status < 303;
-  return asksAgain ? { method: "GET", headers: withoutContent(headers), body: null } : { method, headers, body };
+/** The request after a redirect: 303, and 301 or 302 after a POST, lead to a GET without a body. */
+function requestAfter({ method, headers, body }: Hop, status: number): Omit<Hop, "target"> {
+  const becomesGet = status === 303 ? method !== "HEAD" : method === "POST" && status < 303;
+  return becomesGet ? { method: "GET", headers: withoutContent(headers), body: null } : { method, headers, body };
 }
 
 const withoutContent = (headers: HeaderList) => headers.filter(([name]) => !/^content-/i.test(name));

@@ -16,7 +16,7 @@ const bodyLimit = 1_048_576;
 const headerLimit = 64;
 const headerCharacters = 16_384;
 
-/** What frames the message or belongs to one connection: the engine writes these itself. */
+/** Headers that frame the message or belong to one connection: only the engine writes them. */
 const ownHeaders = new Set([
   ...["host", "content-length", "transfer-encoding", "accept-encoding", "expect"],
   ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade", "http2-settings"],
@@ -54,7 +54,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): HeaderList {
   return list;
 }
 
-/** A name is repeated in a message only once it is known to be one: what stands there may be a value. */
+/** An error repeats the name of a header only when the name is valid: otherwise the text may be a secret value. */
 function checkHeader(name: string, value: string): void {
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name)) throw new EgressError("A header has no valid name");
   if (ownHeaders.has(name.toLowerCase())) {

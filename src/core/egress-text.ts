@@ -1,8 +1,8 @@
-/** What is text by its type; the rest is text when it reads as such. */
+/** Media types of text. An answer of another type is text when its bytes are UTF-8. */
 const textual = /^text\/|^application\/([\w.-]+\+)?(json|xml|yaml|javascript)$|^application\/x-www-form-urlencoded$/;
 
 /**
- * The body of an answer as text, by the charset that it names, else UTF-8. What is no text becomes
+ * The body of an answer as text, in the charset of its content type, else in UTF-8. A body that is no text becomes
  * `[binary, <n> bytes, <type>]`.
  */
 export function answerText(bytes: Uint8Array, contentType: string | undefined): string {
@@ -21,7 +21,7 @@ function decoderOf(charset = "utf-8"): TextDecoder {
   }
 }
 
-/** Null when it is no UTF-8, or has NUL, which no text has. */
+/** Null when the bytes are not UTF-8, or hold a NUL, which no text holds. */
 function readUtf8(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** Why a request to the outside failed. Its message is for a model to read and never holds the value of a header. */
+/** A failure of a request to the outside. A model may read its message, which never holds the value of a header. */
 export class EgressError extends Error {
   constructor(message: string) {
     super(message);
@@ -8,13 +8,13 @@ export class EgressError extends Error {
   }
 }
 
-/** One URL, parsed once: what is checked is what is connected to. */
+/** A URL, parsed once, so that the checked host is the one that is connected to. */
 export interface Target {
   url: URL;
   /** Lower case, without brackets and without the dot at the end of a full name. */
   host: string;
   port: number;
-  /** Whether the host is an IP address, which nobody resolves. */
+  /** Whether the host is an IP address, which needs no resolving. */
   literal: boolean;
 }
 
@@ -43,8 +43,8 @@ const bareHost = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1").repl
 type Resolve = (name: string) => Promise<readonly string[]>;
 
 /**
- * The addresses that `target` may be connected at. Throws an `EgressError` unless all of them are public, or the host is
- * one of `allowedHosts` (`host` or `host:port`). Connect to these only: a second resolution may give others.
+ * The addresses at which `target` may be connected to. Throws an `EgressError` unless all of them are public, or the
+ * host is one of `allowedHosts` (`host` or `host:port`). Connect to these only: a second resolution may give others.
  */
 export async function reachableAddresses(
   target: Target,
@@ -62,23 +62,23 @@ export async function reachableAddresses(
 const notPublic = () =>
   new EgressError("The address is not public; an administrator may add its host to the policy httpAllowedHosts");
 
-/** RFC 6761: these mean this machine, whatever a resolver says. */
+/** Names that mean this machine, whatever a resolver says (RFC 6761). */
 const isLocalName = (host: string) => host === "localhost" || host.endsWith(".localhost");
 
-/** Whether an entry of the policy names the host; one with a port names it at this port only. */
+/** Whether an entry of `httpAllowedHosts` names the host; an entry with a port names the host at that port only. */
 function isSameHost(entry: string, { host, port }: Target): boolean {
   const [, name = "", only] = /^(\[[0-9a-f:.]+\]|[^\s:/?#@\\]+)(?::(\d+))?$/i.exec(entry) ?? [];
   const hostname = URL.parse(`http://${name}`)?.hostname;
   return hostname !== undefined && bareHost(hostname) === host && (only === undefined || Number(only) === port);
 }
 
-/** Azure gives its machines their secrets at this address, which no registry keeps apart. */
+/** Azure gives its machines their secrets at this address, which no registry marks as special. */
 const platformAddresses = new Set(["168.63.129.16"]);
 
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3");
 const translated = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
-/** Whether an IP address is one of the public internet. What is no address, or of a range not known, is not. */
+/** Whether a text is an IP address of the public internet; false for other texts and for unknown ranges. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return isPublicIPv4(ipaddr.IPv4.parse(address));
   if (!address.includes(":") || !ipaddr.IPv6.isValid(address)) return false;
@@ -92,8 +92,9 @@ function isPublicIPv4(address: ipaddr.IPv4): boolean {
 }
 
 /**
- * The IPv4 address that a mapped (`::ffff:0:0/96`) or translated one (`64:ff9b::/96`, all that a network without IPv4
- * resolves to) leads to. Tunnels, such as 6to4 and Teredo, have ranges of their own and are refused whole.
+ * The IPv4 address in a mapped (`::ffff:0:0/96`) or translated IPv6 address (`64:ff9b::/96`, to which a network without
+ * IPv4 resolves its hosts); null for others. Tunnels such as 6to4 and Teredo have ranges of their own, which
+ * `isPublicAddress` refuses whole.
  */
 function embeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   if (!address.isIPv4MappedAddress() && !address.match(translated)) return null;

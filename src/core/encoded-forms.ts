@@ -2,16 +2,16 @@ import { toBase64, toHex } from "./ids.ts";
 
 const utf8 = new TextEncoder();
 
-/** A value as it is, and as it looks in addresses, forms, JSON, HTML, hexadecimal and base64. */
+/** A value, unchanged and as it is written in addresses, forms, JSON, HTML, hexadecimal and base64. */
 export function encodedForms(value: string): Set<string> {
   const bytes = utf8.encode(value);
   const percent = encodeURIComponent(value.toWellFormed());
   const strict = percent.replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
   const json = JSON.stringify(value).slice(1, -1);
-  // JSON that is quoted in JSON, as providers quote what they refuse.
+  // JSON inside a JSON string: providers quote a refused request this way.
   const quoted = JSON.stringify(json).slice(1, -1);
   const hex = toHex(bytes);
-  // As browsers, Python's `quote` and forms write it.
+  // The percent-encodings of browsers, of Python's `quote` and of forms.
   const written = [percent, strict, strict.replaceAll("%2F", "/"), encodeURI(value.toWellFormed())];
   const forms = [...new Set([...written, strict.replaceAll("%20", "+")])].flatMap((form) => [form, lowerHex(form)]);
   const decimal = html(value);
@@ -23,7 +23,7 @@ export function encodedForms(value: string): Set<string> {
     quoted,
     JSON.stringify(quoted).slice(1, -1),
     json.replaceAll("/", "\\/"),
-    // Gson and Go keep what HTML could read out of their JSON.
+    // Gson and Go escape the characters of their JSON that HTML interprets.
     json.replaceAll(/[<>&='\u2028\u2029]/g, escaped),
     json.replaceAll(/[<>&\u2028\u2029]/g, escaped),
     json.replaceAll(/[^\x20-\x7e]+/g, escaped),
@@ -38,8 +38,8 @@ export function encodedForms(value: string): Set<string> {
 }
 
 /**
- * A line of a value as it is, and as it looks where lines go their own ways: in addresses, JSON and base64. Cheaper than
- * all forms, which the value as a whole is known by: a key has a hundred lines.
+ * A line of a value, unchanged and as it is written in addresses, JSON and base64, where lines may be handled one by
+ * one. These are fewer forms than `encodedForms` gives for the whole value, because a key has a hundred lines.
  */
 export function lineForms(line: string): Set<string> {
   const json = JSON.stringify(line).slice(1, -1);
@@ -52,7 +52,7 @@ export function lineForms(line: string): Set<string> {
   ]);
 }
 
-// A run of codes at a time, which of a long value makes a few calls and not thousands.
+// Matching a run of codes at a time makes a few calls of a long value instead of thousands.
 const lowerHex = (percent: string) => percent.replaceAll(/(?:%[0-9A-F]{2})+/g, (codes) => codes.toLowerCase());
 
 function escaped(chars: string): string {
@@ -66,7 +66,7 @@ function escaped(chars: string): string {
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 const html = (value: string) => value.replaceAll(/[&<>"']/g, (char) => entities[char] ?? char);
 
-/** Base64 writes a value in three ways, by where in the whole it begins; what its neighbours decide is left out. */
+/** Base64 writes a value in three ways, by its offset in the whole. Characters that neighbours decide are cut off. */
 function base64Forms(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const shifted = new Uint8Array(offset + bytes.length);
@@ -84,5 +84,5 @@ function base64Lines(bytes: Uint8Array): string[] {
   return [64, 76].flatMap((width) => (form.length > width ? (form.match(new RegExp(`.{1,${width}}`, "g")) ?? []) : []));
 }
 
-/** Base64 without its last character where that depends on what follows, such as a line break. */
+/** Base64 without a last character that depends on the byte that follows, such as a line break. */
 const base64Start = (bytes: Uint8Array) => toBase64(bytes).slice(0, Math.floor((bytes.length * 8) / 6));

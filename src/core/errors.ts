@@ -1,4 +1,4 @@
-/** Code → HTTP status. The one list of what can go wrong on purpose (decisions §3). */
+/** Code → HTTP status: the one list of the errors that callers see (decisions §3). */
 const statuses = {
   "bad-request": 400,
   unauthorized: 401,
@@ -20,7 +20,7 @@ const statuses = {
 export type ErrorCode = keyof typeof statuses;
 export type ErrorStatus = (typeof statuses)[ErrorCode];
 
-/** One problem in a request, by the dotted path of the field. */
+/** One problem in a request, with the dotted path of its field. */
 export interface Issue {
   path: string;
   message: string;
@@ -32,7 +32,7 @@ interface Options {
   cause?: unknown;
 }
 
-/** A refusal whose message may be shown to the caller. Anything else that is thrown is a 500 and stays in the log. */
+/** A refusal whose message may be shown to the caller. Any other error becomes a 500, and only the log shows it. */
 export class EngineError extends Error {
   readonly code: ErrorCode;
   readonly status: ErrorStatus;
@@ -49,12 +49,12 @@ export class EngineError extends Error {
   }
 }
 
-/** A thing that does not exist, or that this caller may not know of: the answer is the same, byte for byte. */
+/** The 404 of a thing that does not exist, and of one that the caller may not know of: both are equal byte for byte. */
 export function notFound(what: string): EngineError {
   return new EngineError("not-found", `${what} not found`);
 }
 
-/** Why the server cannot start, in one line that says what to do. Its message is shown as it is: no secret in it. */
+/** The server cannot start. The message says in one line what to do; it is printed and must hold no secret. */
 export class StartError extends Error {
   constructor(message: string, options?: { cause: unknown }) {
     super(message, options);

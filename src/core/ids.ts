@@ -1,6 +1,6 @@
 import { v7 } from "uuid";
 
-/** A UUIDv7 (RFC 9562): sorts by the time it was made. */
+/** A UUIDv7 (RFC 9562): these ids sort by the time they were made. */
 export function newId(): string {
   return v7();
 }
@@ -47,12 +47,12 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
 
 const utf8 = new TextEncoder();
 
-/** SHA-256 of the UTF-8 text: how every token is stored. */
+/** The SHA-256 of the UTF-8 text; tokens are stored only as this. */
 export async function digest(text: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", utf8.encode(text)));
 }
 
-/** Compares a presented secret with the stored one; the time tells no more than the length of what was presented. */
+/** Compares a presented secret with the stored one. The time it takes reveals only the length of `presented`. */
 export function sameText(presented: string, stored: string): boolean {
   const a = utf8.encode(presented);
   const b = utf8.encode(stored);

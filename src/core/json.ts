@@ -1,4 +1,4 @@
-/** A value that JSON can hold. */
+/** Values that JSON can hold. */
 export type JsonObject = { [key: string]: JsonValue };
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
@@ -13,7 +13,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
-/** Whether two values are the same, in whatever order the keys of their objects are. */
+/** Whether two values are equal; the order of an object's keys does not matter. */
 export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true;
   if (a === null || b === null || typeof a !== "object" || typeof b !== "object") return false;
@@ -23,18 +23,21 @@ export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): bo
   return own.length === others.size && own.every(([key, value]) => others.has(key) && sameJson(value, others.get(key)));
 }
 
-/** The value of a JSON text. Throws a `SyntaxError`, also for one nested deeper than `levels`, without building it. */
+/** The value of a JSON text. Throws a `SyntaxError`; a text nested deeper than `levels` is refused before parsing. */
 export function parseJson(text: string, levels: number): unknown {
   if (opensDeeperThan(text, levels)) throw new SyntaxError("The JSON is nested too deeply");
   return JSON.parse(text);
 }
 
-/** Whether a JSON text nests its objects and lists more than `levels` times; its value is not built. */
+/** Whether a JSON text nests its objects and lists more than `levels` times. The text is not parsed. */
 export function opensDeeperThan(text: string, levels: number): boolean {
   return jsonExcess(text, { levels }) !== null;
 }
 
-/** How a JSON text exceeds these limits, in words that follow its name, without building its value; null: it does not. */
+/**
+ * How a JSON text exceeds the limits, in words that follow its name, such as `holds more than 5 values`; null when it
+ * does not. The text is not parsed.
+ */
 export function jsonExcess(text: string, limits: { levels: number; values?: number }): string | null {
   const { levels, values = Number.POSITIVE_INFINITY } = limits;
   let depth = 0;

@@ -1,8 +1,8 @@
 import type { Log, Notify } from "./ports.ts";
 
-/** The listeners of this process, and with it all of an installation that has no other replicas. */
+/** The listeners of this process; without other replicas these are all of the installation. */
 export interface LocalNotify extends Notify {
-  /** A topic that nobody listens to, such as one of another release, is fine. */
+  /** Does nothing for a topic without listeners, such as one of another release. */
   publish(topic: string, key: string): void;
   /** Calls `onGap` of every listener. */
   gap(): void;
@@ -17,7 +17,7 @@ interface Listener {
 export function localNotify(log: Log): LocalNotify {
   const topics = new Map<string, Set<Listener>>();
 
-  // `await` also catches what a listener rejects with, which would end the process.
+  // `await` also catches the rejection of a listener, which would end the process.
   const guard = async (topic: string, work: () => unknown) => {
     try {
       await work();
@@ -27,7 +27,7 @@ export function localNotify(log: Log): LocalNotify {
   };
 
   const each = (topic: string, listeners: ReadonlySet<Listener>, call: (listener: Listener) => unknown) => {
-    // The copy leaves out a listener that begins meanwhile, the set one that ended.
+    // The copy leaves out listeners that are added meanwhile; `has` leaves out those that ended.
     for (const listener of [...listeners]) {
       if (listeners.has(listener)) void guard(topic, () => call(listener));
     }

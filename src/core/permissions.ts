@@ -51,7 +51,7 @@ const owner = [...admin, "org:write", "org.key:manage", "policy:manage"] as cons
 export type Permission = (typeof owner)[number];
 export type RoleKey = "owner" | "admin" | "member" | "viewer";
 
-/** The built-in roles and all that each may do (decisions §2). */
+/** The built-in roles and the permissions of each (decisions §2). */
 export const roles: Record<RoleKey, ReadonlySet<Permission>> = {
   owner: new Set(owner),
   admin: new Set(admin),
@@ -59,7 +59,7 @@ export const roles: Record<RoleKey, ReadonlySet<Permission>> = {
   viewer: new Set(viewer),
 };
 
-/** Owners and Admins reach every workspace of their organization; the others need an entry. */
+/** Owners and Admins reach every workspace of their organization; other roles need a row in `workspace_members`. */
 export function reachesAllWorkspaces(role: RoleKey): boolean {
   return role === "owner" || role === "admin";
 }

@@ -8,7 +8,7 @@ const namesProviderAndModel = (value: string) => {
   return provider !== null && isProviderName(provider) && model.trim() !== "";
 };
 
-/** What other addresses are made from, and what a log may show: no password, no query, nothing that needs escaping. */
+/** Whether an address can begin others and be logged: it has no password, no query and nothing that needs escaping. */
 const isBareAddress = (value: string) => {
   const url = URL.parse(value);
   return !/[\s\p{Cc}\p{Cs}]/u.test(value) && url !== null && !/[?#]/.test(value) && !url.username && !url.password;
@@ -26,7 +26,7 @@ const Host = zText(260)
   .refine((host) => portOf(host) >= 1 && portOf(host) <= 65_535, "must have a port between 1 and 65535")
   .toLowerCase();
 
-/** With fewer, any page or script would be refused halfway. */
+/** The least limit of calls: a lower one would refuse any page or script halfway. */
 const leastCalls = 10;
 
 const RateLimit = z.object({
@@ -44,7 +44,7 @@ const Connections = z.object({
 });
 const ofStreams = { description: "Activity streams open at a time." };
 
-/** What may change while the installation runs (decisions §11). */
+/** The policies: settings that may change while the installation runs (decisions §11). */
 export const Policies = z.object({
   publicAddress: Address.nullable().openapi({
     description: "Where clients and messengers reach the installation; null: `BASE_URL`.",
@@ -96,7 +96,7 @@ export const Policies = z.object({
 });
 export type Policies = z.infer<typeof Policies>;
 
-/** Any of the policies, and of those that hold several values any of these. */
+/** Some of the policies, and of a policy that is an object some of its fields. */
 export const PolicyChanges = Policies.extend({
   rateLimit: RateLimit.partial().openapi(ofCalls),
   activityConnections: Connections.partial().openapi(ofStreams),
@@ -122,8 +122,8 @@ export const defaultPolicies: Policies = {
 };
 
 /**
- * What is stored, over the defaults. A value that this release can't take, such as one of a later release, counts as
- * absent; `ignored` names it.
+ * The stored policies over the defaults. A value that this release can't read, such as one of a later release, counts
+ * as absent; `ignored` names its policy.
  */
 export function readPolicies(stored: Readonly<Record<string, unknown>>): { policies: Policies; ignored: string[] } {
   const entries: [string, unknown][] = [];
@@ -135,7 +135,7 @@ export function readPolicies(stored: Readonly<Record<string, unknown>>): { polic
   return { policies: over(Object.fromEntries(entries)), ignored: ignored.sort() };
 }
 
-/** Whether this release has a policy of this name that takes this value, or this part of one. */
+/** Whether this release has a policy `name` that takes `value`, whole or as a part of its object. */
 export function isPolicy(name: string, value: unknown): boolean {
   if (!Object.hasOwn(PolicyChanges.shape, name)) return false;
   return value !== undefined && PolicyChanges.shape[name as keyof PolicyChanges].safeParse(value).success;
@@ -153,13 +153,13 @@ function over({ rateLimit, activityConnections, ...plain }: PolicyChanges): Poli
 type Keys = ReadonlyMap<string, string>;
 const noKeys: Keys = new Map();
 
-/** Those of the environment's keys and addresses that agents of an organization may use; `first`: of the first one. */
+/** The keys and addresses of the environment that agents of an organization may use. `first`: it is the first one. */
 export function usableKeys({ environmentKeys }: Policies, keys: Keys, first: boolean): Keys {
   if (environmentKeys === "all") return keys;
   return environmentKeys === "first-organization" && first ? keys : noKeys;
 }
 
-/** The policies as this process knows them. Whoever loads or changes them puts them here. */
+/** The policies that this process applies. Code that loads or changes policies calls `set`. */
 export class CurrentPolicies {
   #values = defaultPolicies;
   #revision = 0;
@@ -169,14 +169,14 @@ export class CurrentPolicies {
     return this.#values;
   }
 
-  /** Values of an older revision than the known one are dropped: answers may overtake each other. */
+  /** Drops values of an older revision than the known one, because answers of the database may overtake each other. */
   set(values: Policies, revision = this.#revision): void {
     if (revision < this.#revision) return;
     this.#revision = revision;
     this.#values = values;
   }
 
-  /** Whether there is anything to say of these ignored names that was not said before. */
+  /** Whether ignored names should be logged: there are some, and they differ from those of the last call. */
   isNews(ignored: readonly string[]): boolean {
     const names = ignored.join();
     const news = names !== "" && names !== this.#reported;

@@ -3,7 +3,7 @@ import type { JsonValue } from "./json.ts";
 import type { ProviderName } from "./providers.ts";
 import type { S3Bucket } from "./s3.ts";
 
-/** Time, owned by whoever composes the engine, so that a test can move it. */
+/** The time. It is a port, so that a test can move it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -22,7 +22,7 @@ export interface Log {
   child(fields: Fields): Log;
 }
 
-/** Which model, where, with which credential. Values come from the agent first, then from the environment. */
+/** A model, with its address and credential, which come from the agent's secrets, else from the environment. */
 export interface ModelSpec {
   provider: ProviderName;
   model: string;
@@ -30,16 +30,16 @@ export interface ModelSpec {
   apiKey: string | undefined;
 }
 
-/** Files that pages load, shipped beside the program. */
+/** The files that pages load. They are shipped beside the program. */
 export interface Assets {
   /** The bytes of a file, or null when there is none of this name. */
   read(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
 export interface Models {
-  /** The model of a spec; rejects with an `Error` for the log when the provider lacks its key or is not in this build. */
+  /** The model of a spec; rejects with an `Error` for the log when its provider lacks its key or is not built in. */
   resolve(spec: ModelSpec): Promise<LanguageModelV4>;
-  /** The vectors of at most 32 texts, by the embedding model of a spec; rejects as `resolve`. Absent: there are none. */
+  /** The vectors of at most 32 texts, by the embedding model of a spec; rejects as `resolve` does. */
   embed?(spec: ModelSpec, texts: readonly string[], signal: AbortSignal): Promise<Embedding>;
 }
 
@@ -49,49 +49,49 @@ export interface Embedding {
   tokens: number;
 }
 
-/** Tells what texts mean, for one agent. */
+/** Turns texts into vectors of their meaning, for one agent. */
 export interface Embedder {
-  /** Vectors of different models can't be compared. */
+  /** The model's name: vectors of different models can't be compared. */
   model: string;
-  /** Texts less alike (cosine, up to 1) have nothing to do with each other. */
+  /** The least cosine (up to 1) of two related texts. */
   least: number;
   /** The vectors of at most 32 texts. Rejects with an `Error` for the log. */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly number[][]>;
 }
 
 /**
- * What the fast model of an agent answers to a prompt, for work that nobody waits for. Rejects with an `EngineError`
- * `not-found` when the agent is off or gone and `rate-limited` when its budget is spent, else with an error whose
- * message is stored and logged, so that it must hold no secret.
+ * The answer of an agent's fast model to a prompt, for background work. Rejects with an `EngineError` `not-found` when
+ * the agent is off or gone and `rate-limited` when its budget is spent. The messages of other errors are stored and
+ * logged, and must hold no secret.
  */
 export type Complete = (agentSlug: string, prompt: string, signal: AbortSignal) => Promise<string>;
 
-/** Password hashing, which takes tens of milliseconds of a core: where threads exist, it runs beside the event loop. */
+/** Password hashing. A call takes tens of milliseconds of a core; where threads exist, it runs in one. */
 export interface Passwords {
-  /** The PHC string to store of a password. */
+  /** The PHC string that is stored for a password. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password is the one behind `hash`; with null it takes as long and says no. Where passwords wait for one
-   * another, throws the 429 once too many of one `client` do.
+   * Whether the password matches `hash`; with null it takes as long and answers false. Where passwords wait for a
+   * thread, rejects with the 429 when too many of one `client` wait.
    */
   verify(hash: string | null, password: string, client?: string): Promise<boolean>;
-  /** The same for a bcrypt hash, the older form of a management key. */
+  /** `verify` for a bcrypt hash, the older form of a stored management key. */
   verifyBcrypt(hash: string, text: string): Promise<boolean>;
 }
 
-/** A request to an address that somebody outside chose, such as a model. */
+/** A request to an address that came from outside, such as from a model. */
 export interface EgressRequest {
   url: string;
   method: string;
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
-  /** `host` or `host:port`: may be reached although they are not public (policy `httpAllowedHosts`). */
+  /** Each `host` or `host:port`; they may be reached although they are not public (policy `httpAllowedHosts`). */
   allowedHosts: readonly string[];
-  /** Whether it carries secrets that were filled in: then no redirect to another origin is followed. */
+  /** Whether secrets were filled into the request: then no redirect to another origin is followed. */
   sensitive: boolean;
-  /** How long the answer may be, decompressed. */
+  /** The most bytes of the answer's body, decompressed. */
   maxBytes: number;
-  /** For all of it, redirects included; 15 seconds unless said otherwise. */
+  /** Deadline of the whole request, redirects included; 15 seconds when absent. */
   timeoutMs?: number;
   signal: AbortSignal;
 }
@@ -100,9 +100,9 @@ export interface EgressAnswer {
   status: number;
   /** By name in lower case. */
   headers: Record<string, string>;
-  /** As text; what is none is described in brackets. */
+  /** The body as text; a body that is no text is described in brackets. */
   body: string;
-  /** Where the answer came from, after redirects. */
+  /** The address of the answer, after redirects. */
   url: string;
 }
 
@@ -118,19 +118,19 @@ export interface ScriptRun {
   file: string;
   content: string;
   args: JsonValue;
-  /** The skill's scripts by their files: what a script may import, as `./name.js`. */
+  /** The skill's scripts by their files; a script may import each as `./name.js`. */
   modules?: Readonly<Record<string, string>>;
-  /** Whoever it is run for: of one owner's scripts, only a few may wait at once. */
+  /** Of the scripts with the same owner only a few may wait at once. */
   owner?: string;
   signal: AbortSignal;
 }
 
-/** What a script gave back, or why it did not, for a model to read; and what it logged either way, a text per call. */
+/** The result of a script, or an error for a model to read, and the texts that the script logged, one a call. */
 export type ScriptResult = ({ ok: true; result: JsonValue } | { ok: false; error: string }) & { logs: string[] };
 
-/** Runs scripts of people whom nobody has to trust (decisions §6, "Scripts"): they reach nothing but their arguments. */
+/** Runs untrusted scripts (decisions §6, "Scripts"): a script reaches nothing but its arguments and modules. */
 export interface Scripts {
-  /** Rejects with the signal's reason when that is aborted, and never otherwise. */
+  /** Rejects only when the signal aborts, with the signal's reason. */
   run(script: ScriptRun): Promise<ScriptResult>;
 }
 
@@ -143,9 +143,9 @@ export type McpTransport =
 export interface McpServer {
   /** The same for all configurations of one server. */
   id: string;
-  /** Another configuration has another one; what an earlier one opened is closed. */
+  /** Differs between configurations; connections of an earlier version are closed. */
   version: string;
-  /** What the log calls it. */
+  /** The server's name in the log. */
   name: string;
   transport: McpTransport;
   /** Values that neither errors nor the log may show. */
@@ -161,9 +161,9 @@ export interface McpTool {
   inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** MCP servers, each connected to when it is first needed. What their methods reject with may be shown to anybody. */
+/** The MCP servers, each connected when it is first needed. The errors of the methods may be shown to anybody. */
 export interface Mcp {
-  /** Connects anew and lists the tools; asks for no more of them once there are more than `enough`. 15 seconds in all. */
+  /** Connects anew and lists the tools, in at most 15 seconds; stops asking for pages beyond `enough` tools. */
   list(server: McpServer, enough: number): Promise<McpTool[]>;
   /** The result of a call; rejects with the server's own words when the tool failed. */
   call(server: McpServer, tool: McpTool, args: unknown, signal: AbortSignal): Promise<JsonValue>;
@@ -173,17 +173,17 @@ export interface Mcp {
   close(): Promise<void>;
 }
 
-/** Where the bytes of files lie, by keys of the engine's own making. */
+/** Stores the bytes of files under keys that the engine makes. */
 export interface ObjectStore {
-  /** Stores all of it or nothing; what was under the key is replaced. */
+  /** Stores all of the bytes or none, and replaces the object under the key. */
   put(key: string, bytes: Uint8Array<ArrayBuffer>, mime: string): Promise<void>;
-  /** Null when there is nothing under the key. Whoever gets a stream reads or cancels it. */
+  /** The object under the key, or null. The caller must read or cancel the stream. */
   get(key: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null>;
-  /** What is not there is deleted already. */
+  /** Deletes the object under the key, if there is one. */
   delete(key: string): Promise<void>;
 }
 
-/** The stores there are. They reject with an `EngineError` whose message may be shown. */
+/** The stores of files. They reject with an `EngineError` whose message may be shown. */
 export interface Files {
   /** On this machine; null where other replicas would not see it. */
   directory: ObjectStore | null;
@@ -193,19 +193,19 @@ export interface Files {
 /** What the processes of one installation tell each other. */
 export type Topic = "agent-changed" | "conversation-freed" | "work-due" | "turn-wanted" | "turn-stopped";
 
-/** Wakes listeners in this process and in other replicas, so that they need not wait until they look by themselves. */
+/** Wakes listeners in this process and in other replicas before their next look at the database. */
 export interface Notify {
   /**
-   * Tells every listener of the topic: those of this process at once, before it returns, those of other replicas within
-   * moments. Delivery to replicas is a hint: it may be late, merged with an equal one, or missing. Call it after the
-   * commit of what it tells. Never throws, never waits.
+   * Tells every listener of the topic: those of this process before it returns, those of other replicas within moments.
+   * A message to a replica is a hint: it may be late, merged with an equal one, or lost. Call `publish` after the
+   * commit of the change that it announces. It never throws and never waits.
    */
   publish(topic: Topic, key: string): void;
   /**
-   * Calls `hear` with the key of each message, and `onGap` when messages of other replicas may have been missed. What
-   * either throws is logged. The returned function ends the listening.
+   * Calls `hear` with the key of each message, and `onGap` when messages of other replicas may have been lost. Errors
+   * of both are logged. The returned function ends the listening.
    */
   listen(topic: Topic, hear: (key: string) => void, onGap?: () => void): () => void;
-  /** Sends what waits, and disconnects, within a second. From then on messages stay in this process. */
+  /** Sends the waiting messages and disconnects, within a second. Later messages stay in this process. */
   close(): Promise<void>;
 }

@@ -1,12 +1,12 @@
 /**
- * Values as data in a prompt: one JSON text a line, between `<<mark` and `mark>>`. The mark is random, so that nobody
- * whose words are among the values can write it.
+ * Values as data in a prompt: one JSON text a line, between `<<mark` and `mark>>`. The mark must be random, so that no
+ * author of a value can write it.
  */
 export function dataLines(mark: string, values: readonly unknown[]): string {
   return [`<<${mark}`, ...values.map((value) => JSON.stringify(value).replaceAll(mark, "")), `${mark}>>`].join("\n");
 }
 
-/** The JSON in a model's answer, which may stand in a fence or a sentence; undefined when there is none. */
+/** The JSON value in a model's answer, even inside a fence or a sentence; undefined when there is none. */
 export function jsonInAnswer(answer: string): unknown {
   const start = answer.search(/[{[]/);
   const end = Math.max(answer.lastIndexOf("}"), answer.lastIndexOf("]"));

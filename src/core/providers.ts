@@ -11,7 +11,7 @@ export const providerNames = [
 
 export type ProviderName = (typeof providerNames)[number];
 
-/** What a provider is asked for when an agent names no model; the others serve whatever was installed in them. */
+/** The model of a provider for agents that name none. Other providers serve the models that were installed in them. */
 export const defaultModels: Partial<Record<ProviderName, string>> = {
   openai: "gpt-5-mini",
   anthropic: "claude-sonnet-5-5",
@@ -20,7 +20,7 @@ export const defaultModels: Partial<Record<ProviderName, string>> = {
   demo: "demo",
 };
 
-/** What a provider is asked for where it has to be quick and cheap, unless an agent names another. */
+/** The quick and cheap model of a provider, for agents that name none. */
 export const fastModels: Partial<Record<ProviderName, string>> = {
   openai: "gpt-5-nano",
   anthropic: "claude-haiku-5-5",
@@ -29,8 +29,8 @@ export const fastModels: Partial<Record<ProviderName, string>> = {
 };
 
 /**
- * What a provider is asked for where texts are compared by their meaning, and how alike two of them have to be at
- * least: models differ in what they call alike.
+ * The model by which a provider compares the meaning of texts, and the least similarity of related texts
+ * (`Embedder.least`), which differs between models.
  */
 export const embeddingModels: Partial<Record<ProviderName, { model: string; least: number }>> = {
   openai: { model: "text-embedding-3-small", least: 0.25 },
@@ -39,8 +39,8 @@ export const embeddingModels: Partial<Record<ProviderName, { model: string; leas
 };
 
 /**
- * How many tokens a prompt may have: less than the models of today take in, with room for their answers. A server of
- * one's own often has less to give; the built-in model has no limit.
+ * The most tokens of a prompt: less than current models accept, with room for an answer. Models that operators serve
+ * themselves often accept less; the built-in model has no limit.
  */
 export const promptTokens: Readonly<Record<ProviderName, number>> = {
   openai: 100_000,
@@ -64,7 +64,7 @@ export const apiKeySecret = (provider: ProviderName) => `${stem(provider)}_api_k
 /** The agent secret that holds a provider's address, such as `openai_base_url`. */
 export const baseUrlSecret = (provider: ProviderName) => `${stem(provider)}_base_url`;
 
-/** The agent secret that a variable of the environment stands in for, in the providers' own spelling; of two the later wins. */
+/** Environment variable, in the provider's own spelling → agent secret that it stands in for. A later variable wins. */
 export const providerVariables: Readonly<Record<string, string>> = {
   OPENAI_API_KEY: "openai_api_key",
   OPENAI_BASE_URL: "openai_base_url",

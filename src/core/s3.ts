@@ -1,4 +1,4 @@
-/** An agent's secrets that say where its files lie, and with which static keys. Only all of them together say it. */
+/** The agent secrets that name the bucket of an agent's files, and its static keys. They count only all together. */
 export const s3Secrets = ["s3_region", "s3_bucket", "s3_access_key_id", "s3_secret_access_key"] as const;
 
 export type S3Secret = (typeof s3Secrets)[number];
@@ -13,7 +13,7 @@ const forms: Record<S3Secret, { form: RegExp; problem: string }> = {
     form: /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
     problem: "must be the name of a bucket: 3 to 63 of a-z, 0-9, dots and dashes",
   },
-  // This one becomes part of a header.
+  // The key id becomes part of a header.
   s3_access_key_id: { form: /^[\w.+-]{1,128}$/, problem: "must be an access key id, such as AKIAIOSFODNN7EXAMPLE" },
   s3_secret_access_key: { form: /^[\x21-\x7e]{1,256}$/, problem: "must be printable ASCII without spaces" },
 };
@@ -25,7 +25,7 @@ export function s3Problem(key: string, value: string): string | null {
   return forms[rule].problem;
 }
 
-/** A bucket, and the keys to it. */
+/** A bucket, and its keys. */
 export interface S3Bucket {
   region: string;
   bucket: string;
@@ -34,8 +34,8 @@ export interface S3Bucket {
 }
 
 /**
- * Where the objects of a bucket begin: its own host, or a path where its name has dots, which no certificate covers, and
- * at an endpoint of the installation. Ends with a slash.
+ * The address that the objects of a bucket begin with, ending with a slash. A bucket has a host of its own; it is a
+ * path when its name has dots, which no certificate covers, and at an endpoint of the installation.
  */
 export function bucketAddress({ region, bucket }: Pick<S3Bucket, "region" | "bucket">, endpoint?: string): string {
   if (endpoint !== undefined) return `${endpoint}/${bucket}/`;

@@ -1,8 +1,8 @@
 import type { Scrub } from "./scrub.ts";
 
 /**
- * A JSON value with each of its strings, keys and numbers scrubbed; the value itself when there is nothing to scrub. A
- * number that shows a secret becomes a text. It throws at what JSON can't say.
+ * A JSON value with each of its strings, keys and numbers scrubbed; the value itself when nothing changed. A number
+ * that shows a secret becomes a text. Throws a `TypeError` at a big integer, which JSON can't hold.
  */
 export function scrubJson<Value>(value: Value, scrub: Scrub): Value | string {
   return scrubAny(value, scrub) as Value | string;
@@ -27,7 +27,7 @@ function scrubAny(value: unknown, scrub: Scrub): unknown {
 }
 
 function scrubObject(value: object, scrub: Scrub): unknown {
-  // Such as an address or a date: what is written down of it is not what it holds.
+  // JSON of a URL or a date holds the result of `toJSON`, not the members of the object.
   if ("toJSON" in value && typeof value.toJSON === "function") {
     const written: unknown = value.toJSON();
     if (written !== value) return scrubAny(written, scrub);

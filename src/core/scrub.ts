@@ -3,48 +3,48 @@ import { encodedForms, lineForms } from "./encoded-forms.ts";
 import { Search, type Span } from "./search.ts";
 import { secretLines, secretTexts } from "./secret-texts.ts";
 
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 export const scrubbed = "[secret]";
 
-/** Shorter values would turn ordinary words into marks, and protect nothing that deserves the name of a secret. */
+/** Scrubbing shorter values would replace ordinary words, and protect nothing that deserves the name of a secret. */
 const shortest = 6;
-const isTelling = (text: string) => text.length >= shortest;
+const isLongEnough = (text: string) => text.length >= shortest;
 
-/** So few characters of a secret tell nothing; held back, they would break up the text of every second delta. */
-const tellingStart = 3;
+/** Fewer characters of a secret reveal nothing; holding them back would split the text of every second delta. */
+const leastHeldBack = 3;
 
-/** Blots known secrets out of a text. */
+/** Replaces known secrets in a text. */
 export interface Scrub {
   (text: string): string;
-  /** The same for a text that comes in pieces: a secret may lie across two of them. */
+  /** Scrubs a text that arrives in pieces; a secret may lie across several of them. */
   stream(): ScrubStream;
 }
 
 export interface ScrubStream {
   /**
-   * What can be said of the text so far; an end that may be the beginning of a secret is held back. Of a secret that
-   * lies across two pieces, its first two characters may be said.
+   * Adds a piece, and returns the scrubbed text that is final by now; an end that may begin a secret is held back. The
+   * first two characters of a secret that lies across two pieces may be returned.
    */
   push(piece: string): string;
-  /** What was held back. Of a secret that goes on after it, the rest is blotted out. */
+  /** Returns the text that was held back. If a secret has begun in it, later pieces lose the rest of that secret. */
   flush(): string;
 }
 
 const identity: ScrubStream = { push: (piece) => piece, flush: () => "" };
 
-/** A function that blots out the given values, and each of their lines, wherever they occur in a text, also encoded. */
+/** A function that replaces the given values, and each of their lines, wherever they occur in a text, also encoded. */
 export function scrubber(values: Iterable<string>): Scrub {
-  const telling = [...values].filter((value) => isTelling(value.trim()));
-  if (telling.length === 0) return Object.assign((text: string) => text, { stream: () => identity });
+  const secrets = [...values].filter((value) => isLongEnough(value.trim()));
+  if (secrets.length === 0) return Object.assign((text: string) => text, { stream: () => identity });
   let automaton: Automaton | null = null;
   const stream = () => {
-    // Not before something is to be scrubbed: many a scrubber is made for an error that never comes.
-    automaton ??= Automaton.of(needles(telling));
+    // The automaton is built at the first use: many scrubbers are made for an error that never comes.
+    automaton ??= Automaton.of(needles(secrets));
     if (automaton.full) ({ automaton } = automaton.renewed(0));
     return new KnownSecrets(automaton);
   };
   const whole = (text: string) => {
-    if (!isTelling(text)) return text;
+    if (!isLongEnough(text)) return text;
     const pieces = stream();
     return pieces.push(text) + pieces.flush();
   };
@@ -55,15 +55,16 @@ function* needles(values: readonly string[]): Generator<string> {
   for (const value of values) {
     const texts = secretTexts(value);
     const lines = secretLines(value).filter((line) => !texts.has(line));
-    for (const text of texts) if (isTelling(text)) yield* [...encodedForms(text)].filter(isTelling);
-    for (const line of lines) if (isTelling(line)) yield* [...lineForms(line)].filter(isTelling);
+    for (const text of texts) if (isLongEnough(text)) yield* [...encodedForms(text)].filter(isLongEnough);
+    for (const line of lines) if (isLongEnough(line)) yield* [...lineForms(line)].filter(isLongEnough);
   }
 }
 
 class KnownSecrets implements ScrubStream {
   readonly #search: Search;
-  /** What was not said yet, and the secrets found in it; they don't overlap. */
+  /** The text that was not returned yet. */
   #held = "";
+  /** The secrets in `#held`, which don't overlap. */
   #found: Span[] = [];
 
   constructor(automaton: Automaton) {
@@ -74,23 +75,23 @@ class KnownSecrets implements ScrubStream {
     const offset = this.#held.length;
     this.#search.push(piece, (start, end) => this.#note(Math.max(0, offset + start), offset + end));
     this.#held += piece;
-    return this.#say(this.#safe());
+    return this.#release(this.#final());
   }
 
   flush(): string {
-    return this.#say(this.#held.length);
+    return this.#release(this.#held.length);
   }
 
-  /** How much of what is held can be said. */
-  #safe(): number {
+  /** How many characters of `#held` no later piece can change. */
+  #final(): number {
     const { length } = this.#held;
     const { begun } = this.#search;
-    let safe = Math.max(0, begun < tellingStart ? length : length - begun);
-    // One that ends there may yet overlap with the next.
+    let final = Math.max(0, begun < leastHeldBack ? length : length - begun);
+    // A secret that ends there may still overlap with the next one.
     const last = this.#found.at(-1);
-    if (last?.end === safe) safe = last.start;
-    const cut = this.#found.find(({ end }) => end > safe);
-    return cut ? Math.min(safe, cut.start) : safe;
+    if (last?.end === final) final = last.start;
+    const cut = this.#found.find(({ end }) => end > final);
+    return cut ? Math.min(final, cut.start) : final;
   }
 
   #note(from: number, end: number): void {
@@ -102,20 +103,21 @@ class KnownSecrets implements ScrubStream {
     this.#found.push({ start, end });
   }
 
-  #say(safe: number): string {
-    if (safe === 0) return "";
+  /** Takes this many characters off `#held`, and returns them scrubbed. */
+  #release(length: number): string {
+    if (length === 0) return "";
     const text = this.#held;
-    let said = "";
+    let clean = "";
     let from = 0;
     let spans = 0;
     for (const { start, end } of this.#found) {
-      if (end > safe) break;
-      said += text.slice(from, start) + scrubbed;
+      if (end > length) break;
+      clean += text.slice(from, start) + scrubbed;
       from = end;
       spans += 1;
     }
-    this.#held = text.slice(safe);
-    this.#found = this.#found.slice(spans).map(({ start, end }) => ({ start: start - safe, end: end - safe }));
-    return said + text.slice(from, safe);
+    this.#held = text.slice(length);
+    this.#found = this.#found.slice(spans).map(({ start, end }) => ({ start: start - length, end: end - length }));
+    return clean + text.slice(from, length);
   }
 }

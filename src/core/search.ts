@@ -5,10 +5,10 @@ export interface Span {
   end: number;
 }
 
-/** How far a text may lead before it is looked whether the automaton has met too much. */
+/** The number of characters between two checks whether the automaton is full. */
 const stride = 1 << 16;
 
-/** Finds the needles of an automaton in a text that comes in pieces. */
+/** Finds the needles of an automaton in a text that arrives in pieces. */
 export class Search {
   #automaton: Automaton;
   #state = 0;
@@ -17,12 +17,12 @@ export class Search {
     this.#automaton = automaton;
   }
 
-  /** How many of the last characters may be the beginning of a needle. */
+  /** How many of the last characters may begin a needle. */
   get begun(): number {
     return this.#automaton.depth(this.#state);
   }
 
-  /** Calls `found` with the longest needle that ends at each character, if one does; `start` may be before the piece. */
+  /** Calls `found` with the longest needle that ends at each character; `start` is negative in an earlier piece. */
   push(piece: string, found: (start: number, end: number) => void): void {
     for (let from = 0; from < piece.length; from += stride) {
       if (this.#automaton.full)
@@ -33,7 +33,7 @@ export class Search {
 
   #pass(piece: string, from: number, to: number, found: (start: number, end: number) => void): void {
     const automaton = this.#automaton;
-    // The last two characters of a piece can't tell.
+    // `mayBegin` reads three characters, which the last two of a piece can't give.
     const nothingBegins = (index: number) => index + 2 < piece.length && !automaton.mayBegin(piece, index);
     let state = this.#state;
     for (let index = from; index < to; index += 1) {

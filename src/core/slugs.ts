@@ -1,2 +1,2 @@
-/** The slug of an agent, as far as its characters go; the API keeps some words to itself (`isSlug` of the agents). */
+/** The characters and the length of an agent's slug. `isSlug` of the agents also refuses some words. */
 export const agentSlugPattern = /^[a-z0-9_.-]{1,128}$/;

@@ -18,15 +18,15 @@ export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : text.slice(0, limit).toWellFormed();
 }
 
-/** Text for a log or a terminal: what would steer it, or turn the writing around, stands there as `\\uXXXX`. */
+/** Text for a log or a terminal: characters that control it, or turn the writing around, become `\\uXXXX`. */
 export function visible(text: string): string {
   return text.replaceAll(unseen, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** C1 controls, marks of direction, line separators, and what has no width; C0 is for those who write lines. */
+/** C1 controls, direction marks, line separators, and characters without width. Callers treat C0 as they need. */
 const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** `JSON.stringify` whose result PostgreSQL takes as jsonb, whatever a model or a tool put into the strings. */
+/** `JSON.stringify` whose result PostgreSQL takes as jsonb, whichever strings a model or a tool made. */
 export function storableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner === "string") return storable(inner);

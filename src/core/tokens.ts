@@ -1,17 +1,17 @@
 import { digest, randomToken } from "./ids.ts";
 
-/** How our own credentials begin, so that a leaked one is recognised and no agent key can be mistaken for one. */
+/** The engine's own credentials begin so: a leaked one is recognised, and no agent key is mistaken for one. */
 const prefixes = { session: "aes_", management: "aek_" } as const;
 
 export type TokenKind = keyof typeof prefixes;
 
-/** A fresh credential of 256 bits, and the digest that is all we store of it. */
+/** A fresh credential of 256 bits, and its digest, which is all that is stored. */
 export async function newToken(kind: TokenKind): Promise<{ token: string; digest: Uint8Array<ArrayBuffer> }> {
   const token = `${prefixes[kind]}${randomToken()}`;
   return { token, digest: await digest(token) };
 }
 
-/** Which of our credentials a text claims to be, or null. */
+/** The kind of credential that a text claims to be by its prefix, or null. */
 export function tokenKind(text: string): TokenKind | null {
   if (text.startsWith(prefixes.session)) return "session";
   return text.startsWith(prefixes.management) ? "management" : null;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isDeeperThan, jsonExcess, parseJson } from "../../src/core/json.ts";
+import { isDeeperThan, isObject, jsonExcess, parseJson } from "../../src/core/json.ts";
 
 test("JSON is read as ever, unless it is nested too deeply", () => {
   fc.assert(
@@ -32,4 +32,9 @@ test("a text says how it exceeds its limits", () => {
   expect(jsonExcess("[[[[]]]]", limits)).toBe("is nested more than 3 levels deep");
   expect(jsonExcess("[1,2,3,4,5]", limits)).toBe("holds more than 5 values");
   expect(jsonExcess("[{},{},{}]", limits)).toBe("holds more than 5 values");
+});
+
+test.each([null, undefined, [], "{}", 1, true])("%j is no object", (value) => {
+  expect(isObject(value)).toBe(false);
+  expect(isObject({ value })).toBe(true);
 });
