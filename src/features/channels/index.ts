@@ -3,4 +3,4 @@ export { createQuickstartAgent } from "./quickstart.ts";
 /** `/api/instances/{slug}/channels`. */
 export { channelRoutes } from "./routes.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */
-export { openWebConfig, type WebConfig } from "./web.ts";
+export { openWebConfig, type WebConfig } from "./web-config.ts";

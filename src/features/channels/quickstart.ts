@@ -3,19 +3,20 @@ import { EngineError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
 import { invalid } from "../../http/errors.ts";
 import { createAgent, getAgent, NewAgent } from "../agents/index.ts";
-import { getWeb, saveWeb } from "./web.ts";
+import { getWeb, saveWeb } from "./service.ts";
 
 interface Wanted {
   slug: string;
-  /** `provider:model`, for an agent that is made now. */
+  /** `provider:model`; counts only when the agent is made now. */
   model?: string;
   /** Replace a key that is stored already. */
   newKey?: boolean;
 }
 
 /**
- * An agent that answers: made if it is missing, Web on, with a fresh key unless one is stored. The key is null when one
- * was stored before, since that one can't be shown again. Throws 400 for a slug or a model that can't be one, 409 when the slug is another organization's.
+ * Makes the agent if it is missing, turns Web on and stores a fresh key unless one is stored. The answered key is null
+ * when the stored one stays, since a stored key can't be shown. Throws 400 for an invalid slug or model, 409 for a slug
+ * of another organization.
  */
 export async function createQuickstartAgent(ctx: Ctx, { slug, model, newKey = false }: Wanted) {
   if (!(await exists(ctx, slug))) {

@@ -8,7 +8,7 @@ export type ChannelType = (typeof channelTypes)[number];
 
 const planned: ReadonlySet<string> = new Set(["telegram", "slack", "whatsapp", "agent"]);
 
-/** The channel that a path names. Throws 404 for what is none, 400 for one that this release does not have yet. */
+/** The channel that a path names. Throws 404 for an unknown name, 400 for a channel that this release does not have yet. */
 export function channelType(type: string): ChannelType {
   const found = channelTypes.find((known) => known === type);
   if (found) return found;
@@ -16,14 +16,14 @@ export function channelType(type: string): ChannelType {
   throw new EngineError("bad-request", `This release has no channel ${type} yet; it has: ${channelTypes.join(", ")}`);
 }
 
-/** Names that would reach into an object's machinery instead of its data. */
+/** Names that reach an object's prototype instead of its data. */
 const treacherous: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 const maxEntries = 64;
 const maxKey = 128;
 const maxPath = 256;
 
-/** What is wrong with a context mapping: conversation-state key → dotted path in the request's context. */
+/** The problems of a context mapping (conversation-state key → dotted path in the request's context), by key. Null: the mapping as a whole. */
 export function mappingProblems(mapping: unknown): { key: string | null; message: string }[] {
   if (!isObject(mapping)) {
     return [{ key: null, message: "must be an object of state key to dotted path" }];
@@ -48,7 +48,7 @@ function pathProblem(path: unknown): string | null {
   return sound ? null : "must be a dotted path, such as user.id";
 }
 
-/** An origin in the spelling browsers send, `*` for any, or null when the text is neither. */
+/** An origin in the spelling that browsers send, or `*` for any; null when the text is neither. */
 export function originOf(text: string): string | null {
   if (text === "*") return text;
   const url = URL.parse(text);
@@ -63,10 +63,10 @@ interface Authentication {
   authEnabled?: boolean | undefined;
 }
 
-/** Two names of one switch (decisions §4, "Web"): whether they agree. */
+/** Whether the two names of one switch (decisions §4, "Web") do not contradict each other. */
 export function switchesAgree({ requireAuthentication: one, authEnabled: other }: Authentication): boolean {
   return one === undefined || other === undefined || one === other;
 }
 
-/** What stands in an answer where a credential stands: sent back, it means "keep what is stored". */
+/** Whether a value is the mask that clients show for a stored credential: sent back, it keeps the stored one. */
 export const isMask = (value: string) => value.startsWith("••••");

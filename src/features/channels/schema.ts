@@ -3,7 +3,7 @@ import { slugParam } from "../agents/index.ts";
 import { authKeyProblem } from "../secrets/index.ts";
 import { channelTypes, isMask, mappingProblems, originOf, switchesAgree } from "./rules.ts";
 
-/** Checked by hand: zod's records drop a `__proto__` in silence. */
+/** Checked by `mappingProblems`, because zod's records drop a `__proto__` silently. */
 const contextMapping = z
   .unknown()
   .transform((value, context): Record<string, string> => {

@@ -1,6 +1,5 @@
-import { and, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../context.ts";
-import type { Cipher } from "../../core/cipher.ts";
+import { eq, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, channels } from "../../db/schema.ts";
@@ -8,34 +7,12 @@ import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
 import { authKeyName, saveSecrets, storedKeys } from "../secrets/index.ts";
 import { isMask } from "./rules.ts";
 import type { Channel, ChannelChanges } from "./schema.ts";
+import { findWebRow, isWeb, openWebConfig, saveWebRow } from "./web-config.ts";
 
-/** What is stored of the channel `web`: its key is a secret, its switch for authentication a field of the agent. */
-export interface WebConfig {
-  /** Conversation-state key → dotted path in the request's context. */
-  contextMapping: Readonly<Record<string, string>>;
-  /** Origins as browsers send them, or `*`. */
-  allowedOrigins: readonly string[];
-}
-
-interface ConfigRow {
-  keyId: string;
-  config: Uint8Array;
-}
-
-const place = (agentId: string) => `${agentId}:channel:web`;
-
-/** The stored configuration of an agent's channel `web`; empty when there is no row. */
-export async function openWebConfig(cipher: Cipher, agentId: string, row: ConfigRow | null): Promise<WebConfig> {
-  const none: WebConfig = { contextMapping: {}, allowedOrigins: [] };
-  if (!row) return none;
-  const opened = await cipher.open({ keyId: row.keyId, ciphertext: row.config }, place(agentId));
-  return { ...none, ...(JSON.parse(opened) as Partial<WebConfig>) };
-}
-
-/** The channel as the wire shows it, whether it was ever saved or not. Throws the 404 of the agent. */
+/** The channel `web` as the wire shows it; off and empty before it was saved for the first time. Throws the 404 of the agent. */
 export async function getWeb(ctx: Ctx, slug: string): Promise<Channel> {
   const agent = await findAgent(ctx, slug);
-  const row = await findRow(ctx.db, agent.id);
+  const row = await findWebRow(ctx.db, agent.id);
   const { contextMapping, allowedOrigins } = await openWebConfig(ctx.cipher, agent.id, row);
   return {
     channelType: "web",
@@ -63,7 +40,7 @@ export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): 
   };
 
   await writeAgent(ctx, slug, { action: "agent.channel.web.update", summary }, async (tx, agent) => {
-    const row = await findRow(tx, agent.id);
+    const row = await findWebRow(tx, agent.id);
     const enabled = changes.enabled ?? row?.enabled ?? false;
     await saveSecrets(tx, ctx, agent.id, [{ key: authKeyName, value: newKey }]);
     if (authentication !== undefined) {
@@ -71,7 +48,8 @@ export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): 
     }
     if (enabled) await requireKey(tx, agent, authentication ?? agent.authEnabled);
     const stored = await openWebConfig(ctx.cipher, agent.id, row);
-    await saveRow(tx, ctx, agent.id, enabled, {
+    await saveWebRow(tx, ctx, agent.id, {
+      enabled,
       contextMapping: config.contextMapping ?? stored.contextMapping,
       allowedOrigins: config.allowedOrigins ?? stored.allowedOrigins,
     });
@@ -93,20 +71,3 @@ async function requireKey(tx: Db, agent: AgentRow, authentication: boolean): Pro
     "Web needs an API key while authentication is on: send config.apiKey, or set config.requireAuthentication to false",
   );
 }
-
-async function saveRow(tx: Db, ctx: Ctx, agentId: string, enabled: boolean, config: WebConfig): Promise<void> {
-  const { keyId, ciphertext } = await ctx.cipher.seal(JSON.stringify(config), place(agentId));
-  const author = authorOf(ctx);
-  const values = { enabled, keyId, config: ciphertext, updatedBy: author };
-  await tx
-    .insert(channels)
-    .values({ ...values, agentId, type: "web", createdBy: author })
-    .onConflictDoUpdate({ target: [channels.agentId, channels.type], set: { ...values, updatedAt: sql`now()` } });
-}
-
-async function findRow(db: Db, agentId: string) {
-  const [row] = await db.select().from(channels).where(isWeb(agentId));
-  return row ?? null;
-}
-
-const isWeb = (agentId: string) => and(eq(channels.agentId, agentId), eq(channels.type, "web"));
