@@ -1,6 +1,6 @@
-/** The audit log: reading it, and forgetting what is too old. Entries are written where things happen. */
+/** Reads the audit log and deletes old entries; the features that change something write the entries. */
 
-/** Upkeep: deletes what is older than the policy `retentionDays` says. */
+/** Upkeep: deletes the entries that are older than the policy `retentionDays`. */
 export { createRetention } from "./retention.ts";
-/** `/api/audit-logs`, with the bound on readings of one engine. */
+/** `/api/audit-logs`. Each call makes a bound on reads of its own: one for an engine. */
 export { createAuditRoutes } from "./routes.ts";

@@ -1,5 +1,5 @@
 import { errorAnswers, guarded, json, router } from "../../http/route.ts";
-import { Readings } from "./readings.ts";
+import { createReadLog } from "./read-log.ts";
 import { AuditPage, AuditQuery, AuditStats, AuditStatsQuery } from "./schema.ts";
 import { listEntries } from "./service.ts";
 import { readStats } from "./stats.ts";
@@ -30,10 +30,10 @@ const stats = guarded("audit_log:read", {
   responses: { 200: json(AuditStats, "The counts."), ...errorAnswers(503) },
 });
 
-/** `/api/audit-logs`. */
+/** `/api/audit-logs`. Both routes share one bound on reads. */
 export function createAuditRoutes() {
-  const readings = new Readings();
+  const readLog = createReadLog();
   return router()
-    .openapi(list, async (c) => c.json(await listEntries(c.var.ctx, readings, c.req.valid("query")), 200))
-    .openapi(stats, async (c) => c.json(await readStats(c.var.ctx, readings, c.req.valid("query")), 200));
+    .openapi(list, async (c) => c.json(await listEntries(c.var.ctx, readLog, c.req.valid("query")), 200))
+    .openapi(stats, async (c) => c.json(await readStats(c.var.ctx, readLog, c.req.valid("query")), 200));
 }

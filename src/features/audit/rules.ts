@@ -1,29 +1,29 @@
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** What statistics may span. */
+/** The longest period of statistics. */
 export const longestDays = 366;
 const usualDays = 30;
 
-/** From a moment on, and before another one. */
+/** `from` is inclusive, `to` exclusive. */
 export interface Period {
   from: Date;
   to: Date;
 }
 
-/** The period that statistics are about: without `to` up to the end of today, without `from` the 30 days before. In UTC. */
+/** The period of statistics: without `to` it ends with today, without `from` it is 30 days long. Days are UTC's. */
 export function statsPeriod({ from, to }: { from?: Date | undefined; to?: Date | undefined }, now: number): Period {
   const end = to ?? new Date((Math.floor(now / dayMs) + 1) * dayMs);
   return { from: from ?? new Date(end.getTime() - usualDays * dayMs), to: end };
 }
 
-/** Why there are no statistics of this period, or null. */
+/** Why there are no statistics of this period; null when there are. */
 export function periodProblem({ from, to }: Period): string | null {
   if (from > to) return "from: must not be after to, nor without to in the future";
   const days = (to.getTime() - from.getTime()) / dayMs;
   return days > longestDays ? `from: must be at most ${longestDays} days before to` : null;
 }
 
-/** What looks into every entry goes back so far, unless it says where to begin. */
+/** How far a filter without an index looks back when the query has no `from`. */
 export const searchDays = 90;
 
 interface Search {
@@ -33,7 +33,7 @@ interface Search {
   actor?: string | undefined;
 }
 
-/** The period that a page is about; null: open. With `search` or `actor`, which no index answers, it has a beginning. */
+/** The period of a page; null: open. With `search` or `actor`, which no index answers, it always begins somewhere. */
 export function searchPeriod({ from, to, search, actor }: Search, now: number): { from: Date | null; to: Date | null } {
   const end = Math.min(to?.getTime() ?? now, now);
   const usual = search || actor ? new Date(end - searchDays * dayMs) : null;
@@ -43,10 +43,10 @@ export function searchPeriod({ from, to, search, actor }: Search, now: number): 
 /** How many entries a page may skip. */
 export const mostSkipped = 10_000;
 
-/** A total that stands for any greater one, too. */
+/** A total that also stands for any greater one. */
 export const mostCounted = mostSkipped + 1;
 
-/** The total that follows from the entries found on a page, or null when it takes counting. */
+/** The total, when the number of entries on a page tells it; null when they have to be counted. */
 export function totalOf(found: number, { limit, offset }: { limit: number; offset: number }): number | null {
   const ends = found < limit && (found > 0 || offset === 0);
   return ends ? Math.min(offset + found, mostCounted) : null;
@@ -58,7 +58,7 @@ export interface Day {
   failures: number;
 }
 
-/** Every UTC day that the period touches, in order, also those without an entry. */
+/** Every UTC day of the period in order, days without an entry included. */
 export function everyDay({ from, to }: Period, counted: readonly Day[]): Day[] {
   const byDate = new Map(counted.map((day) => [day.date, day]));
   const days: Day[] = [];
@@ -69,7 +69,7 @@ export function everyDay({ from, to }: Period, counted: readonly Day[]): Day[] {
   return days;
 }
 
-/** What a filter for actions asks for: one action, or with `.` or `*` at its end all that begin so. */
+/** A filter for actions: one action, or every action with this prefix when the filter ends with `.` or `*`. */
 export function actionFilter(action: string): { action: string; prefix: boolean } {
   if (action.endsWith("*")) return { action: action.slice(0, -1), prefix: true };
   return { action, prefix: action.endsWith(".") };

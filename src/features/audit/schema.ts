@@ -5,7 +5,7 @@ import { mostCounted, mostSkipped, searchDays } from "./rules.ts";
 
 const moment = "must be an ISO 8601 date, or date and time with a zone";
 
-/** Outside of them PostgreSQL and JavaScript write years differently, or soon would. */
+/** Outside the years 1900 to 9999 PostgreSQL and JavaScript write dates differently, or soon would. */
 const isCommonYear = (date: Date) => date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999;
 
 const Moment = z

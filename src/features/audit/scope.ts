@@ -1,16 +1,29 @@
-import { type SQL, sql } from "drizzle-orm";
+import { eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { auditLogs } from "../../db/schema.ts";
 
 /**
- * Whether the caller also sees the entries of no organization: unknown accounts' failed sign-ins and what else happens
- * outside of any. They concern the installation, so it takes its Owner.
+ * The entries that the caller sees, as two conditions: a query asks them one by one, because an index answers each by
+ * itself.
+ */
+export interface Scope {
+  /** The entries of the addressed organization. */
+  own: SQL;
+  /** The entries of no organization. Matches nothing for a caller who may not see them. */
+  unowned: SQL;
+}
+
+export function scopeOf(ctx: Ctx): Scope {
+  return {
+    own: eq(auditLogs.organizationId, ctx.membership.organizationId),
+    unowned: seesInstallation(ctx) ? isNull(auditLogs.organizationId) : sql`false`,
+  };
+}
+
+/**
+ * Entries of no organization, such as failed sign-ins of unknown accounts, concern the installation: only its Owners see
+ * them.
  */
 function seesInstallation({ membership }: Ctx): boolean {
   return membership.first && membership.permissions.has("policy:manage");
-}
-
-/** Which entries the caller sees. Conditions to be asked one by one, since an index answers each by itself. */
-export function visibleEntries(ctx: Ctx): SQL[] {
-  const own = sql`organization_id = ${ctx.membership.organizationId}`;
-  return seesInstallation(ctx) ? [own, sql`organization_id is null`] : [own];
 }

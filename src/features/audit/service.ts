@@ -1,97 +1,92 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, count, desc, eq, gte, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context.ts";
-import type { Readings } from "./readings.ts";
+import type { Db } from "../../db/client.ts";
+import { auditLogs } from "../../db/schema.ts";
+import type { ReadLog } from "./read-log.ts";
 import { actionFilter, mostCounted, searchPeriod, totalOf } from "./rules.ts";
 import type { AuditEntry, AuditPage, AuditQuery } from "./schema.ts";
-import { visibleEntries } from "./scope.ts";
+import { type Scope, scopeOf } from "./scope.ts";
 
-interface Row extends Record<string, unknown> {
-  id: string;
-  actor_type: AuditEntry["actor"]["type"];
-  actor_id: string | null;
-  actor_name: string | null;
-  action: string;
-  target: string | null;
-  of_agent: boolean;
-  success: boolean;
-  summary: Record<string, unknown>;
-  ip: string | null;
-  created_at_ms: number;
-}
-
-/** A page of what happened in the addressed organization, newest first. Throws the 429 and the 503 of `Readings`. */
-export async function listEntries(ctx: Ctx, readings: Readings, query: AuditQuery): Promise<AuditPage> {
+/** A page of the addressed organization's entries, newest first. Throws the 429 and the 503 of `ReadLog`. */
+export async function listEntries(ctx: Ctx, readLog: ReadLog, query: AuditQuery): Promise<AuditPage> {
   const { limit = 50, offset = 0 } = query;
   const wanted = filters(query, ctx.clock.now());
-  const conditions = visibleEntries(ctx).map((visible) => sql`${visible} and ${wanted}`);
-  return readings.read(ctx.database, async (tx) => {
-    const rows = await tx.execute<Row>(pageOf(conditions, limit, offset));
+  const { own, unowned } = scopeOf(ctx);
+  const scope = { own: and(own, wanted), unowned: and(unowned, wanted) };
+  return readLog(ctx.database, async (tx) => {
+    const rows = await selectPage(tx, scope, limit, offset);
     const items = rows.map(toEntry);
-    const known = totalOf(items.length, { limit, offset });
-    if (known !== null) return { items, total: known, limit, offset };
-    const [count] = await tx.execute<{ total: number }>(countOf(conditions));
-    return { items, total: count?.total ?? 0, limit, offset };
+    const total = totalOf(items.length, { limit, offset }) ?? (await countEntries(tx, scope));
+    return { items, total, limit, offset };
   });
 }
 
-/** An empty filter is none. */
-function filters(query: AuditQuery, now: number): SQL {
+/** An empty filter counts as none. */
+function filters(query: AuditQuery, now: number): SQL | undefined {
   const { instanceId, actor, action, search } = query;
   const { from, to } = searchPeriod(query, now);
-  const conditions = [
-    from && sql`created_at >= ${from.toISOString()}::timestamptz`,
-    to && sql`created_at < ${to.toISOString()}::timestamptz`,
-    instanceId && sql`agent_id is not null and target = ${instanceId}`,
-    actor && sql`(actor_id::text = lower(${actor}) or actor_name = ${actor} or actor_type = ${actor})`,
-    action && isAction(action),
-    search && contains(search),
-  ];
-  return sql.join([sql`true`, ...conditions.filter((condition) => !!condition)], sql` and `);
+  return and(
+    from ? gte(auditLogs.createdAt, from) : undefined,
+    to ? lt(auditLogs.createdAt, to) : undefined,
+    instanceId ? and(isNotNull(auditLogs.agentId), eq(auditLogs.target, instanceId)) : undefined,
+    actor ? isActor(actor) : undefined,
+    action ? isAction(action) : undefined,
+    search ? contains(search) : undefined,
+  );
+}
+
+function isActor(actor: string): SQL | undefined {
+  const isId = sql`${auditLogs.actorId}::text = lower(${actor})`;
+  return or(isId, eq(auditLogs.actorName, actor), eq(auditLogs.actorType, actor));
 }
 
 function isAction(wanted: string): SQL {
   const { action, prefix } = actionFilter(wanted);
-  return prefix ? sql`starts_with(action, ${action})` : sql`action = ${action}`;
+  return prefix ? sql`starts_with(${auditLogs.action}, ${action})` : eq(auditLogs.action, action);
 }
 
-/** Not as a pattern, so that `%` and `_` stand for themselves. */
-function contains(text: string): SQL {
-  const places = [sql`target`, sql`actor_name`, sql`action`];
-  const found = places.map((place) => sql`strpos(lower(${place}), lower(${text})) > 0`);
-  return sql`(${sql.join(found, sql` or `)})`;
+/** Not a pattern, so that `%` and `_` stand for themselves. */
+function contains(text: string): SQL | undefined {
+  const places = [auditLogs.target, auditLogs.actorName, auditLogs.action];
+  return or(...places.map((place) => sql`strpos(lower(${place}), lower(${text})) > 0`));
 }
 
-function pageOf(conditions: readonly SQL[], limit: number, offset: number): SQL {
-  const newest = conditions.map(
-    (condition) => sql`(select * from audit_logs where ${condition}
-      order by created_at desc, id desc limit ${limit + offset}::bigint)`,
-  );
-  return sql`
-    select id, actor_type, actor_id, actor_name, action, target, agent_id is not null as of_agent, success, summary, ip,
-      (extract(epoch from created_at) * 1000)::float8 as created_at_ms
-    from (${sql.join(newest, sql` union all `)}) entries
-    order by created_at desc, id desc limit ${limit}::bigint offset ${offset}::bigint`;
+type Conditions = { [Part in keyof Scope]: SQL | undefined };
+
+function selectPage(tx: Db, { own, unowned }: Conditions, limit: number, offset: number) {
+  const newestFirst = [desc(auditLogs.createdAt), desc(auditLogs.id)];
+  const newest = (condition: SQL | undefined) =>
+    tx
+      .select()
+      .from(auditLogs)
+      .where(condition)
+      .orderBy(...newestFirst)
+      .limit(limit + offset);
+  return unionAll(newest(own), newest(unowned))
+    .orderBy(...newestFirst)
+    .limit(limit)
+    .offset(offset);
 }
 
-function countOf(conditions: readonly SQL[]): SQL {
-  const found = conditions.map(
-    (condition) => sql`(select 1 from audit_logs where ${condition} limit ${mostCounted}::int)`,
-  );
-  return sql`
-    select least(count(*), ${mostCounted}::int)::int as total from (${sql.join(found, sql` union all `)}) entries`;
+async function countEntries(tx: Db, { own, unowned }: Conditions): Promise<number> {
+  const some = (condition: SQL | undefined) =>
+    tx.select({ id: auditLogs.id }).from(auditLogs).where(condition).limit(mostCounted);
+  const [found] = await tx.select({ total: count() }).from(unionAll(some(own), some(unowned)).as("entries"));
+  return Math.min(found?.total ?? 0, mostCounted);
 }
 
-function toEntry(row: Row): AuditEntry {
+function toEntry(row: typeof auditLogs.$inferSelect): AuditEntry {
   const { id, action, target, success } = row;
   return {
     id,
-    actor: { type: row.actor_type, id: row.actor_id, name: row.actor_name },
+    actor: { type: row.actorType as AuditEntry["actor"]["type"], id: row.actorId, name: row.actorName },
     action,
     target,
-    instanceId: row.of_agent ? target : null,
+    instanceId: row.agentId === null ? null : target,
     success,
     details: row.summary,
     ip: row.ip || null,
-    createdAt: new Date(row.created_at_ms).toISOString(),
+    createdAt: row.createdAt.toISOString(),
   };
 }

@@ -1,10 +1,13 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, gte, lt, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
-import type { Readings } from "./readings.ts";
+import type { Db } from "../../db/client.ts";
+import { auditLogs } from "../../db/schema.ts";
+import type { ReadLog } from "./read-log.ts";
 import { type Day, everyDay, type Period, periodProblem, statsPeriod } from "./rules.ts";
 import type { AuditStats, AuditStatsQuery } from "./schema.ts";
-import { visibleEntries } from "./scope.ts";
+import { type Scope, scopeOf } from "./scope.ts";
 
 interface Row extends Record<string, unknown> {
   total: number;
@@ -15,12 +18,12 @@ interface Row extends Record<string, unknown> {
 }
 
 /**
- * Somebody who was renamed is one actor, under the newest name; what has no id is told apart by name. Names are grouped
+ * A renamed person is one actor, under the newest name; actors without an id are told apart by name. Names are grouped
  * first, so that only a few rows have to be sorted.
  */
-const counts = (entries: SQL) => sql`
-with entries as materialized (${entries}
-), actions as (
+const counts = (entries: SQLWrapper) => sql`
+with entries as materialized ${entries},
+actions as (
   select action, count(*)::int as count from entries group by action order by 2 desc, 1 limit 50
 ), names as (
   select actor_type, actor_id, actor_name, count(*) as count, max(created_at) as latest
@@ -43,25 +46,26 @@ select count(*)::int as total, (count(*) filter (where not success))::int as fai
   (select jsonb_agg(jsonb_build_object('date', date, 'count', count, 'failures', failures)) from daily) as daily
 from entries`;
 
-function entriesIn(ctx: Ctx, { from, to }: Period): SQL {
-  const parts = visibleEntries(ctx).map(
-    (visible) => sql`select action, actor_type, actor_id, actor_name, success, created_at from audit_logs
-      where ${visible} and created_at >= ${from.toISOString()}::timestamptz
-        and created_at < ${to.toISOString()}::timestamptz`,
-  );
-  return sql.join(parts, sql` union all `);
+function selectEntries(tx: Db, { own, unowned }: Scope, { from, to }: Period) {
+  const { action, actorType, actorId, actorName, success, createdAt } = auditLogs;
+  const within = (visible: SQL) =>
+    tx
+      .select({ action, actorType, actorId, actorName, success, createdAt })
+      .from(auditLogs)
+      .where(and(visible, gte(createdAt, from), lt(createdAt, to)));
+  return unionAll(within(own), within(unowned));
 }
 
 /**
  * Counts over a period of the addressed organization. Throws the 400 of a period that is too long or backwards, and the
- * 429 and the 503 of `Readings`.
+ * 429 and the 503 of `ReadLog`.
  */
-export async function readStats(ctx: Ctx, readings: Readings, query: AuditStatsQuery): Promise<AuditStats> {
+export async function readStats(ctx: Ctx, readLog: ReadLog, query: AuditStatsQuery): Promise<AuditStats> {
   const period = statsPeriod(query, ctx.clock.now());
   const problem = periodProblem(period);
   if (problem !== null) throw new EngineError("bad-request", problem);
-  const statement = counts(entriesIn(ctx, period));
-  const [row] = await readings.read(ctx.database, (tx) => tx.execute<Row>(statement));
+  const scope = scopeOf(ctx);
+  const [row] = await readLog(ctx.database, (tx) => tx.execute<Row>(counts(selectEntries(tx, scope, period))));
   if (!row) throw new Error("The statistics returned no row");
   const { total, failures, actions, actors, daily } = row;
   return {

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
-import { Readings } from "../../../src/features/audit/readings.ts";
+import { createReadLog } from "../../../src/features/audit/read-log.ts";
 import { harness } from "../../harness.ts";
 
 const paths = ["/api/audit-logs?search=zzz", "/api/audit-logs/stats"];
 
-describe("readings of the audit log", () => {
+describe("reads of the audit log", () => {
   test("are two at a time with eight that wait; the others get 429, and the rest of the server goes on", async () => {
     const h = await harness();
     const owner = await h.as("owner");
@@ -36,23 +36,45 @@ describe("readings of the audit log", () => {
     for (const path of paths) expect((await h.request(path, { headers: owner })).status).toBe(200);
   });
 
+  test("that wait begin in order, each as soon as any one before it ends", async () => {
+    const { database } = (await harness()).services;
+    vi.spyOn(database, "transaction").mockImplementation((fn) => fn(database.db));
+    const readLog = createReadLog();
+    const begun: number[] = [];
+    const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
+    const reads = gates.map((gate, index) =>
+      readLog(database, () => {
+        begun.push(index);
+        return gate.promise;
+      }),
+    );
+    await expect.poll(() => begun).toEqual([0, 1]);
+    gates[1]?.resolve();
+    await expect.poll(() => begun).toEqual([0, 1, 2]);
+    gates[2]?.resolve();
+    await expect.poll(() => begun).toEqual([0, 1, 2, 3]);
+    for (const gate of gates) gate.resolve();
+    await Promise.all(reads);
+    expect(begun).toEqual([0, 1, 2, 3, 4]);
+  });
+
   test("that fail make room as well", async () => {
     const { database } = (await harness()).services;
-    const readings = new Readings();
+    const readLog = createReadLog();
     for (let times = 0; times < 20; times += 1) {
-      const failing = readings.read(database, () => Promise.reject(new Error("broken")));
+      const failing = readLog(database, () => Promise.reject(new Error("broken")));
       await expect(failing).rejects.toThrow("broken");
     }
-    expect(await readings.read(database, async () => "well")).toBe("well");
+    expect(await readLog(database, async () => "well")).toBe("well");
   });
 
   test("have 5 seconds a statement where the database keeps deadlines, and say what to do after that", async () => {
     const { database } = (await harness()).services;
-    const readings = new Readings();
-    const deadline = (await readings.read(database, (tx) => tx.execute("show statement_timeout")))[0];
+    const readLog = createReadLog();
+    const deadline = (await readLog(database, (tx) => tx.execute("show statement_timeout")))[0];
     expect(deadline).toEqual({ statement_timeout: "5s" });
     const cause = Object.assign(new Error("canceling statement"), { code: "57014" });
-    const late = readings.read(database, () => Promise.reject(new EngineError("unavailable", "Late", { cause })));
+    const late = readLog(database, () => Promise.reject(new EngineError("unavailable", "Late", { cause })));
     await expect(late).rejects.toMatchObject({
       status: 503,
       message: "Reading the audit log took too long: ask for a shorter period with from and to",
