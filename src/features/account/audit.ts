@@ -4,7 +4,7 @@ import { clip, storable } from "../../core/text.ts";
 import type { Db } from "../../db/client.ts";
 import { members } from "../../db/schema.ts";
 
-/** Somebody with an account. */
+/** The holder of an account. */
 export interface Person {
   id: string;
   name: string;
@@ -13,19 +13,19 @@ export interface Person {
 interface Event {
   action: string;
   target: string;
-  /** Null: somebody without an account, or the installation itself. */
+  /** Null: a caller without an account, or the installation itself. */
   actor: Person | null;
   request: { id: string; ip: string; userAgent?: string };
   /**
-   * Whose logs show it. Only the first hears where it came from: anybody may add an account to theirs. Without any it is
-   * an entry of the installation.
+   * The organizations whose logs show the event; without any it is an entry of the installation. Only the first log
+   * shows the address, because any organization may add an existing account.
    */
   organizationIds: readonly string[];
   success?: boolean;
   summary?: Record<string, unknown>;
 }
 
-/** An audit entry, one in each log, of what happens outside any configuration: signing in and out, setting up. */
+/** Writes an audit entry into each log, for events that change no configuration: signing in and out, setting up. */
 export async function recordEvent(db: Db, { actor, organizationIds, request, ...event }: Event): Promise<void> {
   const { userAgent = "", ...call } = request;
   const client = userAgent === "" ? {} : { userAgent: clip(storable(userAgent), 512) };
@@ -41,10 +41,10 @@ export async function recordEvent(db: Db, { actor, organizationIds, request, ...
   await audit(db, whole, ...others.map((organizationId) => ({ ...withheld, organizationId })));
 }
 
-/** The oldest membership first: the organization that made the account, as a rule. */
+/** The oldest membership first: usually that of the organization that made the account. */
 export const oldestFirst = [asc(members.createdAt), asc(members.organizationId)];
 
-/** The organizations that a user belongs to, the one joined first at the head: their logs show what happens to the account. */
+/** The organizations that a user belongs to, the one joined first at the head. Their logs show the account's events. */
 export async function organizationsOf(db: Db, userId: string): Promise<string[]> {
   const rows = await db
     .select({ id: members.organizationId })

@@ -11,21 +11,21 @@ import type { PasswordChange } from "./schema.ts";
 import { deleteOtherSessions } from "./sessions.ts";
 import { userOf } from "./user.ts";
 
-/** Wrong current passwords of one user: whoever stole a session must not find out the password with it. */
+/** Wrong current passwords of one user: a stolen session must not suffice to guess the password. */
 const guesses: Limit = { calls: 10, windowMs: 15 * 60 * 1000 };
 
-/** What the wrong ones are counted under. */
+/** The throttle key of a user's wrong current passwords. */
 export const passwordAttempts = (userId: string) => `password:${userId}`;
 
 /**
- * Gives the user a new password and ends the user's other sessions. Throws the 400 for a wrong current password, never
- * a 401, which clients take for the end of the session; and the 429 after too many.
+ * Gives the user a new password and ends the user's other sessions. Throws the 400 for a wrong current password, because
+ * clients take a 401 for the end of the session, and the 429 after too many wrong ones.
  */
 export async function changePassword(ctx: Ctx, { currentPassword, newPassword }: PasswordChange): Promise<void> {
   const { id } = userOf(ctx);
   if (isSamePassword(currentPassword, newPassword)) throw refused("newPassword", "must differ from the current one");
   const attempts = passwordAttempts(id);
-  // Counted before the check, so that attempts at the same time can't outrun the limit.
+  // Counted before the check, so that simultaneous attempts can't outrun the limit.
   requireAllowed(await countCall(ctx, attempts, guesses), "wrong passwords");
 
   const replaced = await checkAndReplace(ctx, { currentPassword, newPassword }).catch(async (error: unknown) => {
@@ -39,7 +39,7 @@ export async function changePassword(ctx: Ctx, { currentPassword, newPassword }:
   await forgetCalls(ctx, attempts);
 }
 
-/** False: the current password is another one. */
+/** False when the given current password is wrong. */
 async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: PasswordChange): Promise<boolean> {
   const ownRow = eq(users.id, userOf(ctx).id);
   const [user] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(ownRow);
@@ -48,7 +48,7 @@ async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: Passw
   if (!right || hash === null) return false;
   const passwordHash = await ctx.passwords.hash(newPassword);
   return ctx.database.transaction(async (tx) => {
-    // Of two changes at the same time the later one was made with a password that is not current any more.
+    // Of two simultaneous changes the later one finds another hash: its current password is not current any more.
     const changed = await tx
       .update(users)
       .set({ passwordHash, passwordSetBy: null, passwordOrganization: null, updatedAt: sql`now()` })

@@ -7,11 +7,11 @@ export interface KnownAccount {
   id: string;
   name: string;
   passwordHash: string | null;
-  /** The one joined first at the head. */
+  /** The organization joined first at the head. */
   organizationIds: string[];
 }
 
-/** The account of an e-mail and where it belongs, in one statement, for a known e-mail as for an unknown one. */
+/** The account of an e-mail with its organizations: one statement, whether the e-mail is known or not. */
 export async function findAccount({ database }: Services, email: string): Promise<KnownAccount | null> {
   const rows = await database.db
     .select({

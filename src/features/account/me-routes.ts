@@ -101,7 +101,7 @@ const chooseOrganizationRoute = guarded(null, {
   responses: { 200: json(ChosenOrganization, "The organization."), ...errorAnswers(404) },
 });
 
-/** `/api/me` and what is below it. */
+/** `/api/me` and the paths below it. */
 export const meRoutes = router()
   .openapi(getMeRoute, async (c) => c.json(await readMe(c.var.ctx), 200))
   .openapi(changeOnboardingRoute, async (c) => {

@@ -4,7 +4,7 @@ import { notFound } from "../../core/errors.ts";
 import { members, organizations, reachable, users } from "../../db/schema.ts";
 import type { Me } from "./schema.ts";
 
-/** The person behind the session, with the organizations they reach. */
+/** The signed-in person of the call, with the organizations within reach. */
 export async function readMe({ db, actor }: Ctx): Promise<Me> {
   if (actor.type !== "user") throw notFound("User");
   const rows = await db

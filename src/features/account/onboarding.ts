@@ -5,12 +5,12 @@ import { users } from "../../db/schema.ts";
 import type { OnboardingChange } from "./schema.ts";
 import { userOf } from "./user.ts";
 
-/** What all of it may have as JSON (decisions §2). */
+/** The most that `onboarding` may have as JSON in UTF-8 (decisions §2). */
 const maxBytes = 8192;
 
 /**
- * Merges a change into what is remembered of the user; null removes a key. Changes at the same time all count. Throws
- * the 413 when the result is too large.
+ * Merges a change into the user's `onboarding`; null removes a key. No simultaneous change is lost. Throws the 413 when
+ * the result is too large.
  */
 export async function changeOnboarding(ctx: Ctx, change: OnboardingChange): Promise<void> {
   const ownRow = eq(users.id, userOf(ctx).id);
@@ -22,7 +22,7 @@ export async function changeOnboarding(ctx: Ctx, change: OnboardingChange): Prom
   });
 }
 
-/** The two as one, without the keys that the change sets to null. Throws the 413 when that is too large. */
+/** `stored` with the change, without the keys that it sets to null. Throws the 413 when the result is too large. */
 export function mergeOnboarding(stored: Record<string, unknown>, change: OnboardingChange): Record<string, unknown> {
   const entries = Object.entries({ ...stored, ...change }).filter(([, value]) => value !== null);
   const merged = Object.fromEntries(entries);

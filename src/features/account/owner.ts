@@ -1,14 +1,10 @@
-import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
+import { asc, eq, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
-import { EngineError } from "../../core/errors.ts";
-import { digest, newId, randomToken } from "../../core/ids.ts";
+import { newId } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
-import { installation, members, oneTimeTokens, organizations, users, workspaces } from "../../db/schema.ts";
+import { installation, members, organizations, users, workspaces } from "../../db/schema.ts";
 import { recordEvent } from "./audit.ts";
-import type { Account } from "./schema.ts";
-import { recordFailedSetup } from "./setup-failures.ts";
-
-const setupTokenMs = 24 * 60 * 60 * 1000;
+import { nameOf } from "./rules.ts";
 
 export interface NewOwner {
   email: string;
@@ -18,22 +14,22 @@ export interface NewOwner {
   organization?: string | undefined;
 }
 
-export interface Owner {
+interface Owner {
   userId: string;
   organizationId: string;
   organizationSlug: string;
-  /** False: an owner was there before, and nothing was changed. */
+  /** False: an owner existed before, and nothing was changed. */
   created: boolean;
 }
 
-/** Whether anybody owns anything yet: the installation is set up. */
+/** Whether the installation is set up: some organization has an Owner. */
 export async function ownerExists({ database }: Services): Promise<boolean> {
   return (await firstOwner(database.db)) !== undefined;
 }
 
 /**
  * Makes the first owner with organization `default` and workspace `default`. Once an owner exists it changes nothing,
- * the password included, and answers that owner: the environment can't add owners later (decisions §1).
+ * not even the password, and answers that owner: the environment can't add owners later (decisions §1).
  */
 export async function bootstrapOwner(services: Services, owner: NewOwner): Promise<Owner> {
   const email = owner.email.trim().toLowerCase();
@@ -59,91 +55,8 @@ export async function bootstrapOwner(services: Services, owner: NewOwner): Promi
   });
 }
 
-/** Issues the token of a one-time setup link: 256 bits, good for 24 hours, stored as a digest. */
-export async function issueSetupToken({ database, clock }: Services): Promise<string> {
-  const token = randomToken();
-  const now = clock.now();
-  await database.db.insert(oneTimeTokens).values({
-    id: newId(),
-    kind: "setup",
-    digest: await digest(token),
-    expiresAt: new Date(now + setupTokenMs),
-    createdAt: new Date(now),
-  });
-  return token;
-}
-
-/** Whether the setup link may be used now: `ready`, `invalid` (unknown, used, expired), or `installed` by somebody already. */
-export async function readSetupToken(services: Services, token: string): Promise<"ready" | "invalid" | "installed"> {
-  if (await ownerExists(services)) return "installed";
-  const [row] = await services.database.db
-    .select({ id: oneTimeTokens.id })
-    .from(oneTimeTokens)
-    .where(usable(await digest(token), services));
-  return row ? "ready" : "invalid";
-}
-
-interface Request {
-  id: string;
-  ip: string;
-}
-
-interface Made {
-  user: Account;
-  organization: { slug: string };
-}
-
-/** Makes the first owner for whoever holds the setup link. Of any number of calls at once exactly one succeeds. */
-export async function setUp(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
-  try {
-    return await makeOwner(services, token, owner, request);
-  } catch (error) {
-    if (error instanceof EngineError && error.code === "unauthorized") await recordFailedSetup(services, request);
-    throw error;
-  }
-}
-
-/** Throws the 401 of a link that can't be used, the 409 of an installation that is owned. */
-async function makeOwner(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
-  const state = await readSetupToken(services, token);
-  if (state === "installed") throw installed();
-  if (state === "invalid") throw invalidLink();
-  const passwordHash = await services.passwords.hash(owner.password);
-  const tokenDigest = await digest(token);
-  return services.database.transaction(async (tx) => {
-    await lockInstallation(tx);
-    if (await firstOwner(tx)) throw installed();
-    const used = { usedAt: new Date(services.clock.now()) };
-    const spent = await tx.update(oneTimeTokens).set(used).where(usable(tokenDigest, services)).returning();
-    if (spent.length === 0) throw invalidLink();
-    const made = await insertOwner(tx, owner, passwordHash);
-    const user = { id: made.userId, email: owner.email, name: made.name };
-    await recordEvent(tx, {
-      action: "installation.setup",
-      actor: user,
-      target: user.email,
-      request,
-      organizationIds: [made.organizationId],
-    });
-    return { user, organization: { slug: made.organizationSlug } };
-  });
-}
-
-const installed = () =>
-  new EngineError("conflict", "This installation already has an owner: sign in, or ask the owner for an account");
-const invalidLink = () =>
-  new EngineError("unauthorized", "This setup link is not valid any more: restart the server to get a new one");
-
-const usable = (tokenDigest: Uint8Array, { clock }: Services) =>
-  and(
-    eq(oneTimeTokens.digest, tokenDigest),
-    eq(oneTimeTokens.kind, "setup"),
-    isNull(oneTimeTokens.usedAt),
-    gt(oneTimeTokens.expiresAt, new Date(clock.now())),
-  );
-
-/** Replicas that start together, and setups at the same time, go through here one after another. */
-async function lockInstallation(tx: Db): Promise<void> {
+/** Locks the row of `installation`, so that starting replicas and simultaneous setups go one after another. */
+export async function lockInstallation(tx: Db): Promise<void> {
   await tx
     .insert(installation)
     .values({ id: 1 })
@@ -157,8 +70,8 @@ const found = ({ userId, organizationId, organizationSlug }: Omit<Owner, "create
   created: false,
 });
 
-/** The oldest owner, or the one with this e-mail if there is one. */
-async function firstOwner(db: Db, email = "") {
+/** The owner with this e-mail if there is one, else the oldest owner. */
+export async function firstOwner(db: Db, email = "") {
   const [owner] = await db
     .select({
       userId: users.id,
@@ -175,10 +88,10 @@ async function firstOwner(db: Db, email = "") {
   return owner;
 }
 
-/** While nobody owns the installation, whoever sets it up decides: a name that is taken is taken over. */
-async function insertOwner(
+/** Takes over an account or organization that has the name already: until an owner exists, the setup decides. */
+export async function insertOwner(
   tx: Db,
-  { email, name = email.split("@")[0] ?? email, organization: slug = "default" }: NewOwner,
+  { email, name = nameOf(email), organization: slug = "default" }: NewOwner,
   passwordHash: string,
 ) {
   const [user] = await tx
@@ -204,7 +117,8 @@ async function insertOwner(
     .from(workspaces)
     .where(eq(workspaces.organizationId, organization.id))
     .limit(1);
-  if (held.length === 0)
+  if (held.length === 0) {
     await tx.insert(workspaces).values({ id: newId(), organizationId: organization.id, name: "default" });
+  }
   return { userId: user.id, name: user.name, organizationId: organization.id, organizationSlug: organization.slug };
 }

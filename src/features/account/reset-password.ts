@@ -14,9 +14,9 @@ export interface PasswordReset {
 }
 
 /**
- * Gives a user a new password, which is answered here and nowhere else, ends all of that user's sessions and forgets
- * the failed sign-ins (decisions §1, "Rescue"). Throws the 404 of an unknown e-mail, which names the owners: whoever
- * may call this holds the machine.
+ * Gives a user a new password, which only this answer shows, ends all sessions of the user and forgets the failed
+ * sign-ins (decisions §1, "Rescue"). Throws the 404 of an unknown e-mail, which names the owners, because only a person
+ * who holds the machine can call this.
  */
 export async function resetPassword({ database, passwords }: Services, given: string): Promise<PasswordReset> {
   const email = given.trim().toLowerCase();

@@ -5,10 +5,9 @@ import { refuseForeignOrigin } from "../../http/origin.ts";
 import { errorAnswers, guarded, json, jsonBody, router, unguarded } from "../../http/route.ts";
 import { type SetupState, setupPage } from "../../panel/setup-page.ts";
 import { meRoutes } from "./me-routes.ts";
-import { readSetupToken, setUp } from "./owner.ts";
 import { Installed, SetUp, SignedIn, SignIn, Success } from "./schema.ts";
 import { signOut } from "./sessions.ts";
-import { recordFailedSetup } from "./setup-failures.ts";
+import { readSetupToken, recordFailedSetup, setUp } from "./setup.ts";
 import { signIn } from "./sign-in.ts";
 
 const tags = ["Account"];

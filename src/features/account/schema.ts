@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { isStorable, zText } from "../../core/text.ts";
 import { ChosenPassword, Email, Name, OrganizationSlug, Timestamp } from "../../http/shapes.ts";
 
-/** A password as it is given at sign-in: any text, so that an old rule never locks anybody out. */
+/** A password at sign-in: any text, so that a new rule for passwords locks nobody out. */
 const Password = zText(256)
   .min(1, "must not be empty")
   .openapi({ format: "password", example: "correct horse battery" });
@@ -65,7 +65,7 @@ export const Me = z
   .openapi("Me");
 export type Me = z.infer<typeof Me>;
 
-/** Of any length here: too much of it is one error, the 413 for all together. */
+/** Without a limit of its own, so that too much of it is always the 413 of `onboarding` as a whole. */
 const RememberedText = z.string().refine(isStorable, { message: "must not contain NUL or unpaired surrogates" });
 const Remembered = z.union([RememberedText, z.number(), z.boolean(), z.null()], {
   error: "must be a string, a number, true, false or null",

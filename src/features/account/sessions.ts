@@ -11,16 +11,16 @@ import { organizationsOf, recordEvent } from "./audit.ts";
 import type { Session } from "./schema.ts";
 import { userOf } from "./user.ts";
 
-/** A list that somebody reads; a script that signs in for every call may have thousands. */
+/** Sessions that the list shows at most: a script that signs in for every call may have thousands. */
 const listed = 1000;
 
-/** Where a sign-in comes from, for the list of sessions. */
+/** The origin of a sign-in, as the list of sessions shows it. */
 export interface Client {
   ip: string;
   userAgent: string;
 }
 
-/** Opens a session and answers its token, which is stored as a digest only. */
+/** Opens a session and answers its token; only a digest of the token is stored. */
 export async function createSession(
   { clock, database }: Services,
   userId: string,
@@ -47,7 +47,7 @@ export async function createSession(
 export async function listSessions(ctx: Ctx): Promise<Session[]> {
   const { sessionId } = userOf(ctx);
   const { id, ip, userAgent, createdAt, lastUsedAt } = accessTokens;
-  // Not null in a live session.
+  // A live session always has an end.
   const expiresAt = sql<Date>`${accessTokens.expiresAt}`.mapWith(accessTokens.expiresAt);
   const rows = await ctx.db
     .select({ id, ip, userAgent, createdAt, lastUsedAt, expiresAt })
@@ -66,12 +66,12 @@ export async function listSessions(ctx: Ctx): Promise<Session[]> {
   }));
 }
 
-/** Ends the session of this call; its token is worthless from here on. */
+/** Ends the session of this call. */
 export async function signOut(ctx: Ctx): Promise<void> {
   await endSessions(ctx, eq(accessTokens.id, userOf(ctx).sessionId));
 }
 
-/** Ends one session of the user; answers whether it was that of this call. Throws the 404 for what is none. */
+/** Ends one session of the user; `current`: it was that of this call. Throws the 404 unless it is a live session. */
 export async function endSession(ctx: Ctx, id: string): Promise<{ current: boolean }> {
   if (!z.uuid().safeParse(id).success) throw notFound("Session");
   const ended = await endSessions(ctx, eq(accessTokens.id, id));
@@ -79,12 +79,12 @@ export async function endSession(ctx: Ctx, id: string): Promise<{ current: boole
   return { current: id.toLowerCase() === userOf(ctx).sessionId };
 }
 
-/** Ends all sessions of the user but that of this call; answers how many. */
+/** Ends the user's sessions other than that of this call; answers how many. */
 export function endOtherSessions(ctx: Ctx): Promise<number> {
   return endSessions(ctx, others(ctx));
 }
 
-/** The same inside a transaction, without an entry in the audit log: for what writes one of its own. */
+/** `endOtherSessions` inside a transaction, without its audit entry, for a caller that writes an entry of its own. */
 export async function deleteOtherSessions(ctx: Ctx, tx: Db): Promise<number> {
   return (await deleteSessions(ctx, tx, others(ctx))).length;
 }
@@ -114,7 +114,7 @@ const deleteSessions = (ctx: Ctx, tx: Db, which: SQL) =>
 
 const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).sessionId);
 
-/** Of the user who calls. The others exist for nobody, and upkeep deletes them. */
+/** The live sessions of the calling user. Expired ones count as absent, and `tidyAccounts` deletes them. */
 const liveSessions = (ctx: Ctx) =>
   and(
     eq(accessTokens.kind, "session"),

@@ -6,13 +6,13 @@ import { findAccount } from "./known-account.ts";
 import type { Client } from "./sessions.ts";
 
 const windowMs = 15 * 60 * 1000;
-/** Failures of one account from one address. A stranger elsewhere can't lock the account for its owner. */
+/** Failures of one account from one address, so that a stranger elsewhere can't lock the account for its owner. */
 const perAccount: Limit = { calls: 10, windowMs };
-/** Failures from one address, whatever the accounts. */
+/** Failures of all accounts from one address. */
 const perAddress: Limit = { calls: 50, windowMs };
-/** Failures from all the addresses of an IPv6 /48: its holder has 65,536 of those that count as one. */
+/** Failures from an IPv6 /48, whose holder has 65,536 of the /64s that count as one address each. */
 const perNetwork: Limit = { calls: 500, windowMs };
-/** All sign-ins from one address, the successful ones too: each costs a hash. */
+/** All sign-ins from one address, successful ones included, because each costs a hash. */
 const inAll: Limit = { calls: 100, windowMs };
 
 /** A call that signs in. */
@@ -25,17 +25,17 @@ interface Attempt {
   request: SignInRequest;
 }
 
-/** What counts, and for whom. */
+/** One of the limits that an attempt counts against. */
 interface Count {
   key: string;
   limit: Limit;
   what: "sign-ins" | "failed sign-ins";
-  /** Whom its limit shuts out: an address, or an account at one. */
+  /** What the limit shuts out: an address, or an account at an address. */
   target: string;
 }
 
 /**
- * Counts a failure before the password is checked, so that attempts at the same time can't outrun the limits. Throws the
+ * Counts a failure before the password is checked, so that simultaneous attempts can't outrun the limits. Throws the
  * 429.
  */
 export async function countAttempt(services: Services, attempt: Attempt) {
@@ -57,12 +57,12 @@ export async function countAttempt(services: Services, attempt: Attempt) {
     for (const { key } of shared) await uncountCall(services, key);
   };
   return {
-    /** It was none: the account begins afresh. */
+    /** Undoes the count of a right password, and forgets the earlier failures of the account at this address. */
     forgive: async () => {
       await forgetCalls(services, pair);
       await takeBackShared();
     },
-    /** Nobody could tell. */
+    /** Undoes the count when the password could not be checked. */
     takeBack: async () => {
       await uncountCall(services, pair);
       await takeBackShared();
@@ -70,11 +70,11 @@ export async function countAttempt(services: Services, attempt: Attempt) {
   };
 }
 
-/** Throws the 429; the first of a window leaves a trace in the audit log, the others would only fill it. */
+/** Throws the 429. Only the first refusal of a window writes an audit entry, so that an attack can't fill the log. */
 async function count(services: Services, attempt: Attempt, { key, limit, what, target }: Count): Promise<void> {
   const { verdict, firstRefusal } = await countWatched(services, key, limit);
   if (firstRefusal) {
-    // A limit of an address is about no account: it concerns the installation.
+    // The limit of an address concerns no account, so its entry belongs to the installation.
     const account = target === attempt.email ? await findAccount(services, attempt.email) : null;
     await recordEvent(services.database.db, {
       action: "session.create",

@@ -16,7 +16,7 @@ interface Credentials {
 
 /**
  * Opens a session for the right password. Throws the same 401, after the same time, for a wrong password and for an
- * unknown account, and the 429 after too many of them.
+ * unknown account, and the 429 after too many failures.
  */
 export async function signIn(
   services: Services,
@@ -40,11 +40,11 @@ export async function signIn(
   return { token, user: { id: account.id, email, name: account.name } };
 }
 
-/** The new session's token; null when the password was changed since it was checked. */
+/** The new session's token; null when the password was changed after the check. */
 async function openSession(services: Services, account: KnownAccount, request: SignInRequest): Promise<string | null> {
   return services.database.transaction(async (tx) => {
     const unchanged = and(eq(users.id, account.id), eq(users.passwordHash, account.passwordHash ?? ""));
-    // Locked: a change of the password ends the sessions that it finds, and must find this one.
+    // Locked, so that a simultaneous change of the password, which ends all sessions, also finds this one.
     const [user] = await tx.select({ email: users.email }).from(users).where(unchanged).for("share");
     if (!user) return null;
     await recordSignIn(services, { email: user.email, account, request }, tx);

@@ -3,7 +3,7 @@ import type { Services } from "../../context.ts";
 import { accessTokens, oneTimeTokens } from "../../db/schema.ts";
 import { deleteEndedWindows } from "../../http/throttle.ts";
 
-/** Deletes sessions, one-time links and throttle windows that are over. Expired management keys stay on their list. */
+/** Deletes expired sessions, one-time links and throttle windows. Expired management keys stay on their list. */
 export async function tidyAccounts(services: Services): Promise<void> {
   const { database, clock } = services;
   const now = new Date(clock.now());

@@ -21,8 +21,8 @@ export function scopeOf(ctx: Ctx): Scope {
 }
 
 /**
- * Entries of no organization, such as failed sign-ins of unknown accounts, concern the installation: only its Owners see
- * them.
+ * Entries of no organization, such as failed sign-ins of unknown accounts, concern the installation: only its Owners
+ * see them.
  */
 function seesInstallation({ membership }: Ctx): boolean {
   return membership.first && membership.permissions.has("policy:manage");

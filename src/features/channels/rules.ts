@@ -8,7 +8,7 @@ export type ChannelType = (typeof channelTypes)[number];
 
 const planned: ReadonlySet<string> = new Set(["telegram", "slack", "whatsapp", "agent"]);
 
-/** The channel that a path names. Throws 404 for an unknown name, 400 for a channel that this release does not have yet. */
+/** The channel that a path names. Throws 404 for an unknown name, 400 for a channel that a later release will have. */
 export function channelType(type: string): ChannelType {
   const found = channelTypes.find((known) => known === type);
   if (found) return found;
@@ -23,7 +23,7 @@ const maxEntries = 64;
 const maxKey = 128;
 const maxPath = 256;
 
-/** The problems of a context mapping (conversation-state key → dotted path in the request's context), by key. Null: the mapping as a whole. */
+/** The problems of a context mapping (state key → dotted path in the request's context), by key. Null: the whole. */
 export function mappingProblems(mapping: unknown): { key: string | null; message: string }[] {
   if (!isObject(mapping)) {
     return [{ key: null, message: "must be an object of state key to dotted path" }];

@@ -9,7 +9,7 @@ import { isMask } from "./rules.ts";
 import type { Channel, ChannelChanges } from "./schema.ts";
 import { findWebRow, isWeb, openWebConfig, saveWebRow } from "./web-config.ts";
 
-/** The channel `web` as the wire shows it; off and empty before it was saved for the first time. Throws the 404 of the agent. */
+/** The channel `web` as the wire shows it; off and empty before its first save. Throws the 404 of the agent. */
 export async function getWeb(ctx: Ctx, slug: string): Promise<Channel> {
   const agent = await findAgent(ctx, slug);
   const row = await findWebRow(ctx.db, agent.id);
@@ -27,8 +27,8 @@ export async function getWeb(ctx: Ctx, slug: string): Promise<Channel> {
 }
 
 /**
- * Merges the changes into the stored channel. Throws the 404 of the agent, 409 for another agent's key, and 400 when the
- * channel would be on with authentication and no key (spec "States"): then nothing is changed.
+ * Merges the changes into the stored channel. Throws the 404 of the agent, 409 for another agent's key, and 400 when
+ * the channel would be on with authentication and no key (spec "States"). A refused change changes nothing.
  */
 export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): Promise<Channel> {
   const { apiKey = "", requireAuthentication, authEnabled, ...config } = changes.config ?? {};

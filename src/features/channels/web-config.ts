@@ -4,7 +4,7 @@ import type { Cipher } from "../../core/cipher.ts";
 import type { Db } from "../../db/client.ts";
 import { channels } from "../../db/schema.ts";
 
-/** The sealed part of the channel `web`. Its key is a secret of the agent, its switch for authentication a field of it. */
+/** The sealed part of the channel `web`. Its key is a secret of the agent, its authentication a field of the agent. */
 export interface WebConfig {
   /** Conversation-state key → dotted path in the request's context. */
   contextMapping: Readonly<Record<string, string>>;

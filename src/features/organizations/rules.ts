@@ -4,8 +4,3 @@ export function isSameName(a: string, b: string): boolean {
 }
 
 const foldCase = (name: string) => name.normalize("NFKC").toLowerCase();
-
-/** The name of a new account when the request gives none. */
-export function nameOf(email: string): string {
-  return email.split("@")[0] ?? email;
-}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSameName, nameOf } from "../../../src/features/organizations/rules.ts";
+import { isSameName } from "../../../src/features/organizations/rules.ts";
 
 test.each([
   ["Support", "support", true],
@@ -10,8 +10,4 @@ test.each([
   ["Osterreich", "Österreich", false],
 ])("%j and %j are the same name: %j", (a, b, same) => {
   expect(isSameName(a, b)).toBe(same);
-});
-
-test("an account is called by what stands before the @", () => {
-  expect(nameOf("ada.lovelace@example.com")).toBe("ada.lovelace");
 });

@@ -24,7 +24,7 @@ export function toMember({ passwordSetBy, ...member }: Row): Member {
   return { ...member, ...(passwordSetBy === null ? {} : { passwordPending: true }) };
 }
 
-/** A member of the addressed organization. Throws the same 404 for an unknown user and for a user of another organization. */
+/** A member of the addressed organization. Throws the same 404 for an unknown user and for a stranger. */
 export async function findMember(
   { membership }: Ctx,
   db: Db,

@@ -5,7 +5,7 @@ import { newId, randomToken } from "../../../core/ids.ts";
 import type { RoleKey } from "../../../core/permissions.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users, workspaceMembers, workspaces } from "../../../db/schema.ts";
-import { nameOf } from "../rules.ts";
+import { nameOf } from "../../account/index.ts";
 import { writeOrganization } from "../write.ts";
 import { accountColumns, findMember, isMember, selectMembers, toMember } from "./find.ts";
 import type { AddedMember, Member, NewMember } from "./schema.ts";
@@ -84,7 +84,7 @@ async function findAccount(db: Db, email: string) {
   return user;
 }
 
-/** Undefined when the e-mail has an account by now. The row names the caller, who knows the password, in `passwordSetBy`. */
+/** Undefined when the e-mail has an account by now. `passwordSetBy` names the caller, who knows the password. */
 async function createAccount(
   tx: Db,
   { actor, membership, request }: Ctx,

@@ -1,0 +1,112 @@
+import { and, eq, gt, isNull } from "drizzle-orm";
+import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import { digest, newId, randomToken } from "../../core/ids.ts";
+import { oneTimeTokens } from "../../db/schema.ts";
+import { countCall, type Limit } from "../../http/throttle.ts";
+import { recordEvent } from "./audit.ts";
+import { firstOwner, insertOwner, lockInstallation, type NewOwner, ownerExists } from "./owner.ts";
+import type { Account } from "./schema.ts";
+
+const setupTokenMs = 24 * 60 * 60 * 1000;
+
+/** Anybody may try links, so the log must not grow with every try. */
+const noted: Limit = { calls: 1, windowMs: 60_000 };
+
+/** Issues the token of a one-time setup link: 256 bits, good for 24 hours, stored as a digest. */
+export async function issueSetupToken({ database, clock }: Services): Promise<string> {
+  const token = randomToken();
+  const now = clock.now();
+  await database.db.insert(oneTimeTokens).values({
+    id: newId(),
+    kind: "setup",
+    digest: await digest(token),
+    expiresAt: new Date(now + setupTokenMs),
+    createdAt: new Date(now),
+  });
+  return token;
+}
+
+/** The state of a setup link: `ready`, `invalid` (unknown, used, expired), or `installed` once an owner exists. */
+export async function readSetupToken(services: Services, token: string): Promise<"ready" | "invalid" | "installed"> {
+  if (await ownerExists(services)) return "installed";
+  const [row] = await services.database.db
+    .select({ id: oneTimeTokens.id })
+    .from(oneTimeTokens)
+    .where(usable(await digest(token), services));
+  return row ? "ready" : "invalid";
+}
+
+interface Request {
+  id: string;
+  ip: string;
+  userAgent?: string;
+}
+
+interface Made {
+  user: Account;
+  organization: { slug: string };
+}
+
+/** Makes the first owner for the holder of the setup link. Of simultaneous calls one succeeds. Throws as `makeOwner`. */
+export async function setUp(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
+  try {
+    return await makeOwner(services, token, owner, request);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === "unauthorized") await recordFailedSetup(services, request);
+    throw error;
+  }
+}
+
+/** Throws the 401 of an invalid link and the 409 of an installation that has an owner. */
+async function makeOwner(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
+  const state = await readSetupToken(services, token);
+  if (state === "installed") throw installed();
+  if (state === "invalid") throw invalidLink();
+  const passwordHash = await services.passwords.hash(owner.password);
+  const tokenDigest = await digest(token);
+  return services.database.transaction(async (tx) => {
+    await lockInstallation(tx);
+    if (await firstOwner(tx)) throw installed();
+    const used = { usedAt: new Date(services.clock.now()) };
+    const spent = await tx.update(oneTimeTokens).set(used).where(usable(tokenDigest, services)).returning();
+    if (spent.length === 0) throw invalidLink();
+    const made = await insertOwner(tx, owner, passwordHash);
+    const user = { id: made.userId, email: owner.email, name: made.name };
+    await recordEvent(tx, {
+      action: "installation.setup",
+      actor: user,
+      target: user.email,
+      request,
+      organizationIds: [made.organizationId],
+    });
+    return { user, organization: { slug: made.organizationSlug } };
+  });
+}
+
+const installed = () =>
+  new EngineError("conflict", "This installation already has an owner: sign in, or ask the owner for an account");
+const invalidLink = () =>
+  new EngineError("unauthorized", "This setup link is not valid any more: restart the server to get a new one");
+
+const usable = (tokenDigest: Uint8Array, { clock }: Services) =>
+  and(
+    eq(oneTimeTokens.digest, tokenDigest),
+    eq(oneTimeTokens.kind, "setup"),
+    isNull(oneTimeTokens.usedAt),
+    gt(oneTimeTokens.expiresAt, new Date(clock.now())),
+  );
+
+/** Writes an entry of a wrong setup link into the installation's log, at most once a minute. */
+export async function recordFailedSetup(services: Services, request: Request): Promise<void> {
+  const { allowed } = await countCall(services, "setup-failure", noted);
+  if (!allowed) return;
+  await recordEvent(services.database.db, {
+    action: "installation.setup",
+    actor: null,
+    target: "setup link",
+    request,
+    organizationIds: [],
+    success: false,
+  });
+}

@@ -1,0 +1,6 @@
+import { expect, test } from "vitest";
+import { nameOf } from "../../../src/features/account/rules.ts";
+
+test("an account is called by what stands before the @", () => {
+  expect(nameOf("ada.lovelace@example.com")).toBe("ada.lovelace");
+});
