@@ -18,8 +18,8 @@ const guesses: Limit = { calls: 10, windowMs: 15 * 60 * 1000 };
 export const passwordAttempts = (userId: string) => `password:${userId}`;
 
 /**
- * Gives the user a new password and ends the user's other sessions. Throws the 400 for a wrong current password, because
- * clients take a 401 for the end of the session, and the 429 after too many wrong ones.
+ * Gives the user a new password and ends the user's other sessions. Throws the 429 after too many wrong current
+ * passwords, and the 400 for a wrong one, because clients take a 401 for the end of the session.
  */
 export async function changePassword(ctx: Ctx, { currentPassword, newPassword }: PasswordChange): Promise<void> {
   const { id } = userOf(ctx);

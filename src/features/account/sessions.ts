@@ -1,8 +1,7 @@
-import { z } from "@hono/zod-openapi";
 import { and, desc, eq, gt, ne, type SQL, sql } from "drizzle-orm";
 import type { Ctx, Services } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
+import { isUuid, newId } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text.ts";
 import { newToken, sessionSeconds } from "../../core/tokens.ts";
 import type { Db } from "../../db/client.ts";
@@ -73,7 +72,7 @@ export async function signOut(ctx: Ctx): Promise<void> {
 
 /** Ends one session of the user; `current`: it was that of this call. Throws the 404 unless it is a live session. */
 export async function endSession(ctx: Ctx, id: string): Promise<{ current: boolean }> {
-  if (!z.uuid().safeParse(id).success) throw notFound("Session");
+  if (!isUuid(id)) throw notFound("Session");
   const ended = await endSessions(ctx, eq(accessTokens.id, id));
   if (ended === 0) throw notFound("Session");
   return { current: id.toLowerCase() === userOf(ctx).sessionId };

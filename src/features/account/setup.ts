@@ -48,7 +48,7 @@ interface Made {
   organization: { slug: string };
 }
 
-/** Makes the first owner for the holder of the setup link. Of simultaneous calls one succeeds. Throws as `makeOwner`. */
+/** Makes the first owner for the holder of the setup link; one of any simultaneous calls succeeds. */
 export async function setUp(services: Services, token: string, owner: NewOwner, request: Request): Promise<Made> {
   try {
     return await makeOwner(services, token, owner, request);

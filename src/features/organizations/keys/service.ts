@@ -1,8 +1,7 @@
-import { z } from "@hono/zod-openapi";
 import { and, asc, eq } from "drizzle-orm";
 import { authorOf, type Ctx, write } from "../../../context.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
-import { newId } from "../../../core/ids.ts";
+import { isUuid, newId } from "../../../core/ids.ts";
 import { newToken } from "../../../core/tokens.ts";
 import { accessTokens } from "../../../db/schema.ts";
 import type { CreatedManagementKey, ManagementKey, NewManagementKey } from "./schema.ts";
@@ -64,7 +63,7 @@ export async function createManagementKey(
 
 /** Revokes a key at once. Throws the 404 for a key of another organization, as for a missing one. */
 export async function deleteManagementKey(ctx: Ctx, id: string): Promise<void> {
-  if (!z.uuid().safeParse(id).success) throw notFound("Management key");
+  if (!isUuid(id)) throw notFound("Management key");
   const own = and(
     eq(accessTokens.id, id),
     eq(accessTokens.kind, "management"),

@@ -1,7 +1,7 @@
-import { z } from "@hono/zod-openapi";
 import { and, eq } from "drizzle-orm";
 import type { Ctx, Membership } from "../../../context.ts";
 import { notFound } from "../../../core/errors.ts";
+import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users } from "../../../db/schema.ts";
 import type { Member } from "./schema.ts";
@@ -30,7 +30,7 @@ export async function findMember(
   db: Db,
   userId: string,
 ): Promise<{ email: string; roleKey: string }> {
-  if (!z.uuid().safeParse(userId).success) throw notFound("Member");
+  if (!isUuid(userId)) throw notFound("Member");
   const [member] = await selectMembers(db).where(isMember(membership, userId));
   if (!member) throw notFound("Member");
   return member;

@@ -1,14 +1,14 @@
-import { z } from "@hono/zod-openapi";
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { type Ctx, workspaceScope } from "../../../context.ts";
 import { notFound } from "../../../core/errors.ts";
+import { isUuid } from "../../../core/ids.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
 import { workspaces } from "../../../db/schema.ts";
 
 /** Throws the same 404 for a missing workspace and for one out of the caller's reach. */
 export async function findWorkspace(db: Db, ctx: Ctx, id: string): Promise<{ id: string; name: string }> {
-  if (!z.uuid().safeParse(id).success) throw notFound("Workspace");
+  if (!isUuid(id)) throw notFound("Workspace");
   const [row] = await db
     .select({ id: workspaces.id, name: workspaces.name })
     .from(workspaces)
