@@ -3,10 +3,12 @@ import { EngineError } from "../core/errors.ts";
 import { toHex } from "../core/ids.ts";
 import type { Clock, Files } from "../core/ports.ts";
 import { bucketAddress, type S3Bucket } from "../core/s3.ts";
+import { orAborted } from "./deadline.ts";
+import { readExcerpt } from "./excerpt.ts";
 
 interface Options {
   clock: Clock;
-  /** Of the installation, instead of Amazon's; without a slash at its end. */
+  /** The installation's own S3 service, without a slash at its end; Amazon's unless given. */
   endpoint?: string | undefined;
   fetch?: typeof globalThis.fetch;
 }
@@ -18,22 +20,24 @@ interface Asked {
   mime?: string;
 }
 
-/** For a whole transfer, its body included. */
+/** The limit of a whole transfer, its body included. */
 const timeoutMs = 120_000;
 
-/** How much of an error's body is read. */
-const errorBytes = 4_096;
+/** How many characters of an error's body are read. */
+const errorLength = 4_096;
 
-/** Buckets of Amazon S3, or of what speaks like it, by static keys (SigV4). */
+/** Buckets of Amazon S3 or of a compatible service, by static keys (SigV4). */
 export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options): Files["s3"] {
   return (bucket) => {
     const ask = async ({ method, key, body, mime }: Asked): Promise<Response> => {
       const { url, headers } = await sign(bucket, { method, key, body, mime }, { clock, endpoint });
       const controller = new AbortController();
       clock.after(timeoutMs, () => controller.abort(new Error(`It took longer than ${timeoutMs / 1000} seconds`)));
+      const { signal } = controller;
       // A redirect would take the signed request elsewhere.
-      const request = { method, headers, redirect: "manual", signal: controller.signal } as const;
-      return fetch(url, body === undefined ? request : { ...request, body }).catch((cause: unknown) => {
+      const request = { method, headers, redirect: "manual", signal } as const;
+      const answer = fetch(url, body === undefined ? request : { ...request, body });
+      return orAborted(answer, signal).catch((cause: unknown) => {
         throw new EngineError("provider-failed", "The file storage cannot be reached", { cause });
       });
     };
@@ -42,7 +46,7 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
       async put(key, body, mime) {
         const response = await ask({ method: "PUT", key, body, mime });
         if (!response.ok) throw await refusal(response);
-        await response.body?.cancel();
+        discardBody(response);
       },
       async get(key) {
         const response = await ask({ method: "GET", key });
@@ -54,7 +58,7 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
       async delete(key) {
         const response = await ask({ method: "DELETE", key });
         if (!response.ok && response.status !== 404) throw await refusal(response);
-        await response.body?.cancel();
+        discardBody(response);
       },
     };
   };
@@ -79,23 +83,15 @@ async function sign(bucket: S3Bucket, { method, key, body, mime }: Unsigned, { c
   return signer.sign();
 }
 
-/** The service's own code for what is wrong, and nothing else of its answer, which names the access key. */
-async function refusal(response: Response): Promise<EngineError> {
-  const { status } = response;
-  const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(await excerpt(response).catch(() => ""))?.[1];
-  const hint = status >= 300 && status < 400 ? ": the bucket lies in another region than s3_region says" : "";
-  return new EngineError("provider-failed", `The file storage answered ${[status, code].join(" ").trim()}${hint}`);
+/** Not awaited: a service may never answer the cancel. */
+function discardBody({ body }: Response): void {
+  body?.cancel().catch(() => {});
 }
 
-async function excerpt({ body }: Response): Promise<string> {
-  const reader = body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  while (reader && text.length < errorBytes) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    text += decoder.decode(value, { stream: true });
-  }
-  await reader?.cancel();
-  return text;
+/** Tells the service's own error code, and nothing else of its answer, which names the access key. */
+async function refusal(response: Response): Promise<EngineError> {
+  const { status } = response;
+  const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(await readExcerpt(response, errorLength).catch(() => ""))?.[1];
+  const hint = status >= 300 && status < 400 ? ": the bucket lies in another region than s3_region says" : "";
+  return new EngineError("provider-failed", `The file storage answered ${[status, code].join(" ").trim()}${hint}`);
 }

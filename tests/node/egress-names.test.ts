@@ -2,13 +2,21 @@ import { createSocket } from "node:dgram";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { addressesIn, resolveBySystem } from "../../src/adapters/node/egress/names.ts";
 
-const dns = vi.hoisted(() => ({ server: "", asked: [] as string[], pending: [] as (() => void)[] }));
+const dns = vi.hoisted(() => ({
+  server: "",
+  asked: [] as string[],
+  pending: [] as (() => void)[],
+  /** Whether questions to DNS are lost: their promises never settle, cancelled or not. */
+  loses: false,
+  lost: [] as string[],
+}));
 vi.mock("node:dns/promises", async (load) => {
   const real = await load<typeof import("node:dns/promises")>();
   class LocalResolver extends real.Resolver {
     constructor(options: ConstructorParameters<typeof real.Resolver>[0]) {
       super(options);
       this.setServers([dns.server]);
+      if (dns.loses) this.resolve4 = this.resolve6 = (name: string) => new Promise<never>(() => dns.lost.push(name));
     }
   }
   const lookup = (name: string) => {
@@ -20,6 +28,8 @@ vi.mock("node:dns/promises", async (load) => {
 beforeEach(() => {
   dns.asked.length = 0;
   dns.pending.length = 0;
+  dns.lost.length = 0;
+  dns.loses = false;
 });
 
 const never = new AbortController().signal;
@@ -96,4 +106,31 @@ test("many names whose servers are silent hold nobody up, and an abort ends the 
   // The servers themselves are waited for longer.
   expect(performance.now() - started).toBeLessThan(3_500);
   expect(dns.asked).toEqual([]);
+});
+
+test("an abort ends the wait for DNS though its answer never settles", async () => {
+  await nameServer();
+  dns.loses = true;
+  const controller = new AbortController();
+  const answer = resolveBySystem("lost.test", controller.signal);
+  await expect.poll(() => dns.lost).toEqual(["lost.test", "lost.test"]);
+  controller.abort(new Error("stopped"));
+  await expect(answer).rejects.toThrow("stopped");
+});
+
+test("an abort ends the wait for the system, whoever else it is asked for", async () => {
+  await nameServer();
+  const controllers = [new AbortController(), new AbortController()];
+  const answers = controllers.map(({ signal }, n) => resolveBySystem(`never${n}.test`, signal));
+  // One of the two is looked up, the other one waits for its turn.
+  await expect.poll(() => dns.asked).toHaveLength(1);
+  for (const controller of controllers) controller.abort(new Error("no longer"));
+  expect(await Promise.allSettled(answers)).toMatchObject(
+    [0, 1].map(() => ({ status: "rejected", reason: { message: "no longer" } })),
+  );
+  dns.pending.shift()?.();
+  const next = resolveBySystem("next.test", never);
+  await expect.poll(() => dns.asked[1]).toBe("next.test");
+  dns.pending.shift()?.();
+  expect(await next).toEqual(["10.0.0.1"]);
 });

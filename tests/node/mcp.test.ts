@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { TestClock } from "../clock.ts";
 import {
   behaving,
@@ -147,6 +147,18 @@ describe("a process that", () => {
     const { mcp, known, answer } = call("modern");
     expect(await answer).toBe('"modern"');
     expect(await mcp.list(known, 256)).toMatchObject([{ name: "call" }]);
+  });
+
+  test("takes its time to say that it knows the newer protocol is waited for", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const file = join(temporary(), "asked");
+    const { answer } = call("modern", never, file);
+    answer.catch(() => {});
+    await expect.poll(() => existsSync(file)).toBe(true);
+    vi.advanceTimersByTime(10_000);
+    rmSync(file);
+    expect(await answer).toBe('"modern"');
   });
 
   test("says something and ends is heard out", async () => {

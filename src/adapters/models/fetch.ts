@@ -1,4 +1,5 @@
 import { APICallError } from "@ai-sdk/provider";
+import { readExcerpt } from "../excerpt.ts";
 import { withBoundedEvents } from "./event-bound.ts";
 
 export type Fetch = typeof globalThis.fetch;
@@ -35,7 +36,7 @@ export function providerFetch(fetch: Fetch): Fetch {
         requestBodyValues: undefined,
         statusCode: response.status,
         isRetryable: false,
-        responseBody: await excerpt(response),
+        responseBody: await readExcerpt(response, excerptLength),
       });
     }
     if (!response.body) return response;
@@ -61,17 +62,4 @@ function withoutExcess({ status, statusText, headers }: Response, body: Readable
     },
   });
   return new Response(body.pipeThrough(limit), { status, statusText, headers });
-}
-
-async function excerpt({ body }: Response): Promise<string> {
-  const reader = body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  while (reader && text.length < excerptLength) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    text += decoder.decode(value, { stream: true });
-  }
-  await reader?.cancel();
-  return text.slice(0, excerptLength).toWellFormed();
 }

@@ -1,12 +1,18 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
+import { orAborted } from "../../deadline.ts";
 
 /**
- * All addresses of a name as the system knows them: by its file of hosts, else by DNS, else by whatever else the system
- * asks. Rejects with an error of Node's for a name that has none, and at once when the signal is aborted.
+ * All addresses of a name as the system knows them: from its file of hosts, else from DNS, else from the system's other
+ * sources. Rejects with an error of Node's for a name without addresses, and with the signal's reason as soon as the
+ * signal is aborted.
  */
-export async function resolveBySystem(name: string, signal: AbortSignal): Promise<readonly string[]> {
-  const listed = addressesIn(await hostsFile(), name);
+export function resolveBySystem(name: string, signal: AbortSignal): Promise<readonly string[]> {
+  return orAborted(findAddresses(name, signal), signal);
+}
+
+async function findAddresses(name: string, signal: AbortSignal): Promise<readonly string[]> {
+  const listed = addressesIn(await readHostsFile(), name);
   if (listed.length > 0) return listed;
   return (await askDns(name, signal)) ?? (await askSystem(name, signal));
 }
@@ -18,17 +24,17 @@ export function addressesIn(hosts: string, name: string): string[] {
     const [address = "", ...names] = (line.split("#", 1)[0] ?? "").trim().split(/\s+/);
     return names.some((one) => one.toLowerCase() === wanted) ? [address] : [];
   });
-  // A zone is of no use to those who check an address.
+  // An address with a zone (`fe80::1%lo0`) would pass no check.
   return [...new Set(found)].filter((address) => !address.includes("%"));
 }
 
-/** Systems that keep it elsewhere find its names with `lookup`. */
-const hostsFile = () => readFile("/etc/hosts", "utf8").catch(() => "");
+/** Empty on systems without this file; `askSystem` finds the names that they keep elsewhere. */
+const readHostsFile = () => readFile("/etc/hosts", "utf8").catch(() => "");
 
-/** Null where DNS does not know the name: there may be a search list, or another source of names. */
+/** Null for a name that DNS does not know: the system may have a search list, or another source of names. */
 async function askDns(name: string, signal: AbortSignal): Promise<string[] | null> {
   signal.throwIfAborted();
-  // It waits in no thread, unlike `lookup`: a name whose servers are slow holds up nobody else's.
+  // Unlike `lookup`, a Resolver occupies no thread while it waits: a name with slow servers holds up no other name.
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const stop = () => resolver.cancel();
   signal.addEventListener("abort", stop, { once: true });
@@ -45,18 +51,18 @@ async function askDns(name: string, signal: AbortSignal): Promise<string[] | nul
   }
 }
 
-/** The last one that asks the system, whatever came of it. */
-let asking: Promise<unknown> = Promise.resolve();
+/** Settles when the last `lookup` that was asked for is over, however it ended. */
+let lastLookup: Promise<unknown> = Promise.resolve();
 
 /**
- * One at a time: of Node's four threads only two look up names at once, and the model providers need the other one. What
- * is begun cannot be stopped; who gives up while others are asked for leaves the row.
+ * Looks names up one at a time: only two of Node's four threads look up names at once, and the model providers need the
+ * other one. A `lookup` that runs cannot be stopped; one whose turn comes after its signal was aborted is skipped.
  */
 async function askSystem(name: string, signal: AbortSignal): Promise<string[]> {
-  const answer = asking.then(() => {
+  const answer = lastLookup.then(() => {
     signal.throwIfAborted();
     return lookup(name, { all: true });
   });
-  asking = answer.catch(() => {});
+  lastLookup = answer.catch(() => {});
   return (await answer).map(({ address }) => address);
 }

@@ -2,7 +2,7 @@ import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mc
 import { isObject, type JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
 import { type Scrub, scrubber } from "../../../core/scrub.ts";
-import { withinTime } from "../deadline.ts";
+import { withinTime } from "../../deadline.ts";
 import { explainMcp, refusesInitialize } from "./failure.ts";
 import { mcpFetch, type Way } from "./fetch.ts";
 import { readResult } from "./result.ts";
@@ -89,8 +89,9 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
         throw plain(better(error, callSignal), callSignal);
       }
     },
-    // A server that does not even take leave is left.
-    close: () => withinTime(options.clock, closeMs, "", () => client.close()).catch(() => {}),
+    // The wait for a server that does not end its session, or for a process that does not end, is given up.
+    close: () =>
+      withinTime(options.clock, closeMs, new Error("The server did not end"), () => client.close()).catch(() => {}),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Environment } from "../../../core/config.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, Mcp, McpServer, McpTool } from "../../../core/ports.ts";
 import { scrubber } from "../../../core/scrub.ts";
-import { orAborted, withinTime } from "../deadline.ts";
+import { orAborted, withinTime } from "../../deadline.ts";
 import { resolveBySystem } from "../egress/names.ts";
 import type { Connection } from "./connection.ts";
 import type { Way } from "./fetch.ts";
@@ -19,7 +19,7 @@ interface Options extends Omit<Way, "resolve"> {
 
 const connectMs = 15_000;
 const idleMs = 10 * 60_000;
-const tooSlow = `The server did not answer within ${connectMs / 1000} seconds`;
+const tooSlow = () => new Error(`The server did not answer within ${connectMs / 1000} seconds`);
 
 /** The MCP servers that this machine reaches, one connection each. */
 export function createMcp(options: Options): Mcp {
@@ -54,7 +54,7 @@ class Connections implements Mcp {
       this.forget(server.id);
       const entry = this.#connect(server);
       const list = (signal: AbortSignal) => this.#use(entry, signal, (connection) => connection.list(enough, signal));
-      return withinTime(this.#options.clock, connectMs, tooSlow, list).catch((error: unknown) => {
+      return withinTime(this.#options.clock, connectMs, tooSlow(), list).catch((error: unknown) => {
         this.#retire(entry);
         throw error;
       });
@@ -99,7 +99,7 @@ class Connections implements Mcp {
     const stop = new AbortController();
     const entry: Entry = {
       ...{ server, stop, calls: 0, over: false, cancelIdle: () => {} },
-      connection: withinTime(clock, connectMs, tooSlow, (signal) =>
+      connection: withinTime(clock, connectMs, tooSlow(), (signal) =>
         this.#open(() => entry, AbortSignal.any([signal, stop.signal])),
       ),
     };
@@ -132,7 +132,7 @@ class Connections implements Mcp {
     entry.calls += 1;
     entry.cancelIdle();
     try {
-      return await work(await orAborted(entry.connection, signal));
+      return await orAborted(work(await orAborted(entry.connection, signal)), signal);
     } finally {
       entry.calls -= 1;
       if (entry.calls === 0) this.#rest(entry);

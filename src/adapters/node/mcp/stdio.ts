@@ -35,6 +35,8 @@ const aliveMs = 5_000;
  */
 export class StdioTransport implements MCPTransport {
   readonly supportsProtocolVersionDiscovery = true;
+  /** The library would wait 1 s only, in which many a process has not even started; `connect` has its own deadline. */
+  readonly waitsForProtocolVersionDiscovery = true;
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;

@@ -1,14 +1,17 @@
-import type { Clock } from "../../core/ports.ts";
+import type { Clock } from "../core/ports.ts";
 
-/** `work` with a signal that is aborted, and itself given up, when the time is over. Rejects then with `message`. */
+/**
+ * Runs `work` for at most `ms` milliseconds. Then the signal that `work` has is aborted, and the result rejects with
+ * `tooLate`, even if `work` does not heed its signal.
+ */
 export async function withinTime<T>(
   clock: Clock,
   ms: number,
-  message: string,
+  tooLate: Error,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const cancel = clock.after(ms, () => controller.abort(new Error(message)));
+  const cancel = clock.after(ms, () => controller.abort(tooLate));
   try {
     return await orAborted(work(controller.signal), controller.signal);
   } finally {
@@ -16,12 +19,15 @@ export async function withinTime<T>(
   }
 }
 
-/** The promise, or a rejection with the signal's reason if that comes first. */
+/**
+ * Settles as `promise` does, or rejects with the signal's reason if the signal is aborted first. An outside party may
+ * leave its promise open for ever, even one that was told to stop.
+ */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
+    else signal.addEventListener("abort", onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }
