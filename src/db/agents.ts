@@ -38,7 +38,7 @@ export const agents = pgTable(
     fastModel: text("fast_model"),
     connectionId: uuid("connection_id"),
     authEnabled: boolean("auth_enabled").notNull().default(true),
-    /** HMAC of the secret `auth_api_key`: how `/v1/models` finds the agent of a key. */
+    /** The HMAC of the secret `auth_api_key`: `/v1/models` finds the agent of a key by it. */
     authKeyHmac: bytea("auth_key_hmac"),
     tracingEnabled: boolean("tracing_enabled").notNull().default(false),
     tracingProject: text("tracing_project"),
@@ -85,7 +85,7 @@ export const agentIcons = pgTable("agent_icons", {
   agentId: agentId().primaryKey(),
   mime: text("mime").notNull(),
   bytes: bytea("bytes").notNull(),
-  /** Changes with the picture; part of its address. */
+  /** Changes with the picture, whose address has it. */
   version: text("version").notNull(),
   updatedAt: updatedAt(),
 });
@@ -107,7 +107,7 @@ export const agentTools = pgTable(
   {
     agentId: agentId(),
     name: text("name").notNull(),
-    /** `global` turns nothing on: it remembers the approval setting of a tool that a skill had turned on. */
+    /** A row of `global` turns no tool on: it remembers the approval setting of a tool that a skill had turned on. */
     source: text("source").notNull(),
     needsApproval: boolean("needs_approval").notNull().default(false),
   },
@@ -144,7 +144,7 @@ export const hooks = pgTable(
   ],
 );
 
-/** Values sealed with AES-256-GCM; the AAD is `<owner id>:<key>`. Owned by an agent or by an organization. */
+/** Values sealed with AES-256-GCM; the AAD is `<owner id>:<key>`. An agent or an organization owns them. */
 export const secrets = pgTable(
   "secrets",
   {
@@ -250,7 +250,7 @@ export const agentSkills = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.skillId] })],
 );
 
-/** The AAD is `<agent id>:<skill id>:<key>`. */
+/** The AAD of a value is `<agent id>:<skill id>:<key>`. */
 export const skillEnv = pgTable(
   "skill_env",
   {
@@ -279,11 +279,11 @@ export const plugins = pgTable(
     enabled: boolean("enabled").notNull().default(true),
     keyId: text("key_id").notNull(),
     config: bytea("config").notNull(),
-    /** As the server listed them: name, description, inputSchema. */
+    /** The tools as the server listed them: name, description, inputSchema. */
     tools: jsonb("tools").$type<unknown[]>().notNull().default([]),
     status: text("status"),
     lastError: text("last_error"),
-    /** When its tools were last listed. */
+    /** When `tools` was listed. */
     refreshedAt: moment("refreshed_at"),
     ...authorship(),
     createdAt: createdAt(),

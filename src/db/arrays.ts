@@ -1,13 +1,13 @@
 /**
- * PostgreSQL's text form of a list, such as `{"a","b"}`: a parameter that both databases take. A text passes as it is,
- * since Drizzle writes lists itself.
+ * PostgreSQL's text form of a list, such as `{"a","b"}`: a parameter that both databases take. A text is returned
+ * unchanged, since Drizzle writes lists itself.
  */
 export function writeArray(list: readonly string[] | string): string {
   if (typeof list === "string") return list;
   return `{${list.map((item) => `"${item.replaceAll(/["\\]/g, "\\$&")}"`).join(",")}}`;
 }
 
-/** The list in PostgreSQL's text form of it, of one dimension. */
+/** Reads a list of one dimension in PostgreSQL's text form. */
 export function readArray(text: string): (string | null)[] {
   const items = text.slice(1, -1).matchAll(/"((?:[^"\\]|\\[\s\S])*)"|[^,]+/g);
   return Array.from(items, ([item, quoted]) => {

@@ -14,27 +14,27 @@ export type { PoolOptions } from "./pool.ts";
 export type Db = PgDatabase<PostgresJsQueryResultHKT, typeof schema>;
 
 /**
- * Every statement has a deadline; a hung or unreachable server answers an `EngineError` `unavailable`. Failures are
- * the database's own errors, unwrapped: `sqlState` tells them apart.
+ * Every statement has a deadline: a statement to a hung or unreachable server rejects with an `EngineError`
+ * `unavailable`. Other failures are the database's own errors, unwrapped; `sqlState` tells them apart.
  */
 export interface Database {
   readonly db: Db;
-  /** Runs one statement as it is: the hot path. JSON goes in as text, timestamps come out as text. */
+  /** Runs one statement without Drizzle, for the hot path. JSON goes in as text, timestamps come out as text. */
   query<Row extends object>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
   /**
-   * `fn` in one transaction, with savepoints by `tx.transaction`. The outer `db` must not be used inside: it is not
-   * part of the transaction, and on the embedded database it waits for the transaction's end until its deadline.
+   * Runs `fn` in one transaction; `tx.transaction` makes savepoints. `fn` must not use the outer `db`: that is not part
+   * of the transaction, and on the embedded database it would wait for the transaction's end until its deadline.
    */
   transaction<T>(fn: (tx: Db) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-// Drizzle wraps each failure in an error whose message holds all parameters: those must not reach a log.
+// Drizzle would wrap each failure in an error whose message holds all parameters, which must not reach a log.
 Object.assign(PostgresJsPreparedQuery.prototype, {
   queryWithCache: (_text: string, _parameters: unknown[], run: () => Promise<unknown>) => run(),
 });
 
-/** Opens the pool; a connection is made by the first statement that needs it. */
+/** Opens the pool; the first statement that needs a connection makes it. */
 export function openDatabase(target: Target, options: PoolOptions): Database {
   const pool = openPool(target, options);
   const db: Db = drizzle(asClient(pool.run, { begin: (fn) => inTransaction(pool, (tx) => fn(asTransaction(tx))) }), {
@@ -48,14 +48,14 @@ export function openDatabase(target: Target, options: PoolOptions): Database {
   };
 }
 
-/** A statement as Drizzle uses it: it starts when it is awaited, as objects or through `values()` as arrays. */
+/** A statement as Drizzle uses it: awaiting it runs it and gives rows as objects; `values()` gives them as arrays. */
 interface Pending extends PromiseLike<Rows> {
   values(): Promise<Rows>;
 }
 
 type Nested = (fn: (client: Sql) => Promise<unknown>) => Promise<unknown>;
 
-/** What Drizzle sees as its postgres.js client. It sets its own parsers on it, which ours make needless. */
+/** A stand-in for the postgres.js client that Drizzle expects. Drizzle sets parsers on it, which nothing reads. */
 function asClient(run: Run, nested: { begin: Nested } | { savepoint: Nested }): Sql {
   const unsafe = (text: string, parameters: readonly Parameter[] = []): Pending => ({
     // biome-ignore lint/suspicious/noThenProperty: this stands in for a postgres.js query, which is a thenable too.

@@ -6,7 +6,7 @@ export const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => "bytea",
 });
 
-/** UUIDv7, made by the application. */
+/** A UUIDv7, made by the application. */
 export const id = () => uuid("id").primaryKey().$defaultFn(newId);
 
 export const moment = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
@@ -14,7 +14,7 @@ export const moment = (name: string) => timestamp(name, { withTimezone: true, pr
 export const createdAt = () => moment("created_at").notNull().defaultNow();
 export const updatedAt = () => moment("updated_at").notNull().defaultNow();
 
-/** Who made and who last changed a row that people edit; no foreign key, since it outlives its author. */
+/** The users who made and last changed a row (`authorOf`). There is no foreign key, since a row outlives its author. */
 export const authorship = () => ({ createdBy: uuid("created_by"), updatedBy: uuid("updated_by") });
 
 /** An enumeration as text with a check. */

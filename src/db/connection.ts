@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { readArray, writeArray } from "./arrays.ts";
 
-/** Where the database is: an address, or a way to open a byte stream to the embedded one. */
+/** The address of a database, or a function that opens a byte stream to the embedded one. */
 export type Target = { url: string } | { dial: () => unknown };
 
 export type Parameter = string | number | boolean | Uint8Array | Date | readonly string[] | null;
@@ -15,31 +15,31 @@ export interface Connection {
   run(text: string, parameters: readonly Parameter[], shape: Shape): Promise<Rows>;
   /** Lets running statements finish, for at most 5 seconds. */
   close(): Promise<void>;
-  /** Ends it at once; statements that the driver holds back may never settle. */
+  /** Ends the connection at once; statements that the driver holds back may never settle. */
   destroy(): void;
 }
 
 export interface ConnectionOptions {
   prepare: boolean;
-  /** Also the server's own deadline for a statement, where it has one. */
+  /** The server's own deadline of a statement. Ignored where `prepare` is off and by the embedded database. */
   statementTimeoutMs?: number;
-  /** Called when it is closed, before any statement that was running learns of it. */
+  /** Called when the connection closes, before its running statements reject. */
   onClose?: () => void;
-  /** Called with the payload of each message on a channel that was listened to. Must not throw. */
+  /** Called with the payload of each message on a channel that the connection listens to. Must not throw. */
   onNotification?: (payload: string) => void;
 }
 
 const connectTimeoutSeconds = 10;
 
-/** How often the driver may ask for a socket, for each host of the address: a few times a try. */
-const mostAsked = 8;
+/** How often the driver may ask for a socket, for each host of the address. It asks a few times for each try. */
+const mostSocketRequests = 8;
 
 const asText = <T>(value: T): T => value;
 
 /**
  * JSON goes in as text that the caller made and comes out parsed; times go in as text or dates and come out as text.
- * Lists are here because the driver asks each server how to write them, and a connection that breaks meanwhile ends
- * the process with an unhandled rejection.
+ * Lists are declared here because the driver would otherwise ask each server how to write them, and a connection that
+ * breaks meanwhile would end the process with an unhandled rejection.
  */
 const types = {
   json: { to: 114, from: [114, 3802], serialize: asText, parse: (text: string): unknown => JSON.parse(text) },
@@ -54,8 +54,8 @@ const types = {
 };
 
 /**
- * One connection, opened by its first statement and never opened again. postgres.js reconnects on its own, but then
- * it may end the process, run the rest of a transaction outside of it or hang (its issues 1133, 1208 and 1216).
+ * One connection, which its first statement opens, and which is never opened again: when postgres.js reconnects, it may
+ * end the process, run the rest of a transaction outside of that transaction, or hang (its issues 1133, 1208 and 1216).
  */
 export function openConnection(target: Target, options: ConnectionOptions): Connection {
   const { prepare, statementTimeoutMs, onClose = () => {}, onNotification } = options;
@@ -68,7 +68,7 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
     idle_timeout: 0,
     max_lifetime: null,
     onnotice: () => {},
-    // Not in the driver's types.
+    // The driver's types lack `onnotify`.
     ...{ onnotify: (_channel: string, payload: string) => onNotification?.(payload) },
     onclose: () => {
       neverAgain();
@@ -96,18 +96,18 @@ export function openConnection(target: Target, options: ConnectionOptions): Conn
           database: "postgres",
         });
 
-  // The driver asks for its socket at each try. Where a server closes before its first word, the driver tries again at
-  // once and without end.
-  let asked = 0;
+  // The driver asks for its socket at each try, and tries again at once and without end where a server closes the
+  // connection before its first message. `refuse` ends this.
+  let socketRequests = 0;
   const socket = "url" in target ? undefined : target.dial;
   Object.defineProperty(sql.options, "socket", {
     get() {
-      asked += 1;
-      return asked > mostAsked * sql.options.host.length ? refuse : socket;
+      socketRequests += 1;
+      return socketRequests > mostSocketRequests * sql.options.host.length ? refuse : socket;
     },
   });
   const neverAgain = () => {
-    asked = Number.POSITIVE_INFINITY;
+    socketRequests = Number.POSITIVE_INFINITY;
   };
 
   return {

@@ -45,15 +45,15 @@ export const conversations = pgTable(
     metadata: jsonb("metadata").$type<Record<string, unknown>>().notNull().default({}),
     /** Turns that run or wait. */
     openTurns: integer("open_turns").notNull().default(0),
-    /** The order of arrival: each turn takes the next ticket. */
+    /** The ticket of the newest turn: turns take tickets in the order of their arrival. */
     lastTicket: integer("last_ticket").notNull().default(0),
-    /** The turn that stopped for a person's decision, until that or the next message comes. */
+    /** The turn that stopped for a person's decision; null again after the decision or the next message. */
     awaiting: uuid("awaiting"),
     lastSeq: integer("last_seq").notNull().default(0),
     lastInboxSeq: integer("last_inbox_seq").notNull().default(0),
     messageCount: integer("message_count").notNull().default(0),
     totalTokens: bigint("total_tokens", { mode: "number" }).notNull().default(0),
-    /** What the last turn's first model call took in, and how many bytes of it made a token: as the provider counted. */
+    /** The tokens of the last turn's first prompt, and its bytes for each token, as the provider counted them. */
     contextTokens: integer("context_tokens").notNull().default(0),
     bytesPerToken: real("bytes_per_token"),
     createdAt: createdAt(),
@@ -67,38 +67,38 @@ export const conversations = pgTable(
   ],
 );
 
-/** One row a turn, of every door, without content. Its id is the assistant message's id. */
+/** A row for each turn of every door, without its content. The id is also the id of the assistant's message. */
 export const turns = pgTable(
   "turns",
   {
     id: uuid("id").primaryKey(),
     agentId: agentId(),
     organizationId: organizationId(),
-    /** Null: nothing but this row is stored of the turn. */
+    /** Null when nothing but this row is stored of the turn. */
     conversationId: uuid("conversation_id").references(() => conversations.id, { onDelete: "cascade" }),
     subject: text("subject").notNull(),
     ticket: integer("ticket").notNull().default(1),
     status: text("status").notNull(),
-    /** The process that runs or holds it, and until when it is believed to live. */
+    /** The process that runs or queues the turn; after `leaseUntil` that process counts as dead. */
     owner: uuid("owner").notNull(),
     leaseUntil: moment("lease_until").notNull(),
     stopRequested: boolean("stop_requested").notNull().default(false),
     restarts: integer("restarts").notNull().default(0),
-    /** The turn that waited for a person's decision and goes on in this one. */
+    /** The turn that waited for a person's decision, and that this one continues. */
     continues: uuid("continues"),
-    /** Of a turn that waits for a decision: the model's own messages of it, verbatim. */
+    /** The model's messages of a turn that waits for a decision, verbatim. */
     suspended: jsonb("suspended").$type<unknown[]>(),
     door: text("door").notNull(),
     source: text("source").notNull().default("user"),
     provider: text("provider"),
     model: text("model"),
-    /** SHA-256 of prompt, tools and skill versions. */
+    /** The SHA-256 of prompt, tools and skill versions. */
     fingerprint: text("fingerprint"),
     idempotencyKey: text("idempotency_key"),
     requestDigest: text("request_digest"),
     promptTokens: integer("prompt_tokens").notNull().default(0),
     completionTokens: integer("completion_tokens").notNull().default(0),
-    /** Tokens that the agent's budget of this month holds for it until it is settled. */
+    /** Tokens that the agent's budget of `budgetMonth` holds for the turn until its use is known. */
     reserved: integer("reserved").notNull().default(0),
     budgetMonth: date("budget_month"),
     ttftMs: integer("ttft_ms"),
@@ -135,14 +135,14 @@ export const messages = pgTable(
     reasoning: text("reasoning"),
     /** The steps as callers see them. */
     steps: jsonb("steps").$type<unknown[]>().notNull().default([]),
-    /** The provider's own messages, verbatim: what is replayed to the model. */
+    /** The provider's own messages, verbatim; later turns send them to the model again. */
     modelMessages: jsonb("model_messages").$type<unknown[]>(),
     metadata: jsonb("metadata").$type<Record<string, unknown>>().notNull().default({}),
     status: text("status").notNull().default("complete"),
     feedback: jsonb("feedback").$type<Record<string, unknown>>(),
     promptTokens: integer("prompt_tokens").notNull().default(0),
     completionTokens: integer("completion_tokens").notNull().default(0),
-    /** Longer texts have no search column that PostgreSQL would take (54000). */
+    /** PostgreSQL refuses a search column of longer texts (54000). */
     search: tsvector("search").generatedAlwaysAs(sql`to_tsvector('simple', left(content, 200000))`),
     createdAt: createdAt(),
   },
@@ -153,7 +153,7 @@ export const messages = pgTable(
   ],
 );
 
-/** The calls of tools, without what they gave back; those that wait for a person's decision with their arguments. */
+/** The calls of tools, without results; calls that wait for a person's decision have their arguments. */
 export const toolCalls = pgTable(
   "tool_calls",
   {
@@ -162,11 +162,11 @@ export const toolCalls = pgTable(
       .notNull()
       .references(() => turns.id, { onDelete: "cascade" }),
     agentId: agentId(),
-    /** The model's own name for the call. */
+    /** The model's id of the call. */
     toolCallId: text("tool_call_id").notNull(),
-    /** Canonical. */
+    /** The canonical name of the tool. */
     name: text("name").notNull(),
-    /** Of a call that waits or waited for a decision. */
+    /** The arguments of a call that waits or waited for a decision. */
     args: jsonb("args"),
     status: text("status").notNull(),
     decidedBy: uuid("decided_by"),
@@ -183,7 +183,7 @@ export const toolCalls = pgTable(
   ],
 );
 
-/** What the hooks of stored turns did. */
+/** The runs of hooks in stored turns. */
 export const hookExecutions = pgTable(
   "hook_executions",
   {
@@ -192,9 +192,9 @@ export const hookExecutions = pgTable(
       .notNull()
       .references(() => conversations.id, { onDelete: "cascade" }),
     turnId: uuid("turn_id").notNull(),
-    /** The hook may be gone. */
+    /** There is no foreign key: the hook may be deleted. */
     hookId: uuid("hook_id").notNull(),
-    /** Its place among those of the turn. */
+    /** The place of this run among those of the turn. */
     position: integer("position").notNull(),
     event: text("event").notNull(),
     toolName: text("tool_name").notNull(),
@@ -208,12 +208,12 @@ export const hookExecutions = pgTable(
   (table) => [index("hook_executions_conversation").on(table.conversationId, table.createdAt)],
 );
 
-/** What agents with a budget of tokens used in a month, and what is held for calls under way. */
+/** The tokens that an agent with a budget used in a month, and those that it holds for running calls. */
 export const budgetPeriods = pgTable(
   "budget_periods",
   {
     agentId: agentId(),
-    /** Its first day, in UTC. */
+    /** The first day of the month, in UTC. */
     month: date("month").notNull(),
     used: bigint("used", { mode: "number" }).notNull().default(0),
     reserved: bigint("reserved", { mode: "number" }).notNull().default(0),
@@ -221,12 +221,15 @@ export const budgetPeriods = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.month] })],
 );
 
-/** Events of streams that another replica was asked for, as they are sent. Unlogged: gone with the turn's owner. */
+/**
+ * The events of streams that a client asked another replica for, as they are sent. UNLOGGED: they are of no use after
+ * the crash of the process that writes them.
+ */
 export const streamChunks = pgTable(
   "stream_chunks",
   {
     turnId: uuid("turn_id").notNull(),
-    /** Number of its first event. */
+    /** The number of the first event in this chunk. */
     first: integer("first").notNull(),
     events: text("events").notNull(),
     createdAt: createdAt(),
@@ -234,7 +237,7 @@ export const streamChunks = pgTable(
   (table) => [primaryKey({ columns: [table.turnId, table.first] }), index("stream_chunks_age").on(table.createdAt)],
 );
 
-/** Files of conversations. Rows outlive what they belonged to until their bytes are deleted. */
+/** Files of conversations. A row outlives its agent and conversation until its bytes are deleted. */
 export const files = pgTable(
   "files",
   {
@@ -246,7 +249,7 @@ export const files = pgTable(
     name: text("name").notNull(),
     mime: text("mime").notNull(),
     size: bigint("size", { mode: "number" }).notNull(),
-    /** Hexadecimal. */
+    /** In hexadecimal. */
     sha256: text("sha256").notNull(),
     store: text("store").notNull(),
     storageKey: text("storage_key").notNull().unique(),

@@ -1,6 +1,6 @@
 import { EngineError } from "../core/errors.ts";
 
-/** What the system or the driver calls a connection that broke or never came about. */
+/** The codes of the system and of the driver for a connection that broke or was never made. */
 const broken = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_ENDED",
@@ -19,10 +19,10 @@ const broken = new Set([
   "ETIMEDOUT",
 ]);
 
-/** SQLSTATEs of a server that is away, full, refusing or read-only: what is right to try again later. */
+/** SQLSTATEs of a server that is away, full, refusing or read-only, where a later try may succeed. */
 const unable = /^(08|28|3D|53|57P)|^25006$/;
 
-/** The code of a failure: a SQLSTATE, or what the system or the driver calls it. Looks through wrappers. */
+/** The code of an error or of its nearest cause that has one: a SQLSTATE, or a code of the system or the driver. */
 export function failureCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return "code" in error && typeof error.code === "string" ? error.code : failureCode(error.cause);
@@ -34,7 +34,7 @@ export function sqlState(error: unknown): string | undefined {
   return code && /^[0-9A-Z]{5}$/.test(code) && !broken.has(code) ? code : undefined;
 }
 
-/** Whether the connection that gave this error is of no more use: it broke, or the server ends it. */
+/** Whether the connection that gave this error is lost: it broke, or the server ends it. */
 export function isBroken(error: unknown): boolean {
   return (
     broken.has(failureCode(error) ?? "") ||
@@ -42,12 +42,13 @@ export function isBroken(error: unknown): boolean {
   );
 }
 
-export const tooLate = () => new EngineError("unavailable", "The database did not answer in time");
+export const tooLate = (cause?: unknown) =>
+  new EngineError("unavailable", "The database did not answer in time", { cause });
 
-/** What a caller gets for a statement's failure: 503 where waiting helps, else the error without the row it names. */
+/** The error that callers see for a statement's failure: a 503 where waiting helps, else the error without its row. */
 export function toCallersError(error: unknown): unknown {
   const code = failureCode(error);
-  if (code === "57014") return new EngineError("unavailable", "The database did not answer in time", { cause: error });
+  if (code === "57014") return tooLate(error);
   if (isBroken(error) || unable.test(code ?? "")) {
     return new EngineError("unavailable", "The database is unavailable", { cause: error });
   }

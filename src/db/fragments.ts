@@ -2,7 +2,7 @@ import { type Column, getTableColumns, type SQL, type SQLWrapper, sql, type Tabl
 
 // Parts of the statements that `statement` compiles.
 
-/** A column's name alone, as `insert` and `on conflict` want it. */
+/** A column's name without its table, as `insert` and `on conflict` want it. */
 export function column({ name }: Column): SQL {
   return sql`${sql.identifier(name)}`;
 }
@@ -17,7 +17,7 @@ type Answered<C extends Column> = C["_"]["columnType"] extends "PgBigInt53"
 type AnsweredBy<F> =
   F extends SQL<infer T> ? T : F extends Column ? Answered<F> | (F["_"]["notNull"] extends true ? never : null) : never;
 
-/** A column of a table that an outer join may find nothing in. */
+/** A column that is null where an outer join finds no row of its table. */
 export function orNull<C extends Column>(of: C): SQL<Answered<C> | null> {
   return sql<Answered<C> | null>`${of}`;
 }
@@ -26,10 +26,10 @@ type Fields = Readonly<Record<string, Column | SQL>>;
 
 type RowOfFields<F extends Fields> = { -readonly [Name in keyof F]: AnsweredBy<F[Name]> };
 
-/** The row that a list of `fields` gives. */
+/** The type of the row that a list of `fields` gives. */
 export type RowOf<F extends SQL> = F extends SQL<infer Row> ? Row : never;
 
-/** A list to select or to return: columns and expressions under the names that the row has them by. */
+/** A list for `select` or `returning`: columns and expressions by their names in the row. */
 export function fields<const F extends Fields>(list: F): SQL<RowOfFields<F>> {
   return commaList(Object.entries(list).map(([name, field]) => sql`${field} as ${sql.identifier(name)}`));
 }
@@ -46,7 +46,7 @@ export function insertInto<T extends Table>(table: T, row: Assignments<T>): SQL 
   return sql`insert into ${table} (${names}) select ${values}`;
 }
 
-/** What comes behind `set` in an update. */
+/** The list behind `set` in an update. */
 export function assign<T extends Table>(table: T, row: Assignments<T>): SQL {
   return commaList(cellsOf(table, row).map(([name, value]) => sql`${name} = ${value}`));
 }

@@ -14,12 +14,12 @@ import {
 } from "drizzle-orm/pg-core";
 import { bytea, createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
 
-/** One row: what holds for the whole installation. */
+/** A single row with the state of the whole installation. */
 export const installation = pgTable("installation", {
   id: smallint("id").primaryKey().default(1),
   policies: jsonb("policies").$type<Record<string, unknown>>().notNull().default({}),
   policiesRevision: integer("policies_revision").notNull().default(1),
-  /** A known text under the encryption key: shows at boot that the key is the right one. */
+  /** A known text, sealed with the encryption key: opening it shows at boot that the key is the right one. */
   keyCheck: bytea("key_check"),
   keyCheckKeyId: text("key_check_key_id"),
   lastTickAt: moment("last_tick_at"),
@@ -36,11 +36,11 @@ export const organizations = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },
-  // The first one is looked for with every guarded call.
+  // Every guarded call looks for the first organization.
   (table) => [index("organizations_order").on(table.createdAt, table.id)],
 );
 
-/** The id of the oldest organization, whose Owners keep the installation. */
+/** Selects the id of the oldest organization, whose Owners administer the installation. */
 export const firstOrganization = sql`
   select ${organizations.id} from ${organizations} order by ${organizations.createdAt}, ${organizations.id} limit 1`;
 
@@ -63,16 +63,16 @@ export const workspaces = pgTable(
 
 export const users = pgTable("users", {
   id: id(),
-  /** Lower case. */
+  /** In lower case. */
   email: text("email").notNull().unique(),
   name: text("name").notNull(),
-  /** Null: signs in through an identity provider. */
+  /** Null for a user who signs in through an identity provider. */
   passwordHash: text("password_hash"),
-  /** The user or management key that set the password for somebody else; null: its holder did. */
+  /** The user or management key that set the password; null when the account's own user did. */
   passwordSetBy: uuid("password_set_by"),
   /**
-   * Where that was: until its holder chooses a password, the account reaches this organization only. No foreign key: an
-   * organization that goes must not open the others.
+   * The organization in which `passwordSetBy` acted: until the user chooses a password, the account reaches only this
+   * organization. There is no foreign key: deleting the organization must not open the others to the account.
    */
   passwordOrganization: uuid("password_organization"),
   onboarding: jsonb("onboarding").$type<Record<string, unknown>>().notNull().default({}),
@@ -111,10 +111,10 @@ export const workspaceMembers = pgTable(
   ],
 );
 
-/** Beside `users`: the memberships that the account's sessions reach. */
+/** A condition on `users` and `members`: the account's sessions reach this membership. */
 export const reachable = sql`(${users.passwordOrganization} is null or ${users.passwordOrganization} = ${members.organizationId})`;
 
-/** Sessions and management keys: one table, told apart by kind. Only digests are stored. */
+/** Sessions and management keys, told apart by `kind`. Only digests are stored. */
 export const accessTokens = pgTable(
   "access_tokens",
   {
@@ -122,11 +122,11 @@ export const accessTokens = pgTable(
     kind: text("kind").$type<"session" | "management">().notNull(),
     /** Null only for a management key in the older form, until its first use. */
     digest: bytea("digest").unique(),
-    /** Bcrypt, the older form of a management key (spec "Management API key"). */
+    /** A bcrypt hash: the older form of a management key (spec "Management API key"). */
     legacyHash: text("legacy_hash"),
-    /** Whose session. */
+    /** The user of a session. */
     userId: uuid("user_id").references(() => users.id, { onDelete: "cascade" }),
-    /** Whose key. */
+    /** The organization of a management key. */
     organizationId: uuid("organization_id").references(() => organizations.id, { onDelete: "cascade" }),
     name: text("name"),
     prefix: text("prefix"),
@@ -158,7 +158,7 @@ export const oneTimeTokens = pgTable("one_time_tokens", {
   createdAt: createdAt(),
 });
 
-/** Fixed windows of calls by key. UNLOGGED (set in its migration): a crash forgets them, which is fine. */
+/** Fixed windows of calls by key. UNLOGGED (set in the migration), since a crash may forget them. */
 export const throttles = pgTable(
   "throttles",
   {
@@ -169,7 +169,7 @@ export const throttles = pgTable(
   (table) => [index("throttles_resets_at").on(table.resetsAt)],
 );
 
-/** Who did what. No foreign key but the organization's: an entry outlives its actor and its target. */
+/** The audit log. Only the organization is a foreign key: an entry outlives its actor and its target. */
 export const auditLogs = pgTable(
   "audit_logs",
   {

@@ -18,7 +18,7 @@ export interface SchemaState {
   pending: number;
 }
 
-/** What `migrate` would find, without changing anything. Rejects as it does. */
+/** Looks at the schema as `migrate` does, but changes nothing. Rejects as `migrate` does. */
 export async function inspectSchema(
   target: Target,
   migrations: readonly Migration[],

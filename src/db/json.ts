@@ -1,7 +1,7 @@
 /**
- * A condition: a `jsonb` takes at most so many bytes as JSON in UTF-8. The database writes a space behind each comma and
- * colon, which are no part of it, and all digits of a number, which are. Looking for the spaces takes its time, and is
- * only done where they matter.
+ * A condition in SQL: a `jsonb` has at most `limit` bytes as JSON in UTF-8. PostgreSQL writes a space behind each comma
+ * and colon, which do not count, and all digits of a number, which count. Finding the spaces is slow, and done only
+ * where they decide.
  */
 export function jsonFits(value: string, limit: string | number): string {
   const text = `(${value})::text`;

@@ -6,7 +6,7 @@ import { conversations } from "./conversations.ts";
 
 const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
 
-/** What agents know about end users. */
+/** The facts that agents know about end users. */
 export const memories = pgTable(
   "memories",
   {
@@ -15,15 +15,15 @@ export const memories = pgTable(
       .notNull()
       .references(() => agents.id, { onDelete: "cascade" }),
     organizationId: uuid("organization_id").notNull(),
-    /** The end user it is about; empty: nobody in particular, and known in every conversation. */
+    /** The end user whom the fact is about; empty for a fact that is known in every conversation. */
     subject: text("subject").notNull().default(""),
     content: text("content").notNull(),
-    /** SHA-256 of the content as it is compared: without case, accents and punctuation. */
+    /** The SHA-256 of the content without case, accents and punctuation, by which memories are compared. */
     digest: bytea("digest").notNull(),
     category: text("category").notNull().default("general"),
     importance: integer("importance").notNull().default(5),
     sourceConversationId: uuid("source_conversation_id").references(() => conversations.id, { onDelete: "set null" }),
-    /** Of the content without case and accents, which databases fold by their locale or not at all. */
+    /** The words of the content without case and accents, which databases fold by their locale or not at all. */
     search: tsvector("search").notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),

@@ -3,10 +3,10 @@ import type { Clock } from "../core/ports.ts";
 import { openConnection, type Parameter, type Target } from "./connection.ts";
 import { sqlState, tooLate } from "./failures.ts";
 
-/** One migration as Drizzle reads it from its folder. */
+/** A migration as Drizzle reads it from its folder. */
 export interface Migration {
   sql: readonly string[];
-  /** When it was made, in milliseconds since the epoch: what Drizzle knows it by. */
+  /** When the migration was made, in milliseconds since the epoch: Drizzle's id of it. */
   folderMillis: number;
   hash: string;
 }
@@ -14,22 +14,23 @@ export interface Migration {
 export interface ServerFacts {
   /** `server_version_num`, such as 150004. */
   version: number;
-  /** Encoding of the database, such as `UTF8`. */
+  /** The encoding of the database, such as `UTF8`. */
   encoding: string;
 }
 
 /** Any number, as long as all releases use the same. */
 const lockKey = 7_263_401_165;
 
-/** How long another replica may take to migrate, and how long a migration may wait for running statements. */
+/** How long to wait for a replica that migrates (`waitForStarter`), and for running statements (`waitForTable`). */
 const waitForStarter = "10min";
 const waitForTable = "10s";
 
 /**
- * Brings the schema up to this release on a connection of its own; answers how many migrations it applied. Replicas
- * may start together: one migrates and the others wait. All is one transaction, and so is the lock, because behind a
- * transaction pooler a lock of the session would stay with a connection that others get. Rejects with a `StartError`
- * when the server or its schema is not for this release, and with the driver's error when it can't be reached.
+ * Brings the schema up to this release on a connection of its own; answers how many migrations it applied. When
+ * replicas start together, one migrates and the others wait. Everything is one transaction, which also holds the lock:
+ * behind a transaction pooler a lock of the session would stay with a connection that others get. Rejects with a
+ * `StartError` when this release does not support the server or its schema, and with the driver's error when the server
+ * can't be reached.
  */
 export async function migrate(
   target: Target,
@@ -53,7 +54,7 @@ export async function migrate(
     });
   } finally {
     cancel();
-    // Rolls back what is not committed.
+    // This rolls back an open transaction.
     connection.destroy();
   }
 }
@@ -78,7 +79,7 @@ export function checkServer({ version, encoding }: ServerFacts): void {
   }
 }
 
-/** The migrations that are not applied yet. Throws a `StartError` when the database has some that we don't know. */
+/** The migrations that are not applied yet. Throws a `StartError` when the database has some of a later release. */
 export function pendingMigrations(migrations: readonly Migration[], rows: readonly { at: number }[]): Migration[] {
   const done = new Set(rows.map(({ at }) => at));
   const known = new Set(migrations.map(({ folderMillis }) => folderMillis));
@@ -93,7 +94,7 @@ export function pendingMigrations(migrations: readonly Migration[], rows: readon
 /** Runs statements on one connection; a text without parameters may hold several. */
 export type RunText = (text: string, parameters?: readonly Parameter[]) => Promise<readonly unknown[]>;
 
-/** Applies what is pending in one transaction and answers how many that was. A failure leaves the transaction open. */
+/** Applies the pending migrations in one transaction; answers their number. A failure leaves the transaction open. */
 export async function applyMigrations(run: RunText, migrations: readonly Migration[]): Promise<number> {
   await run(`begin isolation level read committed; set local lock_timeout = '${waitForStarter}'`);
   await run(`select pg_advisory_xact_lock(${lockKey})`);

@@ -4,11 +4,11 @@ import { type Connection, openConnection, type Parameter, type Rows, type Shape,
 import { isBroken, toCallersError, tooLate } from "./failures.ts";
 
 export interface PoolOptions {
-  /** Connections to hold; exactly 1 for the embedded database. */
+  /** The most connections; exactly 1 for the embedded database. */
   max: number;
-  /** Named statements: saves parsing. Off behind a transaction pooler. */
+  /** Whether statements are named, which saves parsing. Must be false behind a transaction pooler. */
   prepare: boolean;
-  /** Deadline of a statement in milliseconds, and of waiting for a connection. */
+  /** The deadline of a statement, and of waiting for a connection, in milliseconds. */
   deadlineMs: number;
   clock: Clock;
 }
@@ -17,21 +17,21 @@ export type Run = (text: string, parameters: readonly Parameter[], shape: Shape)
 
 export interface Pool {
   run: Run;
-  /** One connection for the caller alone until it is released. */
+  /** A connection for the caller alone, until the caller releases it. */
   reserve(): Promise<Reserved>;
   close(): Promise<void>;
 }
 
-/** A statement that takes longer gets none sent behind it. */
+/** No statement is sent behind one that has taken longer than this. */
 const slowMs = 50;
 
 interface Slot {
   connection: Connection;
-  /** How to fail the statements that are on their way. */
+  /** The functions that reject the running statements. */
   running: Set<(error: unknown) => void>;
-  /** Since when the first of them has the server to itself. */
+  /** When the server began with the first of the running statements. */
   busySince: number;
-  /** It answered once: until then it gets no second statement, which the driver would keep if it can't connect. */
+  /** Whether the connection has answered. It gets no second statement before: a driver that can't connect keeps it. */
   ready: boolean;
   reserved: boolean;
   gone: boolean;
@@ -45,16 +45,16 @@ interface Waiter {
   fail(error: EngineError): void;
 }
 
-/** A connection of the caller's own. */
+/** A connection for one caller alone. */
 export interface Reserved {
   run: Run;
   release(): void;
 }
 
 /**
- * Connections that single statements share (they are sent without waiting for each other's answers) and transactions
- * have for themselves. A statement that passes its deadline costs its connection and no other: the server may hang,
- * and `connect_timeout` does not help then.
+ * Opens a pool. Single statements share its connections and are sent without waiting for each other's answers; a
+ * transaction has a connection for itself. A statement that passes its deadline costs only its own connection: the
+ * server may hang, which `connect_timeout` does not notice.
  */
 export function openPool(target: Target, { max, prepare, deadlineMs, clock }: PoolOptions): Pool {
   const slots: Slot[] = [];
@@ -75,7 +75,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     return slot;
   };
 
-  /** Gives the connection up, and with it all that it was doing. */
+  /** Gives up a connection, and rejects its running statements with `error`. */
   const drop = (slot: Slot, error: unknown) => {
     if (slot.gone) return;
     slot.gone = true;
@@ -85,14 +85,14 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     serve();
   };
 
-  /** An idle connection, a new one, or the one with the least to do; null when there is nothing but to wait. */
+  /** An idle connection, a new one, or the one with the fewest statements; null when the caller has to wait. */
   const pick = (): Slot | null => {
     const now = clock.now();
     let best: Slot | null = null;
     for (const slot of slots) {
       if (slot.reserved || !slot.ready) continue;
       if (slot.running.size === 0) return slot;
-      // Behind a statement that waits for a lock, others would share its fate.
+      // Statements behind one that waits for a lock would wait as long.
       if (now - slot.busySince > slowMs) continue;
       if (!best || slot.running.size < best.running.size) best = slot;
     }
@@ -109,7 +109,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     }
   };
 
-  /** Gives `use` a connection as soon as there is one. It runs at once with it: nothing can come in between. */
+  /** Calls `use` with a connection as soon as there is one, in the same moment, so that nobody else can take it. */
   const acquire = async <T>(reserve: boolean, use: (slot: Slot) => T | Promise<T>): Promise<T> => {
     if (closed) throw new EngineError("unavailable", "The database is closed");
     const slot = pick();
@@ -160,7 +160,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
           resolve(rows);
         },
         (error: unknown) => {
-          // Before the caller, or one who waits, can send the next statement into it.
+          // `drop` runs before the caller, or a waiter, can send the next statement into a broken connection.
           if (isBroken(error)) drop(slot, toCallersError(error));
           else fail(toCallersError(error));
         },

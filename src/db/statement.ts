@@ -3,7 +3,7 @@ import { PgDialect } from "drizzle-orm/pg-core";
 import { writeArray } from "./arrays.ts";
 import type { Database, Parameter } from "./client.ts";
 
-/** The types that a value of a statement may have, and what stands for them in the program. JSON goes in as text. */
+/** The PostgreSQL types of a statement's values, with their types in the program. JSON goes in as text. */
 interface ValueTypes {
   uuid: string;
   text: string;
@@ -37,22 +37,22 @@ type ValueOf<T> = T extends `${infer V extends ValueType} | null`
 
 type ValuesOf<D extends Declared> = { readonly [Name in keyof D]: ValueOf<D[Name]> };
 
-/** What stands for a statement's values in its text. */
+/** The placeholders of a statement's values in its text. */
 export type Values<D extends Declared> = { readonly [Name in keyof D]: SQL };
 
-/** A statement of the hot path: written over the schema's columns, compiled once, by its first use. */
+/** A statement of the hot path, written over the schema's columns and compiled once, at its first use. */
 export interface Statement<Row, V> {
-  /** The same string each time, since a connection knows its prepared statements by their text. */
+  /** Always the same string, since a connection finds its prepared statements by their text. */
   readonly text: string;
-  /** In the order of the text's numbers. */
+  /** The values in the order of the text's numbers. */
   parameters(values: V): Parameter[];
   run(database: Pick<Database, "query">, values: V): Promise<Row[]>;
 }
 
 /**
- * `write` gets the declared values by name, each as a placeholder with its type, and may use one any number of times. It
- * is called once. Constants in the text become literals, so that the planner knows them. A declared value that the text
- * leaves out is not sent. The first use throws when the text has a placeholder that was not declared.
+ * Makes a statement. `write` is called once, with the declared values by name as typed placeholders, each of which it
+ * may use any number of times. Constants in the text become literals, so that the planner knows them. A declared value
+ * that the text leaves out is not sent. The first use throws when the text has a placeholder that was not declared.
  */
 export function statement<const D extends Declared, Row>(
   declared: D,
@@ -75,9 +75,9 @@ export function statement<const D extends Declared, Row>(
 
 interface Compiled {
   text: string;
-  /** The names of its values by their numbers, the first one's first. */
+  /** The names of the values in the order of their numbers. */
   names: readonly string[];
-  /** Which of them are lists. */
+  /** Whether the value of each name is a list. */
   lists: readonly boolean[];
 }
 

@@ -3,13 +3,13 @@ import type { Pool, Run } from "./pool.ts";
 
 export interface Transaction {
   run: Run;
-  /** `fn` in a savepoint: when it throws, what it did is undone and the transaction goes on. */
+  /** Runs `fn` in a savepoint: when `fn` throws, its changes are undone and the transaction goes on. */
   savepoint<T>(fn: () => Promise<T>): Promise<T>;
 }
 
 /**
- * `fn` in a transaction on a connection of its own: committed when it returns, rolled back when it throws. It rejects,
- * too, when a statement had failed before and `fn` went on: the server then has nothing to commit.
+ * Runs `fn` in a transaction on a connection of its own: commits when `fn` returns, rolls back when `fn` throws. Also
+ * rejects when a statement failed and `fn` went on: the server then has nothing to commit.
  */
 export async function inTransaction<T>(pool: Pool, fn: (tx: Transaction) => Promise<T>): Promise<T> {
   const connection = await pool.reserve();
@@ -41,7 +41,7 @@ export async function inTransaction<T>(pool: Pool, fn: (tx: Transaction) => Prom
         () => {
           failure = undefined;
         },
-        // Then the transaction is lost as a whole, and its commit will say so.
+        // The whole transaction is lost, and `commit` will reject.
         () => {},
       );
       throw error;
@@ -58,7 +58,7 @@ export async function inTransaction<T>(pool: Pool, fn: (tx: Transaction) => Prom
   } catch (error) {
     if (!over) {
       over = true;
-      // A connection that can't even roll back is lost, and with it the transaction.
+      // A connection that can't roll back is lost, and its transaction with it.
       await command("rollback").catch(() => {});
     }
     throw error;

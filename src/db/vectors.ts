@@ -11,29 +11,29 @@ const look = `
   select to_regclass('memory_vectors') is not null as made,
     exists (select 1 from pg_available_extensions where name = 'vector') as available`;
 
-/** In pgvector's text form. */
+/** A vector in pgvector's text form. */
 const vector = customType<{ data: string }>({ dataType: () => "vector" });
 
-/** What memories mean. Not part of the schema that all servers have: only `addVectors` makes the table. */
+/** The vectors of memories. `addVectors` makes this table; it is not part of the schema that all servers have. */
 export const memoryVectors = pgTable("memory_vectors", {
   memoryId: uuid("memory_id").primaryKey(),
-  /** Of the content that was embedded. */
+  /** The digest of the content that was embedded. */
   digest: bytea("digest").notNull(),
   model: text("model").notNull(),
   embedding: vector("embedding").notNull(),
 });
 
 /**
- * The part of the schema that not every server can have: what memories mean, for which it takes the extension `vector`
- * (pgvector) and the right to create it. A table of its own, so that the schema of all servers stays the same. Made
- * once; answers whether it is there.
+ * Makes the table of vectors, once, on servers with the extension `vector` (pgvector) and the right to create it;
+ * answers whether the table exists. It is a table of its own, so that the rest of the schema is the same on all
+ * servers.
  */
 export async function addVectors(database: Database, log: Log): Promise<boolean> {
   const [found] = await database.query<{ made: boolean; available: boolean }>(look, []);
   if (found?.made || !found?.available) return found?.made ?? false;
   try {
     await database.transaction(async (tx) => {
-      // Replicas may start together.
+      // The lock is for replicas that start together.
       await tx.execute(sql`select pg_advisory_xact_lock(${sql.raw(String(lockKey))})`);
       await tx.execute(sql`create extension if not exists vector`);
       await tx.execute(sql`

@@ -2,24 +2,24 @@ import { sql } from "drizzle-orm";
 import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { createdAt, id, moment, oneOf } from "./columns.ts";
 
-/** Work for later, done by whichever process takes it. A row goes when its work is done. */
+/** Background work, done by the process that claims it. A row is deleted when its work is done. */
 export const jobs = pgTable(
   "jobs",
   {
     id: id(),
     kind: text("kind").notNull(),
-    /** Of one kind and key at most one job waits, and at most one runs. */
+    /** Of the jobs with the same kind and key at most one waits, and at most one runs. */
     key: text("key"),
     payload: jsonb("payload").notNull().default({}),
-    /** Not before; `-infinity` is at once. */
+    /** The job does not run earlier; `-infinity` is at once. */
     runAt: moment("run_at").notNull().default(sql`'-infinity'`),
-    /** How often it was begun. */
+    /** How often the job was begun. */
     attempts: integer("attempts").notNull().default(0),
     maxAttempts: integer("max_attempts").notNull().default(10),
-    /** Who runs it: another value each time it is taken, so that nobody ends what another one took over. */
+    /** The claim that runs the job. Each claim has a new value, so that no process ends a job that another took over. */
     lockedBy: uuid("locked_by"),
     lockedUntil: moment("locked_until"),
-    /** `failed`: given up, kept for people to see. */
+    /** `pending`, or `failed` for a job that was given up and is stored for people to see. */
     status: text("status").notNull().default("pending"),
     lastError: text("last_error"),
     failedAt: moment("failed_at"),
