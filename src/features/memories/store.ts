@@ -134,5 +134,6 @@ async function makeRoom(db: Db, fact: Fact, newId: string): Promise<void> {
     .where(and(about(fact), ne(memories.id, newId)))
     .orderBy(desc(memories.importance), desc(memories.updatedAt))
     .offset(subjectLimit - 1);
-  await db.delete(memories).where(sql`${memories.id} in (${surplus})`);
+  // `array` selects once; a planner without statistics runs the same selection of an `in` for every row.
+  await db.delete(memories).where(sql`${memories.id} = any(array(${surplus}))`);
 }

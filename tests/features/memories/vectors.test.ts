@@ -86,7 +86,10 @@ describe("meaning", () => {
     });
     const { memory } = await h.add(liking("tea and the train"));
     await h.worker.work();
-    expect([await h.search("Which beverage?"), await h.search("Which vehicle?")]).toEqual([[expect.any(String)], [expect.any(String)]]);
+    expect([await h.search("Which beverage?"), await h.search("Which vehicle?")]).toEqual([
+      [expect.any(String)],
+      [expect.any(String)],
+    ]);
     const changed = await h.add(liking("the train"));
     expect([changed.event, changed.memory.id]).toEqual(["UPDATE", memory.id]);
     // The vector of the old words counts no longer, and that of the new ones is not there yet.
