@@ -22,6 +22,6 @@ export const recalled = fields({
 
 export type RecalledRow = RowOf<typeof recalled>;
 
-export function toRecalled({ updatedAtMs, ...row }: RecalledRow): Recalled {
-  return { ...row, updatedAt: new Date(updatedAtMs) };
+export function toRecalled({ id, content, category, importance, updatedAtMs }: RecalledRow): Recalled {
+  return { id, content, category, importance, updatedAt: new Date(updatedAtMs) };
 }

@@ -24,7 +24,8 @@ export async function agentsWith(tx: Db, skillId: string, workspaceId?: string) 
 /** Tells whoever keeps these agents in memory that what they serve changed. */
 export async function touchAgents(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await tx.execute(
-    sql`update agents set revision = revision + 1, updated_at = now() where id = any(${writeArray(ids)}::uuid[])`,
-  );
+  await tx
+    .update(agents)
+    .set({ revision: sql`${agents.revision} + 1`, updatedAt: sql`now()` })
+    .where(sql`${agents.id} = any(${writeArray(ids)}::uuid[])`);
 }

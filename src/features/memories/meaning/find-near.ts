@@ -36,14 +36,13 @@ const embeddedTypes = { agentId: "uuid", subject: "text", model: "text" } as con
 
 const embeddedStatement = statement(embeddedTypes, (values) => sql`select 1 as found ${embedded(values)} limit 1`);
 
+type NearRow = RecalledRow & { distance: number };
+
+/** No condition reads the distance: it is measured once, to vectors of the same model alone, which have one length. */
 const nearestStatement = statement(
-  { ...embeddedTypes, vector: "vector", farthest: "float8" },
-  ({ vector, farthest, ...values }) => {
-    // Vectors of another model may have another length, at which this operator throws: the condition on the model is first.
-    const distance = sql`${embedding} <=> ${vector}`;
-    return sql<RecalledRow>`select ${recalled} ${embedded(values)} and ${distance} <= ${farthest}
-      order by ${distance} limit ${nearest}`;
-  },
+  { ...embeddedTypes, vector: "vector" },
+  ({ vector, ...values }) => sql<NearRow>`select ${recalled}, ${embedding} <=> ${vector} as distance ${embedded(values)}
+    order by distance limit ${nearest}`,
 );
 
 /** The memories whose meaning is near to a text, the nearest first; none when that can't be told in time. */
@@ -59,7 +58,8 @@ export async function findNear(
   try {
     const [vector] = await inTime(clock, (signal) => embedder.embed([clip(text, longestText)], signal));
     if (!vector) return [];
-    return await nearestStatement.run(database, { ...about, vector: toText(vector), farthest: 1 - least });
+    const rows = await nearestStatement.run(database, { ...about, vector: toText(vector) });
+    return rows.filter(({ distance }) => distance <= 1 - least);
   } catch (err) {
     log.info({ agentId, err }, "Memories were looked for by their words alone");
     return [];
