@@ -96,7 +96,7 @@ function compile<D extends Declared, Row>(declared: D, write: (values: Values<D>
   });
   const text = write(Object.fromEntries(placeholders) as Values<D>);
   const query = dialect.sqlToQuery(sql`${text}`.inlineParams());
-  return { text: query.sql, names, lists: names.map((name) => declared[name]?.includes("[]") ?? false) };
+  return { text: query.sql.trim(), names, lists: names.map((name) => declared[name]?.includes("[]") ?? false) };
 }
 
 function inOrder({ names, lists }: Compiled, values: Readonly<Record<string, Parameter>>): Parameter[] {

@@ -1,8 +1,10 @@
 import { z } from "@hono/zod-openapi";
+import { and, desc, eq, ne, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { randomHex } from "../../core/ids.ts";
 import type { Complete } from "../../core/ports.ts";
 import type { Database } from "../../db/client.ts";
+import { agents, conversations, messages, turns } from "../../db/schema.ts";
 import type { JobHandler, JobHandlers } from "../../jobs/attempt.ts";
 import { isRefusal } from "../../jobs/unless-refused.ts";
 import { type Description, descriptionPrompt, firstWords, readDescription, type Wanted } from "./description-prompt.ts";
@@ -86,51 +88,68 @@ interface Subject {
 }
 
 /** Undefined when the conversation is gone. */
-async function readSubject(database: Database, conversationId: string): Promise<Subject | undefined> {
-  const [row] = await database.query<Subject>(
-    `select c.id, a.slug, c.title is not null as titled, c.summary, c.message_count as messages,
-       coalesce((c.metadata ->> 'summarizedMessages')::int, 0) as summarized,
-       c.source = 'user' and c.channel <> 'agent' and coalesce((
-         select t.provider from turns t where t.conversation_id = c.id and t.status = 'done' order by t.ticket desc limit 1
-       ), '') <> 'demo' as ask
-     from conversations c join agents a on a.id = c.agent_id where c.id = $1`,
-    [conversationId],
-  );
+async function readSubject({ db }: Database, conversationId: string): Promise<Subject | undefined> {
+  const { id, title, summary, messageCount, metadata, source, channel } = conversations;
+  const lastProvider = db
+    .select({ provider: turns.provider })
+    .from(turns)
+    .where(and(eq(turns.conversationId, id), eq(turns.status, "done")))
+    .orderBy(desc(turns.ticket))
+    .limit(1);
+  const [row] = await db
+    .select({
+      id,
+      slug: agents.slug,
+      titled: sql<boolean>`${title} is not null`,
+      summary,
+      messages: messageCount,
+      summarized: sql<number>`coalesce((${metadata} ->> 'summarizedMessages')::int, 0)`,
+      ask: sql<boolean>`${source} = 'user' and ${channel} <> 'agent' and coalesce(${lastProvider}, '') <> 'demo'`,
+    })
+    .from(conversations)
+    .innerJoin(agents, eq(agents.id, conversations.agentId))
+    .where(eq(id, conversationId));
   return row;
 }
 
 /** In characters, and in messages. */
 const [longestMessage, mostMessages] = [2_000, 30];
 
-async function newest(database: Database, { id, summary }: Subject) {
-  const messages = await database.query<{ role: "user" | "assistant"; content: string }>(
-    `select role, left(content, ${longestMessage}) as content from messages
-     where conversation_id = $1 and content <> '' order by seq desc limit ${mostMessages}`,
-    [id],
-  );
-  return { messages: messages.toReversed(), summary };
+async function newest({ db }: Database, { id, summary }: Subject) {
+  const { role, content, seq, conversationId } = messages;
+  const rows = await db
+    .select({ role, content: sql<string>`left(${content}, ${longestMessage})` })
+    .from(messages)
+    .where(and(eq(conversationId, id), ne(content, "")))
+    .orderBy(desc(seq))
+    .limit(mostMessages);
+  return { messages: rows.toReversed(), summary };
 }
 
 /** What the user began with; null when that says nothing. */
-async function plainTitle(database: Database, conversationId: string): Promise<string | null> {
-  const [first] = await database.query<{ content: string }>(
-    `select left(content, 1000) as content from messages
-     where conversation_id = $1 and role = 'user' order by seq limit 1`,
-    [conversationId],
-  );
+async function plainTitle({ db }: Database, conversationId: string): Promise<string | null> {
+  const [first] = await db
+    .select({ content: sql<string>`left(${messages.content}, 1000)` })
+    .from(messages)
+    .where(and(eq(messages.conversationId, conversationId), eq(messages.role, "user")))
+    .orderBy(messages.seq)
+    .limit(1);
   return firstWords(first?.content ?? "") || null;
 }
 
 /** A title that a person gave meanwhile stays. */
 async function writeDown(
-  database: Database,
+  { db }: Database,
   { id }: Subject,
   { title, summary, summarized }: Description & { summarized: number | null },
 ): Promise<void> {
-  await database.query(
-    `update conversations set title = coalesce(title, $2), summary = coalesce($3, summary),
-       metadata = metadata || jsonb_strip_nulls(jsonb_build_object('summarizedMessages', $4::int))
-     where id = $1`,
-    [id, title, summary, summarized],
-  );
+  const noted = sql`jsonb_strip_nulls(jsonb_build_object('summarizedMessages', ${summarized}::int))`;
+  await db
+    .update(conversations)
+    .set({
+      title: sql`coalesce(${conversations.title}, ${title})`,
+      summary: sql`coalesce(${summary}, ${conversations.summary})`,
+      metadata: sql`${conversations.metadata} || ${noted}`,
+    })
+    .where(eq(conversations.id, id));
 }

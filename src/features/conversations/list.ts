@@ -2,7 +2,8 @@ import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
-import { agents, conversations } from "../../db/schema.ts";
+import { agents, conversations, messages } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { selectConversations, toConversation } from "./find.ts";
 import { mostCounted, readSearch, type Search, snippetOf, totalOf } from "./rules.ts";
@@ -49,8 +50,8 @@ function found({ phrase, query }: Search): SQL {
     where strpos(lower(${conversations.title}), lower(form)) > 0)`;
   if (query === null) return inTitle;
   return sql`(${inTitle} or exists (
-    select 1 from messages m
-    where m.conversation_id = ${conversations.id} and m.search @@ to_tsquery('simple', ${query})))`;
+    select 1 from ${messages}
+    where ${messages.conversationId} = ${conversations.id} and ${messages.search} @@ to_tsquery('simple', ${query})))`;
 }
 
 async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
@@ -72,22 +73,26 @@ const before = 60;
  * What stands around the match in each conversation's newest message that has one: at the beginning of a word where
  * there is such a place. Only so much of a message leaves the database.
  */
-const snippetStatement = `
-  select c.id, f.at > ${before} as begun, substr(m.content, greatest(f.at - ${before}, 1), 300) as text
-  from unnest($1::uuid[]) as c(id)
-  cross join lateral (
-    select content from messages
-    where conversation_id = c.id and search @@ to_tsquery('simple', $2) order by seq desc limit 1
-  ) m
-  cross join lateral (
-    select ' ' || translate(lower(left(m.content, 200000)), E'\\n\\r\\t', '   ') as folded offset 0
-  ) t
-  cross join lateral (
-    select coalesce(
-        min(nullif(strpos(t.folded, ' ' || lower(word)), 0)), min(nullif(strpos(t.folded, lower(word)), 0)) - 1, 1
-      ) as at
-    from unnest($3::text[]) as word
-  ) f`;
+const snippetStatement = statement(
+  { ids: "uuid[]", query: "text", words: "text[]" },
+  ({ ids, query, words }) => sql<{ id: string; begun: boolean; text: string }>`
+    select wanted.id, place.at > ${before} as begun, substr(newest.content, greatest(place.at - ${before}, 1), 300) as text
+    from unnest(${ids}) as wanted(id)
+    cross join lateral (
+      select ${messages.content} as content from ${messages}
+      where ${messages.conversationId} = wanted.id and ${messages.search} @@ to_tsquery('simple', ${query})
+      order by ${messages.seq} desc limit 1
+    ) newest
+    cross join lateral (
+      select ' ' || translate(lower(left(newest.content, 200000)), E'\\n\\r\\t', '   ') as folded offset 0
+    ) t
+    cross join lateral (
+      select coalesce(
+          min(nullif(strpos(t.folded, ' ' || lower(word)), 0)), min(nullif(strpos(t.folded, lower(word)), 0)) - 1, 1
+        ) as at
+      from unnest(${words}) as word
+    ) place`,
+);
 
 /** By the conversation's id; those that only their title speaks for have none. */
 async function findSnippets(
@@ -96,10 +101,6 @@ async function findSnippets(
   search: Search | null,
 ): Promise<Map<string, string>> {
   if (ids.length === 0 || !search?.query) return new Map();
-  const rows = await database.query<{ id: string; begun: boolean; text: string }>(snippetStatement, [
-    writeArray(ids),
-    search.query,
-    writeArray(search.words),
-  ]);
+  const rows = await snippetStatement.run(database, { ids, query: search.query, words: search.words });
   return new Map(rows.map(({ id, ...excerpt }) => [id, snippetOf(excerpt)]));
 }

@@ -1,5 +1,9 @@
+import { and, eq, isNull, not, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { type Policies, readPolicies } from "../../core/policies.ts";
+import { fields, type RowOf } from "../../db/fragments.ts";
+import { accessTokens, agents, channels, installation, organizations } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
 import { isSensitiveHost } from "./rules.ts";
 
 /** What an operator may want to set more strictly. */
@@ -14,23 +18,24 @@ export interface SettingsReport {
   openAgents: number;
 }
 
-interface Row {
-  policies: Record<string, unknown> | null;
-  organizations: number;
-  endlessKeys: number;
-  openAgents: number;
-}
+/** What of the stored settings `inspectSettings` looks at. */
+const settings = statement({}, () => {
+  const { policies, id } = installation;
+  const endless = and(eq(accessTokens.kind, "management"), isNull(accessTokens.expiresAt));
+  const web = and(eq(channels.agentId, agents.id), eq(channels.type, "web"), channels.enabled);
+  const open = and(agents.active, not(agents.authEnabled));
+  const row = fields({
+    policies: sql<Record<string, unknown> | null>`(select ${policies} from ${installation} where ${id} = 1)`,
+    organizations: sql<number>`(select count(*)::int from ${organizations})`,
+    endlessKeys: sql<number>`(select count(*)::int from ${accessTokens} where ${endless})`,
+    openAgents: sql<number>`(select count(*)::int from ${agents} join ${channels} on ${web} where ${open})`,
+  });
+  return sql<RowOf<typeof row>>`select ${row}`;
+});
 
 /** Reads what `doctor` judges, in one query. Changes nothing. */
 export async function inspectSettings({ database }: Services): Promise<SettingsReport> {
-  const [row] = await database.query<Row>(
-    `select (select policies from installation where id = 1) as policies,
-       (select count(*)::int from organizations) as organizations,
-       (select count(*)::int from access_tokens where kind = 'management' and expires_at is null) as "endlessKeys",
-       (select count(*)::int from agents a join channels c on c.agent_id = a.id and c.type = 'web' and c.enabled
-        where a.active and not a.auth_enabled) as "openAgents"`,
-    [],
-  );
+  const [row] = await settings.run(database, {});
   if (!row) throw new Error("The query for the settings returned no row");
   const { policies } = readPolicies(row.policies ?? {});
   const { organizations, endlessKeys, openAgents } = row;

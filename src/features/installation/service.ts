@@ -10,10 +10,10 @@ import type { PoliciesAnswer } from "./schema.ts";
  * stay. What this release can't take is ignored, and the log says so once.
  */
 export async function loadPolicies({ database, policies, log }: Services): Promise<void> {
-  const [stored] = await database.query<{ policies: Record<string, unknown>; revision: number }>(
-    "select policies, policies_revision as revision from installation where id = 1",
-    [],
-  );
+  const [stored] = await database.db
+    .select({ policies: installation.policies, revision: installation.policiesRevision })
+    .from(installation)
+    .where(eq(installation.id, 1));
   if (!stored) return;
   const { policies: values, ignored } = readPolicies(stored.policies);
   policies.set(values, stored.revision);

@@ -1,41 +1,12 @@
+import { getTableName, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { sqlState } from "../../db/client.ts";
-import { keyCheckPlace } from "./encryption-key.ts";
-
-/** Where sealed values lie, in SQL expressions of the row. */
-interface Sealing {
-  table: string;
-  ciphertext: string;
-  keyId: string;
-  /** What the value is bound to. */
-  place: string;
-  /** Sets the key to `$1` and the ciphertext to `$2`. */
-  set: string;
-}
-
-const inColumns = (table: string, ciphertext: string, keyId: string, place: string): Sealing => ({
-  ...{ table, ciphertext, keyId, place },
-  set: `${keyId} = $1, ${ciphertext} = $2`,
-});
-
-/** All that is sealed. */
-export const sealings: readonly Sealing[] = [
-  inColumns("installation", "key_check", "key_check_key_id", `'${keyCheckPlace}'`),
-  inColumns("secrets", "ciphertext", "key_id", "coalesce(agent_id, organization_id) || ':' || key"),
-  inColumns("channels", "config", "key_id", "agent_id || ':channel:' || type"),
-  inColumns("skill_env", "ciphertext", "key_id", "agent_id || ':' || skill_id || ':' || key"),
-  inColumns("plugins", "config", "key_id", "organization_id || ':plugin:' || namespace"),
-  {
-    table: "jobs",
-    // The keys to a bucket whose files are to be deleted; of a job that failed for good nobody needs them.
-    keyId: "case when kind = 'deleteFiles' and status = 'pending' then payload #>> '{keys,keyId}' end",
-    ciphertext: "decode(payload #>> '{keys,ciphertext}', 'base64')",
-    place: "'files:' || (payload ->> 'batch')",
-    set: `payload = jsonb_set(payload, '{keys}',
-      jsonb_build_object('keyId', $1::text, 'ciphertext', translate(encode($2::bytea, 'base64'), E'\\n', '')))`,
-  },
-];
+import { assign } from "../../db/fragments.ts";
+import { agents, secrets } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import { type Sealing, sealings } from "./sealings.ts";
 
 interface SealedRow {
   /** Where the row lies. Another row can lie there later, so a write compares the ciphertext too. */
@@ -70,21 +41,20 @@ export async function rotateSecrets(services: Services): Promise<number> {
 }
 
 async function rotateSealing(services: Services, sealing: Sealing, tally: Tally): Promise<void> {
-  const { table, ciphertext, keyId, place } = sealing;
   const { database, cipher, log } = services;
-  const select = `select ctid::text as row, ${place} as place, ${keyId} as "keyId", ${ciphertext} as ciphertext
-    from ${table} where ${keyId} <> $1 and ${place} > $2 order by 2 limit ${batchSize}`;
+  const table = getTableName(sealing.table);
+  const [read, write] = [readStatement(sealing), writeStatement(sealing)];
   let after = "";
   let unreadable = 0;
   let moved = false;
   for (;;) {
-    const rows = await database.query<SealedRow>(select, [cipher.keyId, after]);
+    const rows = await read.run(database, { keyId: cipher.keyId, after });
     for (const row of rows) {
       const plaintext = await cipher.open(row, row.place).catch(() => null);
       if (plaintext === null) {
         unreadable += 1;
         log.warn({ table, place: row.place, keyId: row.keyId }, "A stored secret opens with no configured key");
-      } else if (await reseal(services, sealing, row, plaintext)) {
+      } else if (await reseal(services, write, row, plaintext)) {
         tally.rotated += 1;
       } else {
         moved = true;
@@ -98,36 +68,53 @@ async function rotateSealing(services: Services, sealing: Sealing, tally: Tally)
   tally.unreadable += unreadable;
 }
 
-async function reseal({ database, cipher }: Services, sealing: Sealing, sealed: SealedRow, plaintext: string) {
-  const { table, ciphertext, set } = sealing;
-  const fresh = await cipher.seal(plaintext, sealed.place);
-  const parameters = [fresh.keyId, fresh.ciphertext, sealed.row, sealed.ciphertext];
-  const update = `update ${table} set ${set} where ctid = $3::tid and ${ciphertext} = $4`;
-  if (table !== "secrets") {
-    return (await database.query(`${update} returning 1 as done`, parameters)).length > 0;
-  }
-  return (await resealSecret({ database, cipher }, update, parameters, plaintext)).length > 0;
+/** The values of a table that another key than this one sealed. */
+function readStatement({ table, place, keyId, ciphertext }: Sealing) {
+  return statement({ keyId: "text", after: "text" }, (current) => {
+    const page = sql`${keyId} <> ${current.keyId} and ${place} > ${current.after}`;
+    return sql<SealedRow>`
+      select ctid::text as row, ${place} as place, ${keyId} as "keyId", ${ciphertext} as ciphertext
+      from ${table} where ${page} order by 2 limit ${batchSize}`;
+  });
 }
 
-/** A secret together with the mark of the agent, whose row is locked first, as in every other change of its secrets. */
-async function resealSecret(
-  { database, cipher }: Pick<Services, "database" | "cipher">,
-  update: string,
-  parameters: readonly (string | Uint8Array)[],
+/**
+ * Puts a fresh value in the place of one, if that is still there. A secret is written together with the mark of its agent,
+ * whose row is locked first, as in every other change of its secrets.
+ */
+function writeStatement({ table, ciphertext, set }: Sealing) {
+  const sealed = alias(secrets, "sealed");
+  return statement(
+    { keyId: "text", ciphertext: "bytea", mark: "bytea", row: "tid", known: "bytea" },
+    ({ row, known, mark, ...fresh }) => {
+      const update = sql`update ${table} set ${set(fresh)} where ctid = ${row} and ${ciphertext} = ${known}`;
+      if (table !== secrets) return sql`${update} returning 1 as done`;
+      return sql`
+        with owner as (
+          select ${agents.id} from ${agents}
+          where ${agents.id} = (select ${secrets.agentId} from ${secrets} where ctid = ${row}) for no key update
+        ), ${sealed} as (
+          ${update} and (select count(*) from owner) >= 0 returning ${secrets.agentId}, ${secrets.key}
+        ), marked as (
+          update ${agents} set ${assign(agents, { authKeyHmac: mark })} from ${sealed}
+          where ${agents.id} = ${sealed.agentId} and ${sealed.key} = 'auth_api_key'
+        ) select 1 as done from ${sealed}`;
+    },
+  );
+}
+
+/** Answers whether the value still was where it was read. */
+async function reseal(
+  { database, cipher }: Services,
+  write: ReturnType<typeof writeStatement>,
+  { row, place, ciphertext: known }: SealedRow,
   plaintext: string,
-): Promise<object[]> {
+): Promise<boolean> {
   const [mark] = await cipher.fingerprints(plaintext);
   if (!mark) throw new Error("A cipher has at least one key");
+  const { keyId, ciphertext } = await cipher.seal(plaintext, place);
   try {
-    return await database.query(
-      `with owner as (
-         select id from agents where id = (select agent_id from secrets where ctid = $3::tid) for no key update
-       ), sealed as (${update} and (select count(*) from owner) >= 0 returning agent_id, key
-       ), marked as (
-         update agents set auth_key_hmac = $5 from sealed where agents.id = sealed.agent_id and sealed.key = 'auth_api_key'
-       ) select 1 as done from sealed`,
-      [...parameters, mark],
-    );
+    return (await write.run(database, { keyId, ciphertext, mark, row, known })).length > 0;
   } catch (error) {
     if (sqlState(error) !== "23505") throw error;
     throw new EngineError("conflict", "Two agents share an API key: replace one of them, then run this again");

@@ -1,11 +1,12 @@
 import { eq } from "drizzle-orm";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { CurrentPolicies, defaultPolicies } from "../../../src/core/policies.ts";
 import { newToken } from "../../../src/core/tokens.ts";
 import { accessTokens, auditLogs, installation } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { type Harness, harness } from "../../harness.ts";
+import { spyOnStatements } from "../../statements.ts";
 
 type Headers = Record<string, string>;
 
@@ -222,10 +223,11 @@ describe("replicas", () => {
   test("a failing database leaves the old ones in force", async () => {
     const h = await harness();
     await change(h, await h.as("owner"), { maxRestarts: 7 });
-    const broken = vi.spyOn(h.services.database, "query").mockRejectedValue(new EngineError("unavailable", "Away"));
+    const statements = spyOnStatements(h.services.database);
+    statements.failWith(new EngineError("unavailable", "Away"));
     await expect(h.engine.tick()).rejects.toThrow("Away");
     expect(h.services.policies.values.maxRestarts).toBe(7);
-    broken.mockRestore();
+    statements.restore();
     await h.engine.tick();
     expect(h.services.policies.values.maxRestarts).toBe(7);
   });

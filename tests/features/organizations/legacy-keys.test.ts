@@ -4,6 +4,7 @@ import { newId } from "../../../src/core/ids.ts";
 import { newToken } from "../../../src/core/tokens.ts";
 import { accessTokens } from "../../../src/db/schema.ts";
 import { type Harness, harness } from "../../harness.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { managementKey } from "./callers.ts";
 
 const hash = (password: string) =>
@@ -50,9 +51,9 @@ describe("a management key in the older form", () => {
     expect(h.logs.join("\n")).toContain("rewritten");
     expect(h.logs.join("\n")).not.toContain(token);
 
-    const query = vi.spyOn(h.services.database, "query");
+    const statements = spyOnStatements(h.services.database);
     expect((await use(h, token)).status).toBe(200);
-    expect(query).toHaveBeenCalledTimes(1);
+    expect(statements.texts().filter((text) => text.includes("access_tokens"))).toHaveLength(1);
     expect(verify).toHaveBeenCalledTimes(1);
   });
 
