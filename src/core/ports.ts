@@ -120,7 +120,7 @@ export interface ScriptRun {
   args: JsonValue;
   /** The skill's scripts by their files; a script may import each as `./name.js`. */
   modules?: Readonly<Record<string, string>>;
-  /** Of the scripts with the same owner only a few may wait at once. */
+  /** An organization. Owners take turns, and only a few scripts of one owner may wait at once. */
   owner?: string;
   signal: AbortSignal;
 }

@@ -148,6 +148,40 @@ test("of one owner 8 wait, and leave room for others", async () => {
   expect(await scripts.run(script("export default 1", { owner: "acme" }))).toEqual(one);
 });
 
+test("scripts of one owner that do not end hold up no other owner's", async () => {
+  const { scripts } = open();
+  const controller = new AbortController();
+  const acme = { owner: "acme", signal: controller.signal };
+  const stuck = Array.from({ length: 10 }, () => scripts.run(script(stubborn, acme)));
+  const ended = Promise.allSettled(stuck);
+  await Promise.all(threads.map(begun));
+  expect(threads).toHaveLength(2);
+  // The clock of this test stands still: none of the ten ends.
+  expect(await scripts.run(script("export default 1", { owner: "globex" }))).toEqual(one);
+  expect(await scripts.run(script("export default 1", { owner: "initech" }))).toEqual(one);
+  expect(threads).toHaveLength(3);
+  controller.abort(new Error("stopped"));
+  expect((await ended).every(({ status }) => status === "rejected")).toBe(true);
+});
+
+test("when two owners hold all threads to their limit, a third one has the first that is free", async () => {
+  const { clock, scripts } = open();
+  const controller = new AbortController();
+  const run = (owner: string) => scripts.run(script(stubborn, { owner, signal: controller.signal }));
+  const first = [run("acme"), run("acme"), run("globex")];
+  const others = Promise.allSettled(["acme", "acme", "acme", "globex", "globex"].map(run));
+  await Promise.all(threads.map(begun));
+  expect(threads).toHaveLength(3);
+  const third = scripts.run(script("export default 1", { owner: "initech" }));
+  await clock.advance(5_500);
+  const late = { ok: false, error: "The script did not finish within 5 seconds", logs: ["begin"] };
+  expect(await Promise.all(first)).toEqual([late, late, late]);
+  // The others would end only after another 5 seconds, and the clock stands still.
+  expect(await third).toEqual(one);
+  controller.abort(new Error("stopped"));
+  expect((await others).every(({ status }) => status === "rejected")).toBe(true);
+});
+
 test("an abort after the end changes nothing", async () => {
   const { scripts } = open();
   const controller = new AbortController();

@@ -1,86 +1,103 @@
-import type { Clock, Log, ScriptRun, Scripts } from "../../../core/ports.ts";
+import type { Clock, Log, ScriptResult, ScriptRun, Scripts } from "../../../core/ports.ts";
 import type { ScriptOrder } from "./order.ts";
+import { FairQueue } from "./queue.ts";
 import { type ScriptJob, type ScriptThread, startThread } from "./thread.ts";
 
 interface Options {
   clock: Clock;
   log: Log;
-  /** How long a script may take, from its own start. */
+  /** How long a script may run, without its wait. */
   timeoutMs?: number;
 }
 
-const mostThreads = 2;
+const usualTimeoutMs = 5_000;
+const mostThreads = 3;
+/** One thread fewer than there are, so that no owner holds up all others for as long as its scripts run. */
+const mostThreadsOfOwner = mostThreads - 1;
 const mostWaiting = 32;
 const mostWaitingOfOwner = 8;
+/** In characters. */
 const longestOrder = 8 * 1024 * 1024;
 
 /**
- * Runs scripts in at most two threads, each in an interpreter of its own, so that neither the event loop nor another
- * script waits for one that does not end. At most 32 wait for a thread, 8 of one owner; the next one is refused.
+ * Runs scripts in at most three threads, two for one owner, so that neither the event loop nor another owner waits for a
+ * script that does not end. Each script has an interpreter of its own. Owners whose scripts wait take turns. At most 32
+ * scripts wait, 8 of one owner; further ones are refused.
  */
-export function threadedScripts({ clock, log, timeoutMs = 5_000 }: Options): Scripts {
-  const threads = new Set<ScriptThread>();
-  const waiting: ScriptJob[] = [];
-
-  const freeThread = () => {
-    const free = [...threads].find((thread) => thread.isFree());
-    if (free || threads.size === mostThreads) return free;
-    const onGone = () => {
-      threads.delete(thread);
-      advance();
-    };
-    const thread = startThread({ clock, log, onFree: advance, onGone });
-    threads.add(thread);
-    return thread;
-  };
-  const advance = () => {
-    while (waiting.length > 0) {
-      const thread = freeThread();
-      const job = thread && waiting.shift();
-      if (!job) return;
-      thread.begin(job);
-    }
-  };
-  const isFull = (owner: string | undefined) =>
-    waiting.length >= mostWaiting ||
-    (owner !== undefined && waiting.filter((job) => job.owner === owner).length >= mostWaitingOfOwner);
-  const drop = (job: ScriptJob) => {
-    const place = waiting.indexOf(job);
-    if (place >= 0) waiting.splice(place, 1);
-    else for (const thread of threads) if (thread.isAt(job)) thread.end();
-  };
-
-  return {
-    async run(script) {
-      script.signal.throwIfAborted();
-      const order = orderOf(script, timeoutMs);
-      if (typeof order === "string") return { ok: false, error: order, logs: [] };
-      if (isFull(script.owner)) return { ok: false, error: "Too many scripts at once; try again", logs: [] };
-      return new Promise((resolve, reject) => {
-        const settled = () => script.signal.removeEventListener("abort", onAbort);
-        const job: ScriptJob = {
-          order,
-          owner: script.owner,
-          logs: [],
-          settle(result) {
-            settled();
-            resolve(result);
-          },
-        };
-        const onAbort = () => {
-          settled();
-          drop(job);
-          reject(script.signal.reason);
-        };
-        script.signal.addEventListener("abort", onAbort);
-        waiting.push(job);
-        advance();
-      });
-    },
-  };
+export function threadedScripts(options: Options): Scripts {
+  return new ScriptPool(options);
 }
 
-/** Or why there can be none. */
+class ScriptPool implements Scripts {
+  readonly #options: Options;
+  readonly #threads = new Set<ScriptThread>();
+  readonly #waiting = new FairQueue<ScriptJob>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async run(script: ScriptRun): Promise<ScriptResult> {
+    const { owner, signal } = script;
+    signal.throwIfAborted();
+    const order = orderOf(script, this.#options.timeoutMs ?? usualTimeoutMs);
+    if (typeof order === "string") return { ok: false, error: order, logs: [] };
+    if (this.#isFull(owner)) return { ok: false, error: "Too many scripts at once; try again", logs: [] };
+    return new Promise((resolve, reject) => {
+      const end = (result: ScriptResult) => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(result);
+      };
+      const job: ScriptJob = { order, owner, logs: [], end };
+      const onAbort = () => {
+        this.#drop(job);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#waiting.add(job);
+      this.#startWaiting();
+    });
+  }
+
+  #isFull(owner: string | undefined): boolean {
+    if (this.#waiting.size >= mostWaiting) return true;
+    return owner !== undefined && this.#waiting.sizeOf(owner) >= mostWaitingOfOwner;
+  }
+
+  #startWaiting(): void {
+    for (;;) {
+      const free = [...this.#threads].find((thread) => thread.isFree());
+      if (!free && this.#threads.size === mostThreads) return;
+      const job = this.#waiting.take((owner) => this.#mayRun(owner));
+      if (!job) return;
+      (free ?? this.#addThread()).begin(job);
+    }
+  }
+
+  #mayRun(owner: string | undefined): boolean {
+    const own = [...this.#threads].filter(({ job }) => job !== undefined && job.owner === owner);
+    return own.length < mostThreadsOfOwner;
+  }
+
+  #addThread(): ScriptThread {
+    const { clock, log } = this.#options;
+    const onFree = () => this.#startWaiting();
+    const onGone = () => {
+      this.#threads.delete(thread);
+      this.#startWaiting();
+    };
+    const thread = startThread({ clock, log, onFree, onGone });
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #drop(job: ScriptJob): void {
+    if (this.#waiting.remove(job)) return;
+    for (const thread of this.#threads) if (thread.job === job) thread.end();
+  }
+}
+
+/** The order for a thread, or why the script cannot run. */
 function orderOf({ file, content, args, modules = {} }: ScriptRun, timeoutMs: number): ScriptOrder | string {
   const files = new Map(Object.entries(modules)).set(file, content);
   const json = argumentsAsJson(args);

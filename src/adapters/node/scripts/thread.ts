@@ -4,36 +4,38 @@ import type { Clock, Log, ScriptResult } from "../../../core/ports.ts";
 import { workerFile } from "../worker-file.ts";
 import { type ScriptOrder, type ScriptOutcome, type ScriptReport, tooLate, tooMuchMemory } from "./order.ts";
 
-/** A script that waits or runs; `settle` is called at most once. */
+/** A script that waits or runs. */
 export interface ScriptJob {
   order: ScriptOrder;
   owner: string | undefined;
   logs: string[];
-  settle(result: ScriptResult): void;
+  /** Called at most once. */
+  end(result: ScriptResult): void;
 }
 
 export interface ScriptThread {
+  /** The job that runs. */
+  readonly job: ScriptJob | undefined;
   isFree(): boolean;
-  isAt(job: ScriptJob): boolean;
   /** Only for a thread that is free. */
   begin(job: ScriptJob): void;
-  /** Ends it whatever it does; its job is not settled. */
+  /** Ends the thread at once, without a result for its job. */
   end(): void;
 }
 
 interface Options {
   clock: Clock;
   log: Log;
-  /** After a job. */
+  /** Called after each job. */
   onFree(): void;
-  /** When it has ended for good. */
+  /** Called once the thread has ended. */
   onGone(): void;
 }
 
 const idleMs = 60_000;
-/** From the order to the script's first line; only a thread that was just started needs a part of it. */
+/** The limit from the order to the script's first line; a thread that runs already needs next to none of it. */
 const startMs = 10_000;
-/** How long after its time the interpreter may take to notice. */
+/** How much later than its limit the interpreter may notice that a script is late. */
 const graceMs = 500;
 
 const threadFailed = "The sandbox of the script failed; try again";
@@ -43,25 +45,26 @@ export function startThread({ clock, log, onFree, onGone }: Options): ScriptThre
   const worker = openWorker();
   let job: ScriptJob | undefined;
   let ending = false;
-  let stopWaiting = () => {};
+  let cancelTimer = () => {};
 
-  const settle = (result: (logs: string[]) => ScriptResult) => {
-    stopWaiting();
+  const endJob = (resultOf: (logs: string[]) => ScriptResult) => {
+    cancelTimer();
     worker.unref();
-    const done = job;
+    const ended = job;
     job = undefined;
-    done?.settle(result(done.logs));
+    ended?.end(resultOf(ended.logs));
   };
+  const failJob = (error: string) => endJob((logs) => ({ ok: false, error, logs }));
   const end = () => {
     ending = true;
-    stopWaiting();
+    cancelTimer();
     job = undefined;
     void worker.terminate();
   };
-  const endAfter = (ms: number, order: ScriptOrder) => {
-    stopWaiting();
-    stopWaiting = clock.after(ms, () => {
-      settle((logs) => ({ ok: false, error: tooLate(order.timeoutMs), logs }));
+  const endAfter = (ms: number, { timeoutMs }: ScriptOrder) => {
+    cancelTimer();
+    cancelTimer = clock.after(ms, () => {
+      failJob(tooLate(timeoutMs));
       end();
     });
   };
@@ -71,8 +74,8 @@ export function startThread({ clock, log, onFree, onGone }: Options): ScriptThre
     if ("logged" in report) job.logs.push(report.logged);
     else if ("started" in report) endAfter(job.order.timeoutMs + graceMs, job.order);
     else {
-      settle((logs) => readOutcome(report.outcome, logs));
-      stopWaiting = clock.after(idleMs, end);
+      endJob((logs) => readOutcome(report.outcome, logs));
+      cancelTimer = clock.after(idleMs, end);
       onFree();
     }
   });
@@ -80,17 +83,19 @@ export function startThread({ clock, log, onFree, onGone }: Options): ScriptThre
     ending = true;
     const outOfMemory = err.code === "ERR_WORKER_OUT_OF_MEMORY";
     if (!outOfMemory) log.error({ err }, "A thread that runs scripts failed");
-    settle((logs) => ({ ok: false, error: outOfMemory ? tooMuchMemory : threadFailed, logs }));
+    failJob(outOfMemory ? tooMuchMemory : threadFailed);
   });
   worker.on("exit", () => {
     ending = true;
-    settle((logs) => ({ ok: false, error: threadFailed, logs }));
+    failJob(threadFailed);
     onGone();
   });
 
   return {
+    get job() {
+      return job;
+    },
     isFree: () => !job && !ending,
-    isAt: (other) => job === other,
     begin(next) {
       job = next;
       worker.ref();
@@ -101,7 +106,7 @@ export function startThread({ clock, log, onFree, onGone }: Options): ScriptThre
   };
 }
 
-/** It has none of the process' environment and streams, and little memory besides that of the sandbox. */
+/** The thread has neither the process' environment nor its streams, and little memory besides that of the sandbox. */
 function openWorker(): Worker {
   const worker = new Worker(workerFile("scripts"), {
     env: {},
@@ -109,7 +114,7 @@ function openWorker(): Worker {
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 32 },
   });
-  // What the interpreter prints when it breaks is of no use to anybody.
+  // The interpreter prints only when it breaks, and nothing of use.
   worker.stdout.resume();
   worker.stderr.resume();
   worker.unref();

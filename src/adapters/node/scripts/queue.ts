@@ -1,0 +1,45 @@
+interface Owned {
+  owner: string | undefined;
+}
+
+/** What waits, the oldest of an owner first. Owners take turns: having had a turn, an owner goes behind all others. */
+export class FairQueue<Job extends Owned> {
+  /** No queue is empty; the first one is that of the owner whose turn is next. */
+  readonly #queues = new Map<string | undefined, Job[]>();
+
+  get size(): number {
+    return [...this.#queues.values()].reduce((sum, jobs) => sum + jobs.length, 0);
+  }
+
+  sizeOf(owner: string | undefined): number {
+    return this.#queues.get(owner)?.length ?? 0;
+  }
+
+  add(job: Job): void {
+    const jobs = this.#queues.get(job.owner);
+    if (jobs) jobs.push(job);
+    else this.#queues.set(job.owner, [job]);
+  }
+
+  /** Takes the next job out, among the owners that `mayRun`. An owner that may not keeps its place. */
+  take(mayRun: (owner: string | undefined) => boolean): Job | undefined {
+    for (const [owner, jobs] of this.#queues) {
+      if (!mayRun(owner)) continue;
+      this.#queues.delete(owner);
+      const job = jobs.shift();
+      if (jobs.length > 0) this.#queues.set(owner, jobs);
+      return job;
+    }
+    return undefined;
+  }
+
+  /** Takes this job out; false if it does not wait here. */
+  remove(job: Job): boolean {
+    const jobs = this.#queues.get(job.owner) ?? [];
+    const place = jobs.indexOf(job);
+    if (place < 0) return false;
+    jobs.splice(place, 1);
+    if (jobs.length === 0) this.#queues.delete(job.owner);
+    return true;
+  }
+}
