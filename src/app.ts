@@ -10,7 +10,7 @@ import { securitySchemes } from "./http/route.ts";
 
 export type App = OpenAPIHono<AppEnv>;
 
-/** Mounts the routes under one error handler and one description of the request. */
+/** Mounts the routes behind `describeRequest` and under one error handler. */
 export function createApp(services: Services, groups: readonly App[]): App {
   const app = new OpenAPIHono<AppEnv>({ strict: true });
   app.use(describeRequest(services));
@@ -20,7 +20,7 @@ export function createApp(services: Services, groups: readonly App[]): App {
   for (const group of groups) app.route("/", group);
 
   app.route("/", docsRoutes(services));
-  // The routes stand once the app does: the document is written when somebody first asks for it.
+  // The routes don't change any more, so the document is written once, at the first request for it.
   let document: string | undefined;
   app.get("/openapi.json", (c) => {
     document ??= JSON.stringify(describe(app));
@@ -28,7 +28,7 @@ export function createApp(services: Services, groups: readonly App[]): App {
   });
   app.onError(onError);
   const methods = allowedMethods(app);
-  // Answered, not thrown: with nothing but the request's description in front of it, an error would pass that by.
+  // The 404 is answered and not thrown: an error thrown here would pass by `describeRequest`.
   app.notFound((c) => onError(noRoute(c.req, methods(c.req.path)), c));
   return app;
 }
@@ -39,7 +39,7 @@ function noRoute({ method, path }: { method: string; path: string }, allowed: re
   return new EngineError("method-not-allowed", `${method} is not allowed here; use ${Allow}`, { headers: { Allow } });
 }
 
-/** The machine-readable description, OpenAPI 3.1. Its version is the contract's, not the release's (spec "Versioning" 1). */
+/** The OpenAPI 3.1 document. Its version is the contract's, not the release's (spec "Versioning" 1). */
 export function describe(app: App) {
   return app.getOpenAPI31Document({
     openapi: "3.1.0",

@@ -9,25 +9,25 @@ import type { Database, Db } from "./db/client.ts";
 import { unlessDeadlocked } from "./db/retry.ts";
 import { accessTokens, auditLogs, members } from "./db/schema.ts";
 
-/** Who acts. A management key stands for its organization, `system` for the engine itself. */
+/** The one who acts: a signed-in user, a management key for its organization, or `system` for the engine itself. */
 export type Actor =
   | { type: "user"; id: string; name: string; email: string; sessionId: string }
   | { type: "key"; id: string; name: string }
   | { type: "system"; id: null; name: string };
 
-/** The organization that a request addresses, and what its actor may do in it. */
+/** The organization that a request addresses, and the rights of its actor there. */
 export interface Membership {
   organizationId: string;
   organizationSlug: string;
-  /** Whether it is the first organization, whose Owners keep the installation. */
+  /** Whether it is the first organization, whose Owners administer the installation. */
   first: boolean;
   role: RoleKey;
   permissions: ReadonlySet<Permission>;
-  /** Null: all of the organization's. */
+  /** The workspaces that the actor reaches; null for all of the organization. */
   workspaceIds: readonly string[] | null;
 }
 
-/** What the composition root hands to everything that does something. */
+/** The ports and options that the composition root passes to services. */
 export interface Services {
   database: Database;
   cipher: Cipher;
@@ -45,14 +45,14 @@ export interface Services {
   options: EngineOptions;
 }
 
-/** What a start decides for good; whatever may change while running is a policy. */
+/** Options that stay the same while the process runs; settings that may change are policies. */
 export interface EngineOptions {
   version: string;
-  /** Trusted proxies in front (decisions §1, "Proxy"). */
+  /** The number of trusted proxies in front (decisions §1, "Proxy"). */
   trustProxy: number;
-  /** The public address until the policy `publicAddress` names another, without a slash at its end. */
+  /** The public address unless the policy `publicAddress` names another, without a slash at its end. */
   baseUrl: string;
-  /** Provider keys and addresses of the environment, by the name of the agent secret they stand in for. */
+  /** Provider keys and addresses of the environment, by the agent secrets that they stand in for. */
   environmentKeys: ReadonlyMap<string, string>;
   /** Whether plugins may start processes on this machine. */
   allowStdioMcp: boolean;
@@ -60,7 +60,7 @@ export interface EngineOptions {
   vectors?: boolean;
 }
 
-/** All that a verb of a service may know of the call it serves. */
+/** The call that a verb of a service serves: the services, the actor, and the addressed organization. */
 export interface Ctx extends Services {
   db: Db;
   actor: Actor;
@@ -76,18 +76,19 @@ export function authorOf({ actor }: Pick<Ctx, "actor">): string | null {
 interface Change {
   /** `<noun>.<verb>`, as the audit log shows it. */
   action: string;
-  /** What was changed, in words a person knows it by. */
+  /** The name of the changed thing, as people know it. */
   target: string;
   agentId?: string;
-  /** The agent is concerned, but stays as it is: nobody has to load it anew. */
+  /** Whether the agent is only named in the audit entry: its revision stays, so that no process loads it anew. */
   agentUnchanged?: boolean;
   /** Added to the audit entry; never the value of a secret. */
   summary?: Record<string, unknown>;
 }
 
 /**
- * The only way to change configuration: the change, its audit entry and the bump of the revisions that cached
- * readers compare are one transaction. Inside `fn` only `tx` may be used.
+ * The only way to change configuration: one transaction for the change, its audit entry and the increment of the
+ * agent's revision, which readers of caches compare. `fn` may use only `tx`. A deadlock repeats it
+ * (`unlessDeadlocked`).
  */
 export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
   return unlessDeadlocked(() => writeOnce(ctx, change, fn));
@@ -107,8 +108,8 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
 }
 
 /**
- * A body may arrive long after its head was let in: what its caller may do is looked at again where something is
- * changed. Throws 401, 404 and 403 as the head would be answered now.
+ * Checks the caller's rights once more in the transaction of a change, because a body may arrive long after its head
+ * was admitted. Throws the 401, 404 and 403 that the head would get now.
  */
 async function requireStanding(tx: Db, ctx: Ctx): Promise<void> {
   const { actor, membership } = ctx;
@@ -120,19 +121,19 @@ async function requireStanding(tx: Db, ctx: Ctx): Promise<void> {
   throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
 }
 
-/** What a signed-in person may do by now. Throws 401 and 404 as a new request would be answered. */
+/** The membership of a signed-in user as it is now. Throws the 401 and 404 that a new request would get. */
 export async function currentMembership(db: Db, ctx: Ctx): Promise<Membership> {
   const { actor, membership } = ctx;
   return actor.type === "user" ? membershipIn(membership, await readStanding(db, actor, ctx)) : membership;
 }
 
-/** A role of an organization, and the workspaces of it that are reached, with commas. */
+/** A role in an organization, and the ids of the reached workspaces, joined by commas. */
 interface Standing {
   role: string | null;
   workspaceIds: string | null;
 }
 
-/** What a role may do. One that this release does not know may do nothing rather than too much. */
+/** The membership of a role. A role that this release does not know may do nothing. */
 export function membershipIn(
   { organizationId, organizationSlug, first }: Pick<Membership, "organizationId" | "organizationSlug" | "first">,
   { role: key, workspaceIds }: Standing,
@@ -149,7 +150,7 @@ export function membershipIn(
   };
 }
 
-/** Throws 401 when the token is gone, and the 404 of who left the organization. */
+/** Throws the 401 when the token is gone, and the 404 when the user has left the organization. */
 async function readStanding(
   tx: Db,
   actor: Exclude<Actor, { type: "system" }>,
@@ -178,14 +179,14 @@ const reachedWorkspaces = (organizationId: string) => sql<string | null>`(
   where wm.user_id = ${accessTokens.userId} and w.organization_id = ${organizationId})`;
 
 interface Event extends Change {
-  /** Null: of the installation, or by somebody without an account. */
+  /** Null for an event of the installation, or by somebody without an account. */
   organizationId: string | null;
   actor: { type: Actor["type"]; id: string | null; name: string | null };
   success?: boolean;
   request: { id: string; ip: string };
 }
 
-/** Entries of the audit log, in one statement. By itself only for what is no change of configuration, such as signing in. */
+/** Stores entries of the audit log in one statement. Changes of configuration use `write` instead. */
 export async function audit(db: Db, ...events: [Event, ...Event[]]): Promise<void> {
   const rows = events.map(({ actor, request, ...event }) => {
     const { organizationId, action, target, agentId = null, success = true, summary = {} } = event;
@@ -207,12 +208,12 @@ export async function audit(db: Db, ...events: [Event, ...Event[]]): Promise<voi
   await db.insert(auditLogs).values(rows);
 }
 
-/** Where clients reach the installation, without a slash at its end. */
+/** The address at which clients reach the installation, without a slash at its end. */
 export function publicAddress({ policies, options }: Services): string {
   return policies.values.publicAddress ?? options.baseUrl;
 }
 
-/** The workspaces that limit a query, or null when the actor reaches all of the organization's. */
+/** The workspaces that limit a query; null when the actor reaches all of the organization. */
 export function workspaceScope(membership: Membership): readonly string[] | null {
   return reachesAllWorkspaces(membership.role) ? null : membership.workspaceIds;
 }
@@ -222,7 +223,7 @@ export function requirePermission(membership: Membership, permission: Permission
   if (!membership.permissions.has(permission)) throw lacking(permission);
 }
 
-/** The same for what concerns the whole installation: it takes the permission in the first organization. */
+/** `requirePermission` for the whole installation: the permission must be held in the first organization. */
 export function requireInstallationPermission(membership: Membership, permission: Permission): void {
   if (!membership.first) throw lacking(permission);
   requirePermission(membership, permission);

@@ -27,14 +27,14 @@ const renewalMs = 5_000;
 const upkeepMs = 10_000;
 const revocationMs = 2_000;
 
-/** What a start knows before it opens anything. */
+/** The parts of a start that open neither port nor database. */
 export interface Setup {
   environment: Environment;
   settings: Settings;
   log: Log;
 }
 
-/** Reads the settings and opens the log; throws `ConfigError` with every problem. Warns of variables that lost their meaning. */
+/** Reads the settings and opens the log, which warns of retired variables. Throws `ConfigError` with every problem. */
 export function prepare(environment: Environment, { terminal }: { terminal: boolean }): Setup {
   const settings = parseSettings(environment);
   const log = createLog({ level: settings.LOG_LEVEL, pretty: terminal, secrets: bootSecrets(environment) });
@@ -65,7 +65,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       egress: createEgress({ clock: systemClock }),
       mcp: createMcp({ clock: systemClock, log, environment }),
       files: {
-        // Replicas, which a PostgreSQL server may have, would not see each other's files.
+        // With PostgreSQL there may be replicas, which would not see files in a directory of this machine.
         directory: settings.DATABASE_URL === undefined ? directoryStore(join(settings.DATA_DIR, "files")) : null,
         s3: createS3({ clock: systemClock, endpoint: settings.S3_ENDPOINT }),
       },
@@ -90,7 +90,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
   }
 }
 
-/** The embedded database has one process, PostgreSQL any number. */
+/** The messages of one process suffice with the embedded database; with PostgreSQL there may be replicas. */
 function openNotify({ DATABASE_URL }: Settings, database: Storage["database"], log: Log): Notify {
   if (DATABASE_URL === undefined) return localNotify(log);
   return postgresNotify({ target: postgresTarget(DATABASE_URL), database, clock: systemClock, log });
@@ -98,9 +98,9 @@ function openNotify({ DATABASE_URL }: Settings, database: Storage["database"], l
 
 export interface RunningServer {
   engine: Engine;
-  /** Where this machine reaches it, such as `http://localhost:4000`. */
+  /** The server's address on this machine, such as `http://localhost:4000`. */
   address: string;
-  /** Shown once to whoever starts an installation that has no owner yet; null when it has one. */
+  /** The token of the setup link, to be shown once; null when the installation has an owner. */
   setupToken: string | null;
   /** Lets running turns finish within the grace of the settings, then ends all connections and closes the database. */
   stop(): Promise<void>;
@@ -145,7 +145,7 @@ function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Ru
   const stop = async () => {
     log.info({ graceSeconds: settings.SHUTDOWN_GRACE_SECONDS }, "Stopping");
     await opened.engine.stop(settings.SHUTDOWN_GRACE_SECONDS * 1000);
-    // Only now: until here the leases of turns that are allowed to finish must be renewed.
+    // Upkeep stops only now, because it renews the leases of turns that may still finish.
     stopUpkeep();
     await listener.close();
     await opened.close();
@@ -157,7 +157,7 @@ function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Ru
   };
 }
 
-/** Calls `work` every `ms`, never twice at a time, until the returned function is called. */
+/** Calls `work` `ms` after its last end, again and again, until the returned function is called. */
 function repeat(ms: number, work: () => Promise<void>, log: Log): () => void {
   let cancel = () => {};
   let stopped = false;
@@ -178,7 +178,7 @@ function repeat(ms: number, work: () => Promise<void>, log: Log): () => void {
 
 const everywhere = new Set(["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]);
 
-/** Where this machine reaches a server that listens on `host`. */
+/** The address on this machine of a server that listens on `host`. */
 export function localAddress(host: string, port: number): string {
   if (everywhere.has(host)) return `http://localhost:${port}`;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

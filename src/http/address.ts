@@ -2,7 +2,7 @@ const ipv4 = /^\d{1,3}(\.\d{1,3}){3}$/;
 
 /**
  * The client's address: the socket's, or with trusted proxies in front the `trustProxy`-th entry of
- * `X-Forwarded-For` from the right (decisions §1, "Proxy"). Entries left of it are the client's own words.
+ * `X-Forwarded-For` from the right (decisions §1, "Proxy"). The client itself may have written the entries left of it.
  */
 export function clientAddress(
   socket: string | undefined,
@@ -12,24 +12,24 @@ export function clientAddress(
   const own = parseAddress(socket ?? "") ?? "unknown";
   if (trustProxy === 0 || forwardedFor === undefined) return own;
   const entries = forwardedFor.split(",");
-  // A shorter list comes from inside the proxies: its first entry was written by one of them.
+  // A shorter list comes from inside the proxies: one of them wrote its first entry.
   const entry = entries[Math.max(0, entries.length - trustProxy)] ?? "";
   return parseAddress(entry) ?? own;
 }
 
-/** Who is throttled: an IPv4 address, or the /64 that an IPv6 address is in, since its holder owns all of it. */
+/** The address that throttles count: an IPv4 address, or the /64 of an IPv6 address, all of which one holder owns. */
 export function clientKey(ip: string): string {
   const groups = ipv6Groups(ip);
   return groups ? `${groups.slice(0, 4).join(":")}::/64` : ip;
 }
 
-/** The /48 that an IPv6 address is in, which one holder may own as well; null for an IPv4 address. */
+/** The /48 of an IPv6 address, which one holder may own too; null for an IPv4 address. */
 export function networkKey(ip: string): string | null {
   const groups = ipv6Groups(ip);
   return groups ? `${groups.slice(0, 3).join(":")}::/48` : null;
 }
 
-/** An address without port, brackets, zone and IPv4-in-IPv6 prefix, or null. */
+/** The address without port, brackets, zone and IPv4-in-IPv6 prefix; null when the text is none. */
 function parseAddress(text: string): string | null {
   const trimmed = text.trim().toLowerCase();
   const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(trimmed)?.[1];
@@ -40,7 +40,7 @@ function parseAddress(text: string): string | null {
   return ipv6Groups(bare) ? bare : null;
 }
 
-/** The eight groups of an IPv6 address without leading zeros, or null when it is none. */
+/** The eight groups of an IPv6 address without leading zeros; null for other texts. */
 function ipv6Groups(ip: string): string[] | null {
   if (!ip.includes(":")) return null;
   const halves = ip.split("::");
@@ -54,7 +54,7 @@ function ipv6Groups(ip: string): string[] | null {
     : null;
 }
 
-/** A half's groups; an IPv4 tail counts as two, whose value no /64 depends on. */
+/** The groups of a half. An IPv4 tail becomes two groups of 0, since no /64 depends on their value. */
 function toGroups(half: string): string[] {
   if (half === "") return [];
   const groups = half.split(":");

@@ -32,21 +32,21 @@ import {
   upsertThrottle,
 } from "./throttle.ts";
 
-/** A use is written down at most this often, so that a guarded request reads and does not write. */
+/** The use of a token is stored at most this often, so that most guarded requests only read. */
 const refreshMs = 60 * 60 * 1000;
 
 interface Credential {
   token: string;
   kind: TokenKind;
-  /** From the cookie, which a browser also sends when another site asks it to. */
+  /** Whether the token came from the cookie, which a browser also sends when a page of another site asks for it. */
   ambient: boolean;
 }
 
 const known = alias(accessTokens, "known");
-/** An organization of theirs, and their role in it. */
+/** The organization that the call addresses, and the caller's membership in it. */
 const reached = { organization: alias(organizations, "reached"), member: alias(members, "reached") };
 
-/** Of a known token. */
+/** The fields of a known token and its caller. */
 const caller = fields({
   id: known.id,
   kind: known.kind,
@@ -67,10 +67,10 @@ type Caller = RowOf<typeof caller>;
 const leastInstallationCalls = 60;
 
 /**
- * Token, user, addressed organization, role and workspaces, and the count of the caller's requests, in one round trip.
- * `slug` addresses an organization; `stranger` is whom an unknown token counts for. On a route of the installation an
- * unaddressed request means the first organization; such routes are counted apart, so that a caller who used the policy
- * `rateLimit` up can still mend it.
+ * Reads token, user, addressed organization, role and workspaces, and counts the caller's request, in one round trip.
+ * `slug` addresses an organization; `stranger` is the key that a call with an unknown token counts for. On a route of
+ * the installation a request that names no organization means the first one. Such routes are counted apart, so that a
+ * caller who used up the policy `rateLimit` can still change it.
  */
 const lookup = statement(
   {
@@ -122,7 +122,7 @@ const lookup = statement(
   },
 );
 
-/** Someone signed in who belongs to no organization: no permission, and an id that no row has. */
+/** The membership of a signed-in user who belongs to no organization: no permission, and an id that no row has. */
 const nowhere: Membership = {
   organizationId: "00000000-0000-0000-0000-000000000000",
   organizationSlug: "",
@@ -133,37 +133,36 @@ const nowhere: Membership = {
 };
 
 interface Addressing {
-  /** A request that names no organization means the first one, not the caller's active one. */
+  /** Whether a request that names no organization means the first one instead of the caller's active one. */
   installation?: boolean;
 }
 
 /**
- * Finds out who calls and which organization is addressed, and counts the call, in one query. Throws the 401s, the 429
- * of the policy `rateLimit`, the 403 of a cookie that comes from a foreign page, and the 404 of an organization out of
- * reach.
+ * Finds the caller and the addressed organization, and counts the call, in one query. Throws the 401s, the 429 of the
+ * policy `rateLimit`, the 403 of a cookie that a foreign page sent, and the 404 of an organization out of reach.
  */
 export async function authenticate(c: Context<AppEnv>, addressing: Addressing = {}): Promise<Ctx> {
   return identify(c, readCredential(c), addressing);
 }
 
-/** The same for routes where a management key is no credential: it is the 401 of any unknown token. */
+/** `authenticate` for routes where a management key is no credential: there it is the 401 of an unknown token. */
 export async function authenticateSession(c: Context<AppEnv>): Promise<Ctx> {
   const credential = readCredential(c);
   if (credential.kind !== "session") throw invalid();
   return identify(c, credential);
 }
 
-/** Whether the caller offers a session, valid or not: a bearer token of that form, else the cookie. */
+/** Whether the caller sends a session token, valid or not: a bearer token of that form, else the cookie. */
 export function offersSession(c: Context<AppEnv>): boolean {
   const bearer = readBearer(c);
   return bearer === null ? readSessionCookie(c) !== null : tokenKind(bearer) === "session";
 }
 
-/** The bearer token, or null without the header. Throws the 401 for any other form of it, a repeated one too. */
+/** The bearer token, or null without `Authorization`. Throws the 401 for any other form, and for a repeated header. */
 export function readBearer(c: Context<AppEnv>): string | null {
   const header = c.req.header("Authorization");
   if (header === undefined) return null;
-  // A repeated header arrives joined by ", ": the space gives it away.
+  // A repeated header arrives joined by ", ", and the pattern allows no space in a token.
   const token = /^Bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
   if (!token) throw new EngineError("unauthorized", "Authorization must be sent once, as: Bearer <token>");
   return token;
@@ -214,7 +213,7 @@ async function identify(
   };
 }
 
-/** The row of a known token, or of a management key that is met in its older form for the first time. */
+/** The row of a known token, or of a management key that was stored in the older form until this call. */
 async function findCaller(
   c: Context<AppEnv>,
   { token, kind }: Credential,
@@ -230,7 +229,7 @@ async function findCaller(
   return rewritten ? countAndFind(c, [tokenDigest, ...addressing], now) : null;
 }
 
-/** The row of a known token. What is left of the caller's limit goes into the answer, whatever that will be. */
+/** The row of a known token. Sets the headers that tell what is left of the caller's limit, for any answer. */
 async function countAndFind(
   c: Context<AppEnv>,
   [tokenDigest, address, installation]: [Uint8Array, string | null, boolean],
@@ -254,7 +253,7 @@ const readOnlyMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 
 const invalid = () => new EngineError("unauthorized", "Invalid or expired credentials");
 
-/** The path's organization, else the header's. A request that names two addresses none. */
+/** The slug of the path, else of the header. Throws the 404 when they differ. */
 function addressedOrganization(c: Context<AppEnv>): string | null {
   const inPath: string | undefined = c.req.param("orgSlug");
   const inHeader = c.req.header("X-Organization");
@@ -277,7 +276,7 @@ function toMembership(row: Caller): Membership | null {
   return membershipIn(organization, { role: roleKey, workspaceIds });
 }
 
-/** Notes the use; a session lives on from here, a management key ends when it was said to. */
+/** Stores the use of a token, and extends a session from now; a management key keeps its expiry. */
 async function refresh({ database }: Services, { id, kind }: Caller, now: number): Promise<void> {
   const expiry = kind === "session" ? { expiresAt: new Date(now + sessionSeconds * 1000) } : {};
   await database.db

@@ -2,12 +2,12 @@ import type { Context } from "hono";
 import { EngineError } from "../core/errors.ts";
 import type { AppEnv } from "./environment.ts";
 
-/** What a body may have unless its route says otherwise: 1 MiB (decisions §3). */
+/** The most bytes of a body unless its route says otherwise: 1 MiB (decisions §3). */
 export const maxBodyBytes = 1024 * 1024;
 
 /**
- * Throws the 413 for a longer body. A declared length is believed, since servers hold the client to it; a body without
- * one is read here, up to the limit, and put back.
+ * Throws the 413 for a longer body. A declared length is trusted, because servers enforce it; a body without one is
+ * read here, up to the limit, and put back into the request.
  */
 export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes): Promise<void> {
   if (c.req.method === "GET" || c.req.method === "HEAD") return;
@@ -31,7 +31,7 @@ async function readAtMost(body: ReadableStream<Uint8Array>, limit: number): Prom
     if (done) break;
     size += value.byteLength;
     if (size > limit) {
-      // Not awaited: a client may never answer the cancel.
+      // The cancel is not awaited: a client may never answer it.
       void reader.cancel().catch(() => {});
       throw tooLarge(limit);
     }

@@ -9,8 +9,8 @@ import { isSecure } from "./origin.ts";
 export const sessionCookie = "agent_engine.session_token";
 
 /**
- * The session's token, or null. Throws the 401 of several that differ: a neighbouring site may have planted one of them
- * for a path of ours, and nobody could say which is meant.
+ * The session's token, or null. Throws the 401 for several cookies that differ: a neighbouring site may have set one of
+ * them for a path of this server, and nothing tells which one is meant.
  */
 export function readSessionCookie(c: Context<AppEnv>): string | null {
   const sent = (c.req.header("Cookie") ?? "").split(";").filter((pair) => pair.trim().startsWith(`${sessionCookie}=`));
@@ -20,7 +20,7 @@ export function readSessionCookie(c: Context<AppEnv>): string | null {
   return getCookie(c, sessionCookie) || null;
 }
 
-/** Gives the browser the token, out of the page's reach and for as long as the session lives. */
+/** Gives the browser the token for as long as the session lives, out of reach of the page's scripts. */
 export function setSessionCookie(c: Context<AppEnv>, token: string): void {
   setCookie(c, sessionCookie, token, { ...attributes(c), maxAge: sessionSeconds });
 }

@@ -5,19 +5,19 @@ import type { Assets } from "../core/ports.ts";
 import { matchesEtag } from "./etag.ts";
 import { router } from "./route.ts";
 
-/** What the page loads; the names are those of Swagger UI's own package. */
+/** The files that the page loads, by their names in Swagger UI's own package. */
 const files = {
   "swagger-ui.css": "text/css; charset=utf-8",
   "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 } as const;
 
 /**
- * `/docs`: the document as pages that people read and try out. All of it comes from this server, and the policy holds
- * the browser to that. It needs the files that are shipped beside the program; without them there is no such route.
+ * `/docs`: the API document as pages to read and try out. Everything comes from this server, and the content security
+ * policy enforces this. The routes need the files that are shipped beside the program, and answer 404 without them.
  */
 export function docsRoutes({ assets }: Services) {
   const routes = router();
-  const load = keeping(assets);
+  const load = loadOnce(assets);
   routes.get("/docs", async (c) => {
     const missing = (await Promise.all(Object.keys(files).map(load))).includes(null);
     if (missing) return c.notFound();
@@ -42,16 +42,16 @@ interface Asset {
   etag: string;
 }
 
-/** Reads each file once, when it is first asked for: it changes only with the program. */
-function keeping(assets: Assets): (name: string) => Promise<Asset | null> {
-  const kept = new Map<string, Asset>();
+/** Reads each file at its first request only: files change only with the program. */
+function loadOnce(assets: Assets): (name: string) => Promise<Asset | null> {
+  const loaded = new Map<string, Asset>();
   return async (name) => {
-    const known = kept.get(name);
+    const known = loaded.get(name);
     if (known) return known;
     const bytes = await assets.read(name);
     if (!bytes) return null;
     const asset = { bytes, etag: `"${await contentVersion(bytes)}"` };
-    kept.set(name, asset);
+    loaded.set(name, asset);
     return asset;
   };
 }
@@ -61,7 +61,7 @@ async function contentSecurityPolicy(): Promise<string> {
     "default-src 'none'",
     `script-src 'self' ${await hash(script)}`,
     `style-src 'self' ${await hash(style)}`,
-    // Its icons are addresses of the style sheet's own.
+    // The icons of the style sheet are data addresses.
     "img-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",
@@ -72,7 +72,7 @@ async function contentSecurityPolicy(): Promise<string> {
 
 const hash = async (source: string) => `'sha256-${toBase64(await digest(source))}'`;
 
-// Nothing here may name another host: the validator that is on by default would be told of every page view.
+// Nothing here may name another host: by default Swagger UI would tell its validator of every page view.
 const script = `
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -96,7 +96,7 @@ body { margin: 0; }
 noscript p { margin: 2rem auto; max-width: 40rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
 `;
 
-// Relative addresses, so that a proxy may serve it all under a path of its own.
+// The addresses are relative, so that a proxy may serve the pages under a path of its own.
 const page = `<!doctype html>
 <html lang="en">
 <head>

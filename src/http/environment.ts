@@ -1,16 +1,17 @@
 import type { Ctx, Services } from "../context.ts";
 import type { Log } from "../core/ports.ts";
 
-/** What the middleware puts beside every request. `ctx` is there on guarded routes only. */
+/** The variables that middleware sets for every request. */
 export interface AppEnv {
   Variables: {
     services: Services;
-    /** How many proxies in front are trusted to name the client. */
     requestId: string;
+    /** The client's address (`clientAddress`). */
     ip: string;
     log: Log;
+    /** Set on guarded routes only. */
     ctx: Ctx;
   };
-  /** What the runtime's server knows of the connection. */
+  /** The values that the runtime's server gives of the connection. */
   Bindings: { remoteAddress?: string };
 }

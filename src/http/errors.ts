@@ -33,7 +33,7 @@ const reasonPhrases: Record<number, string> = {
   504: "Gateway Timeout",
 };
 
-/** A chat-completions vendor's error types, for clients that ask for that shape with `X-Error-Format: openai`. */
+/** The error types of the chat-completions vendor, for clients that send `X-Error-Format: openai`. */
 export function vendorType(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
@@ -42,7 +42,7 @@ export function vendorType(status: number): string {
   return status < 500 ? "invalid_request_error" : "server_error";
 }
 
-/** More help nobody, and a body may have as many as it has bytes. */
+/** The most issues in an answer: more help nobody, and a body may have as many as it has bytes. */
 export const shownIssues = 50;
 
 /** Turns zod's issues into the 400 of decisions §3. */
@@ -56,7 +56,7 @@ export function invalid(issues: readonly { path: readonly PropertyKey[]; message
   return new EngineError("bad-request", message, { issues: list });
 }
 
-/** What a thrown thing means to the caller. A cause that is not ours becomes a 500 without words. */
+/** The error that the caller sees for a thrown value. Errors of libraries and defects become a 500 without details. */
 export function toEngineError(error: unknown): EngineError {
   if (error instanceof EngineError) return error;
   if (error instanceof HTTPException) {
@@ -64,12 +64,12 @@ export function toEngineError(error: unknown): EngineError {
     if (error.status === 413) return new EngineError("too-large", error.message);
     if (error.status === 415) return new EngineError("unsupported-media-type", "Content-Type must be application/json");
   }
-  // Nobody hears it: the client hung up while its body was read.
+  // Nobody sees this answer: the client hung up while its body was read.
   if (isHangUp(error)) return new EngineError("bad-request", "The request broke off");
   return new EngineError("internal", "Internal server error", { cause: error });
 }
 
-/** How Node and the web's streams say that a request broke off. */
+/** Whether Node or a web stream reports with this error that a request broke off. */
 function isHangUp(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error ? error.code : undefined;
@@ -84,7 +84,7 @@ interface BodyOptions {
 /** The one place that writes an error body. */
 export function errorBody(error: EngineError, { requestId, vendorShape }: BodyOptions) {
   const { status, code, issues } = error;
-  // What broke inside is for the log alone.
+  // Only the log shows the message of a 500.
   const message = status === 500 ? "Internal server error" : error.message;
   const extra = { ...(issues ? { issues } : {}), ...(status === 500 ? { requestId } : {}) };
   if (vendorShape) {
@@ -95,11 +95,11 @@ export function errorBody(error: EngineError, { requestId, vendorShape }: BodyOp
 
 export const onError: ErrorHandler<AppEnv> = (thrown, c) => {
   const error = toEngineError(thrown);
-  // What has no cause was said in the log already, where it happened.
+  // The code that throws an error without a cause has logged the cause itself.
   if (error.status >= 500 && error.cause !== undefined) {
     c.var.log.error({ err: error.cause, status: error.status }, error.message);
   }
-  // RFC 9110 wants it on every 401; for a bearer scheme browsers ask nobody for a password.
+  // RFC 9110 requires the header on every 401. Browsers show no password prompt for the bearer scheme.
   if (error.status === 401) c.header("WWW-Authenticate", "Bearer");
   const vendorShape = c.req.path.startsWith("/v1/") && c.req.header("X-Error-Format") === "openai";
   return c.json(errorBody(error, { requestId: c.var.requestId, vendorShape }), error.status, error.headers);

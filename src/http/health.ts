@@ -21,7 +21,7 @@ const health = createRoute({
   responses: { 200: json(Health, "It does."), 503: json(Health, "It is stopping.") },
 });
 
-/** The health route, and the switch that a graceful stop throws. */
+/** The health route, and `stopping`, after which it answers 503. */
 export function createHealth({ clock, options }: Services) {
   let status: "ok" | "stopping" = "ok";
   const routes = router().openapi(health, (c) => {

@@ -4,26 +4,26 @@ import type { Database } from "../db/client.ts";
 import { accessTokens } from "../db/schema.ts";
 import { countCall, type Limit, requireAllowed, uncountCall } from "./throttle.ts";
 
-/** As many characters of a key as its row names. */
+/** The number of a key's characters that its row stores in `prefix`. */
 const prefixLength = 10;
 
-/** Bcrypt reads no further; our keys are shorter. */
+/** Bcrypt reads no further, and the engine's keys are shorter. */
 const longestKey = 72;
 
-/** Wrong keys with a right beginning, from one address: each costs the server a slow hash or several. */
+/** The limit of wrong keys with a right beginning from one client: each costs the server one slow hash or several. */
 const attempts: Limit = { calls: 30, windowMs: 60_000 };
 
 interface Attempt {
   key: string;
   digest: Uint8Array;
-  /** Whom a wrong key counts for. */
+  /** The client (`clientKey`) that a wrong key counts for. */
   client: string;
   now: number;
 }
 
 /**
- * Rewrites a management key of the older form, bcrypt, as SHA-256 at its first use (spec "Authentication" 3). True when
- * the digest may be looked up now. Throws the 429 of too many wrong keys that begin like one.
+ * Rewrites a management key of the older form, bcrypt, as SHA-256 at its first use (spec "Authentication" 3). Answers
+ * true when the digest can be found now. Throws the 429 of too many wrong keys that begin like a stored one.
  */
 export async function rewriteLegacyKey(services: Services, { key, digest, client, now }: Attempt): Promise<boolean> {
   if (key.length > longestKey) return false;
@@ -31,12 +31,12 @@ export async function rewriteLegacyKey(services: Services, { key, digest, client
   const rows = await candidates(database, { key, digest, now });
   if (rows.length === 0) return false;
   const counter = `legacy-key:${client}`;
-  // Before the hashing, so that attempts at the same time can't outrun the limit.
+  // The call is counted before the hashing, so that simultaneous attempts can't exceed the limit.
   requireAllowed(await countCall(services, counter, attempts), "wrong keys");
   for (const { id, legacyHash } of rows) {
     if (legacyHash !== null && !(await services.passwords.verifyBcrypt(legacyHash, key))) continue;
     await uncountCall(services, counter);
-    // Of first uses at the same time one writes; all find the digest afterwards.
+    // Of simultaneous first uses one writes, and all find the digest afterwards.
     const written = await database.db
       .update(accessTokens)
       .set({ digest, legacyHash: null })
@@ -50,7 +50,7 @@ export async function rewriteLegacyKey(services: Services, { key, digest, client
 
 const bcryptForm = "^\\$2[abxy]\\$[0-9]{2}\\$.{53}$";
 
-/** Rows that the key may be of, and the one that another first use has just rewritten. */
+/** The rows that the key may belong to, including one that another first use has just rewritten. */
 function candidates({ db }: Database, { key, digest, now }: Omit<Attempt, "client">) {
   const { id, kind, prefix, legacyHash, expiresAt, createdAt } = accessTokens;
   const alive = or(isNull(expiresAt), gt(expiresAt, new Date(now)));

@@ -3,7 +3,7 @@ import { publicAddress } from "../context.ts";
 import { EngineError } from "../core/errors.ts";
 import type { AppEnv } from "./environment.ts";
 
-/** Whether the browser speaks https with us, itself or through proxies in front. */
+/** Whether the browser uses https, to this server or to a proxy in front. */
 export function isSecure(c: Context<AppEnv>): boolean {
   const { services } = c.var;
   const url = new URL(c.req.url);
@@ -14,10 +14,10 @@ export function isSecure(c: Context<AppEnv>): boolean {
 }
 
 /**
- * The origin of a page that is not this server's, "null" of one that a browser does not name; null when there is none.
- * For doors that ask for no credentials: there the name that a request asks for proves nothing, since any site may have
- * its own name point at this server (DNS rebinding). Only the public address is believed, and what no site can have: an
- * IP address, and localhost.
+ * The origin of the foreign page that sent the request, "null" when the browser does not name it; null for no page or
+ * one of this server. Doors without credentials use it. There the host of a request proves nothing, since any site may
+ * let its own name point at this server (DNS rebinding). So a page counts as this server's only at the public address,
+ * at an IP address or at localhost, which no site can own.
  */
 export function originOfForeignPage(c: Context<AppEnv>): string | null {
   const origin = c.req.header("Origin");
@@ -27,18 +27,18 @@ export function originOfForeignPage(c: Context<AppEnv>): string | null {
   return own ? null : origin;
 }
 
-/** Throws the 403 unless the request comes from a page of ours. */
+/** Throws the 403 unless a page of this server sent the request. */
 export function requireOwnOrigin(c: Context<AppEnv>): void {
   const origin = c.req.header("Origin");
   const site = c.req.header("Sec-Fetch-Site");
   if (site === "cross-site") throw foreign();
-  // Pages never set this header themselves, so it is as good as the Origin where a browser leaves that out.
+  // No page can set `Sec-Fetch-Site`, so it replaces `Origin` where a browser leaves that out.
   if (origin === undefined && site === "same-origin") return;
   const page = parseOrigin(origin);
   if (!page || !(isPublic(c, page) || isAddressed(c, page))) throw foreign();
 }
 
-/** The same for a route that gives a session instead of using one: a client that is no browser sends no Origin. */
+/** `requireOwnOrigin` for a route that gives a session: clients that are no browsers may call it without an Origin. */
 export function refuseForeignOrigin(c: Context<AppEnv>): void {
   if (c.req.header("Origin") !== undefined || c.req.header("Sec-Fetch-Site") === "cross-site") requireOwnOrigin(c);
 }
@@ -52,8 +52,8 @@ const isPublic = (c: Context<AppEnv>, page: URL) => sameHost(page, new URL(publi
 const isAddressed = (c: Context<AppEnv>, page: URL) => sameHost(page, new URL(c.req.url));
 
 /**
- * Hosts are compared, not schemes: behind a proxy that ends TLS this server sees http where the browser says https. So a
- * default port is as good as none.
+ * Compares hosts and not schemes: behind a proxy that ends TLS this server sees http where the browser uses https. So
+ * the default ports of both count as none.
  */
 function sameHost(one: URL, other: URL): boolean {
   return one.hostname === other.hostname && portOf(one) === portOf(other);
@@ -61,7 +61,7 @@ function sameHost(one: URL, other: URL): boolean {
 
 const portOf = ({ port }: URL) => (port === "80" || port === "443" ? "" : port);
 
-/** Whether nobody can have the name of a host point elsewhere: an IP address as `URL` writes it, or localhost. */
+/** Whether a host is no name that somebody can own: an IP address as `URL` writes it, or localhost. */
 function isUnownable(hostname: string): boolean {
   return /^(?:\d+(?:\.\d+){3}|\[.+\]|(?:.+\.)?localhost)$/.test(hostname);
 }

@@ -12,7 +12,7 @@ const securityHeaders = {
   "X-Frame-Options": "DENY",
 };
 
-/** Names the request, finds its client and logs one line when it is answered. Goes before everything else. */
+/** Gives the request an id, finds its client, and logs one line after the answer. It must be the first middleware. */
 export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
   const { clock, options } = services;
   return async (c, next) => {
@@ -30,17 +30,17 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
 
     restore(c, headers);
     const { method, path } = c.req;
-    const line = { method, path: clip(path, 256), status: c.res.status, ms: clock.now() - startedAt };
-    log[path === "/health" ? "debug" : "info"](line, "Request");
+    const fields = { method, path: clip(path, 256), status: c.res.status, ms: clock.now() - startedAt };
+    log[path === "/health" ? "debug" : "info"](fields, "Request");
   };
 }
 
-/** An id that a proxy gave is kept when it can do no harm in a log. */
+/** The id that a proxy gave, if its characters are harmless in a log. */
 function acceptId(id: string | undefined): string | null {
   return id !== undefined && /^[A-Za-z0-9_.:-]{1,128}$/.test(id) ? id : null;
 }
 
-/** A handler that answers a `Response` of its own leaves out what was prepared. */
+/** Sets the headers again when a handler answered with a `Response` of its own, which lacks them. */
 function restore(c: Context<AppEnv>, headers: Record<string, string>): void {
   if (c.res.headers.has("X-Request-Id")) return;
   for (const [name, value] of Object.entries(headers)) c.header(name, value);

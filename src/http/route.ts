@@ -9,14 +9,14 @@ import { limitBody, maxBodyBytes } from "./body.ts";
 import type { AppEnv } from "./environment.ts";
 import { ErrorBody, invalid } from "./errors.ts";
 
-/** The three schemes of the spec, "Authentication" 1; any one of them will do. */
+/** The three security schemes (spec "Authentication" 1), each of which is enough. */
 export const securitySchemes = {
   managementApiKey: { type: "http", scheme: "bearer", description: "A management key, `aek_…`." },
   sessionCookie: { type: "apiKey", in: "cookie", name: "agent_engine.session_token" },
   sessionBearer: { type: "http", scheme: "bearer", description: "The token of a sign-in." },
 } as const;
 
-/** A group of routes whose failed validation is our 400. */
+/** A group of routes, in which a failed validation is the 400 of decisions §3. */
 export function router(): OpenAPIHono<AppEnv> {
   return new OpenAPIHono<AppEnv>({
     defaultHook: (result) => {
@@ -25,11 +25,12 @@ export function router(): OpenAPIHono<AppEnv> {
   });
 }
 
-/** `application/json` with a schema, in the form that routes declare bodies and answers in. */
+/** An answer in JSON, as routes declare it. */
 export function json<Schema extends z.ZodType>(schema: Schema, description: string) {
   return { description, content: { "application/json": { schema } } };
 }
 
+/** A required body in JSON, as routes declare it. */
 export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   required: true,
   content: { "application/json": { schema } },
@@ -37,7 +38,7 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
 
 const errorAnswer = (description: string) => json(ErrorBody, description);
 
-/** The error answers with these statuses, described, for routes that can give them. */
+/** The error answers with these statuses and their descriptions, as routes declare them. */
 export function errorAnswers<Status extends keyof typeof descriptions>(...statuses: readonly Status[]) {
   return Object.fromEntries(statuses.map((status) => [status, errorAnswer(descriptions[status])])) as Record<
     Status,
@@ -64,17 +65,18 @@ const descriptions = {
 type Declared = RouteConfig & { operationId: string; tags: string[]; summary: string };
 
 interface GuardOptions {
-  /** Management keys are refused with 403: only a signed-in person may do this. */
+  /** Whether only a signed-in person may call the route: a management key is refused with 403. */
   sessionOnly?: boolean;
-  /** It concerns the whole installation: the permission has to be held in the first organization. */
+  /** Whether the route concerns the whole installation: then the permission must be held in the first organization. */
   installation?: boolean;
-  /** Bytes that the body may have. It is read once the caller is known to be allowed. */
+  /** The most bytes of the body, which is read only after the caller was admitted. */
   bodyLimit?: number;
 }
 
 /**
- * The only way to declare a management route: authenticates the caller, checks the permission before anything of the
- * request is validated, and writes both into the document (spec "Authentication" 1). `null` asks for a session alone.
+ * The only way to declare a management route: authenticates the caller, checks the permission before the request is
+ * validated, and writes both into the document (spec "Authentication" 1). The permission `null` requires only a
+ * session.
  */
 export function guarded<const Route extends Declared>(
   permission: Permission | null,
@@ -87,7 +89,7 @@ export function guarded<const Route extends Declared>(
     if (sessionOnly) requireSession(ctx.actor);
     if (permission) require(ctx.membership, permission);
     c.set("ctx", ctx);
-    // No proxy may keep what one caller was shown; a handler may say otherwise.
+    // No proxy may store the answer to one caller; a handler may allow it.
     c.header("Cache-Control", "no-store");
     await limitBody(c, bodyLimit);
     await next();
@@ -103,10 +105,10 @@ export function guarded<const Route extends Declared>(
   });
 }
 
-/** What strangers may send: a form, not a document. */
+/** The most bytes of a body on a route without authentication: enough for a form, not for a document. */
 const strangersBodyBytes = 64 * 1024;
 
-/** Declares a route that anybody may call. */
+/** Declares a route that needs no authentication. */
 export function unguarded<const Route extends Declared>(route: Route) {
   const bound = createMiddleware<AppEnv>(async (c, next) => {
     await limitBody(c, strangersBodyBytes);
@@ -120,18 +122,19 @@ export function unguarded<const Route extends Declared>(route: Route) {
   });
 }
 
-/** Whether nothing but JSON will do; a body in several forms is its handler's to tell apart. */
+/** Whether the body must be JSON. A handler that takes several forms tells them apart itself. */
 function wantsJson({ request }: Declared): boolean {
   return Object.keys(request?.body?.content ?? {}).join() === "application/json";
 }
 
-/** JSON and what is written as it, such as `application/ld+json`, with any parameters. */
+/** JSON and types based on it, such as `application/ld+json`, with any parameters. */
 const jsonType = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
 const usualType = /^application\/json(; ?charset=utf-8)?$/i;
 
 /**
- * Without this the validator takes a body of another type, or without one, for an empty object. It refuses legal
- * spellings too (RFC 9110 §8.3.1), a space before the `;` for one: it gets to see the plain one.
+ * Throws the 415 for a body of another type. Without this the validator would take such a body, or one without a type,
+ * for an empty object. Legal spellings that the validator refuses (RFC 9110 §8.3.1), such as a space before the `;`,
+ * are replaced by the plain one.
  */
 function checkContentType(route: Declared) {
   const wanted = wantsJson(route);
@@ -151,7 +154,7 @@ function checkContentType(route: Declared) {
   });
 }
 
-/** Where a body may be left out, an empty one is left out, whatever type it is said to have. */
+/** Makes an empty body an empty object, whatever its type, for routes where the body may be left out. */
 async function fillEmptyBody(c: Context<AppEnv>): Promise<void> {
   const sent = await c.req.raw.text();
   const headers = new Headers(c.req.raw.headers);
@@ -159,7 +162,7 @@ async function fillEmptyBody(c: Context<AppEnv>): Promise<void> {
   c.req.raw = new Request(c.req.raw, { headers, body: sent || "{}" });
 }
 
-/** What every route that takes JSON may answer. They are the engine's to give, so handlers' types leave them out. */
+/** The answers 413 and 415 of every route that takes JSON. Handlers' types leave them out: middleware gives them. */
 function bodyAnswers(route: Declared): Record<never, never> {
   return wantsJson(route) ? errorAnswers(413, 415) : {};
 }

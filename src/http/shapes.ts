@@ -15,15 +15,15 @@ export const Email = zText(254)
   .pipe(z.email("must be an e-mail address"))
   .openapi({ description: "Upper case counts as lower case.", example: "owner@example.com" });
 
-/** A password that somebody chooses; at sign-in any text will do. */
+/** A new password; a sign-in takes any text. */
 export const ChosenPassword = zText(256)
   .min(8, "must be at least 8 characters")
   .openapi({ description: "8 to 256 characters.", format: "password", example: "correct horse battery" });
 
-/** What people and things are called. */
+/** The name of a person or a thing. */
 export const Name = zText(128).trim().min(1, "must not be empty");
 
-/** What addresses an organization in paths and in `X-Organization`. */
+/** The slug of an organization, which addresses it in paths and in `X-Organization`. */
 export const OrganizationSlug = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "must be 1 to 63 lower-case letters, digits or dashes, and not begin with a dash")

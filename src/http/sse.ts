@@ -3,34 +3,34 @@ import type { Clock } from "../core/ports.ts";
 /** How often a comment keeps a quiet stream alive (spec "Limits", "Stream keep-alive"). */
 const keepAliveMs = 25_000;
 
-/** A client for which more text than this waits is let go of: a slow reader must not grow the memory of the server. */
+/** A client with more unread text than this is dropped: a slow reader must not grow the server's memory. */
 const unreadLimit = 1024 * 1024;
 
-/** So is one that takes nothing for this long, though there is something for it; looked at with the keep-alive. */
+/** A client that reads nothing of waiting text for this long is dropped, at the next keep-alive. */
 const stuckMs = 60_000;
 
-/** Of what waits, this much is handed over at a time: the runtime keeps a copy until the client took it. */
+/** Waiting text goes to the runtime in chunks of this length, since the runtime copies it until the client reads it. */
 const chunkLength = 16 * 1024;
 
 export interface EventSink {
-  /** Complete events or comments, as text. Ignored once the stream is closed or the client gone. */
+  /** Writes complete events or comments. Does nothing after `close`, or when the client is gone. */
   write(text: string): void;
-  /** The same for events that are kept elsewhere too, however many: none is copied before the client takes it. */
+  /** `write` for any number of events that are stored elsewhere too: none is copied before the client reads it. */
   writeKept(events: readonly string[]): void;
-  /** Resolves when the client took all there was, or is gone: for who would rather wait than be let go of. */
+  /** Resolves when the client has read everything, or is gone: a writer that waits for it is never dropped as slow. */
   drained(): Promise<void>;
-  /** The stream ends when the client has read what there is. */
+  /** Ends the stream after the client has read everything. */
   close(): void;
 }
 
 interface Options {
   clock: Clock;
   headers?: Record<string, string>;
-  /** Aborted when the client is gone; the runtime's request has it. */
+  /** The signal of the runtime's request, which aborts when the client is gone. */
   signal: AbortSignal;
-  /** Called at most once, and never after `close`. */
+  /** Called at most once, when the client leaves or is dropped before `close`. */
   onLeave?(): void;
-  /** Called once, when the stream holds nothing any more: read to its end, or left. */
+  /** Called once, when the stream was read to its end or the client has left. */
   onEnd?(): void;
 }
 
@@ -42,7 +42,7 @@ export const eventStreamHeaders = {
 
 const utf8 = new TextEncoder();
 
-/** A stream of server-sent events with a keep-alive, written from outside: nothing ever waits for its reader. */
+/** A stream of server-sent events with a keep-alive. Its writer never waits for the reader. */
 export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options): {
   response: Response;
   sink: EventSink;
@@ -51,7 +51,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   let limit = unreadLimit;
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   let closed = false;
-  /** The client took all there was and waits for more. */
+  /** Whether the client has read everything and waits for more. */
   let hungry = false;
   let onDrained = () => {};
   let handedAt = clock.now();
@@ -70,7 +70,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     end();
     if (!closed) onLeave?.();
   };
-  const letGo = () => {
+  const dropClient = () => {
     controller?.error(new Error("The client reads too slowly"));
     leave();
   };
@@ -94,9 +94,9 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   const write = (text: string) => {
     if (!controller || closed) return;
     if (hungry) hand(text);
-    // Looked at before it is added to: a single event may be longer.
+    // The limit is checked before `text` is added: a single event may be longer.
     else if (backlog.length < limit) backlog.add(text);
-    else letGo();
+    else dropClient();
   };
   const writeKept = (events: readonly string[]) => {
     if (!controller || closed || events.length === 0) return;
@@ -117,7 +117,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   };
   const beat = () => {
     cancelBeat = clock.after(keepAliveMs, () => {
-      if (!hungry && clock.now() - handedAt >= stuckMs) return letGo();
+      if (!hungry && clock.now() - handedAt >= stuckMs) return dropClient();
       write(": ping\n\n");
       if (controller) beat();
     });
@@ -143,7 +143,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   return { response, sink: { write, writeKept, drained, close } };
 }
 
-/** Text that waits to be read, in the order in which it came. */
+/** The unread text, in the order of writing. */
 class Backlog {
   #pieces: string[] = [];
   length = 0;
@@ -158,7 +158,7 @@ class Backlog {
     for (const { length } of texts) this.length += length;
   }
 
-  /** The next whole pieces, joined: a chunk's length, or what there is. */
+  /** Removes the next whole pieces and returns them joined: at least `chunkLength`, or everything. */
   take(): string {
     let count = 0;
     let length = 0;

@@ -5,13 +5,13 @@ import { assign, column, fields, insertInto, type RowOf } from "../db/fragments.
 import { throttles } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 
-/** So many calls in a window that begins with the first of them. */
+/** The most calls in a window, which begins with the first of them. */
 export interface Limit {
   calls: number;
   windowMs: number;
 }
 
-/** What one counted call found. */
+/** The result of a counted call. */
 export interface Verdict {
   allowed: boolean;
   limit: number;
@@ -20,7 +20,7 @@ export interface Verdict {
   resetSeconds: number;
 }
 
-/** What `upsertThrottle` answers. */
+/** The row that `upsertThrottle` gives. */
 export interface ThrottleRow {
   count: number;
   /** Milliseconds since the epoch. */
@@ -46,8 +46,8 @@ export function throttleParameters(key: string, { windowMs }: Limit, now: number
 }
 
 /**
- * Counts one call and answers a `ThrottleRow`, exact for any number of processes: a statement, or a part of a larger
- * one. `resetsAt` is the end of a window that begins now.
+ * SQL that counts one call and gives a `ThrottleRow`, exact for any number of processes: a statement, or a part of a
+ * larger one. `resetsAt` is the end of a window that begins now.
  */
 export function upsertThrottle({ key, now, resetsAt }: { key: SQL; now: SQL; resetsAt: SQL }): SQL<ThrottleRow> {
   const over = sql`${throttles.resetsAt} <= ${now}`;
@@ -65,7 +65,7 @@ export function upsertThrottle({ key, now, resetsAt }: { key: SQL; now: SQL; res
     returning ${row}`;
 }
 
-/** The types of the values that `throttleValues` gives. */
+/** The types of the values of `throttleValues`. */
 export const throttleTypes = { key: "text", now: "timestamptz", resetsAt: "timestamptz" } as const;
 
 /** The values of an `upsertThrottle`. */
@@ -73,7 +73,7 @@ export function throttleValues(key: string, { windowMs }: Limit, now: number) {
   return { key, now: new Date(now).toISOString(), resetsAt: new Date(now + windowMs).toISOString() };
 }
 
-/** What a counted row means under a limit. */
+/** The verdict of a limit about a counted row. */
 export function judge({ count, resets_at_ms }: ThrottleRow, { calls }: Limit, now: number): Verdict {
   return {
     allowed: count <= calls,
@@ -85,12 +85,12 @@ export function judge({ count, resets_at_ms }: ThrottleRow, { calls }: Limit, no
 
 const countOne = statement(throttleTypes, upsertThrottle);
 
-/** Counts one call of `key`, the refused ones too. */
+/** Counts one call of `key`. Refused calls count too. */
 export async function countCall(services: Services, key: string, limit: Limit): Promise<Verdict> {
   return (await countWatched(services, key, limit)).verdict;
 }
 
-/** The same, and whether it is the first call of its window that is refused. */
+/** `countCall`, with `firstRefusal`: this call is the first of its window that is refused. */
 export async function countWatched(
   { database, clock }: Services,
   key: string,
@@ -102,7 +102,7 @@ export async function countWatched(
   return { verdict: judge(row, limit, now), firstRefusal: row.count === limit.calls + 1 };
 }
 
-/** Takes one call back that turned out not to count. */
+/** Takes back one call of `key` that turned out not to count. */
 export async function uncountCall({ database }: Services, key: string): Promise<void> {
   const counted = and(eq(throttles.key, key), gt(throttles.count, 0));
   await database.db
@@ -111,12 +111,12 @@ export async function uncountCall({ database }: Services, key: string): Promise<
     .where(counted);
 }
 
-/** Starts `key` afresh. */
+/** Forgets the calls of `key`. */
 export async function forgetCalls({ database }: Services, key: string): Promise<void> {
   await database.db.delete(throttles).where(eq(throttles.key, key));
 }
 
-/** Throws the 429 of decisions §3 unless the call was allowed. `X-RateLimit-Reset` is in seconds, as `Retry-After` is. */
+/** Throws the 429 of decisions §3 unless the call was allowed. `X-RateLimit-Reset` is in seconds, as `Retry-After`. */
 export function requireAllowed(verdict: Verdict, what = "requests"): void {
   if (verdict.allowed) return;
   const { resetSeconds } = verdict;
@@ -128,12 +128,12 @@ export function requireAllowed(verdict: Verdict, what = "requests"): void {
 
 type Standing = Omit<Verdict, "allowed">;
 
-/** The headers of every 429 that a limit of ours causes. */
+/** The headers of every 429 that a limit of the engine causes. */
 export function refusalHeaders(standing: Standing): Record<string, string> {
   return { "Retry-After": String(standing.resetSeconds), ...standingHeaders(standing) };
 }
 
-/** How much of a limit is left, on answers of any status. */
+/** The headers that tell how much of a limit is left, for answers of any status. */
 export function standingHeaders({ limit, remaining, resetSeconds }: Standing): Record<string, string> {
   return {
     "X-RateLimit-Limit": String(limit),
@@ -142,7 +142,7 @@ export function standingHeaders({ limit, remaining, resetSeconds }: Standing): R
   };
 }
 
-/** Deletes the windows that are over: a bounded batch, to be called again and again. */
+/** Deletes windows that have ended, at most 10,000 a call. */
 export async function deleteEndedWindows({ database, clock }: Services): Promise<void> {
   const { db } = database;
   const ended = db

@@ -1,11 +1,11 @@
 import { digest, toBase64 } from "../core/ids.ts";
 
-/** What the setup link is good for at the moment. */
+/** Whether the setup link works, is wrong, or is not needed any more. */
 export type SetupState = "ready" | "invalid" | "installed";
 
 interface Page {
   html: string;
-  /** Allows this page's own script and style by their hashes, and nothing else. */
+  /** Allows only the script and the style of this page, by their hashes. */
   contentSecurityPolicy: string;
 }
 
