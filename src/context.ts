@@ -91,7 +91,10 @@ interface Change {
  * (`unlessDeadlocked`).
  */
 export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
-  return unlessDeadlocked(() => writeOnce(ctx, change, fn));
+  const result = await unlessDeadlocked(() => writeOnce(ctx, change, fn));
+  // After the commit: a copy that is loaded from here on has the change.
+  if (!change.agentUnchanged) ctx.notify.publish("agent-changed", change.agentId ?? ctx.membership.organizationId);
+  return result;
 }
 
 async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
@@ -121,14 +124,15 @@ async function requireStanding(tx: Db, ctx: Ctx): Promise<void> {
   throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
 }
 
-/** The membership of a signed-in user as it is now. Throws the 401 and 404 that a new request would get. */
-export async function currentMembership(db: Db, ctx: Ctx): Promise<Membership> {
-  const { actor, membership } = ctx;
-  return actor.type === "user" ? membershipIn(membership, await readStanding(db, actor, ctx)) : membership;
+/** What a caller may do by now, as the database has the token. Throws 401 and 404 as a new request would be answered. */
+export function membershipNow({ actor, membership }: Ctx, stored: Standing | undefined): Membership {
+  if (actor.type === "system") return membership;
+  const standing = requireStored(actor, stored);
+  return actor.type === "user" ? membershipIn(membership, standing) : membership;
 }
 
 /** A role in an organization, and the ids of the reached workspaces, joined by commas. */
-interface Standing {
+export interface Standing {
   role: string | null;
   workspaceIds: string | null;
 }
@@ -150,7 +154,6 @@ export function membershipIn(
   };
 }
 
-/** Throws the 401 when the token is gone, and the 404 when the user has left the organization. */
 async function readStanding(
   tx: Db,
   actor: Exclude<Actor, { type: "system" }>,
@@ -168,6 +171,11 @@ async function readStanding(
         or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, new Date(clock.now()))),
       ),
     );
+  return requireStored(actor, standing);
+}
+
+/** Throws 401 when the token is gone, and the 404 of a person who left the organization. */
+function requireStored(actor: Actor, standing: Standing | undefined): Standing {
   if (!standing) throw new EngineError("unauthorized", "Invalid or expired credentials");
   if (standing.role === null && actor.type === "user") throw notFound("Organization");
   return standing;

@@ -1,41 +1,38 @@
 import { type App, createApp, describe } from "./app.ts";
 import type { Actor, Ctx, Services } from "./context.ts";
+import type { Contribution, Ticks } from "./contribution.ts";
 import { newId } from "./core/ids.ts";
 import { roles } from "./core/permissions.ts";
 import {
-  accountRoutes,
+  accountFeature,
   bootstrapOwner,
   issueSetupToken,
   ownerExists,
   type PasswordReset,
   resetPassword,
-  tidyAccounts,
 } from "./features/account/index.ts";
-import { createAgentRoutes } from "./features/agents/index.ts";
-import { createAuditRoutes, createRetention } from "./features/audit/index.ts";
-import { channelRoutes, createQuickstartAgent } from "./features/channels/index.ts";
-import { answeringProvider, createChat } from "./features/chat/index.ts";
-import { conversationJobs, conversationRoutes, deleteConversationsOf } from "./features/conversations/index.ts";
-import { createFileSweep, deleteFilesOf, fileJobs, fileRoutes } from "./features/files/index.ts";
-import { hookRoutes } from "./features/hooks/index.ts";
-import {
-  inspectSettings,
-  installationRoutes,
-  loadPolicies,
-  type SettingsReport,
-} from "./features/installation/index.ts";
-import { enqueueMissing, memoryJobs, memoryRoutes } from "./features/memories/index.ts";
-import { organizationRoutes } from "./features/organizations/index.ts";
-import { promptRoutes } from "./features/prompts/index.ts";
+import { agentsFeature } from "./features/agents/index.ts";
+import { auditFeature } from "./features/audit/index.ts";
+import { channelsFeature, createQuickstartAgent } from "./features/channels/index.ts";
+import { createChat } from "./features/chat/index.ts";
+import { conversationsFeature } from "./features/conversations/index.ts";
+import { filesFeature } from "./features/files/index.ts";
+import { handoffFeature } from "./features/handoff/index.ts";
+import { hooksFeature } from "./features/hooks/index.ts";
+import { inspectSettings, installationFeature, type SettingsReport } from "./features/installation/index.ts";
+import { memoriesFeature } from "./features/memories/index.ts";
+import { organizationsFeature } from "./features/organizations/index.ts";
+import { promptsFeature } from "./features/prompts/index.ts";
 import {
   inspectSecrets,
   rotateSecrets,
   type SecretsReport,
-  secretRoutes,
+  secretsFeature,
   verifyEncryptionKey,
 } from "./features/secrets/index.ts";
-import { skillRoutes } from "./features/skills/index.ts";
-import { toolRoutes } from "./features/tools/index.ts";
+import { skillsFeature } from "./features/skills/index.ts";
+import { toolsFeature } from "./features/tools/index.ts";
+import { answeringProvider, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
 import { inspectJobs, type JobsReport } from "./jobs/failed.ts";
 import { createWorker } from "./jobs/worker.ts";
@@ -109,47 +106,52 @@ export interface Engine {
 
 /** Puts the features together over the given ports. */
 export function createEngine(services: Services): Engine {
-  const health = createHealth(services);
-  const chat = createChat(services);
-  const app = createApp(services, [
-    chat.routes,
-    health.routes,
-    accountRoutes,
-    organizationRoutes,
-    createAgentRoutes(async (tx, agentId) => {
-      // First, since it locks the agent.
-      await deleteFilesOf(tx, services.cipher, { agentId });
-      await deleteConversationsOf(tx, agentId);
-    }),
-    promptRoutes,
-    secretRoutes,
-    skillRoutes,
-    channelRoutes,
-    installationRoutes,
-    createAuditRoutes(),
-    toolRoutes,
-    hookRoutes,
-    memoryRoutes,
-    fileRoutes,
-    conversationRoutes,
-    chat.approvalRoutes,
-    chat.playgroundRoutes,
-  ]);
-  const worker = createWorker(services, {
-    ...conversationJobs({ services, complete: chat.complete }),
-    ...memoryJobs({ services, complete: chat.complete, embedderOf: chat.embedderOf }),
-    ...fileJobs(services),
+  // Filled below: what a feature hands over may reach features that stand before it.
+  const features: Contribution[] = [];
+  const turns = createTurns(services, {
+    toolSources: () => features.flatMap(({ tools }) => tools ?? []),
+    observers: () => features.flatMap(({ observers }) => observers ?? []),
+    onWork: (at) => worker.wake(at),
   });
-  chat.onWork(worker.wake);
-  const deleteOldEntries = createRetention(services);
-  const sweepFiles = createFileSweep(services);
+  const { complete, embedderOf } = turns;
+  const chat = createChat(services, turns);
+  const health = createHealth(services);
+  // In the order of the document.
+  features.push(
+    turns.contribution,
+    chat.doors,
+    { routes: [health.routes] },
+    accountFeature(services),
+    organizationsFeature,
+    agentsFeature(async (tx, agentId) => {
+      for (const { beforeAgentDelete } of features) await beforeAgentDelete?.(tx, agentId);
+    }),
+    promptsFeature,
+    secretsFeature(services),
+    skillsFeature,
+    channelsFeature,
+    installationFeature(services),
+    auditFeature(services),
+    toolsFeature,
+    hooksFeature,
+    memoriesFeature({ services, complete, embedderOf }),
+    // Before the conversations, since deleting an agent's files locks the agent.
+    filesFeature(services),
+    conversationsFeature({ services, complete }),
+    handoffFeature(services, turns),
+    chat.signedIn,
+  );
+  const app = createApp(
+    services,
+    features.flatMap(({ routes }) => routes ?? []),
+  );
+  const worker = createWorker(services, Object.assign({}, ...features.map(({ jobs }) => jobs)));
+  const ticks = (which: keyof Ticks) => features.flatMap(({ ticks }) => ticks?.[which] ?? []);
 
   return {
     app,
     async boot({ owner }) {
-      await verifyEncryptionKey(services);
-      await loadPolicies(services);
-      await enqueueMissing(services);
+      for (const { boot } of features) await boot?.();
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
       return { setupToken };
@@ -188,22 +190,25 @@ export function createEngine(services: Services): Engine {
       settings: await inspectSettings(services),
       jobs: await inspectJobs(services.database, services.clock.now()),
     }),
-    renewLeases: () => chat.renewLeases(),
-    closeRevoked: () => chat.closeRevoked(),
-    async tick() {
-      await loadPolicies(services);
-      await chat.tick();
-      await worker.tick();
-      await tidyAccounts(services);
-      await deleteOldEntries();
-      await sweepFiles();
-    },
+    renewLeases: () => allOf(ticks("leases")),
+    closeRevoked: () => allOf(ticks("often")),
+    tick: () => allOf([...ticks("seldom"), worker.tick]),
     async stop(graceMs) {
       health.stopping();
-      await Promise.all([chat.stop(graceMs), worker.stop(graceMs)]);
+      const stopFeatures = async () => {
+        for (const { stop } of features) await stop?.(graceMs);
+      };
+      await Promise.all([stopFeatures(), worker.stop(graceMs)]);
       await services.mcp.close();
       await services.notify.close();
     },
     document: () => describe(app),
   };
+}
+
+/** Does one after the other, also when an earlier one fails; rejects with the first failure once all are done. */
+async function allOf(works: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const work of works) await work().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }

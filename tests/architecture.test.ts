@@ -12,10 +12,11 @@ const rooms = {
   panel: ["core"],
   jobs: ["core", "db", "context"],
   http: ["core", "db", "context"],
-  features: ["core", "db", "turn", "context", "jobs", "http", "panel", "features"],
+  contribution: ["db", "turn", "jobs", "http"],
+  features: ["core", "db", "turn", "context", "jobs", "http", "panel", "contribution", "features"],
   adapters: ["core", "db", "turn"],
   app: ["core", "context", "http"],
-  engine: ["core", "context", "jobs", "http", "features", "app"],
+  engine: ["core", "context", "contribution", "jobs", "http", "features", "app"],
   client: [],
   main: ["engine", "adapters", "core"],
   cli: ["main", "engine", "adapters", "core", "client"],
@@ -27,7 +28,8 @@ type Room = keyof typeof rooms;
 const featureOrder = [
   ...["agents", "prompts", "secrets", "files", "conversations", "account", "organizations", "installation", "audit"],
   ...["tools", "hooks", "channels", "activity"],
-  ...["skills", "memories", "chat", "inbox", "room"],
+  ...["skills", "memories", "turns"],
+  ...["chat", "handoff", "inbox", "room"],
 ];
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
@@ -41,7 +43,7 @@ const specifiers = (text: string) =>
     (match) => match[1] ?? match[2] ?? "",
   );
 
-/** `features/chat/open.ts` → what it imports: ours as paths in src, libraries under their names. */
+/** `features/turns/begin.ts` → what it imports: ours as paths in src, libraries under their names. */
 const imports = new Map(
   files.map((file) => {
     const list = specifiers(readFileSync(join(source, file), "utf8"));

@@ -36,6 +36,11 @@ export class TtlCache<V> {
     return entry;
   }
 
+  /** Those that live, the oldest first. */
+  values(): V[] {
+    return [...this.#entries.keys()].flatMap((key) => this.get(key)?.value ?? []);
+  }
+
   delete(key: string): void {
     this.#entries.delete(key);
   }

@@ -59,8 +59,8 @@ export class TurnFold {
     this.#input = input;
     this.#speech = speech(input.scrub);
     this.#startedAt = clock.now();
-    this.prompt = [...(input.resumed?.messages ?? [])];
-    this.context = input.resumed?.context ?? null;
+    this.prompt = [...(input.continued?.messages ?? [])];
+    this.context = input.continued?.context ?? null;
   }
 
   /** Begins a step, or begins it anew when nothing came of the first attempt. */
@@ -94,7 +94,7 @@ export class TurnFold {
   }
 
   /** Closes a step of calls that were taken over: the model said them before, so that only their results are new to it. */
-  finishResumed(step: StepFold): void {
+  finishDecided(step: StepFold): void {
     const { results } = this.#close(step, "tool-calls");
     if (!results) return;
     // All results of one message belong together.
@@ -103,7 +103,7 @@ export class TurnFold {
     else this.prompt.push(results);
   }
 
-  /** Closes a step at calls that wait for a decision; answers what `Resumed.messages` will have to be. */
+  /** Closes a step at calls that wait for a decision; answers what `Continued.messages` will have to be. */
   suspend(step: StepFold): ModelMessage[] {
     const { results } = this.#close(step, "approval");
     const said = step.message(() => true);
@@ -177,7 +177,7 @@ export class TurnFold {
     this.#usage.completionTokens = tokenCount(this.#usage.completionTokens + step.usage.completionTokens);
     this.#contextTokens ||= step.usage.promptTokens;
     this.#lastCallTokens = step.usage.promptTokens + step.usage.completionTokens;
-    const called = this.#input.resumed === null || step.index > 0;
+    const called = this.#input.continued === null || step.index > 0;
     if (called && this.#lastCallTokens === 0) this.#leaveUncounted(step);
     const answered = step.calls.filter((call) => this.#results.has(call));
     const said = step.message((call) => answered.includes(call));

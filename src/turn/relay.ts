@@ -8,9 +8,7 @@ import type { AbortReason, TurnEvent, TurnOutcome } from "./types.ts";
 export type DisconnectRule = "cancel-if-silent" | "always-finish";
 
 export interface Relay {
-  /** Every event from the first one on: what came before there was a listener is kept for it. */
-  listen(listener: (event: TurnEvent) => void): void;
-  /** Nobody waits for the reply any more: the rule decides about the turn. */
+  /** The client that asked for the turn is gone: the rule decides whether the turn goes on. */
   leave(): void;
   abort(reason: AbortReason): void;
   /** Settles when the turn is over and recorded; rejects when it could not be recorded. */
@@ -18,19 +16,19 @@ export interface Relay {
 }
 
 interface RelayOptions {
-  /** Looked at when somebody leaves: it may change. */
+  /** Read when the client leaves, since a turn that waits for its place may have another rule than one that runs. */
   readonly rule: DisconnectRule;
-  /** Waits until it is this turn's turn, then starts it. */
+  /** Waits until the turn has its place, then starts it. */
   start(signal: AbortSignal): Promise<AsyncGenerator<TurnEvent, TurnOutcome>>;
+  /** Called with every event, in order. Must not throw. */
+  tell(event: TurnEvent): void;
   record(outcome: TurnOutcome): Promise<void>;
 }
 
-/** Runs a turn to its end, whoever listens, and records it. */
+/** Runs a turn to its end, with or without listeners, and records it. */
 export function relay(options: RelayOptions): Relay {
-  const { start, record } = options;
+  const { start, tell, record } = options;
   const controller = new AbortController();
-  const kept: TurnEvent[] = [];
-  let listener = (event: TurnEvent): void => void kept.push(event);
   let produced = false;
 
   const pump = async (): Promise<TurnOutcome> => {
@@ -41,7 +39,7 @@ export function relay(options: RelayOptions): Relay {
       while (!next.done) {
         const event = next.value;
         produced ||= isOutput(event);
-        listener(event);
+        tell(event);
         next = await events.next();
       }
       outcome = next.value;
@@ -52,15 +50,11 @@ export function relay(options: RelayOptions): Relay {
     return outcome;
   };
   const ended = pump();
-  // The doors look at `ended`; a turn whose asker is gone has nobody who would.
+  // Without this, a turn that cannot be recorded after its client left would be an unhandled rejection.
   ended.catch(() => {});
 
   return {
     ended,
-    listen(fn) {
-      for (const event of kept.splice(0)) fn(event);
-      listener = fn;
-    },
     leave() {
       if (options.rule === "cancel-if-silent" && !produced) controller.abort("disconnect" satisfies AbortReason);
     },
@@ -73,7 +67,7 @@ export function isOutput({ type }: TurnEvent): boolean {
   return type === "text-delta" || type === "reasoning-delta" || type === "produced" || type === "tool-call";
 }
 
-/** How a turn ended that never came to run: aborted while it waited, or not to be prepared. */
+/** The outcome of a turn that never ran: it was aborted while it waited, or its input could not be prepared. */
 function unstarted(signal: AbortSignal, error: unknown): TurnOutcome {
   const nothing = {
     text: "",

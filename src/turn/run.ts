@@ -1,3 +1,4 @@
+import { channels } from "../core/channels.ts";
 import { pause } from "../core/pause.ts";
 import type { Clock } from "../core/ports.ts";
 import { Blocked, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
@@ -7,7 +8,7 @@ import { ModelCall, OutOfTime } from "./model-call.ts";
 import { callOptions } from "./prompt.ts";
 import type { StepFold, ToolCall } from "./step.ts";
 import { callTool, needsApproval, type ToolResult, wireResult } from "./tools.ts";
-import type { AbortReason, HookEvent, Resumed, TurnEvent, TurnInput, TurnOutcome } from "./types.ts";
+import type { AbortReason, Continued, HookEvent, TurnEvent, TurnInput, TurnOutcome } from "./types.ts";
 
 /** How often one model call is tried while nothing came out of it. */
 const attempts = 3;
@@ -43,10 +44,10 @@ export async function* run(
 
   try {
     const work: Work = { input, turn, signal: controller.signal, clock };
-    if (!input.resumed) yield* prepareReply(work);
+    if (!input.continued) yield* prepareReply(work);
     limit();
-    if (input.resumed) yield* answerResumed(work, input.resumed);
-    const first = input.resumed ? 1 : 0;
+    if (input.continued) yield* answerDecided(work, input.continued);
+    const first = input.continued ? 1 : 0;
     for (let index = first; ; index += 1) {
       const last = index + 1 >= input.limits.maxSteps + first;
       const stepType = index === 0 ? "initial" : "tool-result";
@@ -83,7 +84,7 @@ export async function* run(
 
       const heeded = step.calls.slice(0, mostCalls);
       const waiting =
-        last || !input.conversation || input.origin.depth > 0
+        last || !input.conversation || !channels[input.origin.channel].approvals
           ? []
           : heeded.filter((call) => needsApproval(input, call));
       if (!last) {
@@ -96,6 +97,7 @@ export async function* run(
       if (waiting.length > 0) {
         cancelLimit();
         const suspended = turn.suspend(step);
+        for (const { id, tool, shown } of waiting) yield { type: "approval-request", id, name: tool, args: shown };
         yield { type: "step-finish", index, finishReason: "approval", usage: step.usage };
         if (turn.text !== "") yield* concludeReply(work, buffered);
         return {
@@ -186,11 +188,11 @@ async function* noteHooks({ input, turn, signal, clock }: Work, event: HookEvent
 }
 
 /** Makes the calls that a person decided about while the turn had stopped, as a step of their own. */
-async function* answerResumed(work: Work, { decided }: Resumed): AsyncGenerator<TurnEvent> {
+async function* answerDecided(work: Work, { decided }: Continued): AsyncGenerator<TurnEvent> {
   const { input, turn, signal, clock } = work;
   const step = turn.begin(0, "tool-result");
   yield { type: "step-start", index: 0, stepType: "tool-result" };
-  step.resume(decided);
+  step.takeDecided(decided);
   turn.note(step);
   for (const { id, tool, shown } of step.calls) yield { type: "tool-call", id, name: tool, args: shown };
   const decisions = new Map(decided.map((decision) => [decision.toolCallId, decision]));
@@ -202,7 +204,7 @@ async function* answerResumed(work: Work, { decided }: Resumed): AsyncGenerator<
     return { ok: false, error: `A person refused this call${reason}` };
   });
   signal.throwIfAborted();
-  turn.finishResumed(step);
+  turn.finishDecided(step);
   yield { type: "step-finish", index: 0, finishReason: "tool-calls", usage: step.usage };
 }
 
@@ -227,7 +229,8 @@ async function* makeCalls(
     void make(call, emit).then((result) => {
       const taken = turn.answer(call, { ...result, durationMs: clock.now() - startedAt });
       open -= 1;
-      emit({ type: "tool-result", id: call.id, result: wireResult(taken) });
+      const { ok, durationMs } = taken;
+      emit({ type: "tool-result", id: call.id, name: call.tool, ok, durationMs, result: wireResult(taken) });
     });
   }
   while (open > 0 || told.length > 0) {
@@ -249,6 +252,14 @@ function requireFinish(step: StepFold): void {
   }
 }
 
+const abortReasons = {
+  disconnect: true,
+  stop: true,
+  shutdown: true,
+  "lease-lost": true,
+  superseded: true,
+} as const satisfies Record<AbortReason, true>;
+
 function isAbortReason(value: unknown): value is AbortReason {
-  return value === "disconnect" || value === "stop" || value === "shutdown" || value === "lease-lost";
+  return typeof value === "string" && Object.hasOwn(abortReasons, value);
 }

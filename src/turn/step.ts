@@ -133,7 +133,7 @@ export class StepFold {
   }
 
   /** Takes calls over from a turn that stopped at them, in place of a model call. */
-  resume(calls: readonly PendingCall[]): void {
+  takeDecided(calls: readonly PendingCall[]): void {
     this.produced = true;
     this.said = true;
     for (const { toolCallId, modelName, toolName, args } of calls) {

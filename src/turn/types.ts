@@ -1,4 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
+import type { Channel } from "../core/channels.ts";
 import type { JsonObject, JsonValue } from "../core/json.ts";
 import type { Scrub } from "../core/scrub.ts";
 import type { StateChanges, TurnState } from "./state.ts";
@@ -8,7 +9,7 @@ export type { JsonObject, JsonValue };
 
 /** Where a turn comes from. */
 export interface Origin {
-  channel: string;
+  channel: Channel;
   channelId: string;
   source: "user" | "webhook" | "room" | "scheduled";
   /** 1 inside an agent-to-agent call, which may not call on. */
@@ -116,8 +117,8 @@ interface Decision {
   reason: string | null;
 }
 
-/** A turn that goes on after a person decided about its calls. */
-export interface Resumed {
+/** What a turn continues: an earlier one that stopped at calls about which a person decided since. */
+export interface Continued {
   /** The model's own messages since the user's, verbatim, with all calls and the results there are. */
   readonly messages: readonly ModelMessage[];
   /** What the model was told before the user's message. */
@@ -144,7 +145,7 @@ export interface TurnInput {
   /** Pictures that came with them; absent for none. */
   readonly images?: readonly LanguageModelV4FilePart[];
   /** Null: the turn begins with the model. */
-  readonly resumed: Resumed | null;
+  readonly continued: Continued | null;
   readonly tools: ReadonlyMap<string, Tool>;
   /** In the order in which they run; those of other events and of a conversation that began before are left out. */
   readonly hooks: readonly Hook[];
@@ -173,7 +174,9 @@ export type TurnEvent =
   | { type: "reasoning-delta"; text: string }
   | { type: "text-delta"; text: string }
   | { type: "tool-call"; id: string; name: string; args: JsonValue }
-  | { type: "tool-result"; id: string; result: JsonValue }
+  | { type: "tool-result"; id: string; name: string; ok: boolean; durationMs: number; result: JsonValue }
+  /** The turn stops at a call that a person has to decide about. */
+  | { type: "approval-request"; id: string; name: string; args: JsonValue }
   /** Another agent was asked, and answered. */
   | { type: "handoff"; phase: "start"; id: string; agent: string; conversationId: string }
   | {
@@ -199,7 +202,8 @@ export interface Step {
   durationMs: number;
 }
 
-export type AbortReason = "disconnect" | "stop" | "shutdown" | "lease-lost";
+/** `superseded`: newer messages take the place of the turn, and nothing of it is stored. */
+export type AbortReason = "disconnect" | "stop" | "shutdown" | "lease-lost" | "superseded";
 
 /** Why a model call ended badly, without a word of the provider's. */
 export type FailureCode =
@@ -262,7 +266,7 @@ interface Outcome extends Consumption {
 export type TurnOutcome = Outcome &
   (
     | { status: "done" }
-    /** Stopped at calls that a person decides about; what `Resumed` has to have is in `suspended` and `context`. */
+    /** Stopped at calls that a person decides about; what `Continued` has to have is in `suspended` and `context`. */
     | { status: "approval"; pending: PendingCall[]; suspended: ModelMessage[]; context: string | null }
     | { status: "failed"; failure: Failure }
     | { status: "aborted"; reason: AbortReason }

@@ -1,6 +1,7 @@
 import { newId } from "../../src/core/ids.ts";
-import { Replay } from "../../src/features/chat/replay.ts";
-import { eventText } from "../../src/features/chat/wire.ts";
+import { Replay } from "../../src/features/chat/replay/replay.ts";
+import { eventText } from "../../src/features/chat/replay/wire.ts";
+import { startedTurn } from "../turns.ts";
 
 // What the events of long replies cost, in a process that does nothing else; its parent gets the figures.
 
@@ -47,8 +48,7 @@ const ways = {
 };
 
 function newReplay(): Replay {
-  const turn = { id: newId(), kept: true, listen() {}, leave() {}, abort() {}, ended: new Promise<never>(() => {}) };
-  return new Replay(turn, { agentId: newId(), ref: "long:web:api-1", door: "native", stored: true, continues: null });
+  return new Replay(startedTurn({ id: newId(), conversationRef: "long:web:api-1" }));
 }
 
 function say(begin: () => Reply): { cpuNs: number; stays: unknown[] } {

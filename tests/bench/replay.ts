@@ -48,7 +48,7 @@ export async function measureReplayShare(modelUrl: string, makeDatabase: () => P
       await load(await createAgents(url), shape, loads[shape]);
     });
     const of = (module: string) => {
-      const functions = shares.get(`src/features/chat/${module}`);
+      const functions = shares.get(`src/features/chat/replay/${module}`);
       // Too few samples is an answer, a module of another name is none.
       if (!functions) throw new Error(`The profile has no ${module}`);
       return percent(totalShare(functions));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AgentEngineError, type ChatEvent, createAgentEngine } from "../../src/client/index.ts";
-import { ChatEvent as ChatEventShape } from "../../src/features/chat/events.ts";
+import { ChatEvent as ChatEventShape } from "../../src/features/chat/doors/events.ts";
 import { createUser, password } from "../features/account/people.ts";
 import { harness } from "../harness.ts";
 import { finish, gate, reasoning, reply, scriptedModel, text, toolCall } from "../scripted-model.ts";

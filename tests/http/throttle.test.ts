@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { accessTokens, oneTimeTokens, throttles } from "../../src/db/schema.ts";
-import { issueSetupToken, tidyAccounts } from "../../src/features/account/index.ts";
+import { issueSetupToken } from "../../src/features/account/index.ts";
+import { tidyAccounts } from "../../src/features/account/upkeep.ts";
 import { countCall, forgetCalls, uncountCall } from "../../src/http/throttle.ts";
 import { harness } from "../harness.ts";
 

@@ -79,7 +79,7 @@ async function resume(
   const model = scriptedModel([reply("Paid, or not.")]);
   const decided = outcome.pending.map((call) => ({ ...call, approved, reason: approved ? null : "too dear" }));
   const ran = await runTurn(
-    turnInput(model, { conversation, tools: map, resumed: { messages: outcome.suspended, decided } }),
+    turnInput(model, { conversation, tools: map, continued: { messages: outcome.suspended, decided } }),
   );
   return { ...ran, model };
 }
@@ -95,7 +95,7 @@ test("approved, the call is made and the model goes on where it stopped", async 
   expect(events.slice(0, 5)).toMatchObject([
     { type: "step-start", index: 0, stepType: "tool-result" },
     { type: "tool-call", id: ownId, name: "shop:pay", args: { amount: 5 } },
-    { type: "tool-result", id: ownId, result: "shop:pay done" },
+    { type: "tool-result", id: ownId, name: "shop:pay", ok: true, durationMs: 0, result: "shop:pay done" },
     { type: "step-finish", index: 0 },
     { type: "step-start", index: 1 },
   ]);
@@ -126,22 +126,26 @@ test("approved, nothing else runs that stands under its name by now", async () =
   const other = { ...tool("shop:steal", async () => "stolen"), needsApproval: true };
   const { events } = await resume(outcome, new Map([...map, ["shop__pay", other]]), true);
   expect(made).toEqual([["look", {}]]);
-  expect(events).toContainEqual({
-    type: "tool-result",
-    id: ownId,
-    result: { error: "There is no tool named shop:pay" },
-  });
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: "tool-result",
+      id: ownId,
+      result: { error: "There is no tool named shop:pay" },
+    }),
+  );
 });
 
 test("refused, the model hears it with the reason, and nothing is made", async () => {
   const { made, map, outcome } = await stopped();
   const { events, outcome: whole } = await resume(outcome, map, false);
   expect(made).toEqual([["look", {}]]);
-  expect(events).toContainEqual({
-    type: "tool-result",
-    id: ownId,
-    result: { error: "A person refused this call: too dear" },
-  });
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: "tool-result",
+      id: ownId,
+      result: { error: "A person refused this call: too dear" },
+    }),
+  );
   expect(whole.status).toBe("done");
 });
 
@@ -166,9 +170,11 @@ test("what holds a secret waits for nobody, who could not see what is approved: 
   const { events, outcome } = await runTurn(turnInput(model, { conversation, tools: map, scrub }));
   expect(made).toEqual([]);
   expect(outcome).toMatchObject({ status: "done", text: "I can't pay.", calls: [{ toolCallId: ownId, ok: false }] });
-  expect(events).toContainEqual({
-    type: "tool-result",
-    id: ownId,
-    result: { error: expect.stringContaining("may not see the secret in its arguments") },
-  });
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: "tool-result",
+      id: ownId,
+      result: { error: expect.stringContaining("may not see the secret in its arguments") },
+    }),
+  );
 });

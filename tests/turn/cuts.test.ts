@@ -2,13 +2,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pause } from "../../src/core/pause.ts";
 import type { Database } from "../../src/db/client.ts";
-import { record } from "../../src/features/chat/record.ts";
-import { type Replay, Replays } from "../../src/features/chat/replay.ts";
+import { type Replay, Replays } from "../../src/features/chat/replay/replay.ts";
+import { record } from "../../src/features/turns/end/record.ts";
 import { isBuffered } from "../../src/turn/hooks.ts";
+import type { TurnListener } from "../../src/turn/observers.ts";
 import { type DisconnectRule, isOutput, relay } from "../../src/turn/relay.ts";
 import { run } from "../../src/turn/run.ts";
 import type { TurnEvent, TurnOutcome } from "../../src/turn/types.ts";
 import { TestClock } from "../clock.ts";
+import { startedTurn } from "../turns.ts";
 import { hooksOf, type Script, script, timedModel, toolsOf } from "./cut-scripts.ts";
 import { turnInput } from "./input.ts";
 
@@ -78,7 +80,6 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
   const told: Told[] = [];
   const recorded: string[][] = [];
   let replay: Replay | null = null;
-  let replyKept = false;
   let waits = lineMs !== null;
 
   async function* telling(signal: AbortSignal): AsyncGenerator<TurnEvent, TurnOutcome> {
@@ -90,6 +91,8 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
       yield next.value;
     }
   }
+  const replays = new Replays(clock);
+  let listener: TurnListener | null = null;
   const turn = relay({
     get rule() {
       return isBuffered(hooks) && !waits ? "always-finish" : rule;
@@ -100,22 +103,17 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
       await pause(clock, prepareMs);
       return telling(signal);
     },
+    tell: (event) => listener?.event?.(event),
     record: async (outcome) => {
-      const nothing = { work: [], measured: null, charged: 0, debug: null, resumed: null, fileIds: [] };
+      const nothing = { work: [], measured: null, charged: 0, debug: null, continued: null, fileIds: [] };
       const whose = { turnId: "turn-1", owner: "owner-1", origin: input.origin, fresh: ["Hello"], stored: true };
-      replyKept = (await record(takingAll(recorded), { ...whose, ...nothing, outcome }))?.replyKept ?? false;
+      const replyKept = (await record(takingAll(recorded), { ...whose, ...nothing, outcome }))?.replyKept ?? false;
+      listener?.ended?.({ outcome, replyKept });
     },
   });
-  const kept = { agentId: "agent-1", ref: "assistant:web:x", door: "native", stored: true, continues: null };
-  const replays = new Replays(clock);
-  const known = {
-    ...turn,
-    id: "turn-1",
-    get kept() {
-      return replyKept;
-    },
-  };
-  replay = replays.keep(known, kept);
+  listener = replays.started(startedTurn(turn));
+  replay = replays.get("turn-1") ?? null;
+  if (!replay) throw new Error("The turn is not kept");
   const visits = follow(replay, clock, cuts, () => ({ ms: now(), over: recorded.length > 0 }));
 
   let over = false;

@@ -217,11 +217,13 @@ test("a tool that hangs is cut off, and the turn goes on", async () => {
     runTurn(turnInput(model, { tools: new Map([["hang", hang]]) }), { clock }),
   );
   expect(outcome).toMatchObject({ status: "done", text: "well" });
-  expect(events).toContainEqual({
-    type: "tool-result",
-    id: "c",
-    result: { error: "The tool did not answer within 60 s" },
-  });
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: "tool-result",
+      id: "c",
+      result: { error: "The tool did not answer within 60 s" },
+    }),
+  );
   expect(seen[0]?.aborted).toBe(true);
 });
 
@@ -235,7 +237,7 @@ test("a tool that returns nothing gives null", async () => {
   const model = scriptedModel([{ parts: [...toolCall("c", "quiet", {}), finish("tool-calls")] }, reply("ok")]);
   const quiet = tool("quiet", answering(undefined as never));
   const { events } = await runTurn(turnInput(model, { tools: new Map([["quiet", quiet]]) }));
-  expect(events).toContainEqual({ type: "tool-result", id: "c", result: null });
+  expect(events).toContainEqual(expect.objectContaining({ type: "tool-result", id: "c", result: null }));
 });
 
 test("the sum of the steps fits the database too", async () => {
@@ -253,10 +255,12 @@ test("arguments nested beyond all sense are refused, and stay out of the transcr
   const tools = new Map([["echo", tool("echo", answering("x"))]]);
   const { outcome, events } = await runTurn(turnInput(model, { tools }));
   expect(outcome).toMatchObject({ status: "done", text: "ok" });
-  expect(events).toContainEqual({
-    type: "tool-result",
-    id: "c",
-    result: { error: "The arguments are nested too deeply" },
-  });
+  expect(events).toContainEqual(
+    expect.objectContaining({
+      type: "tool-result",
+      id: "c",
+      result: { error: "The arguments are nested too deeply" },
+    }),
+  );
   expect(JSON.stringify(outcome).length).toBeLessThan(2_000);
 });

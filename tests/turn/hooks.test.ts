@@ -535,7 +535,16 @@ describe("a turn that stops for an approval", () => {
   test("has its words replaced before anybody sees them, and goes on with the model's own", async () => {
     const { events, outcome } = await stopped([replacing(answering("CENSORED"))], "Let me pay.");
     expect(kinds(events)).toEqual([
-      ...["step-start", "produced", "produced", "tool-call", "step-finish", "text-delta", "response_generated"],
+      ...[
+        "step-start",
+        "produced",
+        "produced",
+        "tool-call",
+        "approval-request",
+        "step-finish",
+        "text-delta",
+        "response_generated",
+      ],
     ]);
     expect(outcome).toMatchObject({ text: "CENSORED", steps: [{ text: "CENSORED" }] });
     expect(JSON.stringify(outcome.messages)).not.toContain("Let me pay.");
@@ -544,7 +553,7 @@ describe("a turn that stops for an approval", () => {
 
   test("without words has no reply for a hook to see", async () => {
     const { events, outcome } = await stopped([replacing(answering("x")), hook("response_sent", answering("x"))]);
-    expect(kinds(events)).toEqual(["step-start", "produced", "tool-call", "step-finish"]);
+    expect(kinds(events)).toEqual(["step-start", "produced", "tool-call", "approval-request", "step-finish"]);
     expect(outcome).toMatchObject({ text: "", hooks: [] });
   });
 
@@ -559,8 +568,8 @@ describe("a turn that stops for an approval", () => {
 
     const model = scriptedModel([reply("Paid.")]);
     const decided = outcome.pending.map((call) => ({ ...call, approved: true, reason: null }));
-    const resumed = { messages: outcome.suspended, decided, context: outcome.context ?? "" };
-    const on = await runTurn(turnInput(model, { conversation, tools, hooks: all, resumed }));
+    const continued = { messages: outcome.suspended, decided, context: outcome.context ?? "" };
+    const on = await runTurn(turnInput(model, { conversation, tools, hooks: all, continued }));
     expect(calls).toEqual(["message_received", "response_generated"]);
     expect(on.outcome).toMatchObject({ status: "done", text: "Paid.", hooks: [{ event: "response_generated" }] });
     expect(JSON.stringify(model.calls[0]?.prompt)).toContain("crm:find: from message_received");

@@ -19,7 +19,7 @@ export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> 
     system: "You are Assistant.",
     history: [],
     fresh: ["Hello"],
-    resumed: null,
+    continued: null,
     tools: new Map(),
     hooks: [],
     limits: { maxSteps: 4, connectMs: 60_000, silenceMs: 30_000, turnMs: 300_000, toolMs: 60_000 },

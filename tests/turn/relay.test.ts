@@ -8,22 +8,29 @@ import { streamedText, turnInput } from "./input.ts";
 
 const never = new Promise<never>(() => {});
 
-function relayed(step: ScriptStep, rule: "cancel-if-silent" | "always-finish" = "cancel-if-silent") {
+function relayed(
+  step: ScriptStep,
+  rule: "cancel-if-silent" | "always-finish" = "cancel-if-silent",
+  onEvent: (event: TurnEvent) => void = () => {},
+) {
   const recorded: TurnOutcome[] = [];
   const input = turnInput(scriptedModel([step]));
+  const events: TurnEvent[] = [];
   const turn = relay({
     rule,
     start: async (signal) => run(input, signal, new TestClock()),
+    tell: (event) => {
+      events.push(event);
+      onEvent(event);
+    },
     record: async (outcome) => void recorded.push(outcome),
   });
-  return { turn, recorded };
+  return { turn, recorded, events };
 }
 
-test("a listener gets every event, however late it comes", async () => {
-  const { turn } = relayed(reply("one", "two"));
+test("every event is told, in order", async () => {
+  const { turn, events } = relayed(reply("one", "two"));
   await turn.ended;
-  const events: TurnEvent[] = [];
-  turn.listen((event) => events.push(event));
   expect(events[0]).toMatchObject({ type: "step-start" });
   expect(streamedText(events)).toBe("onetwo");
 });
@@ -45,27 +52,28 @@ test.each([
   expect(recorded).toHaveLength(1);
 });
 
-test("after output nobody's leaving stops the turn, and the listener hears on until another one takes its place", async () => {
+test("after output nobody's leaving stops the turn, and what it says is told on", async () => {
   const held = gate();
-  const { turn } = relayed({ parts: [text("some"), held.promise, text(" more"), finish()] });
-  const heard: TurnEvent[] = [];
   const first = gate();
-  turn.listen((event) => {
-    heard.push(event);
-    if (event.type === "text-delta") first.open();
-  });
+  const { turn, events } = relayed(
+    { parts: [text("some"), held.promise, text(" more"), finish()] },
+    "cancel-if-silent",
+    ({ type }) => {
+      if (type === "text-delta") first.open();
+    },
+  );
   await first.promise;
   turn.leave();
-  turn.listen(() => {});
   held.open();
   expect(await turn.ended).toMatchObject({ status: "done", text: "some more" });
-  expect(streamedText(heard)).toBe("some");
+  expect(streamedText(events)).toBe("some more");
 });
 
 test("a turn that cannot start is a failure, one that is aborted while it waits is aborted; both are recorded", async () => {
   const recorded: TurnOutcome[] = [];
   const record = async (outcome: TurnOutcome) => void recorded.push(outcome);
-  const failing = relay({ rule: "always-finish", record, start: () => Promise.reject(new Error("no model")) });
+  const tell = () => {};
+  const failing = relay({ rule: "always-finish", record, tell, start: () => Promise.reject(new Error("no model")) });
   expect(await failing.ended).toMatchObject({
     status: "failed",
     produced: false,
@@ -75,6 +83,7 @@ test("a turn that cannot start is a failure, one that is aborted while it waits 
   const waiting = relay({
     rule: "cancel-if-silent",
     record,
+    tell,
     start: (signal) =>
       Promise.race([
         never,
@@ -91,6 +100,7 @@ test("what cannot be recorded has not ended well", async () => {
   const turn = relay({
     rule: "always-finish",
     start: async (signal) => run(input, signal, new TestClock()),
+    tell: () => {},
     record: () => Promise.reject(new Error("disk full")),
   });
   await expect(turn.ended).rejects.toThrow("disk full");

@@ -1,11 +1,12 @@
-import { router } from "../../http/route.ts";
+import type { Contribution } from "../../contribution.ts";
 import { iconRoutes } from "./icon-routes.ts";
 import { createInstanceRoutes } from "./routes.ts";
 import type { BeforeDelete } from "./service.ts";
 
-/** `/api/instances`, its agents and their icons. What later features keep of an agent outside its rows, they take away. */
-export const createAgentRoutes = (beforeDelete: BeforeDelete) =>
-  router().route("/", createInstanceRoutes(beforeDelete)).route("/", iconRoutes);
+/** `/api/instances`, its agents and their icons. `beforeDelete` takes away what other features keep of an agent. */
+export function agentsFeature(beforeDelete: BeforeDelete): Contribution {
+  return { routes: [createInstanceRoutes(beforeDelete), iconRoutes] };
+}
 
 /** The agent of a slug within the caller's reach, or the 404; and the one way to change something that belongs to it. */
 export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";

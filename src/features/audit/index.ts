@@ -1,6 +1,9 @@
-/** Reads the audit log and deletes old entries; the features that change something write the entries. */
+import type { Services } from "../../context.ts";
+import type { Contribution } from "../../contribution.ts";
+import { createRetention } from "./retention.ts";
+import { createAuditRoutes } from "./routes.ts";
 
-/** Upkeep: deletes the entries that are older than the policy `retentionDays`. */
-export { createRetention } from "./retention.ts";
-/** `/api/audit-logs`. Each call makes a bound on reads of its own: one for an engine. */
-export { createAuditRoutes } from "./routes.ts";
+/** `/api/audit-logs`, and the deletion of entries older than the policy `retentionDays`. The features that change something write the entries. */
+export function auditFeature(services: Services): Contribution {
+  return { routes: [createAuditRoutes()], ticks: { seldom: createRetention(services) } };
+}

@@ -1,6 +1,10 @@
+import type { Contribution } from "../../contribution.ts";
+import { channelRoutes } from "./routes.ts";
+
 /** An agent that answers at once, for the quickstart. */
 export { createQuickstartAgent } from "./quickstart.ts";
-/** `/api/instances/{slug}/channels`. */
-export { channelRoutes } from "./routes.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */
 export { openWebConfig, type WebConfig } from "./web-config.ts";
+
+/** `/api/instances/{slug}/channels`. */
+export const channelsFeature: Contribution = { routes: [channelRoutes] };

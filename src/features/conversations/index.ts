@@ -1,8 +1,20 @@
 /** What was said to agents and what they answered: to list, search, read, rename and delete. */
 
-/** Deletes the conversations and turns of an agent, before the agent. */
-export { deleteConversationsOf } from "./delete-all.ts";
-/** Titles and summaries, as background work: what to enqueue, and who does it. */
-export { conversationJobs, descriptionOf } from "./describe.ts";
-/** `/api/conversations`. */
-export { conversationRoutes } from "./routes.ts";
+import type { Services } from "../../context.ts";
+import type { Contribution } from "../../contribution.ts";
+import type { Complete } from "../../core/ports.ts";
+import { deleteConversationsOf } from "./delete-all.ts";
+import { conversationJobs } from "./describe.ts";
+import { conversationRoutes } from "./routes.ts";
+
+/** What `enqueue` takes to have a conversation given its title and its summary. */
+export { descriptionOf } from "./describe.ts";
+
+/** `/api/conversations`, and titles and summaries in the background. */
+export function conversationsFeature(needs: { services: Services; complete: Complete }): Contribution {
+  return {
+    routes: [conversationRoutes],
+    jobs: conversationJobs(needs),
+    beforeAgentDelete: deleteConversationsOf,
+  };
+}

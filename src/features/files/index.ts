@@ -1,12 +1,26 @@
-/** Has the files of a conversation or an agent deleted with it; and the jobs that do so. */
-export { deleteFilesOf, fileJobs } from "./delete.ts";
+import type { Services } from "../../context.ts";
+import type { Contribution } from "../../contribution.ts";
+import { deleteFilesOf, fileJobs } from "./delete.ts";
+import { fileRoutes } from "./routes.ts";
+import { createFileSweep } from "./sweep.ts";
+
+/** Has the files of a conversation or an agent deleted with it. */
+export { deleteFilesOf } from "./delete.ts";
 /** The pictures of new messages, for a model that sees. */
 export { imageParts } from "./images.ts";
-/** `/api/files`. */
-export { fileRoutes } from "./routes.ts";
 /** Where a file is read. */
 export { fileAddress } from "./rules.ts";
 /** Stores a file that came in with a message. */
 export { type Attachment, type InboundFile, storeFile } from "./store-file.ts";
-/** Deletes what was never stored in full. */
-export { createFileSweep } from "./sweep.ts";
+
+/** `/api/files`, and the deletion of files whose conversation or agent is gone or that were never stored in full. */
+export function filesFeature(services: Services): Contribution {
+  return {
+    routes: [fileRoutes],
+    jobs: fileJobs(services),
+    ticks: { seldom: createFileSweep(services) },
+    async beforeAgentDelete(tx, agentId) {
+      await deleteFilesOf(tx, services.cipher, { agentId });
+    },
+  };
+}

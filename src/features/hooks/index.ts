@@ -1,6 +1,8 @@
-/** What an operator has done around every reply of an agent. */
+import type { Contribution } from "../../contribution.ts";
+import { hookRoutes } from "./routes.ts";
 
-/** The hooks that are on, in their order. */
+/** The hooks of an agent that are on, in their order. */
 export { loadHooks } from "./load.ts";
-/** `/api/instances/{slug}/hooks`. */
-export { hookRoutes } from "./routes.ts";
+
+/** `/api/instances/{slug}/hooks`: what an operator has done around every reply. */
+export const hooksFeature: Contribution = { routes: [hookRoutes] };

@@ -1,8 +1,13 @@
-/** What holds for the whole installation: its policies. */
+import type { Services } from "../../context.ts";
+import type { Contribution } from "../../contribution.ts";
+import { installationRoutes } from "./routes.ts";
+import { loadPolicies } from "./service.ts";
 
 /** What `doctor` judges of the stored settings, without changing anything. */
 export { inspectSettings, type SettingsReport } from "./inspect.ts";
-/** `/api/installation/policies`. */
-export { installationRoutes } from "./routes.ts";
-/** Puts the stored policies into force in this process: at boot and with every tick. */
-export { loadPolicies } from "./service.ts";
+
+/** `/api/installation/policies`. Stored policies come into force in this process at its start and with every tick. */
+export function installationFeature(services: Services): Contribution {
+  const load = () => loadPolicies(services);
+  return { routes: [installationRoutes], boot: load, ticks: { seldom: load } };
+}

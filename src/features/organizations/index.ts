@@ -1,12 +1,10 @@
-import { router } from "../../http/route.ts";
+import type { Contribution } from "../../contribution.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { memberRoutes } from "./members/routes.ts";
-import { organizationRoutes as ownRoutes } from "./routes.ts";
+import { organizationRoutes } from "./routes.ts";
 import { workspaceRoutes } from "./workspaces/routes.ts";
 
 /** `/api/organizations`, with their members, workspaces and management keys. */
-export const organizationRoutes = router()
-  .route("/", ownRoutes)
-  .route("/", memberRoutes)
-  .route("/", workspaceRoutes)
-  .route("/", keyRoutes);
+export const organizationsFeature: Contribution = {
+  routes: [organizationRoutes, memberRoutes, workspaceRoutes, keyRoutes],
+};

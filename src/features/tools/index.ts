@@ -1,8 +1,8 @@
 /** What agents can do beside talking: the tools, who contributes them, and which an agent has. */
 
-import { router } from "../../http/route.ts";
+import type { Contribution } from "../../contribution.ts";
 import { pluginRoutes } from "./plugins/routes.ts";
-import { toolRoutes as ownRoutes } from "./routes.ts";
+import { toolRoutes } from "./routes.ts";
 
 export { type ToolSetting, toolSettings } from "./agent-tools.ts";
 /** What is said of the tool that asks an agent. */
@@ -26,4 +26,4 @@ export { stateTools } from "./state.ts";
 export { isPrePluginName, unusableTools } from "./usable.ts";
 
 /** `/api/tools`, `/api/instances/{slug}/tools` and `/api/organizations/{orgSlug}/plugins`. */
-export const toolRoutes = router().route("/", ownRoutes).route("/", pluginRoutes);
+export const toolsFeature: Contribution = { routes: [toolRoutes, pluginRoutes] };

@@ -1,8 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { agents, budgetPeriods, conversations, turns } from "../../../src/db/schema.ts";
-import { createAgents } from "../../../src/features/chat/admit.ts";
-import { createComplete } from "../../../src/features/chat/complete.ts";
 import {
   finish,
   gate,
@@ -13,6 +11,7 @@ import {
   textDelta,
   toolCall,
 } from "../../scripted-model.ts";
+import { ownTurns } from "../../turns.ts";
 import { chatHarness, eventually, readEvents } from "./chat.ts";
 
 const spent = "The agent's monthly token budget is used up";
@@ -399,8 +398,7 @@ describe("a budget that comes and goes", () => {
 describe("a call of the background", () => {
   const asking = async (step: ScriptStep, budget: number | null) => {
     const h = await budgeted(() => step, budget);
-    const known = createAgents(h.services, async () => "");
-    const complete = createComplete(h.services, known);
+    const { complete } = ownTurns(h.services);
     return { ...h, ask: (signal = new AbortController().signal) => complete(h.agent.slug, "x".repeat(300), signal) };
   };
 

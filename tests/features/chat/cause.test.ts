@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scrubber } from "../../../src/core/scrub.ts";
-import { describeCause } from "../../../src/features/chat/cause.ts";
+import { describeCause } from "../../../src/features/turns/end/cause.ts";
 
 const secret = "0123456789abcdefghijklmnopqrstuvwxyz";
 const scrub = scrubber([secret]);

@@ -1,21 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { createAgents } from "../../../src/features/chat/admit.ts";
-import { createAsk } from "../../../src/features/chat/ask.ts";
-import type { Ask } from "../../../src/features/chat/ask-tools.ts";
-import { createTurns } from "../../../src/features/chat/turns.ts";
+import { createAsk } from "../../../src/features/handoff/ask.ts";
 import type { ToolContext, TurnEvent } from "../../../src/turn/types.ts";
 import { harness } from "../../harness.ts";
 import { reply, type ScriptStep, scriptedModel } from "../../scripted-model.ts";
 import { toolContext } from "../../turn/input.ts";
+import { ownTurns } from "../../turns.ts";
 
 /** The door between agents by itself, with what a turn would be told. */
 async function door(step: ScriptStep) {
   const model = scriptedModel(() => step);
   const h = await harness({ model });
   await h.agent({ slug: "helper" });
-  const agents = createAgents(h.services, (question) => ask(question));
-  const turns = createTurns(h.services, { reload: agents.readmit, onWork: () => {} });
-  const ask: Ask = createAsk({ services: h.services, agents, turns });
+  const ask = createAsk(h.services, ownTurns(h.services));
   const told: TurnEvent[] = [];
   const { id: organizationId, workspaceId } = h.organization;
   const asker = { id: "019a0000-0000-7000-8000-000000000000", slug: "caller", organizationId, workspaceId };
@@ -26,7 +22,7 @@ async function door(step: ScriptStep) {
       message: "Hi",
       context: toolContext({ emit: (event) => told.push(event), ...context }),
     });
-  return { ...h, model, told, question, agents };
+  return { ...h, model, told, question };
 }
 
 const handoff = {

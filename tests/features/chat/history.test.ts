@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { promptTokens } from "../../../src/core/providers.ts";
 import { conversations, messages } from "../../../src/db/schema.ts";
-import { historyBytes } from "../../../src/features/chat/reading.ts";
+import { historyBytes } from "../../../src/features/turns/place/history.ts";
 import { finish, gate, reply, type ScriptedModel, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually } from "./chat.ts";
 

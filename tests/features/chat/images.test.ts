@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents } from "../../../src/db/schema.ts";
-import { createAgents } from "../../../src/features/chat/admit.ts";
-import { createTurns } from "../../../src/features/chat/turns.ts";
 import { storeFile } from "../../../src/features/files/index.ts";
 import { finish, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { ownTurns, takeOwnTurn } from "../../turns.ts";
 import { chatHarness } from "./chat.ts";
 
 const png = Uint8Array.from(`\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR${"\0".repeat(17)}`, (c) => c.charCodeAt(0));
@@ -30,13 +29,12 @@ test("pictures that came with a message reach the model and are listed with it, 
   const picture = await store("cat.png", "image/png", png);
   const note = await store("note.txt", "text/plain", new TextEncoder().encode("meow"));
 
-  const admitted = createAgents(h.services, () => Promise.reject(new Error("Nobody is asked")));
-  const turns = createTurns(h.services, { reload: admitted.readmit, onWork: () => {} });
-  const turn = await turns.takeTurn(await admitted.admitEngine(slug), {
+  const turn = await takeOwnTurn(ownTurns(h.services), slug, {
     door: "inbox",
     origin: { channel: "web", channelId: "api-c", source: "user", depth: 0, subject: "ada" },
     ref,
-    input: { chatId: "c", user: null, history: [], fresh: ["Look", "What is it?"], fileIds: [picture.id, note.id] },
+    stored: true,
+    input: { history: [], fresh: ["Look", "What is it?"], fileIds: [picture.id, note.id] },
     rule: "always-finish",
     requestId: newId(),
     throttle: null,

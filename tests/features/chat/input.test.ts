@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freshLimit } from "../../../src/features/chat/input.ts";
+import { freshLimit } from "../../../src/features/chat/doors/input.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
 import { chatHarness } from "./chat.ts";
 

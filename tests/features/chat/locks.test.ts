@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { budgetPeriods, toolCalls, turns } from "../../../src/db/schema.ts";
-import { reserve } from "../../../src/features/chat/budget.ts";
+import { reserve } from "../../../src/features/turns/budget/budget.ts";
 import { dialect } from "../../database.ts";
 import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts";

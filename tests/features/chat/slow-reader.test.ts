@@ -1,33 +1,30 @@
 import { connect } from "node:net";
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type Replay, Replays } from "../../../src/features/chat/replay.ts";
-import { followReplay } from "../../../src/features/chat/stream.ts";
-import type { Turn } from "../../../src/features/chat/turns.ts";
-import type { TurnEvent, TurnOutcome } from "../../../src/turn/types.ts";
+import { type Replay, Replays } from "../../../src/features/chat/replay/replay.ts";
+import { followReplay } from "../../../src/features/chat/replay/stream.ts";
+import type { TurnOutcome } from "../../../src/turn/types.ts";
 import { TestClock } from "../../clock.ts";
 import { finish, scriptedModel, textDelta } from "../../scripted-model.ts";
+import { startedTurn } from "../../turns.ts";
 import { chatHarness, readEvents } from "./chat.ts";
 
 const mebi = 1024 * 1024;
 
-/** A turn in the hands of the test. */
-function turnOf(id: string) {
-  const over = Promise.withResolvers<TurnOutcome>();
-  let listener = (_event: TurnEvent) => {};
+/** A turn in the hands of the test, whose events are kept. */
+function turnOf(id: string, replays: Replays) {
   const leave = vi.fn();
-  const listen: Turn["listen"] = (fn) => {
-    listener = fn;
+  const listener = replays.started(startedTurn({ id, leave }));
+  const replay = replays.get(id);
+  if (!listener || !replay) throw new Error("The turn is not kept");
+  const outcome = { status: "done", produced: true, replacedBy: null } as TurnOutcome;
+  return {
+    replay,
+    leave,
+    say: (text: string) => listener.event?.({ type: "text-delta", text }),
+    end: () => listener.ended?.({ outcome, replyKept: true }),
   };
-  const turn: Turn = { id, kept: true, listen, leave, abort: () => {}, ended: over.promise };
-  const end = async () => {
-    over.resolve({ status: "done", produced: true, replacedBy: null } as TurnOutcome);
-    await new Promise((resolve) => setImmediate(resolve));
-  };
-  return { turn, leave, say: (text: string) => listener({ type: "text-delta", text }), end };
 }
-
-const kept = { agentId: "agent-1", ref: "assistant:web:x", door: "native", stored: true, continues: null };
 
 /** Follows with a client that reads nothing. */
 function followUnread(replay: Replay, clock: TestClock) {
@@ -38,8 +35,7 @@ function followUnread(replay: Replay, clock: TestClock) {
 
 test("20 MB for a client that reads nothing: it is let go of at 1 MiB, and of the turn 4 Mi are kept", async () => {
   const clock = new TestClock();
-  const { turn, say, leave, end } = turnOf("turn-1");
-  const replay = new Replays(clock).keep(turn, kept);
+  const { replay, say, leave, end } = turnOf("turn-1", new Replays(clock));
   const { response, seat } = followUnread(replay, clock);
   let said = 0;
   let leftAt = 0;
@@ -57,7 +53,7 @@ test("20 MB for a client that reads nothing: it is let go of at 1 MiB, and of th
   expect(seat.leave).toHaveBeenCalledOnce();
   await expect(response.text()).rejects.toThrow("The client reads too slowly");
 
-  await end();
+  end();
   const { last } = replay;
   // What is kept is the end, under its own numbers; the beginning is known to be gone.
   expect(replay.behind(0)).toBeNull();
@@ -68,8 +64,7 @@ test("20 MB for a client that reads nothing: it is let go of at 1 MiB, and of th
 });
 
 test("one event may be longer than all that is kept: it is told, and then it is gone", async () => {
-  const { turn, say } = turnOf("turn-1");
-  const replay = new Replays(new TestClock()).keep(turn, kept);
+  const { replay, say } = turnOf("turn-1", new Replays(new TestClock()));
   let got = 0;
   const write = (text: string) => {
     got += text.length;
@@ -87,14 +82,12 @@ test("of ended turns 64 Mi are kept together, the newest, and none for longer th
   const clock = new TestClock();
   const replays = new Replays(clock);
   const total = () => replays.ids().reduce((sum, id) => sum + (replays.get(id)?.length ?? 0), 0);
-  const running = turnOf("running");
-  replays.keep(running.turn, kept);
+  const running = turnOf("running", replays);
   running.say("x".repeat(3 * mebi));
   for (let n = 0; n < 40; n += 1) {
-    const { turn, say, end } = turnOf(`ended-${n}`);
-    replays.keep(turn, kept);
+    const { say, end } = turnOf(`ended-${n}`, replays);
     for (let part = 0; part < 6; part += 1) say("x".repeat(mebi / 2));
-    await end();
+    end();
     await clock.advance(100);
     replays.sweep();
     expect(total() - (replays.get("running")?.length ?? 0)).toBeLessThanOrEqual(64 * mebi);

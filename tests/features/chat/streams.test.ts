@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Services } from "../../../src/context.ts";
-import type { Agents, Grant } from "../../../src/features/chat/admit.ts";
-import { OpenStreams, streamLimit } from "../../../src/features/chat/streams.ts";
+import { OpenStreams, streamLimit } from "../../../src/features/turns/access/open-streams.ts";
+import type { Agents, Grant } from "../../../src/features/turns/index.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness } from "./chat.ts";
 

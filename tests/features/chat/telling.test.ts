@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { scrubber } from "../../../src/core/scrub.ts";
-import { telling } from "../../../src/features/chat/telling.ts";
+import { secretTexts } from "../../../src/features/turns/agent/secret-texts.ts";
 
 test("what only says where files lie is no secret", () => {
   const keys = { s3_access_key_id: "AKIAIOSFODNN7EXAMPLE", s3_secret_access_key: "wJalrXUtnFEMI" };
   const places = { s3_region: "eu-central-1", s3_bucket: "acme-files" };
-  expect(telling(new Map(Object.entries({ ...places, ...keys })))).toEqual(Object.values(keys));
+  expect(secretTexts(new Map(Object.entries({ ...places, ...keys })))).toEqual(Object.values(keys));
 });
 
 test("of an address only user and password are secret", () => {
@@ -15,7 +15,7 @@ test("of an address only user and password are secret", () => {
     ["ollama_base_url", "http://localhost:11434"],
     ["mistral_base_url", "no address"],
   ]);
-  const scrub = scrubber(telling(secrets));
+  const scrub = scrubber(secretTexts(secrets));
   expect(scrub("sk-123456 no address")).toBe("[secret] [secret]");
   expect(scrub("https://api.example.com/v1 http://localhost:11434")).toBe(
     "https://api.example.com/v1 http://localhost:11434",

@@ -4,7 +4,7 @@ import { EngineError } from "../../../src/core/errors.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { Complete } from "../../../src/core/ports.ts";
 import { agents, conversations, jobs } from "../../../src/db/schema.ts";
-import { conversationJobs, descriptionOf } from "../../../src/features/conversations/index.ts";
+import { conversationJobs, descriptionOf } from "../../../src/features/conversations/describe.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
 import { converse, type Exchange, goOn, memoryHarness } from "../memories/memories.ts";

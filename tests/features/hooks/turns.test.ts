@@ -1,7 +1,8 @@
 import { APICallError } from "@ai-sdk/provider";
 import { describe, expect, test } from "vitest";
-import { ChatEvent } from "../../../src/features/chat/events.ts";
-import { hooksAt } from "../../../src/features/chat/prepare.ts";
+import type { Channel } from "../../../src/core/channels.ts";
+import { ChatEvent } from "../../../src/features/chat/doors/events.ts";
+import { hooksAt } from "../../../src/features/turns/prepare.ts";
 import { finish, gate, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { dataLines, eventually, readEvents } from "../chat/chat.ts";
 import { asking, hooked, kinds, only, paths, replacing, textOf } from "./hooked.ts";
@@ -448,7 +449,7 @@ test("a turn that stops for an approval has its words replaced, and so has the o
   expect(paths(h.asked)).toEqual(["start", "who", "replace", "pay", "replace"]);
 });
 
-test.each([
+test.each<[Channel, boolean]>([
   ["web", true],
   ["telegram", true],
   ["agent", false],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { defaultPolicies, type PolicyChanges } from "../../../src/core/policies.ts";
 import type { ModelSpec } from "../../../src/core/ports.ts";
-import { loadAgent } from "../../../src/features/chat/agent.ts";
-import { modelSpec } from "../../../src/features/chat/model.ts";
-import { prepare } from "../../../src/features/chat/prepare.ts";
+import { loadAgent } from "../../../src/features/turns/agent/load.ts";
+import { modelSpec } from "../../../src/features/turns/agent/model.ts";
+import { prepare } from "../../../src/features/turns/prepare.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { finish, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness } from "../chat/chat.ts";
@@ -199,20 +199,19 @@ describe("the time that is given", () => {
       const model = scriptedModel([]);
       return prepare({
         turnId: "t",
-        conversation: null,
-        conversationRef: "",
         agent,
+        request: {
+          ...{ door: "native", origin, ref: "", stored: false, rule: "always-finish", requestId: "r", throttle: null },
+          input: { history: [], fresh: ["Hi"] },
+        },
+        conversation: null,
+        transcript: { history: [], historyBytes: 0, state: {}, begins: true },
         policies: h.services.policies.values,
         now: h.clock.now(),
         memories: "",
-        origin,
         model,
-        history: [],
-        fresh: ["Hi"],
         images: [],
-        resumed: null,
-        state: {},
-        begins: true,
+        continued: null,
         reserve: null,
       }).limits;
     };

@@ -1,0 +1,43 @@
+import { z } from "@hono/zod-openapi";
+import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
+import { decide } from "../../turns/index.ts";
+import type { Chat } from "../chat.ts";
+import { ApprovalDecision, ApprovalStatus } from "./schema.ts";
+
+const decideRoute = guarded("agent:write", {
+  method: "post",
+  path: "/api/conversations/{id}/approvals/{toolCallId}",
+  operationId: "decideApproval",
+  tags: ["Tools"],
+  summary: "Approve or refuse a call that waits",
+  description:
+    "A turn stops at the call of a tool that needs approval and goes on when all its calls are decided, also after a restart; the model hears of a refusal. After 24 hours, or with the end user's next message, there is nothing to decide any more: 409. After 24 hours the turn goes on with what was decided, if anything was. While the agent is inactive, 409 but for the playground.",
+  request: {
+    params: z.object({
+      id: z.string().openapi({
+        param: { name: "id", in: "path" },
+        description: "The conversation's id, percent-encoded.",
+        example: "assistant:web:api-42",
+      }),
+      toolCallId: z.string().openapi({
+        param: { name: "toolCallId", in: "path" },
+        description: "As `done` has it in `metadata.approval`.",
+        example: "call_1",
+      }),
+    }),
+    body: jsonBody(ApprovalDecision),
+  },
+  responses: { 201: json(ApprovalStatus, "It is decided."), ...errorAnswers(404, 409) },
+});
+
+/** `/api/conversations/{id}/approvals`. */
+export function approvalRoutes(chat: Chat) {
+  return router().openapi(decideRoute, async (c) => {
+    const { id: ref, toolCallId } = c.req.valid("param");
+    const decision = c.req.valid("json");
+    const turnId = await decide(c.var.ctx, { ref, toolCallId }, decision);
+    // Not waited for; whatever becomes of it, the next tick finds it too.
+    chat.turns.continueDecided(turnId).catch((err: unknown) => c.var.log.error({ turnId, err }, "Going on failed"));
+    return c.json({ status: decision.approved ? ("approved" as const) : ("refused" as const) }, 201);
+  });
+}

@@ -1,0 +1,41 @@
+import type { Context } from "hono";
+import { EngineError } from "../../../core/errors.ts";
+import { parseJson } from "../../../core/json.ts";
+import { limitBody } from "../../../http/body.ts";
+import type { AppEnv } from "../../../http/environment.ts";
+import { invalid } from "../../../http/errors.ts";
+
+/** Reads a body as JSON, and as the text it was. Throws the 400, 413 and 415 of decisions §3. */
+export async function readJson(c: Context<AppEnv>): Promise<{ body: unknown; text: string }> {
+  const type = c.req.header("Content-Type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type !== "application/json" && !type.endsWith("+json")) {
+    throw new EngineError("unsupported-media-type", "Content-Type must be application/json");
+  }
+  await limitBody(c);
+  const text = await c.req.text();
+  let body: unknown;
+  try {
+    body = parseJson(text, deepestBody);
+  } catch {
+    throw new EngineError("bad-request", "The body is not valid JSON");
+  }
+  requireFewParts(body);
+  return { body, text };
+}
+
+/** No request of a chat client comes near this depth. */
+const deepestBody = 200;
+
+/** How many parts all messages may have together; counted by hand, since each wrong part costs a validator dearly. */
+const mostParts = 1000;
+
+function requireFewParts(body: unknown): void {
+  if (typeof body !== "object" || body === null || !("messages" in body) || !Array.isArray(body.messages)) return;
+  let parts = 0;
+  for (const message of body.messages.slice(0, 101)) {
+    const content: unknown = typeof message === "object" && message !== null ? message.content : undefined;
+    parts += Array.isArray(content) ? content.length : 0;
+  }
+  if (parts > mostParts)
+    throw invalid([{ path: ["messages"], message: `must hold at most ${mostParts} parts in all` }]);
+}

@@ -1,0 +1,46 @@
+import { EngineError } from "../../../core/errors.ts";
+import { isObject } from "../../../core/json.ts";
+import type { JsonObject, JsonValue } from "../../../turn/types.ts";
+import { AgentRefusal, type Grant, refuseKey } from "../../turns/index.ts";
+import type { Call } from "./call.ts";
+
+/**
+ * What the `context` of a call writes to the conversation's state: the values that the agent maps and the context has;
+ * null for a call without any. Throws the refusals of decisions §5 "Context", in their order.
+ */
+export function projectContext({ request, input }: Call, { agent, by }: Grant): JsonObject | null {
+  const { context } = request;
+  if (context === undefined) return null;
+  if (input.chatId === null) throw new EngineError("bad-request", "context requires chat_id");
+  if (!isObject(context)) throw new EngineError("bad-request", "context must be an object");
+  const mapping = Object.entries(agent.web.contextMapping);
+  if (mapping.length === 0) {
+    throw new AgentRefusal(
+      "bad-request",
+      "This agent maps no web context fields: configure them before sending context",
+    );
+  }
+  if (by.type === "client") {
+    const refusal = refuseKey(agent, by.authorization, "Call context requires the agent's API key");
+    if (refusal) throw refusal;
+  }
+  return project(context, mapping);
+}
+
+/** The values at the dotted paths; an absent one is skipped, and null is a value. */
+export function project(context: JsonObject, mapping: readonly (readonly [string, string])[]): JsonObject {
+  const found = mapping.flatMap(([key, path]) => {
+    const value = valueAt(context, path);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+function valueAt(context: JsonObject, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = context;
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as JsonObject)[name];
+  }
+  return value;
+}

@@ -1,0 +1,235 @@
+import type { Context } from "hono";
+import type { Services } from "../../../context.ts";
+import { randomHex } from "../../../core/ids.ts";
+import { agentSlugPattern } from "../../../core/slugs.ts";
+import { clientKey } from "../../../http/address.ts";
+import type { AppEnv } from "../../../http/environment.ts";
+import { invalid } from "../../../http/errors.ts";
+import { eventStream } from "../../../http/sse.ts";
+import { countCall, requireAllowed, type Verdict } from "../../../http/throttle.ts";
+import {
+  admit,
+  endingError,
+  findRepeat,
+  type Grant,
+  type Seat,
+  type StoredReply,
+  type Turn,
+} from "../../turns/index.ts";
+import type { Chat } from "../chat.ts";
+import { readJson } from "./body.ts";
+import { type Call, clientOf, commitContext, readCall, webTurn } from "./call.ts";
+import { projectContext } from "./call-context.ts";
+import {
+  approvalSentence,
+  asEngineError,
+  type ChunkEncoder,
+  type ChunkRelay,
+  type CompletionHead,
+  chunkEncoder,
+  completion,
+  pendingSentence,
+  relayChunks,
+} from "./chunks.ts";
+import { answerOrigin, type Cors } from "./cors.ts";
+import { CompletionRequest } from "./schema.ts";
+
+/** Spec "Limits": 20 requests a minute for each client address, whoever calls. */
+const perMinute = { calls: 20, windowMs: 60_000 };
+
+/** `POST /v1/chat/completions`. The order of refusals is decisions §5. */
+export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Response> {
+  const throttle = new CallThrottle(c, chat);
+  throttle.requireNotRefused();
+  try {
+    const json = await readJson(c);
+    const slug = readModel(json.body);
+    const by = clientOf(c);
+    let call: Call<CompletionRequest> | undefined;
+    return await chat.turns.agents.serve(slug, async (agent) => {
+      const cors = answerOrigin(c, agent);
+      const grant = admit(agent, slug, by);
+      call ??= await readCall(c, json, CompletionRequest);
+      return answer({ c, chat, throttle, grant, cors, call });
+    });
+  } catch (refusal) {
+    // The throttle comes first; an admitted call is counted by OPEN, which saves a statement.
+    await throttle.count();
+    throw refusal;
+  }
+}
+
+/** The fixed throttle, which counts a call once, however it goes on. */
+class CallThrottle {
+  readonly #chat: Chat;
+  readonly #limit;
+  #counted = false;
+
+  constructor(c: Context<AppEnv>, chat: Chat) {
+    this.#chat = chat;
+    this.#limit = { key: `chat:${clientKey(c.var.ip)}`, limit: perMinute, now: chat.services.clock.now() };
+  }
+
+  /** An address that was refused just now is refused again without a statement. */
+  requireNotRefused(): void {
+    const { key, now } = this.#limit;
+    const known = this.#chat.refused.get(key)?.value;
+    if (!known || known.until <= now) return;
+    requireAllowed({ ...known.verdict, resetSeconds: Math.max(1, Math.ceil((known.until - now) / 1000)) });
+  }
+
+  /** Counts the call unless it is counted. Throws the 429. */
+  async count(): Promise<void> {
+    if (this.#counted) return;
+    this.#counted = true;
+    const { key, limit, now } = this.#limit;
+    const verdict: Verdict = await countCall(this.#chat.services, key, limit);
+    if (!verdict.allowed) this.#chat.refused.set(key, { verdict, until: now + verdict.resetSeconds * 1000 });
+    requireAllowed(verdict);
+  }
+
+  /** For OPEN, which counts the call; null when it is counted already. */
+  handOver() {
+    if (this.#counted) return null;
+    this.#counted = true;
+    return this.#limit;
+  }
+}
+
+/** The agent has to be known before the rest of the body is looked at. */
+function readModel(body: unknown): string {
+  const model = body !== null && typeof body === "object" && "model" in body ? body.model : undefined;
+  if (typeof model === "string" && agentSlugPattern.test(model)) return model;
+  const parsed = CompletionRequest.pick({ model: true }).safeParse(body);
+  throw invalid(parsed.success ? [{ path: ["model"], message: "must be an agent slug" }] : parsed.error.issues);
+}
+
+interface Admitted {
+  c: Context<AppEnv>;
+  chat: Chat;
+  throttle: CallThrottle;
+  grant: Grant;
+  cors: Cors;
+  call: Call<CompletionRequest>;
+}
+
+/** Answers a call that is admitted, all of it by the agent of its grant. */
+async function answer(admitted: Admitted): Promise<Response> {
+  const { c, chat, throttle, grant, call } = admitted;
+  const { services, turns } = chat;
+  const callContext = projectContext(call, grant);
+  const asked = { ...webTurn(c, grant, call, "completions"), callContext };
+  const repeat = call.idempotency && (await findRepeat(services.database, asked.ref, call.idempotency));
+  if (repeat) await turns.agents.confirm(grant.agent);
+  const { stream, stream_options: options } = call.request;
+  const head = { id: `chatcmpl-${randomHex(24)}`, created: seconds(services), agent: grant.agent };
+  const encode = chunkEncoder(head, options?.include_usage === true);
+  const seat = turns.streams.enter(clientKey(c.var.ip), grant);
+  try {
+    if (repeat) {
+      await throttle.count();
+      return repeatReply(admitted, { head, encode, seat }, repeat);
+    }
+    if (callContext) {
+      // A refused call must not write: it is counted before.
+      await throttle.count();
+      await commitContext(services, grant, asked, callContext);
+    }
+    const chunks = stream === true ? relayChunks(encode) : null;
+    const turn = await turns.takeTurn(grant, { ...asked, throttle: throttle.handOver() }, chunks?.listener);
+    const reply = { ...admitted, head, encode, seat, turn };
+    return await (chunks ? streamReply(reply, chunks) : wholeReply(reply));
+  } catch (refusal) {
+    seat.leave();
+    throw refusal;
+  }
+}
+
+interface Form {
+  head: CompletionHead;
+  encode: ChunkEncoder;
+  seat: Seat;
+}
+
+interface Reply extends Admitted, Form {
+  turn: Turn;
+}
+
+async function wholeReply(reply: Reply): Promise<Response> {
+  const { c, head, seat, turn } = reply;
+  const outcome = await whileWanted(reply, turn.ended, () => turn.leave());
+  seat.leave();
+  const error = endingError(outcome);
+  if (error) throw error;
+  return c.json(completion(head, outcome.text + pendingSentence(outcome), outcome.usage), 200);
+}
+
+/** Awaits what the client wants, while the client is there and may have it; rejects when the right to it is revoked. */
+async function whileWanted<T>({ c, seat }: Reply, work: Promise<T>, leave: () => void): Promise<T> {
+  const { signal } = c.req.raw;
+  const revoked = Promise.withResolvers<never>();
+  seat.onRevoked((refusal) => {
+    leave();
+    revoked.reject(refusal);
+  });
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  return Promise.race([work, revoked.promise]).finally(() => signal.removeEventListener("abort", leave));
+}
+
+/** The answer to an earlier request once more, streamed as one delta. */
+function repeatReply({ c, chat, cors, call }: Admitted, { head, encode, seat }: Form, reply: StoredReply): Response {
+  const content = reply.content + approvalSentence(reply.content, reply.metadata.approval ? reply.pending : []);
+  c.header("Idempotent-Replayed", "true");
+  if (call.request.stream !== true) {
+    seat.leave();
+    return c.json(completion(head, content, reply), 200);
+  }
+  const { response, sink } = eventStream({
+    clock: chat.services.clock,
+    headers: { ...cors, "Idempotent-Replayed": "true" },
+    signal: c.req.raw.signal,
+    onEnd: seat.leave,
+  });
+  sink.write(encode.first + (content === "" ? "" : encode.text(content)) + encode.end(reply));
+  sink.close();
+  return response;
+}
+
+/**
+ * Answers when the first output is there, so that a failure before it has its real status; from then on an error is a
+ * line in the stream, without a finish reason: the official clients raise on it.
+ */
+async function streamReply(reply: Reply, chunks: ChunkRelay): Promise<Response> {
+  const { c, chat, cors, turn, seat, encode } = reply;
+  const leave = () => {
+    chunks.mute();
+    turn.leave();
+  };
+  const early = await whileWanted(reply, Promise.race([turn.ended, chunks.begun]), leave);
+  const refusal = early && endingError(early);
+  if (refusal) throw refusal;
+
+  const { response, sink } = eventStream({
+    clock: chat.services.clock,
+    headers: cors,
+    signal: c.req.raw.signal,
+    onLeave: leave,
+    onEnd: seat.leave,
+  });
+  chunks.open(sink.write);
+  seat.onRevoked((revoked) => {
+    chunks.write(encode.error(revoked));
+    sink.close();
+    leave();
+  });
+  turn.ended
+    .then((outcome) => chunks.write(encode.last(outcome)))
+    .catch((error: unknown) => chunks.write(encode.error(asEngineError(error))))
+    .finally(sink.close);
+  return response;
+}
+
+function seconds({ clock }: Services): number {
+  return Math.floor(clock.now() / 1000);
+}

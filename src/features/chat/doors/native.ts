@@ -1,0 +1,84 @@
+import type { Context } from "hono";
+import { EngineError } from "../../../core/errors.ts";
+import { clientKey } from "../../../http/address.ts";
+import type { AppEnv } from "../../../http/environment.ts";
+import { admit, type Caller, findRepeat, type Grant, type Seat } from "../../turns/index.ts";
+import type { Chat } from "../chat.ts";
+import { followReplay, refusedStream, repeatedStream, type Streaming } from "../replay/stream.ts";
+import { readJson } from "./body.ts";
+import { type AskedTurn, type Call, clientOf, commitContext, readCall, webTurn } from "./call.ts";
+import { projectContext } from "./call-context.ts";
+import { answerOrigin, type Cors } from "./cors.ts";
+import { ChatRequest } from "./schema.ts";
+
+/** How a stream is written, and the place of its client. */
+type SeatedStream = Streaming & { seat: Seat };
+
+/** A door that answers with the native stream. */
+export interface NativeDoor {
+  slug: string;
+  by: Caller;
+  turnOf(c: Context<AppEnv>, grant: Grant, call: Call): AskedTurn;
+}
+
+/**
+ * `POST /api/instances/{slug}/chat/stream`: everything that happens in the turn, as typed events. The stream opens as
+ * soon as the turn has its place; what goes wrong later is an `error` event and `done` (spec "Errors", rules 1 and 2).
+ */
+export async function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): Promise<Response> {
+  return answerNatively(c, chat, {
+    slug,
+    by: clientOf(c),
+    turnOf: (_, grant, call) => webTurn(c, grant, call, "native"),
+  });
+}
+
+/** Admits a caller at a native door, takes the turn and answers its stream. */
+export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: NativeDoor): Promise<Response> {
+  const { services, turns } = chat;
+  let call: Call | undefined;
+  const held: { stream: SeatedStream | null } = { stream: null };
+  try {
+    return await turns.agents.serve(door.slug, async (agent) => {
+      const cors: Cors = answerOrigin(c, agent);
+      const grant = admit(agent, door.slug, door.by);
+      call ??= await readCall(c, await readJson(c), ChatRequest);
+      held.stream?.seat.leave();
+      const seat = turns.streams.enter(clientKey(c.var.ip), grant);
+      const stream = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave, seat };
+      held.stream = stream;
+      return openStream(chat, grant, { call, asked: door.turnOf(c, grant, call) }, stream);
+    });
+  } catch (refusal) {
+    return refuse(refusal, held.stream);
+  }
+}
+
+async function openStream(
+  { services, turns, replays }: Chat,
+  grant: Grant,
+  { call, asked }: { call: Call; asked: AskedTurn },
+  stream: SeatedStream,
+): Promise<Response> {
+  const callContext = projectContext(call, grant);
+  const repeat = call.idempotency && (await findRepeat(services.database, asked.ref, call.idempotency));
+  if (repeat) {
+    await turns.agents.confirm(grant.agent);
+    return repeatedStream(stream, asked.ref, repeat);
+  }
+  if (callContext) await commitContext(services, grant, asked, callContext);
+  const turn = await turns.takeTurn(grant, { ...asked, callContext, throttle: null });
+  const replay = replays.get(turn.id);
+  if (!replay) throw new Error("The events of a turn are not replayed");
+  return followReplay(replay, 0, stream, stream.seat);
+}
+
+/** What follows the 401s comes in the stream: refusals of the call's context, of a full line and of a budget. */
+function refuse(refusal: unknown, stream: SeatedStream | null): Response {
+  if (!stream) throw refusal;
+  const inStream =
+    refusal instanceof EngineError && ["bad-request", "too-large", "rate-limited"].includes(refusal.code);
+  if (inStream) return refusedStream(stream, refusal);
+  stream.seat.leave();
+  throw refusal;
+}

@@ -1,0 +1,108 @@
+import type { Context } from "hono";
+import { every } from "hono/combine";
+import type { Ctx } from "../../../context.ts";
+import { newId } from "../../../core/ids.ts";
+import type { AppEnv } from "../../../http/environment.ts";
+import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
+import { findAgent, slugParam } from "../../agents/index.ts";
+import type { Caller, Grant } from "../../turns/index.ts";
+import type { Chat } from "../chat.ts";
+import { resumeStream, stopTurn } from "../replay/resume.ts";
+import { eventStreamAnswer, idempotencyHeader, lastEventHeader, messageParams, Stopped } from "../replay/schema.ts";
+import { type AskedTurn, type Call, turnOf } from "./call.ts";
+import { answerNatively } from "./native.ts";
+import { ChatRequest } from "./schema.ts";
+
+const path = "/api/instances/{slug}/playground/stream";
+const sessionOnly = { sessionOnly: true };
+
+const play = guarded(
+  "agent.playground:use",
+  {
+    method: "post",
+    path,
+    operationId: "streamPlayground",
+    tags: ["Chat"],
+    summary: "Talk to an agent from the panel",
+    description:
+      "The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories.",
+    request: { params: slugParam, headers: idempotencyHeader, body: jsonBody(ChatRequest) },
+    responses: { 200: eventStreamAnswer, ...errorAnswers(404, 409, 422, 503) },
+  },
+  sessionOnly,
+);
+
+const resume = guarded(
+  "agent.playground:use",
+  {
+    method: "get",
+    path: `${path}/{messageId}`,
+    operationId: "resumePlayground",
+    tags: ["Chat"],
+    summary: "Go on with a playground stream",
+    description: "What came after `Last-Event-ID`, then what happens. Until 60 seconds after the end of the turn.",
+    request: { params: messageParams, headers: lastEventHeader },
+    responses: { 200: eventStreamAnswer, ...errorAnswers(404) },
+  },
+  sessionOnly,
+);
+
+const stop = guarded(
+  "agent.playground:use",
+  {
+    method: "delete",
+    path: `${path}/{messageId}`,
+    operationId: "stopPlayground",
+    tags: ["Chat"],
+    summary: "Stop a playground turn",
+    description: "What it has produced is stored. `stopped` is false when the turn was over already.",
+    request: { params: messageParams },
+    responses: { 200: json(Stopped, "It stops, or had stopped."), ...errorAnswers(404) },
+  },
+  sessionOnly,
+);
+
+const door = "playground";
+
+/** `/api/instances/{slug}/playground/stream`. */
+export function playgroundRoutes(chat: Chat) {
+  const routes = router();
+  const { middleware, ...described } = play;
+  routes.openAPIRegistry.registerPath(described);
+  // The body is read as the native door reads it, with its limits.
+  routes.post("/api/instances/:slug/playground/stream", every(...middleware), async (c) => {
+    const slug = c.req.param("slug");
+    return answerNatively(c, chat, { slug, by: await personOf(c.var.ctx, slug), turnOf: playedTurn });
+  });
+  routes.openapi(resume, async (c) => {
+    const { slug, messageId } = c.req.valid("param");
+    return resumeStream(c, chat, { slug, by: await personOf(c.var.ctx, slug), messageId, door });
+  });
+  routes.openapi(stop, async (c) => {
+    const { slug, messageId } = c.req.valid("param");
+    const by = await personOf(c.var.ctx, slug);
+    return c.json({ stopped: await stopTurn(c, chat, { slug, by, messageId, door }) }, 200);
+  });
+  return routes;
+}
+
+/** The person who is signed in; throws the 404 of an agent out of reach. */
+async function personOf(ctx: Ctx, slug: string): Promise<Caller> {
+  await findAgent(ctx, slug);
+  return { type: "session", ctx };
+}
+
+function playedTurn(c: Context<AppEnv>, { agent }: Grant, call: Call): AskedTurn {
+  const { chatId, user } = call.input;
+  const channelId = chatId ?? newId();
+  const ref = `${agent.row.slug}:playground:${channelId}`;
+  const { actor, membership } = c.var.ctx;
+  const userName = actor.name ?? "";
+  // Speaking as an end user writes that person's memories.
+  const subject = membership.permissions.has("memory:write") ? (user ?? ref) : ref;
+  return turnOf(c, call, {
+    door,
+    ref,
+    origin: { channel: "playground", channelId, source: "user", depth: 0, userName, subject },
+  });
+}

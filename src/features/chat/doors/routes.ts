@@ -1,0 +1,149 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { errorAnswers, json, jsonBody, router } from "../../../http/route.ts";
+import { allowsOrigin } from "../../turns/index.ts";
+import type { Chat } from "../chat.ts";
+import { resumeStream, stopTurn } from "../replay/resume.ts";
+import { eventStreamAnswer, idempotencyHeader, lastEventHeader, messageParams, Stopped } from "../replay/schema.ts";
+import { clientOf } from "./call.ts";
+import { completeChat } from "./completions.ts";
+import { preflight } from "./cors.ts";
+import { listModels } from "./models.ts";
+import { streamChat } from "./native.ts";
+import { ChatCompletion, ChatRequest, CompletionRequest, ModelList } from "./schema.ts";
+
+/** The agent's own key; not needed while its `authEnabled` is off. */
+const agentKey = [{ agentApiKey: [] }, {}];
+
+const models = createRoute({
+  method: "get",
+  path: "/v1/models",
+  operationId: "listModels",
+  tags: ["Chat"],
+  summary: "The agents that can be named as model",
+  description:
+    "With an agent's key: that agent, while its Web channel is on. With a session: the active agents within reach. A management key is refused.",
+  security: [{ agentApiKey: [] }, { sessionCookie: [] }, { sessionBearer: [] }],
+  "x-permission": "agent:read",
+  responses: { 200: json(ModelList, "The agents, as models."), ...errorAnswers(401, 403) },
+});
+
+const completions = createRoute({
+  method: "post",
+  path: "/v1/chat/completions",
+  operationId: "createChatCompletion",
+  tags: ["Chat"],
+  summary: "Chat with an agent, as chat-completions clients do",
+  description: [
+    "`model` is the agent's slug. With `chat_id` the server keeps the conversation; without it the messages are all there is.",
+    'Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.',
+    "A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.",
+    "At most 20 requests a minute for each client address, and 256 KiB of new text in each. With `X-Error-Format: openai` errors come in the vendor's shape.",
+  ].join("\n\n"),
+  security: agentKey,
+  request: { headers: idempotencyHeader, body: jsonBody(CompletionRequest) },
+  responses: {
+    200: {
+      description: "The reply, whole or as server-sent events.",
+      content: {
+        "application/json": { schema: ChatCompletion },
+        "text/event-stream": {
+          schema: z.string().openapi({ example: 'data: {"id":"chatcmpl-…","choices":[…]}\n\ndata: [DONE]\n\n' }),
+        },
+      },
+    },
+    ...errorAnswers(400, 401, 403, 404, 409, 413, 415, 422, 429, 502, 503, 504),
+  },
+});
+
+const native = createRoute({
+  method: "post",
+  path: "/api/instances/{slug}/chat/stream",
+  operationId: "streamChat",
+  tags: ["Chat"],
+  summary: "Chat with an agent and see everything that happens",
+  description: [
+    "Typed server-sent events: `hook-execution` { hookId, event, toolName, success, durationMs }, `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId, metadata? }, `error` { message }.",
+    "Each event of a turn has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.",
+    "At most 256 KiB of new text in a turn, and 256 open streams for each client address. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.",
+  ].join("\n\n"),
+  security: agentKey,
+  request: {
+    params: z.object({ slug: z.string().openapi({ param: { name: "slug", in: "path" }, example: "assistant" }) }),
+    headers: idempotencyHeader,
+    body: jsonBody(ChatRequest),
+  },
+  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 403, 404, 409, 413, 415, 422, 429, 503) },
+});
+
+const resume = createRoute({
+  method: "get",
+  path: "/api/instances/{slug}/chat/stream/{messageId}",
+  operationId: "resumeChat",
+  tags: ["Chat"],
+  summary: "Go on with a stream that broke off",
+  description:
+    "What came after the event named in the header `Last-Event-ID`, or all of it, then what happens: until 60 seconds after the end of the turn. After an approval it leads on to the turn that goes on. Turns with `chat_id` can be followed on any replica.",
+  security: agentKey,
+  request: {
+    params: messageParams,
+    headers: lastEventHeader,
+  },
+  responses: { 200: eventStreamAnswer, ...errorAnswers(400, 401, 403, 404, 429) },
+});
+
+const stop = createRoute({
+  method: "delete",
+  path: "/api/instances/{slug}/chat/stream/{messageId}",
+  operationId: "stopChat",
+  tags: ["Chat"],
+  summary: "Stop a turn",
+  description:
+    "What it has produced is stored with `metadata.stopped`. On another replica than the turn's own it takes a few seconds.",
+  security: agentKey,
+  request: { params: messageParams },
+  responses: { 200: json(Stopped, "It stops, or had stopped."), ...errorAnswers(401, 403, 404) },
+});
+
+/**
+ * The chat doors. They read their bodies themselves: who may talk to the agent is decided before the body is looked at,
+ * which the validation of declared routes would do first.
+ */
+export function chatRoutes(chat: Chat) {
+  const routes = router();
+  routes.openAPIRegistry.registerComponent("securitySchemes", "agentApiKey", {
+    type: "http",
+    scheme: "bearer",
+    description: "The agent's own key, stored as its secret `auth_api_key`.",
+  });
+  for (const route of [completions, native, resume, stop]) routes.openAPIRegistry.registerPath(route);
+
+  routes.openapi(models, async (c) => c.json(await listModels(c), 200));
+  routes.post("/v1/chat/completions", (c) => completeChat(c, chat));
+  routes.post("/api/instances/:slug/chat/stream", (c) => streamChat(c, c.req.param("slug"), chat));
+  routes.get("/api/instances/:slug/chat/stream/:messageId", async (c) => {
+    const { slug, messageId } = c.req.param();
+    return resumeStream(c, chat, { slug, by: clientOf(c), messageId, door: "native" });
+  });
+  routes.delete("/api/instances/:slug/chat/stream/:messageId", async (c) => {
+    const { slug, messageId } = c.req.param();
+    return c.json({ stopped: await stopTurn(c, chat, { slug, by: clientOf(c), messageId, door: "native" }) }, 200);
+  });
+
+  // Only the request itself names the agent, and is refused then where its page is.
+  routes.options("/v1/*", (c) => preflight(c, c.req.header("Origin") ?? null));
+  for (const path of ["", "/:messageId"]) {
+    routes.options(`/api/instances/:slug/chat/stream${path}`, async (c) => {
+      const origin = c.req.header("Origin") ?? null;
+      return preflight(c, origin !== null && (await mayRead(chat, c.req.param("slug") ?? "", origin)) ? origin : null);
+    });
+  }
+  return routes;
+}
+
+/** Whether pages of an origin may read what an agent answers. */
+function mayRead({ turns: { agents } }: Chat, slug: string, origin: string): Promise<boolean> {
+  return agents.serve(slug, async (agent) => {
+    if (agent) await agents.confirm(agent);
+    return allowsOrigin(agent, origin);
+  });
+}

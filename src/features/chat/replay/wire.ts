@@ -1,0 +1,51 @@
+import type { TurnEnding } from "../../../turn/observers.ts";
+import type { TurnEvent } from "../../../turn/types.ts";
+import { approvalMetadata, servedBy } from "../../turns/index.ts";
+
+/** An event of the native stream; its id is what the stream is resumed by, and a refusal has none. */
+export function eventText(id: string | null, type: string, data: object): string {
+  return `${id === null ? "" : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** An error, and the end that natively follows it (spec "Errors", rule 2). */
+export function refusalText(message: string, conversationId: string | null): string {
+  return eventText(null, "error", { message }) + eventText(null, "done", { conversationId, messageId: null });
+}
+
+/** The data of an event as the spec's table has it; null for what has no wire form. */
+export function wireEvent(event: TurnEvent): object | null {
+  switch (event.type) {
+    case "produced":
+    case "handoff":
+    case "approval-request":
+      return null;
+    case "hook-execution": {
+      const { hookId, event: on, toolName, success, durationMs } = event.execution;
+      return { hookId, event: on, toolName, success, durationMs };
+    }
+    case "step-start":
+      return { index: event.index, stepType: event.stepType };
+    case "reasoning-delta":
+    case "text-delta":
+      return { text: event.text };
+    case "tool-call":
+      return { id: event.id, name: event.name, args: event.args };
+    case "tool-result":
+      return { id: event.id, result: event.result };
+    case "step-finish":
+      return { index: event.index, finishReason: event.finishReason };
+  }
+}
+
+/** The data of `done`: the stored reply, where the turn waits, and whose words the reply is. */
+export function wireDone(turnId: string, conversationId: string, ending: TurnEnding): object {
+  if ("unrecorded" in ending) return { conversationId, messageId: null };
+  const { outcome, replyKept } = ending;
+  const approval = outcome.status === "approval" ? { approval: approvalMetadata(outcome) } : {};
+  const metadata = { ...approval, ...servedBy(outcome) };
+  return {
+    conversationId,
+    messageId: replyKept ? turnId : null,
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+  };
+}

@@ -1,0 +1,11 @@
+import type { Services } from "../../context.ts";
+import type { Contribution } from "../../contribution.ts";
+import type { Turns } from "../turns/index.ts";
+import { createAsk } from "./ask.ts";
+import { askTools } from "./tools.ts";
+
+/** The door by which agents talk to each other: the tools `agent:<slug>`. */
+export function handoffFeature(services: Services, turns: Turns): Contribution {
+  const ask = createAsk(services, turns);
+  return { tools: (owner) => askTools(services, owner, ask) };
+}

@@ -1,0 +1,119 @@
+import { type Ctx, membershipNow, requirePermission, type Services } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { refusalHeaders } from "../../../http/throttle.ts";
+import { admit, type Grant } from "./admit.ts";
+import type { Agents } from "./agents.ts";
+import { type Rights, readRights } from "./rights.ts";
+
+/** So many replies may be under way to one client at a time, in this process. */
+export const streamLimit = 256;
+
+type Revoke = (refusal: EngineError) => void;
+
+/** A reply that is under way to a client. */
+export interface Seat {
+  /** Called once if the client may not talk to the agent any more. */
+  onRevoked(revoke: Revoke): void;
+  leave(): void;
+}
+
+interface Guest {
+  grant: Grant;
+  revoke: Revoke;
+}
+
+/** The chat replies that are under way: streams until their end, others until they are there. */
+export class OpenStreams {
+  readonly #counts = new Map<string, number>();
+  readonly #guests = new Set<Guest>();
+  readonly #services: Services;
+  readonly #agents: Agents;
+
+  constructor(services: Services, agents: Agents) {
+    this.#services = services;
+    this.#agents = agents;
+  }
+
+  /** Takes a place of the client's. Throws the 429 when all are taken. */
+  enter(client: string, grant: Grant): Seat {
+    const count = this.#counts.get(client) ?? 0;
+    if (count >= streamLimit) throw tooMany();
+    this.#counts.set(client, count + 1);
+    const guest: Guest = { grant, revoke: () => {} };
+    this.#guests.add(guest);
+    return {
+      onRevoked: (revoke) => {
+        guest.revoke = revoke;
+      },
+      leave: () => {
+        if (this.#guests.delete(guest)) this.#uncount(client);
+      },
+    };
+  }
+
+  /**
+   * Drops cached agents that another process changed, and ends the replies to callers who would be refused now: a key
+   * that was replaced, a channel that was turned off, a session or a right that is gone. One query for all streams, and
+   * none while there is nothing to ask about. Call it every 2 seconds.
+   */
+  async closeRevoked(): Promise<void> {
+    const guests = [...this.#guests];
+    const agentIds = [...new Set([...guests.map(({ grant }) => grant.agent.row.id), ...this.#agents.cachedIds()])];
+    if (agentIds.length === 0) return;
+    const { database, clock } = this.#services;
+    const calls = guests.flatMap(({ grant: { by } }) => (by.type === "session" ? [by.ctx] : []));
+    const rights = await readRights(database, { agentIds, calls, now: clock.now() });
+    this.#agents.dropChanged(agentIds, rights.revisions);
+    const isCurrent = ({ grant: { agent } }: Guest) => agent.row.revision === rights.revisions.get(agent.row.id);
+    for (const guest of guests.filter(isCurrent)) this.#check(guest, guest.grant.agent, rights);
+    const changed = Map.groupBy(
+      guests.filter((guest) => !isCurrent(guest)),
+      ({ grant }) => grant.agent.row.slug,
+    );
+    for (const [slug, ofAgent] of changed) await this.#checkChanged(slug, ofAgent, rights);
+  }
+
+  /** An agent that can't be loaded must not keep the streams of others open, nor its own. */
+  async #checkChanged(slug: string, guests: readonly Guest[], rights: Rights): Promise<void> {
+    try {
+      const agent = await this.#agents.reload(slug);
+      for (const guest of guests) this.#check(guest, agent, rights);
+    } catch (err) {
+      this.#services.log.error({ agent: slug, err }, "An agent with open streams could not be loaded");
+      const passing = err instanceof EngineError && err.code === "unavailable";
+      if (!passing) for (const guest of guests) guest.revoke(new EngineError("internal", "Internal server error"));
+    }
+  }
+
+  /** Admits a guest again, with the rights that a person has by now. */
+  #check(guest: Guest, agent: Grant["agent"] | null, rights: Rights): void {
+    const {
+      by,
+      agent: { row },
+    } = guest.grant;
+    try {
+      guest.grant = admit(agent, row.slug, by.type === "session" ? { ...by, ctx: asOfNow(by.ctx, rights) } : by);
+    } catch (refusal) {
+      if (!(refusal instanceof EngineError)) throw refusal;
+      guest.revoke(refusal);
+    }
+  }
+
+  #uncount(client: string): void {
+    const count = this.#counts.get(client) ?? 0;
+    if (count > 1) this.#counts.set(client, count - 1);
+    else this.#counts.delete(client);
+  }
+}
+
+/** Throws the 401, 404 and 403 that a new call of the session would be answered. */
+function asOfNow(ctx: Ctx, rights: Rights): Ctx {
+  const membership = membershipNow(ctx, rights.standingOf(ctx));
+  requirePermission(membership, "agent.playground:use");
+  return { ...ctx, membership };
+}
+
+function tooMany(): EngineError {
+  const headers = refusalHeaders({ limit: streamLimit, remaining: 0, resetSeconds: 5 });
+  return new EngineError("rate-limited", "Too many open streams", { headers });
+}

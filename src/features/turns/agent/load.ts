@@ -1,0 +1,101 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import type { ToolSource } from "../../../contribution.ts";
+import { digest, toHex } from "../../../core/ids.ts";
+import { type Scrub, scrubber } from "../../../core/scrub.ts";
+import { agents, channels, firstOrganization, organizations, secrets } from "../../../db/schema.ts";
+import type { Hook, Tool } from "../../../turn/types.ts";
+import { isSlug } from "../../agents/index.ts";
+import { openWebConfig, type WebConfig } from "../../channels/index.ts";
+import { loadHooks } from "../../hooks/index.ts";
+import { datetimeIn, loadPrompts, type PreparedPrompt, preparePrompt, unfilled } from "../../prompts/index.ts";
+import { openSecrets } from "../../secrets/index.ts";
+import { type LoadedSkill, loadSkills, skillsList } from "../../skills/index.ts";
+import { embedderFor } from "./embedder.ts";
+import { secretTexts } from "./secret-texts.ts";
+import { loadTools } from "./tools.ts";
+
+export type AgentRow = typeof agents.$inferSelect;
+
+/** An agent as a turn needs it: decrypted, read once, true until its revision changes. */
+export interface LiveAgent {
+  row: AgentRow;
+  organizationSlug: string;
+  /** The only one whose agents may use the environment's keys under the policy `environmentKeys: first-organization`. */
+  inFirstOrganization: boolean;
+  secrets: ReadonlyMap<string, string>;
+  web: WebConfig & { enabled: boolean };
+  prompt: PreparedPrompt;
+  /** The moment as its prompt writes it. */
+  datetime: (now: number) => string;
+  /** By the names that models see. */
+  tools: ReadonlyMap<string, Tool>;
+  /** Those that are on, in their order. */
+  hooks: readonly Hook[];
+  /** What prompt and tools take of a model's window, in bytes. */
+  fixedBytes: number;
+  /** Of everything that shapes the prompt. */
+  fingerprint: string;
+  scrub: Scrub;
+}
+
+/** Reads an agent by its slug; null when there is none. Its tools are those of this room and of `sources`. */
+export async function loadAgent(
+  services: Services,
+  slug: string,
+  sources: readonly ToolSource[] = [],
+): Promise<LiveAgent | null> {
+  if (!isSlug(slug)) return null;
+  const { database, cipher, options } = services;
+  const [found] = await database.db
+    .select({
+      row: agents,
+      organizationSlug: organizations.slug,
+      inFirstOrganization: sql<boolean>`${organizations.id} = (${firstOrganization})`,
+      web: channels,
+    })
+    .from(agents)
+    .innerJoin(organizations, eq(organizations.id, agents.organizationId))
+    .leftJoin(channels, and(eq(channels.agentId, agents.id), eq(channels.type, "web")))
+    .where(eq(agents.slug, slug));
+  if (!found) return null;
+
+  const { row, organizationSlug, inFirstOrganization, web } = found;
+  const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
+  const opened = await openSecrets(cipher, row.id, rows);
+  const skills = await loadSkills(database.db, cipher, { agentId: row.id, workspaceId: row.workspaceId });
+  const hooks = await loadHooks(database.db, row.id);
+  const embedder = () => embedderFor(services, { row, secrets: opened, inFirstOrganization });
+  const { tools, find, secrets: hidden } = await loadTools(services, row, { skills, hooks, sources, embedder });
+  const { name, description, timezone } = row;
+  const prompts = await loadPrompts(database.db, row.id);
+  const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(skills) });
+  return {
+    row,
+    organizationSlug,
+    inFirstOrganization,
+    secrets: opened,
+    web: { ...(await openWebConfig(cipher, row.id, web)), enabled: web?.enabled ?? false },
+    prompt,
+    datetime: datetimeIn(timezone),
+    tools,
+    hooks: hooks.map((hook) => ({ ...hook, tool: find(hook.toolName) })),
+    ...(await describe(prompt(unfilled), skills, tools)),
+    scrub: scrubber([...secretTexts(opened), ...hidden, ...secretTexts(options.environmentKeys)]),
+  };
+}
+
+/**
+ * The length of what every prompt begins with, and a fingerprint that changes with the prompt, with the version of any
+ * skill, and with what the model is told of the tools.
+ */
+async function describe(
+  prompt: string,
+  skills: readonly LoadedSkill[],
+  tools: ReadonlyMap<string, Tool>,
+): Promise<Pick<LiveAgent, "fingerprint" | "fixedBytes">> {
+  const versions = skills.map(({ slug, version }) => [slug, version]);
+  const offered = [...tools].map(([name, { description, inputSchema }]) => [name, description, inputSchema]);
+  const fingerprint = toHex(await digest(JSON.stringify([prompt, versions, offered]))).slice(0, 16);
+  return { fingerprint, fixedBytes: new TextEncoder().encode(prompt + JSON.stringify(offered)).byteLength };
+}

@@ -1,0 +1,79 @@
+import type { Services } from "../../../context.ts";
+import { usableKeys } from "../../../core/policies.ts";
+import type { ModelSpec } from "../../../core/ports.ts";
+import {
+  apiKeySecret,
+  baseUrlSecret,
+  defaultModels,
+  fastModels,
+  isProviderName,
+  type ProviderName,
+  providerNames,
+  splitModel,
+} from "../../../core/providers.ts";
+import type { agents } from "../../../db/schema.ts";
+
+/** What the choice of a model depends on. */
+export interface Asking {
+  row: typeof agents.$inferSelect;
+  secrets: ReadonlyMap<string, string>;
+  inFirstOrganization: boolean;
+}
+
+/** Which model answers for an agent, and with which credentials, under the policies of this moment. */
+export function modelSpec(services: Services, agent: Asking): ModelSpec {
+  const environment = environmentOf(services, agent);
+  return withCredentials(agent, environment, chooseModel(agent, environment, services.policies.values.defaultModel));
+}
+
+/**
+ * Which model does an agent's background work: its `fastModel`, else the usual fast one of its provider, else its own.
+ * A provider at an address of its own need not have the usual one.
+ */
+export function fastModelSpec(services: Services, agent: Asking): ModelSpec {
+  const own = modelSpec(services, agent);
+  const named = agent.row.fastModel === null ? null : splitModel(agent.row.fastModel);
+  const usual = own.baseUrl === undefined ? fastModels[own.provider] : undefined;
+  const model = named?.model ?? usual;
+  if (model === undefined) return own;
+  return withCredentials(agent, environmentOf(services, agent), { provider: named?.provider ?? own.provider, model });
+}
+
+const environmentOf = ({ options, policies }: Services, agent: Asking) =>
+  usableKeys(policies.values, options.environmentKeys, agent.inFirstOrganization);
+
+function withCredentials({ secrets }: Asking, environment: Keys, { provider, model }: Choice): ModelSpec {
+  const keyName = apiKeySecret(provider);
+  const baseUrl = secrets.get(baseUrlSecret(provider));
+  // The environment's key goes to the environment's address only: an agent's own address must not collect it.
+  if (baseUrl !== undefined) return { provider, model, baseUrl, apiKey: secrets.get(keyName) };
+  return {
+    provider,
+    model,
+    baseUrl: environment.get(baseUrlSecret(provider)),
+    apiKey: secrets.get(keyName) ?? environment.get(keyName),
+  };
+}
+
+type Keys = ReadonlyMap<string, string>;
+
+interface Choice {
+  provider: ProviderName;
+  model: string;
+}
+
+/** The agent's choice, else the installation's, else what there are keys for. */
+function chooseModel({ row, secrets }: Asking, environment: Keys, defaultModel: string | null): Choice {
+  const named = row.provider !== null && isProviderName(row.provider) ? row.provider : null;
+  const preset = defaultModel === null ? null : splitModel(defaultModel);
+  const provider = named ?? preset?.provider ?? firstConfigured(secrets, environment);
+  const usual = preset?.provider === provider ? preset.model : defaultModels[provider];
+  return { provider, model: row.model ?? usual ?? "default" };
+}
+
+/** The first provider that has a key and a model of its own to begin with, else the built-in one. */
+function firstConfigured(secrets: Keys, environment: Keys): ProviderName {
+  const hasKey = (provider: ProviderName) =>
+    secrets.has(apiKeySecret(provider)) || environment.has(apiKeySecret(provider));
+  return providerNames.find((provider) => defaultModels[provider] && hasKey(provider)) ?? "demo";
+}

@@ -1,0 +1,83 @@
+import type { Services } from "../../../context.ts";
+import type { ToolSource } from "../../../contribution.ts";
+import type { Embedder } from "../../../core/ports.ts";
+import type { Tool } from "../../../turn/types.ts";
+import { memoryTools } from "../../memories/index.ts";
+import { type LoadedSkill, skillPlaceholders, skillTools } from "../../skills/index.ts";
+import {
+  currentTimeTool,
+  httpRequestTool,
+  loadPlugins,
+  modelNames,
+  Placeholders,
+  pluginSecrets,
+  pluginTools,
+  stateTools,
+  toolSettings,
+} from "../../tools/index.ts";
+
+interface Agent {
+  id: string;
+  slug: string;
+  organizationId: string;
+  workspaceId: string;
+  memoryEnabled: boolean;
+  timezone: string;
+}
+
+interface Parts {
+  skills: readonly LoadedSkill[];
+  hooks: readonly { toolName: string }[];
+  /** Of features that stand above this room. */
+  sources: readonly ToolSource[];
+  embedder: () => Embedder | null;
+}
+
+interface AgentTools {
+  /** By the names that models see. */
+  tools: Map<string, Tool>;
+  /** A tool by its canonical name, whether it is on for the model or not; null when the agent can't have it. */
+  find: (name: string) => Tool | null;
+  /** What they must not say. */
+  secrets: string[];
+}
+
+/** The tools that are on for an agent with these skills, and those that its hooks call. */
+export async function loadTools(
+  services: Services,
+  agent: Agent,
+  { skills, hooks, sources, embedder }: Parts,
+): Promise<AgentTools> {
+  const { id, slug, organizationId, workspaceId, timezone } = agent;
+  const { database, cipher, clock } = services;
+  const settings = await toolSettings(database.db, id);
+  const named = [...settings.keys(), ...hooks.map(({ toolName }) => toolName)];
+  const usesPlugins = named.some((name) => name.includes(":"));
+  const plugins = usesPlugins ? await loadPlugins(database.db, cipher, organizationId) : [];
+  const owner = { id, slug, organizationId, workspaceId, named };
+  const contributed = await Promise.all(sources.map((source) => source(owner)));
+  const hidden = skillPlaceholders(skills);
+  const placeholders = new Placeholders(hidden);
+  const all = [
+    currentTimeTool(clock, timezone),
+    httpRequestTool(services, placeholders),
+    ...skillTools(skills, organizationId, services.scripts),
+    ...memoryTools(services, agent, embedder),
+    ...stateTools,
+    ...pluginTools(services, plugins),
+    ...contributed.flat(),
+  ];
+  const required = new Set(skills.flatMap(({ requiredTools }) => requiredTools));
+  const enabled = all.flatMap((tool) => {
+    const setting = settings.get(tool.name);
+    // What a skill turned on is on as long as the skill is served.
+    const on = setting?.chosen || (setting?.bySkill && required.has(tool.name));
+    return on ? [{ ...tool, needsApproval: setting.needsApproval }] : [];
+  });
+  const names = await modelNames(enabled.map(({ name }) => name));
+  return {
+    tools: new Map(enabled.map((tool) => [names.get(tool.name) ?? tool.name, tool])),
+    find: (name) => all.find((tool) => tool.name === name) ?? null,
+    secrets: [...hidden.map(({ value }) => value), ...plugins.flatMap(pluginSecrets)],
+  };
+}

@@ -1,0 +1,57 @@
+import type { Services } from "../../../context.ts";
+import { channels } from "../../../core/channels.ts";
+import { newId } from "../../../core/ids.ts";
+import { sqlState } from "../../../db/client.ts";
+import { isRefusal } from "../../../jobs/unless-refused.ts";
+import { admit } from "../access/admit.ts";
+import type { Agents } from "../access/agents.ts";
+import type { RunningTurns } from "../turns.ts";
+import { type DecidedTurn, endWaiting, findDecided } from "./waiting.ts";
+
+interface Needs {
+  services: Services;
+  agents: Agents;
+  turns: RunningTurns;
+}
+
+/**
+ * Continues turns whose calls are decided: all of them, or this one. What they say is stored, and observed as any turn.
+ * Once an agent refuses one, its others wait for the next call.
+ */
+export async function continueDecided(needs: Needs, turnId: string | null): Promise<void> {
+  const { database, log } = needs.services;
+  const refusing = new Set<string>();
+  for await (const decided of findDecided(database, turnId, refusing)) {
+    const { agentId } = decided;
+    try {
+      await continueTurn(needs, decided);
+    } catch (err) {
+      if (isRefusal(err)) {
+        refusing.add(agentId);
+        log.info({ agentId, reason: err.message }, "Decided turns wait until their agent takes them");
+        continue;
+      }
+      // Of several replicas one is the first.
+      if (sqlState(err) !== "23505") log.error({ turnId: decided.turnId, err }, "A decided turn could not go on");
+    }
+  }
+  await endWaiting(database);
+}
+
+async function continueTurn({ agents, turns }: Needs, decided: DecidedTurn): Promise<void> {
+  const { slug, ref, channel, channelId, subject, door, continued } = decided;
+  const by = { type: "engine", whileInactive: channels[channel].whileInactive } as const;
+  await agents.serve(slug, async (agent) =>
+    turns.takeTurn(admit(agent, slug, by), {
+      door,
+      ref,
+      stored: true,
+      origin: { channel, channelId, source: "user", depth: 0, subject, ...continued.suspended.from },
+      input: { history: [], fresh: [] },
+      rule: "always-finish",
+      requestId: newId(),
+      throttle: null,
+      continued,
+    }),
+  );
+}

@@ -1,0 +1,73 @@
+import type { ModelSpec } from "../../../core/ports.ts";
+import { promptTokens } from "../../../core/providers.ts";
+import { tokenCount } from "../../../turn/step.ts";
+import type { Consumption, ModelMessage, NextCall } from "../../../turn/types.ts";
+import type { LiveAgent } from "../agent/load.ts";
+import type { PromptRoom } from "../place/history.ts";
+import type { Opening } from "../place/open.ts";
+import type { TurnRequest } from "../request.ts";
+import { monthOf } from "./budget.ts";
+
+// How many tokens texts are, before a provider counts them.
+
+/** Tokens that are kept free for an answer whose length nobody limits. */
+const usualAnswer = 4_000;
+
+/** How much there is for a conversation's history in a prompt to this model. */
+export function promptRoom(
+  { row, fixedBytes }: LiveAgent,
+  { provider }: Pick<ModelSpec, "provider">,
+  { input: { history, fresh }, continued }: Pick<TurnRequest, "input" | "continued">,
+): PromptRoom {
+  const window = Math.max(0, promptTokens[provider] - (row.maxOutputTokens ?? usualAnswer));
+  const own = continued ? [...continued.suspended.fresh, JSON.stringify(continued.suspended.messages)] : [];
+  return {
+    window,
+    takenBytes: fixedBytes + bytesOf([...history.flatMap(textsOf), ...fresh, ...own]),
+    calls: row.toolResultsInHistoryEnabled,
+  };
+}
+
+function textsOf({ content }: ModelMessage): string[] {
+  if (typeof content === "string") return [content];
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+}
+
+/** What to hold of an agent's budget for the first call of a turn; null without a budget. */
+export function firstReservation(
+  agent: LiveAgent,
+  { takenBytes }: PromptRoom,
+  { fresh }: Pick<TurnRequest["input"], "fresh">,
+  now: number,
+): Opening["reservation"] {
+  if (agent.row.monthlyTokenBudget === null) return null;
+  const answer = answerTokens(agent);
+  const addedTokens = cautiousTokens(bytesOf(fresh)) + answer;
+  return { month: monthOf(now), tokens: cautiousTokens(takenBytes) + answer, addedTokens };
+}
+
+/** What to hold while a further call is made: what the turn took so far, and what the call will take. */
+export function nextReservation(agent: LiveAgent, soFar: Consumption, next: NextCall, promptBytes: number): number {
+  const prompt = (next.countedTokens || firstPrompt(soFar, promptBytes)) + cautiousTokens(next.length);
+  return tokenCount(tokensTaken(soFar, promptBytes) + prompt + answerTokens(agent));
+}
+
+/** What so many bytes are at most, for most texts. */
+export const cautiousTokens = (bytes: number) => Math.ceil(bytes / 3);
+
+/** What the provider counted, and what the calls took that it did not count: their first prompt has so many bytes. */
+export function tokensTaken({ usage, ...calls }: Consumption, promptBytes: number): number {
+  const uncounted = calls.uncountedCalls * firstPrompt(calls, promptBytes) + cautiousTokens(calls.uncountedLength);
+  return tokenCount(usage.promptTokens + usage.completionTokens + uncounted);
+}
+
+const firstPrompt = ({ contextTokens }: Pick<Consumption, "contextTokens">, promptBytes: number) =>
+  contextTokens || cautiousTokens(promptBytes);
+
+/** What an answer may cost, as far as anybody can say before it. */
+export const answerTokens = ({ row }: LiveAgent) => Math.min(row.maxOutputTokens ?? 1_000, usualAnswer);
+
+const utf8 = new TextEncoder();
+
+/** The length of texts in UTF-8. */
+export const bytesOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + utf8.encode(text).byteLength, 0);

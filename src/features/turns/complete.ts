@@ -1,0 +1,78 @@
+import type { Services } from "../../context.ts";
+import { newId } from "../../core/ids.ts";
+import type { Complete } from "../../core/ports.ts";
+import { run } from "../../turn/run.ts";
+import { TurnState } from "../../turn/state.ts";
+import type { TurnInput, TurnOutcome } from "../../turn/types.ts";
+import { admit } from "./access/admit.ts";
+import type { Agents } from "./access/agents.ts";
+import type { LiveAgent } from "./agent/load.ts";
+import { fastModelSpec } from "./agent/model.ts";
+import { monthOf, reserve, settle } from "./budget/budget.ts";
+import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "./budget/estimate.ts";
+import { limitsOf } from "./prepare.ts";
+
+/** Without tools and history: what the fast model of an agent says to one prompt, on the agent's budget. */
+export function createComplete(services: Services, agents: Agents): Complete {
+  return async (slug, prompt, signal) => {
+    const agent = await agents.serve(slug, async (found) => {
+      const grant = admit(found, slug, { type: "engine", whileInactive: false });
+      await agents.confirm(grant.agent);
+      return grant.agent;
+    });
+    const input = await inputOf(services, agent, prompt);
+    const outcome = await onBudget(services, agent, prompt, () => runToEnd(services, input, signal));
+    if (outcome.status === "done") return outcome.text;
+    // Ours, without a word of the provider's.
+    throw new Error(outcome.status === "failed" ? outcome.failure.message : `The fast model was ${outcome.status}`);
+  };
+}
+
+async function inputOf(services: Services, agent: LiveAgent, prompt: string): Promise<TurnInput> {
+  const { row, scrub } = agent;
+  return {
+    turnId: newId(),
+    conversation: null,
+    conversationRef: "",
+    agent: { id: row.id, slug: row.slug, name: row.name },
+    origin: { channel: "background", channelId: "", source: "user", depth: 0, subject: "" },
+    model: await services.models.resolve(fastModelSpec(services, agent)),
+    settings: { thinking: false },
+    system: "",
+    history: [],
+    fresh: [prompt],
+    continued: null,
+    tools: new Map(),
+    limits: limitsOf(services.policies.values, 1),
+    hooks: [],
+    state: new TurnState(),
+    reserve: null,
+    scrub,
+  };
+}
+
+/** Holds tokens of the agent's budget while it is asked, and writes down what that took. Throws the 429 when there are none left. */
+async function onBudget(
+  services: Services,
+  agent: LiveAgent,
+  prompt: string,
+  ask: () => Promise<TurnOutcome>,
+): Promise<TurnOutcome> {
+  if (agent.row.monthlyTokenBudget === null) return ask();
+  const agentId = agent.row.id;
+  const promptBytes = bytesOf([prompt]);
+  const tokens = cautiousTokens(promptBytes) + answerTokens(agent);
+  const held = { agentId, month: monthOf(services.clock.now()), tokens };
+  await reserve(services, { ...held, turnId: null });
+  const outcome = await ask();
+  await settle(services.database, { ...held, used: tokensTaken(outcome, promptBytes) });
+  return outcome;
+}
+
+async function runToEnd({ clock }: Services, input: TurnInput, signal: AbortSignal): Promise<TurnOutcome> {
+  const turn = run(input, signal, clock);
+  for (;;) {
+    const { done, value } = await turn.next();
+    if (done) return value;
+  }
+}

@@ -1,0 +1,35 @@
+import { clip } from "../../../core/text.ts";
+
+/** What a log line may hold of a failure, and of a provider's answer in it. */
+const longest = 4_000;
+const longestAnswer = 2_000;
+
+const asItIs = (text: string) => text;
+
+/**
+ * The cause of a failure in words, for the log: with the status and the body of a provider's answer, and without what
+ * `scrub` blots out, which comes before anything is cut: of a secret cut first, a part would stay. Never throws.
+ */
+export function describeCause(cause: unknown, scrub: (text: string) => string = asItIs): string {
+  return clip(scrub(describe(cause, scrub, 0)), longest);
+}
+
+function describe(cause: unknown, scrub: (text: string) => string, depth: number): string {
+  if (!(cause instanceof Error)) return describeValue(cause);
+  const body = "responseBody" in cause && cause.responseBody ? String(cause.responseBody) : "";
+  const answer = body === "" ? "" : ` ${clip(scrub(body), longestAnswer)}`;
+  const status = "statusCode" in cause && cause.statusCode ? ` (status ${cause.statusCode})` : "";
+  const inner =
+    cause.cause === undefined || depth === 4 ? "" : `; caused by ${describe(cause.cause, scrub, depth + 1)}`;
+  return `${cause.name}: ${cause.message}${status}${answer}${inner}`;
+}
+
+function describeValue(value: unknown): string {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    // Circular, or deeper than the stack.
+    return "an error that cannot be written down";
+  }
+}

@@ -1,0 +1,29 @@
+import { EngineError } from "../../../core/errors.ts";
+import type { TurnOutcome } from "../../../turn/types.ts";
+
+/** What to tell the caller of a turn that did not end well; null when it did. */
+export function endingError(outcome: TurnOutcome): EngineError | null {
+  if (outcome.status === "failed") {
+    const { code, message, retryAfterSeconds } = outcome.failure;
+    const headers = retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) };
+    return new EngineError(code, message, { headers });
+  }
+  if (outcome.status !== "aborted") return null;
+  if (outcome.reason === "stop") {
+    // The official clients would send the message again.
+    return new EngineError("conflict", "The turn was stopped", { headers: { "X-Should-Retry": "false" } });
+  }
+  return new EngineError("unavailable", abortMessages[outcome.reason], { headers: { "Retry-After": "5" } });
+}
+
+/** Whether somebody stopped it, or deleted its conversation. */
+export function wasStopped(outcome: TurnOutcome): boolean {
+  return outcome.status === "aborted" && outcome.reason === "stop";
+}
+
+const abortMessages = {
+  disconnect: "The client left before the turn began",
+  shutdown: "The server is stopping",
+  "lease-lost": "The turn was interrupted",
+  superseded: "A newer message took the place of this turn",
+} as const;

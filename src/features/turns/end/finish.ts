@@ -1,0 +1,101 @@
+import type { Services } from "../../../context.ts";
+import { channels } from "../../../core/channels.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { patiently } from "../../../db/retry.ts";
+import type { TurnOutcome } from "../../../turn/types.ts";
+import { descriptionOf } from "../../conversations/index.ts";
+import { extractionOf } from "../../memories/index.ts";
+import type { Begun } from "../begin.ts";
+import { tokensTaken } from "../budget/estimate.ts";
+import type { Taken } from "../place/take.ts";
+import type { TurnRequest } from "../request.ts";
+import { describeCause } from "./cause.ts";
+import { type Recording, record, type Work } from "./record.ts";
+
+interface Ended {
+  turnId: string;
+  owner: string;
+  request: TurnRequest;
+  taken: Taken;
+  /** Null: it never came to run. */
+  begun: Begun | null;
+  outcome: TurnOutcome;
+}
+
+/** Work for the background rests so long, since what is said next may belong to it; a title is wanted soon. */
+const [restMs, titleMs] = [30_000, 2_000];
+
+interface Finished {
+  /** Whether other turns of the conversation wait. */
+  othersWait: boolean;
+  /** When the first work that it left for the background is due, in milliseconds since the epoch; null for none. */
+  workAt: number | null;
+  /** Whether its reply can be known by the turn's id. */
+  replyKept: boolean;
+}
+
+/** Writes a turn down. Throws when it could not be recorded. */
+export async function finish(services: Services, ended: Ended): Promise<Finished> {
+  const { turnId, owner, request, taken, begun, outcome } = ended;
+  const { log, clock } = services;
+  const { requestId, input, continued } = request;
+  const { agent } = taken.grant;
+  if (outcome.status === "failed") {
+    const { code, cause } = outcome.failure;
+    log.warn({ turnId, code, requestId, cause: describeCause(cause, agent.scrub) }, "A turn failed");
+  }
+  const now = clock.now();
+  const work = workAfter(ended, now);
+  try {
+    const recording: Recording = {
+      ...{ turnId, owner, work, outcome, origin: request.origin },
+      fresh: input.fresh,
+      fileIds: input.fileIds ?? [],
+      stored: taken.place.conversation !== null,
+      measured: continued ? null : measure(begun, outcome),
+      charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
+      debug: agent.row.debugEnabled && begun ? debugOf(taken, begun) : null,
+      continued: continued?.suspended ?? null,
+    };
+    // The caller has the text already. The lease is renewed meanwhile.
+    const recorded = await patiently(clock, () => record(services.database, recording));
+    if (!recorded) throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
+    return { ...recorded, workAt: work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime())) };
+  } catch (err) {
+    log.error({ turnId, requestId, err }, "A turn could not be recorded");
+    throw err;
+  }
+}
+
+/** There is nothing to learn from a model that only repeats, nor from a turn that did not end well. */
+function workAfter({ taken, request, outcome }: Ended, now: number): Work[] {
+  const { conversation } = taken.place;
+  if (!conversation || outcome.status !== "done") return [];
+  const { id, ticket } = conversation;
+  const rested = new Date(now + restMs);
+  const describe = { ...descriptionOf(id), runAt: ticket === 1 ? new Date(now + titleMs) : rested };
+  // Such a conversation gets its title without a model, and nothing after it.
+  if (taken.spec.provider === "demo") return ticket <= titledWithin ? [describe] : [];
+  return channels[request.origin.channel].learns ? [describe, { ...extractionOf(id), runAt: rested }] : [describe];
+}
+
+/** The first of so many turns that ends well has what a title is made of. */
+const titledWithin = 5;
+
+/** What the provider counted for a prompt of known length. */
+function measure(begun: Begun | null, { contextTokens }: TurnOutcome): Recording["measured"] {
+  if (!begun || contextTokens === 0) return null;
+  // Beyond these no count is believed. Most text counts twice here: as it is, and as the provider's message of it.
+  return { contextTokens, bytesPerToken: Math.min(9, Math.max(1, begun.promptBytes / contextTokens)) };
+}
+
+/** How the model was asked (decisions §4, `debugEnabled`). */
+function debugOf({ spec, grant }: Taken, { input }: Begun): Record<string, unknown> {
+  const { provider, model } = spec;
+  return {
+    ...{ provider, model, settings: input.settings, historyMessages: input.history.length },
+    fingerprint: grant.agent.fingerprint,
+    system: input.scrub(input.system),
+    tools: [...input.tools.keys()],
+  };
+}

@@ -1,0 +1,96 @@
+import type { Services } from "../../context.ts";
+import type { Contribution, ToolSource } from "../../contribution.ts";
+import type { Complete, Embedder } from "../../core/ports.ts";
+import type { ProviderName } from "../../core/providers.ts";
+import { admit } from "./access/admit.ts";
+import { Agents } from "./access/agents.ts";
+import { OpenStreams } from "./access/open-streams.ts";
+import { embedderFor } from "./agent/embedder.ts";
+import { loadAgent } from "./agent/load.ts";
+import { modelSpec } from "./agent/model.ts";
+import { continueDecided } from "./approvals/continue.ts";
+import { expireWaiting } from "./approvals/waiting.ts";
+import { createComplete } from "./complete.ts";
+import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
+
+// What every door calls: it knows no HTTP route, and no door.
+
+/** Leave to talk to an agent, as the agent is now. */
+export {
+  AgentRefusal,
+  type Asker,
+  admit,
+  allowsOrigin,
+  bearer,
+  type Caller,
+  type Grant,
+  refuseKey,
+} from "./access/admit.ts";
+export { AgentChanged, type Agents } from "./access/agents.ts";
+/** The replies that are under way to clients. */
+export type { OpenStreams, Seat } from "./access/open-streams.ts";
+export type { LiveAgent } from "./agent/load.ts";
+/** Decides about a call that waits for a person. */
+export { decide } from "./approvals/decide.ts";
+/** Tells a caller how a turn ended. */
+export { endingError, wasStopped } from "./end/ending.ts";
+export { approvalMetadata, servedBy } from "./end/record.ts";
+/** Repeats of a request by its `Idempotency-Key`. */
+export { findRepeat, type StoredReply } from "./place/idempotency.ts";
+export type { Idempotency } from "./place/open.ts";
+/** Writes the context of a call to the state of its conversation. */
+export { writeContext } from "./place/state.ts";
+export type { TurnRequest } from "./request.ts";
+export type { Turn } from "./turns.ts";
+
+interface Options extends TurnsOptions {
+  /** Of the features that stand above this one. */
+  toolSources: () => readonly ToolSource[];
+}
+
+export interface Turns extends Pick<RunningTurns, "takeTurn"> {
+  agents: Agents;
+  streams: OpenStreams;
+  /** What the fast model of an agent says, for background work. */
+  complete: Complete;
+  /** How an agent's memories are found by meaning, by its slug; null where they are not. */
+  embedderOf(slug: string): Promise<Embedder | null>;
+  /** Continues the turn about whose calls was decided, or all such turns. */
+  continueDecided(turnId: string | null): Promise<void>;
+  contribution: Contribution;
+}
+
+/** The turns of this process. */
+export function createTurns(services: Services, { toolSources, ...options }: Options): Turns {
+  const agents = new Agents(services, toolSources);
+  const turns = createRunningTurns(services, options);
+  const streams = new OpenStreams(services, agents);
+  const continueTurns = (turnId: string | null) => continueDecided({ services, agents, turns }, turnId);
+  const by = { type: "engine", whileInactive: false } as const;
+  return {
+    agents,
+    streams,
+    takeTurn: turns.takeTurn,
+    complete: createComplete(services, agents),
+    embedderOf: (slug) => agents.serve(slug, async (agent) => embedderFor(services, admit(agent, slug, by).agent)),
+    continueDecided: continueTurns,
+    contribution: {
+      ticks: {
+        often: () => streams.closeRevoked(),
+        leases: turns.renewLeases,
+        async seldom() {
+          await turns.closeDead();
+          await expireWaiting(services.database);
+          await continueTurns(null);
+        },
+      },
+      stop: turns.stop,
+    },
+  };
+}
+
+/** The provider whose model answers for an agent as things are; null when there is no such agent. */
+export async function answeringProvider(services: Services, slug: string): Promise<ProviderName | null> {
+  const agent = await loadAgent(services, slug);
+  return agent && modelSpec(services, agent).provider;
+}

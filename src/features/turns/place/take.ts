@@ -1,0 +1,90 @@
+import type { Services } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import type { ModelSpec } from "../../../core/ports.ts";
+import { type Database, sqlState } from "../../../db/client.ts";
+import { unlessDeadlocked } from "../../../db/retry.ts";
+import { refusalHeaders } from "../../../http/throttle.ts";
+import type { Grant } from "../access/admit.ts";
+import { AgentChanged } from "../access/agents.ts";
+import { modelSpec } from "../agent/model.ts";
+import { budgetSpent, type Reservation, settle } from "../budget/budget.ts";
+import { firstReservation, promptRoom } from "../budget/estimate.ts";
+import type { TurnRequest } from "../request.ts";
+import type { PromptRoom } from "./history.ts";
+import { stillRunning } from "./idempotency.ts";
+import { closeLost } from "./leases.ts";
+import { type Opened, type Opening, open, waitingLimit } from "./open.ts";
+
+/** A turn that has its place: the agent that answers, and with which model. */
+export interface Taken {
+  grant: Grant;
+  place: Extract<Opened, { kind: "head" | "queued" }>;
+  spec: ModelSpec;
+  room: PromptRoom;
+  reservation: Reservation | null;
+}
+
+interface Wanted {
+  turnId: string;
+  owner: string;
+  grant: Grant;
+  request: TurnRequest;
+}
+
+const attempts = 5;
+
+/** Throws `AgentChanged` when the agent is not as the grant has it, and the 429s of throttle, budget and full line. */
+export async function takePlace(services: Services, { turnId, owner, grant, request }: Wanted): Promise<Taken> {
+  const { database, clock } = services;
+  const { input, origin, ref, stored, parentId = null, door, requestId, throttle } = request;
+  const { channel, channelId, source, subject } = origin;
+  const { row, fingerprint } = grant.agent;
+  const spec = modelSpec(services, grant.agent);
+  const room = promptRoom(grant.agent, spec, request);
+  const reservation = firstReservation(grant.agent, room, input, clock.now());
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const opened = await openAgain(database, {
+      ...{ turnId, owner, door, requestId, fingerprint, source, subject, room, reservation },
+      agentId: row.id,
+      agentRevision: row.revision,
+      provider: spec.provider,
+      model: spec.model,
+      historyLimit: stored ? row.historyLimit : 0,
+      continues: request.continued?.turnId ?? null,
+      idempotency: request.idempotency ?? null,
+      remembers: row.memoryEnabled,
+      conversation: stored ? { id: newId(), ref, channel, channelId, parentId } : null,
+      // A second attempt is still the same call.
+      throttle: attempt === 1 ? throttle : null,
+    });
+    if (opened.kind === "head" || opened.kind === "queued") return { grant, place: opened, spec, room, reservation };
+    if (opened.kind === "spent") throw budgetSpent(row.monthlyTokenBudget ?? 0, clock.now());
+    if (opened.kind === "changed") throw new AgentChanged();
+    if (opened.kind === "full" && reservation) {
+      await settle(database, { ...reservation, tokens: opened.held, agentId: row.id, used: 0 });
+    }
+    // A crowd of dead turns must not keep the living out.
+    if ((await closeLost(database)) === 0) break;
+  }
+  throw lineFull();
+}
+
+function lineFull(): EngineError {
+  return new EngineError("rate-limited", "Too many turns wait in this conversation", {
+    headers: refusalHeaders({ limit: waitingLimit, remaining: 0, resetSeconds: 5 }),
+  });
+}
+
+/** `open`, repeated after deadlocks; an agent that is deleted meanwhile counts as changed. */
+async function openAgain(database: Database, opening: Opening): Promise<Opened> {
+  try {
+    return await unlessDeadlocked(() => open(database, opening));
+  } catch (error) {
+    const state = sqlState(error);
+    if (state === "23503") return { kind: "changed" };
+    // The same request came at the same moment.
+    if (state === "23505" && opening.idempotency) throw stillRunning();
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import type { Services } from "../../../context.ts";
+import { pause } from "../../../core/pause.ts";
+import { promote } from "./leases.ts";
+
+/** How often a waiting turn looks for itself, in case nobody tells this process that the turn before it ended. */
+const pollMs = 250;
+
+type Needs = Pick<Services, "database" | "clock" | "notify">;
+
+/** The turns of this process that wait for earlier ones of their conversations, by ticket. */
+export class WaitingTurns {
+  readonly #services: Needs;
+  readonly #owner: string;
+  readonly #conversations = new Map<string, Map<number, () => void>>();
+
+  constructor(services: Needs, owner: string) {
+    this.#services = services;
+    this.#owner = owner;
+    services.notify.listen("conversation-freed", (conversationId) => this.#wake(conversationId));
+  }
+
+  /** Resolves when the turn runs. Rejects with the signal's reason, and when the turn is no longer this process's. */
+  async wait(turnId: string, { id, ticket }: { id: string; ticket: number }, signal: AbortSignal): Promise<void> {
+    const { database, clock } = this.#services;
+    for (;;) {
+      // Before looking: a turn that ends between the look and the wait wakes this one all the same.
+      const { woken, leave } = this.#join(id, ticket);
+      try {
+        if (await promote(database, turnId, this.#owner)) return signal.throwIfAborted();
+        await Promise.race([woken, pause(clock, pollMs, signal)]);
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  #join(conversationId: string, ticket: number): { woken: Promise<void>; leave: () => void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const tickets = this.#conversations.get(conversationId) ?? new Map<number, () => void>();
+    this.#conversations.set(conversationId, tickets.set(ticket, resolve));
+    const leave = () => {
+      tickets.delete(ticket);
+      if (tickets.size === 0) this.#conversations.delete(conversationId);
+    };
+    return { woken: promise, leave };
+  }
+
+  /** A turn of the conversation ended: the first that waits here may look. */
+  #wake(conversationId: string): void {
+    const tickets = this.#conversations.get(conversationId);
+    if (tickets) tickets.get(Math.min(...tickets.keys()))?.();
+  }
+}

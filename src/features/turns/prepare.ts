@@ -1,0 +1,129 @@
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { channels } from "../../core/channels.ts";
+import type { Policies } from "../../core/policies.ts";
+import { TurnState } from "../../turn/state.ts";
+import type { Continued, Hook, Limits, ModelMessage, Origin, TurnInput } from "../../turn/types.ts";
+import type { LiveAgent } from "./agent/load.ts";
+import type { StoredMessage, Transcript } from "./place/history.ts";
+import type { TurnRequest } from "./request.ts";
+
+interface Preparation {
+  turnId: string;
+  agent: LiveAgent;
+  request: TurnRequest;
+  /** Null: nothing of the turn but its row is stored. */
+  conversation: TurnInput["conversation"];
+  /** The conversation as stored. */
+  transcript: Transcript;
+  policies: Policies;
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** What is remembered of the user, as lines; empty for nothing. */
+  memories: string;
+  model: LanguageModelV4;
+  images: NonNullable<TurnInput["images"]>;
+  continued: Continued | null;
+  reserve: TurnInput["reserve"];
+}
+
+/** The agent as cached, the request, what was read and the policies of this moment become the frozen input of a turn. No I/O. */
+export function prepare({
+  agent,
+  request,
+  conversation,
+  transcript,
+  policies,
+  now,
+  memories,
+  ...rest
+}: Preparation): TurnInput {
+  const { row, prompt, datetime, scrub } = agent;
+  const { origin, input } = request;
+  const state = new TurnState(transcript.state);
+  // A request that brings its conversation along says by that whether it begins.
+  const begins = conversation ? transcript.begins : input.history.length === 0;
+  return {
+    ...rest,
+    conversation,
+    conversationRef: request.ref,
+    origin,
+    agent: { id: row.id, slug: row.slug, name: row.name },
+    settings: {
+      thinking: row.thinkingEnabled,
+      ...(row.temperature === null ? {} : { temperature: row.temperature }),
+      ...(row.maxOutputTokens === null ? {} : { maxOutputTokens: row.maxOutputTokens }),
+    },
+    system: prompt({
+      ...{ datetime: datetime(now), userName: origin.userName ?? "", memories },
+      state: row.stateInPromptEnabled ? stateLines(state) : "",
+    }),
+    history: conversation ? replay(earlier(transcript.history, request)) : input.history,
+    fresh: request.continued?.suspended.fresh ?? input.fresh,
+    tools: toolsAt(agent, origin),
+    hooks: hooksAt(agent, origin).filter(({ event }) => begins || event !== "conversation_start"),
+    limits: limitsOf(policies, row.maxSteps),
+    state,
+    scrub,
+  };
+}
+
+/** The transcript before the turn; a turn that continues another brings that one's part along. */
+function earlier(stored: readonly StoredMessage[], { continued }: TurnRequest): StoredMessage[] {
+  const own = new Set(continued?.suspended.turnIds);
+  return stored.filter(({ turnId }) => turnId === null || !own.has(turnId));
+}
+
+/** Node ends a request that is silent for five minutes, and so may what stands between. */
+const longestSilenceMs = 240_000;
+
+/** Silence may be thought, or a model that is being loaded: half of a turn's time, and no less than a minute. */
+export function limitsOf({ modelTimeoutSeconds, toolTimeoutSeconds }: Policies, maxSteps: number): Limits {
+  const turnMs = modelTimeoutSeconds * 1000;
+  const silenceMs = Math.min(longestSilenceMs, Math.max(60_000, turnMs / 2));
+  return { connectMs: silenceMs, silenceMs, turnMs, toolMs: toolTimeoutSeconds * 1000, maxSteps };
+}
+
+/** The hooks that run within a turn of a channel. */
+export function hooksAt({ hooks }: LiveAgent, { channel }: Origin): readonly Hook[] {
+  const traits = channels[channel];
+  if (!traits.hooks) return [];
+  return traits.sendsLater ? hooks.filter(({ event }) => event !== "response_sent") : hooks;
+}
+
+/** An agent that was asked by another one asks nobody itself (spec "Limits"). */
+function toolsAt({ tools }: LiveAgent, { depth }: Origin): TurnInput["tools"] {
+  return depth === 0 ? tools : new Map([...tools].filter(([, { name }]) => !name.startsWith("agent:")));
+}
+
+/** The state as lines of the prompt, each value as JSON: it can't pretend to be another part. */
+function stateLines(state: TurnState): string {
+  return Object.entries(state.visible())
+    .map(([key, value]) => `- ${JSON.stringify(key).slice(1, -1)}: ${JSON.stringify(value)}`)
+    .join("\n");
+}
+
+/**
+ * A stored transcript as the model gets it: it begins with the user, and reasoning stays behind, since providers take
+ * it back only within the turn that made it.
+ */
+export function replay(stored: readonly StoredMessage[]): ModelMessage[] {
+  const first = stored.findIndex(({ role }) => role === "user");
+  if (first === -1) return [];
+  return stored.slice(first).flatMap((message): ModelMessage[] => {
+    if (message.role === "user") return [{ role: "user", content: [{ type: "text", text: message.content }] }];
+    if (message.modelMessages) return message.modelMessages.map(withoutReasoning).filter(hasContent);
+    return message.content === "" ? [] : [{ role: "assistant", content: [{ type: "text", text: message.content }] }];
+  });
+}
+
+function withoutReasoning(message: ModelMessage): ModelMessage {
+  if (message.role !== "assistant") return message;
+  const content = message.content
+    .filter((part) => part.type === "text" || part.type === "tool-call")
+    .map(({ providerOptions: _, ...part }) => part);
+  return { role: "assistant", content };
+}
+
+function hasContent({ content }: ModelMessage): boolean {
+  return content.length > 0;
+}

@@ -1,0 +1,165 @@
+import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { isBuffered } from "../../turn/hooks.ts";
+import { Audience, type StartedTurn, type TurnListener, type TurnObserver } from "../../turn/observers.ts";
+import { type Relay, relay } from "../../turn/relay.ts";
+import { run } from "../../turn/run.ts";
+import type { Grant } from "./access/admit.ts";
+import { type Begun, begin } from "./begin.ts";
+import { finish } from "./end/finish.ts";
+import { closeLost, renew } from "./place/leases.ts";
+import { type Taken, takePlace } from "./place/take.ts";
+import { WaitingTurns } from "./place/waiting.ts";
+import { hooksAt } from "./prepare.ts";
+import type { TurnRequest } from "./request.ts";
+
+export interface Turn extends Relay {
+  readonly id: string;
+}
+
+export interface TurnsOptions {
+  observers: () => readonly TurnObserver[];
+  /** Called when work that a turn left for the background is due at this time, in milliseconds since the epoch. */
+  onWork: (at: number) => void;
+}
+
+export type RunningTurns = ReturnType<typeof createRunningTurns>;
+
+/** The turns of this process: opens them, keeps their leases, lets them wait for each other, and ends them at a stop. */
+export function createRunningTurns(services: Services, { observers, onWork }: TurnsOptions) {
+  const { database, clock, log, notify } = services;
+  const owner = newId();
+  const running = new Map<string, Relay>();
+  const waitingTurns = new WaitingTurns(services, owner);
+  /** Turns that ask for their place: not running yet, but a stop has to wait for them too. */
+  const opening = new Set<Promise<Turn>>();
+  let stopping = false;
+
+  notify.listen("turn-stopped", (id) => running.get(id)?.abort("stop"));
+
+  const startTurn = async (grant: Grant, request: TurnRequest, listener?: TurnListener): Promise<Turn> => {
+    if (stopping) throw stoppingError();
+    const turnId = newId();
+    const taken = await takePlace(services, { turnId, owner, grant, request });
+    const { place } = taken;
+    const { conversation, transcript } = place;
+    const buffered = isBuffered(hooksAt(grant.agent, request.origin));
+    const audience = new Audience(log);
+    let begun: Begun | null = null;
+    let waits = place.kind === "queued";
+    const turn = relay({
+      // A reply that is held back is finished whoever waits for it (spec "Buffered turn"), once its turn has come.
+      get rule() {
+        return buffered && !waits ? "always-finish" : request.rule;
+      },
+      start: async (signal) => {
+        if (waits && conversation) await waitingTurns.wait(turnId, conversation, signal);
+        waits = false;
+        begun = await begin(services, { turnId, request, taken, transcript });
+        return run(begun.input, signal, clock);
+      },
+      tell: (event) => audience.event(event),
+      record: async (outcome) => {
+        let others = true;
+        try {
+          const { workAt, replyKept, othersWait } = await finish(services, {
+            turnId,
+            owner,
+            request,
+            taken,
+            begun,
+            outcome,
+          });
+          others = othersWait;
+          if (workAt !== null) onWork(workAt);
+          audience.ended({ outcome, replyKept });
+        } catch (error) {
+          audience.ended({ unrecorded: asEngineError(error) });
+          throw error;
+        } finally {
+          running.delete(turnId);
+          if (others && conversation) notify.publish("conversation-freed", conversation.id);
+        }
+      },
+    });
+    running.set(turnId, turn);
+    audience.start(observers(), { ...turn, ...describe(turnId, taken, request) }, listener);
+    if (stopping) turn.abort("shutdown");
+    return { ...turn, id: turnId };
+  };
+
+  /**
+   * Takes a turn with the agent of a grant, inside `Agents.serve`. `listener` is told of this turn, as observers are of
+   * all. Throws the refusals that come before a turn, and `AgentChanged`; everything later is in the relay.
+   */
+  const takeTurn = (grant: Grant, request: TurnRequest, listener?: TurnListener): Promise<Turn> => {
+    const starting = startTurn(grant, request, listener);
+    opening.add(starting);
+    return starting.finally(() => opening.delete(starting));
+  };
+
+  /** Renews the leases; a turn whose lease is gone is no longer ours to run. */
+  const renewLeases = async () => {
+    // Turns may begin and end meanwhile: only those that were asked about can have lost their lease.
+    const asked = [...running];
+    const held = await renew(
+      database,
+      owner,
+      asked.map(([id]) => id),
+    );
+    for (const [id, turn] of asked) {
+      const lease = held.get(id);
+      if (!lease) turn.abort("lease-lost");
+      else if (lease.stopRequested) turn.abort("stop");
+    }
+  };
+
+  /** Frees the conversations of dead processes. */
+  const closeDead = async () => {
+    const lost = await closeLost(database);
+    if (lost > 0) log.warn({ lost }, "Closed turns whose process is gone");
+  };
+
+  const stop = async (graceMs: number) => {
+    stopping = true;
+    const ended = () => Promise.allSettled([...running.values()].map((turn) => turn.ended));
+    const grace = Promise.withResolvers<void>();
+    const cancel = clock.after(graceMs, grace.resolve);
+    await Promise.race([ended(), graceMs === 0 ? undefined : grace.promise]);
+    cancel();
+    for (const turn of running.values()) turn.abort("shutdown");
+    await Promise.allSettled([...opening]);
+    await ended();
+  };
+
+  return { takeTurn, renewLeases, closeDead, stop };
+}
+
+/** What observers are told of a turn beside how to end it. */
+function describe(id: string, { grant, spec }: Taken, request: TurnRequest): Omit<StartedTurn, "leave" | "abort"> {
+  const { row } = grant.agent;
+  const { door, origin, stored, requestId, continued } = request;
+  return {
+    ...{ id, door, origin, stored, requestId },
+    agent: {
+      id: row.id,
+      slug: row.slug,
+      name: row.name,
+      organizationId: row.organizationId,
+      workspaceId: row.workspaceId,
+    },
+    conversationRef: request.ref,
+    continues: continued?.turnId ?? null,
+    fresh: continued?.suspended.fresh ?? request.input.fresh,
+    model: { provider: spec.provider, model: spec.model },
+  };
+}
+
+function stoppingError(): EngineError {
+  return new EngineError("unavailable", "The server is stopping", { headers: { "Retry-After": "5" } });
+}
+
+function asEngineError(error: unknown): EngineError {
+  return error instanceof EngineError ? error : new EngineError("internal", "Internal server error", { cause: error });
+}

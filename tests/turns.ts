@@ -1,0 +1,35 @@
+import type { Services } from "../src/context.ts";
+import { newId } from "../src/core/ids.ts";
+import { admit, createTurns, type Turn, type TurnRequest, type Turns } from "../src/features/turns/index.ts";
+import type { StartedTurn } from "../src/turn/observers.ts";
+
+/** The turns of a process of its own, which no door and no observer knows. */
+export function ownTurns(services: Services): Turns {
+  return createTurns(services, { toolSources: () => [], observers: () => [], onWork: () => {} });
+}
+
+/** Takes a turn as the engine itself does, for what no HTTP door asks. */
+export function takeOwnTurn({ agents, takeTurn }: Turns, slug: string, request: TurnRequest): Promise<Turn> {
+  return agents.serve(slug, async (agent) =>
+    takeTurn(admit(agent, slug, { type: "engine", whileInactive: false }), request),
+  );
+}
+
+/** A turn as observers are told of it. */
+export function startedTurn(fields: Partial<StartedTurn> = {}): StartedTurn {
+  return {
+    id: "turn-1",
+    agent: { id: "agent-1", slug: "assistant", name: "Assistant", organizationId: newId(), workspaceId: newId() },
+    door: "native",
+    origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
+    conversationRef: "assistant:web:x",
+    stored: true,
+    continues: null,
+    requestId: newId(),
+    fresh: ["Hello"],
+    model: { provider: "demo", model: "demo" },
+    leave: () => {},
+    abort: () => {},
+    ...fields,
+  };
+}
