@@ -3,7 +3,7 @@ import type { Contribution } from "../../contribution.ts";
 import { installationRoutes } from "./routes.ts";
 import { loadPolicies } from "./service.ts";
 
-/** What `doctor` judges of the stored settings, without changing anything. */
+/** Reads the settings that `doctor` judges. Changes nothing. */
 export { inspectSettings, type SettingsReport } from "./inspect.ts";
 
 /** `/api/installation/policies`. Stored policies come into force in this process at its start and with every tick. */

@@ -3,7 +3,7 @@ import { isPolicy, type PolicyChanges } from "../../core/policies.ts";
 
 type Stored = Readonly<Record<string, unknown>>;
 
-/** The changes that say something: neither absent ones nor objects without a field. */
+/** The changes without absent ones and without objects that have no field. */
 export function givenChanges(changes: PolicyChanges): Record<string, unknown> {
   const given = Object.entries(changes).filter(([, value]) => {
     return value !== undefined && !(isObject(value) && Object.keys(value).length === 0);
@@ -11,7 +11,7 @@ export function givenChanges(changes: PolicyChanges): Record<string, unknown> {
   return Object.fromEntries(given);
 }
 
-/** What is to be stored after a change: only what was ever set, and also what only a later release understands. */
+/** The policies to store after a change: all that were ever set, also those that only a later release understands. */
 export function changedPolicies(stored: Stored, changes: Stored): Record<string, unknown> {
   const next: Record<string, unknown> = { ...stored };
   for (const [name, value] of Object.entries(changes)) {
@@ -21,14 +21,14 @@ export function changedPolicies(stored: Stored, changes: Stored): Record<string,
   return next;
 }
 
-/** Beside fields that this release can't take, the new ones would count for nothing. */
+/** The stored fields, or none when this release can't take them: they would make the new fields count for nothing. */
 function usableFields(name: string, stored: unknown): Stored {
   return isObject(stored) && isPolicy(name, stored) ? stored : {};
 }
 
 /** Whether a host, with or without a port, is this machine or one of the addresses where clouds keep credentials. */
 export function isSensitiveHost(entry: string): boolean {
-  // The parser writes every spelling of an address in one way, such as 127.0.0.1 for 0x7f.1.
+  // The parser normalises every spelling of an address, such as 0x7f.1 to 127.0.0.1.
   const host = URL.parse(`http://${entry}`)?.hostname.replace(/\.$/, "") ?? entry;
   return sensitiveHosts.some((pattern) => pattern.test(host));
 }

@@ -6,8 +6,8 @@ import { changedPolicies, givenChanges } from "./rules.ts";
 import type { PoliciesAnswer } from "./schema.ts";
 
 /**
- * Puts the stored policies into force in this process. When the database fails it rejects, and those that were known
- * stay. What this release can't take is ignored, and the log says so once.
+ * Puts the stored policies into force in this process. When the database fails it rejects and changes nothing. Values
+ * that this release can't take are ignored, and the log names them once.
  */
 export async function loadPolicies({ database, policies, log }: Services): Promise<void> {
   const [stored] = await database.db
@@ -22,13 +22,13 @@ export async function loadPolicies({ database, policies, log }: Services): Promi
   }
 }
 
-/** All policies as they are stored now. */
+/** Puts the stored policies into force and answers all of them. */
 export async function showPolicies(ctx: Ctx): Promise<PoliciesAnswer["policies"]> {
   await loadPolicies(ctx);
   return { ...ctx.policies.values, publicAddress: publicAddress(ctx) };
 }
 
-/** Changes the given ones: in this process at once, in the others with their next tick. Answers all of them. */
+/** Changes the given policies: in this process at once, in the others with their next tick. Answers all of them. */
 export async function changePolicies(ctx: Ctx, input: PolicyChanges): Promise<PoliciesAnswer["policies"]> {
   const changes = givenChanges(input);
   if (Object.keys(changes).length > 0) await storeChanges(ctx, changes);
@@ -38,7 +38,7 @@ export async function changePolicies(ctx: Ctx, input: PolicyChanges): Promise<Po
 async function storeChanges(ctx: Ctx, changes: Record<string, unknown>): Promise<void> {
   const change = { action: "policy.update", target: "policies", summary: { policies: changes } };
   await write(ctx, change, async (tx) => {
-    // Locks the row, which is there from the first start on, so that changes at the same time all stay.
+    // Locks the row, which exists from the first start on, so that no simultaneous change is lost.
     const [row] = await tx
       .insert(installation)
       .values({ id: 1 })

@@ -3,13 +3,14 @@ import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { installation } from "../../db/schema.ts";
 
-/** Where the known text of the installation belongs. */
+/** The place that the known text of the installation is bound to. */
 export const keyCheckPlace = "installation:key-check";
 const known = "agent-engine";
 
 /**
- * Shows at boot, and not at the first chat, that the encryption key is the one the stored secrets were sealed with
- * (decisions §1). The first start of all writes down which key that is. Throws an `EngineError` with what to do.
+ * Shows at boot, and not at the first chat, that the encryption key is the one that sealed the stored secrets
+ * (decisions §1). The very first start stores a known text under its key. Throws an `EngineError` that says how to go
+ * on.
  */
 export async function verifyEncryptionKey({ database, cipher }: Services): Promise<void> {
   const { keyId, ciphertext } = await cipher.seal(known, keyCheckPlace);

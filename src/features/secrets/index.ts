@@ -3,15 +3,15 @@ import type { Contribution } from "../../contribution.ts";
 import { verifyEncryptionKey } from "./encryption-key.ts";
 import { secretRoutes } from "./routes.ts";
 
-/** Shows at boot that the encryption key is the right one. */
+/** Shows at boot that the encryption key is the one that sealed the stored secrets. */
 export { verifyEncryptionKey } from "./encryption-key.ts";
-/** Whether the encryption key is the right one and how much it sealed, without changing anything. */
+/** Whether the encryption key is the one of the stored secrets, and how many there are. Only reads. */
 export { inspectSecrets, type SecretsReport } from "./inspect.ts";
-/** Re-seals everything under the current encryption key. */
+/** Re-seals every stored secret under the current encryption key. */
 export { rotateSecrets } from "./rotate.ts";
-/** The name of the agent's own API key, and what such a key must look like. */
+/** The name of the agent's own API key, and the rule for its value. */
 export { authKeyName, authKeyProblem } from "./rules.ts";
-/** Secrets of an agent inside the transaction that changes it, how much it may keep, and opened for a turn. */
+/** Secrets of an agent: changed inside a transaction that locked it, bounded in size, and opened for a turn. */
 export { openSecrets, removeSecret, requireRoom, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
 
 /** `/api/instances/{slug}/secrets`. A start fails unless the encryption key is the right one. */

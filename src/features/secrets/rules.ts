@@ -22,12 +22,12 @@ const addresses: ReadonlySet<string> = new Set(withAddress.map(baseUrlSecret));
 /** Why an agent can't have this API key, or null. */
 export function authKeyProblem(value: string): string | null {
   if (value.trim() === "") return "must not be blank";
-  // It travels in an Authorization header, which would change or lose anything else.
+  // The key travels in an Authorization header, which would change or lose other characters.
   if (!/^[\x21-\x7e]+$/.test(value)) return "must be printable ASCII without spaces";
   return tokenKind(value) === null ? null : "must not begin like a management key or a session";
 }
 
-/** Why this value can't be stored under this key, or null. An empty value is skipped and so never wrong. */
+/** Why this value can't be stored under this key, or null. An empty value is never wrong, because it is skipped. */
 export function secretProblem(key: string, value: string): string | null {
   if (value === "") return null;
   if (key === authKeyName) return authKeyProblem(value);
@@ -37,5 +37,5 @@ export function secretProblem(key: string, value: string): string | null {
   return s3Problem(key, value);
 }
 
-/** Where a sealed value belongs: the same bytes in another row do not open. */
+/** The place that a sealed value is bound to: the same bytes in another row do not open. */
 export const secretPlace = (ownerId: string, key: string) => `${ownerId}:${key}`;

@@ -4,7 +4,7 @@ import { wellKnown } from "./rules.ts";
 import type { SecretList } from "./schema.ts";
 import { removeSecret, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
 
-/** The well-known keys and all others that are stored. Throws the 404 of the agent. */
+/** The well-known keys, then the other stored ones. Throws the 404 of the agent. */
 export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["secrets"]> {
   const { id } = await findAgent(ctx, slug);
   const stored = await storedKeys(ctx.db, id);
@@ -12,7 +12,7 @@ export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["s
   return [...wellKnown, ...others].map((key) => ({ key, configured: stored.has(key) }));
 }
 
-/** Stores the given secrets beside the others. Throws the 404 of the agent, 409 for another agent's API key. */
+/** Stores the given secrets beside the others. Throws the 404 of the agent, and as `saveSecrets`. */
 export async function putSecrets(ctx: Ctx, slug: string, items: readonly SecretItem[]): Promise<SecretList["secrets"]> {
   const summary = { keys: items.filter(({ value }) => value !== "").map(({ key }) => key) };
   await writeAgent(ctx, slug, { action: "agent.secret.update", summary }, (tx, { id }) =>
@@ -21,7 +21,7 @@ export async function putSecrets(ctx: Ctx, slug: string, items: readonly SecretI
   return listSecrets(ctx, slug);
 }
 
-/** Idempotent. Throws the 404 of the agent. */
+/** Deletes a secret. Idempotent. Throws the 404 of the agent. */
 export async function deleteSecret(ctx: Ctx, slug: string, key: string): Promise<void> {
   await writeAgent(ctx, slug, { action: "agent.secret.delete", summary: { keys: [key] } }, (tx, { id }) =>
     removeSecret(tx, id, key),

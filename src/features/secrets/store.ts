@@ -14,8 +14,8 @@ export interface SecretItem {
 }
 
 /**
- * Bytes that an agent may keep in all. Its values are looked for in whatever it says; to make ready for more of them
- * would keep everybody waiting.
+ * Sealed bytes that an agent may keep in all. Every output of the agent is searched for its values, and preparing that
+ * search takes time that grows with the values.
  */
 const maxStored = 262_144;
 
@@ -55,9 +55,9 @@ export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: read
 }
 
 /**
- * Throws the 400 of an agent that keeps more than it may, its secrets and the variables of its skills together; called
- * in the transaction that stored some, which holds the agent's lock. Sealed bytes are counted: they tell the length of
- * what is in them, and many short values are not free.
+ * Throws the 400 of an agent whose secrets and variables of skills together are larger than `maxStored`. Call it in the
+ * transaction that stored some and holds the agent's lock. It counts sealed bytes, 28 more than a value has, so that
+ * many short values are not free.
  */
 export async function requireRoom(tx: Db, agentId: string): Promise<void> {
   const ofSecrets = tx.select({ bytes: sum(octets(secrets.ciphertext)) }).from(secrets);
@@ -75,7 +75,7 @@ export async function requireRoom(tx: Db, agentId: string): Promise<void> {
 
 const octets = (column: AnyPgColumn) => sql`octet_length(${column})`;
 
-/** Deletes one secret of an agent, if it is there. */
+/** Deletes one secret of an agent, if it exists. */
 export async function removeSecret(tx: Db, agentId: string, key: string): Promise<void> {
   await tx.delete(secrets).where(and(eq(secrets.agentId, agentId), eq(secrets.key, key)));
   if (key === authKeyName) await tx.update(agents).set({ authKeyHmac: null }).where(eq(agents.id, agentId));
@@ -87,7 +87,7 @@ export async function storedKeys(db: Db, agentId: string): Promise<Set<string>> 
   return new Set(rows.map(({ key }) => key));
 }
 
-/** The values of an agent's secret rows by key. Rejects when one does not open, which only a wrong key can cause. */
+/** The values of an agent's secret rows by key. Rejects when one does not open: the encryption key is a wrong one. */
 export async function openSecrets(
   cipher: Cipher,
   agentId: string,
@@ -97,7 +97,7 @@ export async function openSecrets(
   return new Map(await Promise.all(opened));
 }
 
-/** Writes the mark by which the agent of a key is found. Keys that an older encryption key marked count as taken too. */
+/** Writes the mark by which the agent of a key is found. Marks under an older encryption key count as taken, too. */
 async function claimAuthKey(tx: Db, cipher: Cipher, agentId: string, value: string): Promise<void> {
   const taken = new EngineError("conflict", "auth_api_key: another agent uses this key; choose another one");
   const marks = await cipher.fingerprints(value);
