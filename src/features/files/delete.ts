@@ -12,21 +12,21 @@ import { bucketOf, type FileRow, open, type S3Keys } from "./storage.ts";
 /** The kind of job that deletes the bytes of files, and then their rows. */
 export const deletion = "deleteFiles";
 
-/** One job deletes so many: an agent with thousands must not fill the queue that others wait in. */
+/** Files of one job: an agent with thousands must not fill the queue that other jobs wait in. */
 const batchSize = 100;
 
-/** With the pauses between, for some two days: a bucket may be out of reach for a while. */
+/** Attempts of a job, which with their pauses take about two days: a bucket may be out of reach for a while. */
 const maxAttempts = 300;
 
-/** So many in a row that fail say that the rest would too. */
-const patience = 3;
+/** Failures in a row after which an attempt gives up the rest of its files. */
+const mostFailures = 3;
 
-/** Whose files go. */
-export type Owner = { agentId: string } | { conversationId: string };
+/** The agent or conversation that is deleted. */
+type Owner = { agentId: string } | { conversationId: string };
 
 /**
- * Has the files of a conversation or of a whole agent deleted, inside the transaction that deletes the owner and before
- * it does: the keys to the agent's bucket travel with the work, re-sealed. Answers how many files there were.
+ * Has the files of a conversation or of a whole agent deleted by jobs. Call it inside the transaction that deletes the
+ * owner, before the owner: each job takes the keys to the agent's bucket along, re-sealed. Answers the number of files.
  */
 export async function deleteFilesOf(tx: Db, cipher: Cipher, owner: Owner): Promise<number> {
   const agentId = await lockOwner(tx, owner);
@@ -41,7 +41,9 @@ export async function deleteFilesOf(tx: Db, cipher: Cipher, owner: Owner): Promi
   return rows.length;
 }
 
-/** The agent of the owner. From now on no file can be added: its foreign key waits for this lock. */
+/**
+ * The agent of the owner; null when the owner is gone. No file can follow, because its foreign key waits for this lock.
+ */
 async function lockOwner(tx: Db, owner: Owner): Promise<string | null> {
   const [row] =
     "agentId" in owner
@@ -56,7 +58,7 @@ async function lockOwner(tx: Db, owner: Owner): Promise<string | null> {
 
 type Doomed = Pick<FileRow, "id" | "store">;
 
-/** Leaves the deletion to jobs. Answers what no job can delete, since the agent has no keys to its bucket any more. */
+/** Leaves the deletion to jobs. Answers the files that no job can delete: the agent's keys to its bucket are gone. */
 export async function enqueueDeletion(
   tx: Db,
   cipher: Cipher,
@@ -93,12 +95,15 @@ const Keys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 
 type Needs = Pick<Services, "database" | "cipher" | "files">;
 
-/** What this feature does in the background. */
+/** The jobs of this feature. */
 export function fileJobs(services: Needs): JobHandlers {
   return { [deletion]: deleteBatch(services) };
 }
 
-/** Deletes what it can of the batch, and fails when that was not all: what is deleted has no row the next time. */
+/**
+ * Deletes the files of the batch that it can and fails when some are left; a deleted one has no row at the next
+ * attempt.
+ */
 function deleteBatch({ database, cipher, files: ports }: Needs): JobHandler {
   return async ({ payload }, signal) => {
     const { db } = database;
@@ -120,7 +125,7 @@ function deleteBatch({ database, cipher, files: ports }: Needs): JobHandler {
       } catch (error) {
         failed = error;
         inARow += 1;
-        if (inARow === patience) break;
+        if (inARow === mostFailures) break;
       }
     }
     if (failed !== null) throw failed;

@@ -5,7 +5,7 @@ import { files } from "../../db/schema.ts";
 import { isRaster } from "./rules.ts";
 import { readFile } from "./storage.ts";
 
-/** In bytes: no provider takes larger ones. */
+/** In bytes: no provider takes larger images. */
 const longestImage = 5 * 1024 * 1024;
 
 const mostImages = 8;
@@ -17,8 +17,8 @@ export interface FreshFiles {
 }
 
 /**
- * The pictures among these files as parts of a message to a model that sees: the first 8 of at most 5 MB each. What can't
- * be read is left out, for a turn is worth more than its pictures.
+ * The pictures among these files as parts of a message to a model that takes images: the first 8 of at most 5 MB each.
+ * Unreadable ones are left out, so that they do not fail the turn.
  */
 export async function imageParts(services: Services, { conversationId, fileIds }: FreshFiles) {
   if (fileIds.length === 0) return [];

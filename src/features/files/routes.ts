@@ -32,7 +32,7 @@ const get = guarded("conversation:read", {
   },
 });
 
-/** What a file may do in a browser, whoever sent it: nothing. */
+/** Headers that let a file do nothing in a browser, because anybody may have sent it. */
 const harmless = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "sandbox; default-src 'none'",

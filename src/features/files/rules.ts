@@ -7,10 +7,10 @@ export const longestFile = 20 * 1024 * 1024;
 
 const longestName = 200;
 
-/** What steers a terminal, or turns the writing of a name around. */
+/** Characters that steer a terminal or reverse the direction of a text. */
 const steering = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
-/** The last part of what somebody calls a file, fit to be stored and shown. */
+/** The last part of the name that a sender gives a file, fit to be stored and shown. */
 export function fileName(given: string): string {
   const parts = storable(given.replaceAll(steering, ""))
     .split(/[/\\]/)
@@ -19,7 +19,7 @@ export function fileName(given: string): string {
   return shorten(parts.at(-1) ?? "file");
 }
 
-/** Keeps the extension, by which people and programs know what a file is. */
+/** Keeps the extension, by which people and programs recognise the type. */
 function shorten(name: string): string {
   if (name.length <= longestName) return name;
   const [extension = ""] = /\.[A-Za-z0-9]{1,16}$/.exec(name) ?? [];
@@ -29,7 +29,7 @@ function shorten(name: string): string {
 const unknownType = "application/octet-stream";
 const mediaType = /^(application|audio|font|message|model|text|video)\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
-/** What a file is: a picture by its content alone; anything else what it is said to be, if that is no picture. */
+/** The media type of a file: a picture's by its content alone; otherwise the claimed one unless that is a picture's. */
 export function contentType(bytes: Uint8Array, claimed: string): string {
   const raster = rasterType(bytes);
   if (raster) return raster;
@@ -39,10 +39,10 @@ export function contentType(bytes: Uint8Array, claimed: string): string {
 
 const rasters: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/webp", "image/gif"]);
 
-/** Whether it is a picture that can carry no script. */
+/** Whether the type is that of a picture that can carry no script. */
 export const isRaster = (mime: string) => rasters.has(mime);
 
-/** `Content-Disposition`: only pictures are shown in place, all else is saved. The name as RFC 8187 writes it. */
+/** `Content-Disposition`: pictures are shown in place, other files saved. The name is written as RFC 8187 demands. */
 export function disposition(mime: string, name: string): string {
   const encoded = encodeURIComponent(name).replaceAll(
     /['()*]/g,
@@ -51,22 +51,22 @@ export function disposition(mime: string, name: string): string {
   return `${isRaster(mime) ? "inline" : "attachment"}; filename*=UTF-8''${encoded}`;
 }
 
-/** Beneath it lie the engine's objects in a bucket that others may use too. */
+/** The prefix of the engine's objects, since other programs may use the same bucket. */
 const prefix = "agent-engine/";
 
 type Place = Pick<S3Bucket, "region" | "bucket">;
 
-/** Where an object lies, with its bucket: the agent may name another one for later files. */
+/** The storage key of an object, with its bucket, because the agent may name another bucket for later files. */
 export function s3Key({ region, bucket }: Place, fileId: string): string {
   return `${region}/${bucket}/${prefix}${fileId}`;
 }
 
-/** The same, read back. */
+/** The region, bucket and key of a storage key that `s3Key` made. */
 export function readS3Key(storageKey: string): Place & { key: string } {
   const [, region, bucket, key] = /^([^/]+)\/([^/]+)\/(.+)$/.exec(storageKey) ?? [];
   if (!region || !bucket || !key) throw new Error("A file has no place in S3");
   return { region, bucket, key };
 }
 
-/** Where a file is read. */
+/** The path that serves a file. */
 export const fileAddress = (id: string) => `/api/files/${id}`;

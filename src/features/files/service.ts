@@ -6,7 +6,7 @@ import { agents, files } from "../../db/schema.ts";
 import { withinReach } from "../agents/index.ts";
 import type { FileRow } from "./storage.ts";
 
-/** A stored file of an agent within reach. Throws the 404, the same for all that the caller may not know of. */
+/** A stored file of an agent within reach. Throws the same 404 for a missing file and for one out of reach. */
 export async function findFile(ctx: Ctx, id: string): Promise<FileRow> {
   const [found] = isUuid(id)
     ? await ctx.db

@@ -11,10 +11,10 @@ import { readS3Key, s3Key } from "./rules.ts";
 
 export type FileRow = typeof files.$inferSelect;
 
-/** The keys to a bucket, whichever that is. */
+/** The keys to a bucket, without its name. */
 export type S3Keys = Pick<S3Bucket, "accessKeyId" | "secretAccessKey">;
 
-/** Where new files of an agent lie by its own secrets; null unless it has all four. Throws 409 for one that can't be. */
+/** The bucket of an agent by its own secrets; null unless it has all four. Throws 409 for an invalid one. */
 export async function bucketOf(db: Db, cipher: Cipher, agentId: string): Promise<S3Bucket | null> {
   const rows = await db
     .select({ key: secrets.key, keyId: secrets.keyId, ciphertext: secrets.ciphertext })
@@ -37,8 +37,8 @@ export interface Place {
 }
 
 /**
- * Where a new file of an agent is put: its own bucket, else this machine where one machine is all there is. Throws 409
- * when there is neither.
+ * The place of a new file of an agent: its own bucket, else the directory of this machine, which installations on
+ * several machines do not have. Throws 409 when there is neither.
  */
 export async function placeFor(services: Services, agentId: string, fileId: string): Promise<Place & Opened> {
   const { database, cipher, files } = services;
@@ -60,7 +60,7 @@ export interface Opened {
   key: string;
 }
 
-/** The store that holds a file, and its key there. Throws 409 when the way to it is closed. */
+/** The store that holds a file, and its key there. Throws 409 when the directory or the keys to the bucket are gone. */
 export function open(files: Files, { store, storageKey }: Place, keys: S3Keys | null): Opened {
   if (store === "directory") {
     if (files.directory) return { objects: files.directory, key: storageKey };
@@ -76,7 +76,7 @@ export function open(files: Files, { store, storageKey }: Place, keys: S3Keys | 
 
 type Stored = Pick<FileRow, "agentId" | "size"> & Place;
 
-/** The bytes of a stored file; null when they are gone. The stream fails when they are not as many as were stored. */
+/** The bytes of a stored file; null when they are gone. The stream fails when the size differs from the stored one. */
 export async function readFile(
   { database, cipher, files }: Pick<Services, "database" | "cipher" | "files">,
   { agentId, size, ...place }: Stored,
@@ -88,7 +88,7 @@ export async function readFile(
   return stream?.pipeThrough(exactly(size)) ?? null;
 }
 
-/** Somebody may have put something else into the bucket. */
+/** Fails on another number of bytes: somebody may have replaced the object in the bucket. */
 function exactly(size: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let passed = 0;
   const mismatch = () => new Error("A stored file has another size than it had");

@@ -11,16 +11,16 @@ import { placeFor } from "./storage.ts";
 export interface InboundFile {
   agent: { readonly id: string };
   conversation: { readonly id: string };
-  /** The message it came with, where that has an id already. */
+  /** The message that the file came with, if it has an id already. */
   messageId?: string;
-  /** As its sender calls it. */
+  /** The sender's name for the file. */
   name: string;
   bytes: Uint8Array<ArrayBuffer>;
-  /** As its sender says; the content decides. */
+  /** The type that the sender claims; `contentType` decides. */
   mime: string;
 }
 
-/** A file as callers of the API see it. */
+/** A file as the wire shows it. */
 export interface Attachment {
   id: string;
   name: string;
@@ -30,8 +30,8 @@ export interface Attachment {
 }
 
 /**
- * Stores a file of a conversation. Throws 403 while the agent takes no attachments, 404 for a conversation that is gone,
- * 409 when there is nowhere to store it, 413 over 20 MB, 502 when the storage fails.
+ * Stores a file of a conversation. Throws 403 while the agent takes no attachments, 404 for a conversation that is
+ * gone, 409 when there is nowhere to store it, 413 over 20 MB, 502 when the storage fails.
  */
 export async function storeFile(services: Services, inbound: InboundFile): Promise<Attachment> {
   const { agent, conversation, messageId = null, bytes } = inbound;
@@ -48,7 +48,7 @@ export async function storeFile(services: Services, inbound: InboundFile): Promi
     .insert(files)
     .values({ ...row, ...place, size: bytes.length, status: "pending", createdAt })
     .catch(unlessGone);
-  // What fails or dies from here on leaves a pending row, which the sweep deletes with whatever was stored.
+  // A failure from here on leaves a pending row, which the sweep deletes together with the stored bytes.
   await objects.put(key, bytes, mime);
   const stored = await db
     .update(files)
@@ -56,14 +56,14 @@ export async function storeFile(services: Services, inbound: InboundFile): Promi
     .where(and(eq(files.id, id), eq(files.status, "pending")))
     .returning({ id: files.id });
   if (stored.length === 0) {
-    // The conversation was deleted meanwhile, and perhaps its files before this one was there.
+    // The conversation was deleted meanwhile, and perhaps its files before this one was stored.
     await objects.delete(key);
     throw notFound("Conversation");
   }
   return { id, name, mime, size: bytes.length, url: fileAddress(id) };
 }
 
-/** The organization of an agent that takes attachments. */
+/** The organization of the agent. Throws 404 for the conversation, 403 when the agent takes no attachments. */
 async function requireAttachments(
   { database }: Services,
   { agent, conversation }: Pick<InboundFile, "agent" | "conversation">,
@@ -78,7 +78,7 @@ async function requireAttachments(
   throw new EngineError("forbidden", "The agent takes no attachments: turn on attachmentsEnabled");
 }
 
-/** Deleted between the look and the insert. */
+/** Throws the 404 of a conversation that was deleted between the check and the insert. */
 function unlessGone(error: unknown): never {
   throw sqlState(error) === "23503" ? notFound("Conversation") : error;
 }

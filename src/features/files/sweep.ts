@@ -6,15 +6,15 @@ import { deletion, enqueueDeletion } from "./delete.ts";
 
 const everyMs = 10 * 60_000;
 
-/** Nobody takes so long to store a file. */
+/** A file that is still pending after this time was given up. */
 const abandonedMs = 60 * 60_000;
 
-/** What one call looks at, at most. */
+/** Files that one call looks at, at most. */
 const batchSize = 1_000;
 
 /**
- * Upkeep, every 10 minutes: has those files deleted that were never stored in full, and those whose deletion nobody
- * attends to.
+ * Upkeep, every 10 minutes: has those files deleted that were never stored in full, and those whose deletion no job
+ * does.
  */
 export function createFileSweep(services: Services): () => Promise<void> {
   const { database, clock } = services;
@@ -43,7 +43,7 @@ async function giveUpAbandoned({ db }: Database, now: number): Promise<void> {
 
 type Unattended = Awaited<ReturnType<typeof findUnattended>>[number];
 
-/** Files that are to go, but that no job, waiting or failed, deletes. */
+/** Files to delete that no job, waiting or failed, deletes; in random order, so that a batch is not always the same. */
 function findUnattended({ db }: Database) {
   const attended = db
     .select({ id: sql`(jsonb_array_elements_text(${jobs.payload} -> 'files'))::uuid` })
@@ -60,7 +60,7 @@ function findUnattended({ db }: Database) {
 async function attend(services: Services, agentId: string | null, rows: readonly Unattended[]): Promise<void> {
   const { database, cipher, log } = services;
   const lost = await database.transaction((tx) => enqueueDeletion(tx, cipher, agentId, rows));
-  // As long as the agent lives it may get its keys again.
+  // While the agent exists, it may get its keys again.
   if (agentId !== null || lost.length === 0) return;
   const ids = lost.map(({ id }) => id);
   await database.db.delete(files).where(and(inArray(files.id, ids), isNull(files.agentId)));

@@ -9,7 +9,7 @@ import { statement } from "../../db/statement.ts";
 import { type Sealing, sealings } from "./sealings.ts";
 
 interface SealedRow {
-  /** Where the row lies. Another row can lie there later, so a write compares the ciphertext too. */
+  /** The row's `ctid`. Another row can get the same one later, so a write compares the ciphertext too. */
   row: string;
   place: string;
   keyId: string;
@@ -24,9 +24,9 @@ interface Tally {
 const batchSize = 100;
 
 /**
- * Re-seals under the current key whatever an older key sealed, and the marks by which the agent of an API key is found.
- * The server may go on meanwhile: a row that is written under way is looked at again. Answers how many values were
- * re-sealed. When some open with no configured key, the others are done all the same and it throws an `EngineError`.
+ * Re-seals under the current key every value that an older key sealed, and renews the marks by which the agent of an
+ * API key is found. The server may run meanwhile: a row that another transaction writes is read again. Answers how many
+ * values were re-sealed. When some open with no configured key, it re-seals the others and throws an `EngineError`.
  */
 export async function rotateSecrets(services: Services): Promise<number> {
   const tally: Tally = { rotated: 0, unreadable: 0 };
@@ -68,7 +68,7 @@ async function rotateSealing(services: Services, sealing: Sealing, tally: Tally)
   tally.unreadable += unreadable;
 }
 
-/** The values of a table that another key than this one sealed. */
+/** Reads a batch of the values of a table that another key than the current one sealed, by place. */
 function readStatement({ table, place, keyId, ciphertext }: Sealing) {
   return statement({ keyId: "text", after: "text" }, (current) => {
     const page = sql`${keyId} <> ${current.keyId} and ${place} > ${current.after}`;
@@ -79,7 +79,7 @@ function readStatement({ table, place, keyId, ciphertext }: Sealing) {
 }
 
 /**
- * Puts a fresh value in the place of one, if that is still there. A secret is written together with the mark of its agent,
+ * Replaces a value, unless its row changed since it was read. A secret is written together with the mark of its agent,
  * whose row is locked first, as in every other change of its secrets.
  */
 function writeStatement({ table, ciphertext, set }: Sealing) {
@@ -103,7 +103,7 @@ function writeStatement({ table, ciphertext, set }: Sealing) {
   );
 }
 
-/** Answers whether the value still was where it was read. */
+/** False when the row changed since it was read. */
 async function reseal(
   { database, cipher }: Services,
   write: ReturnType<typeof writeStatement>,

@@ -4,18 +4,19 @@ import { assign } from "../../db/fragments.ts";
 import { channels, installation, jobs, plugins, secrets, skillEnv } from "../../db/schema.ts";
 import { keyCheckPlace } from "./encryption-key.ts";
 
-/** Where sealed values lie: expressions over the row. */
+/** A table with sealed values, and expressions over its rows. */
 export interface Sealing {
   table: PgTable;
   ciphertext: SQLWrapper;
+  /** The key that sealed the value; null when the row has no sealed value. */
   keyId: SQLWrapper;
-  /** What the value is bound to. */
+  /** The text that the value is bound to. */
   place: SQL;
-  /** What comes behind `set` to write another one. */
+  /** The assignments of an update that replaces the value. */
   set(fresh: { keyId: SQL; ciphertext: SQL }): SQL;
 }
 
-/** All that is sealed. */
+/** All sealed values of an installation. */
 export const sealings: readonly Sealing[] = [
   {
     table: installation,
@@ -55,7 +56,7 @@ export const sealings: readonly Sealing[] = [
   {
     table: jobs,
     ciphertext: sql`decode(${jobs.payload} #>> '{keys,ciphertext}', 'base64')`,
-    // The keys to a bucket whose files are to be deleted; of a job that failed for good nobody needs them.
+    // The keys to a bucket whose files a job deletes. Nobody needs the keys of a job that failed for good.
     keyId: sql`case when ${jobs.kind} = 'deleteFiles' and ${jobs.status} = 'pending'
       then ${jobs.payload} #>> '{keys,keyId}' end`,
     place: sql`'files:' || (${jobs.payload} ->> 'batch')`,
