@@ -16,7 +16,7 @@ function readEnvironment(): Record<string, string | undefined> {
   }
 }
 
-// A reader that leaves early, such as `head`, is no error.
+// A reader of the output that ends early, such as `head`, is no error.
 process.stdout.on("error", () => process.exit(0));
 
 const environment = readEnvironment();

@@ -10,14 +10,14 @@ export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface Verb {
   summary: string;
-  /** What stands behind the verb's name, such as a slug. It must be given. */
+  /** The argument behind the verb's name, such as a slug. It is required. */
   argument?: { name: string; description: string };
   flags: Readonly<Record<string, Flag>>;
-  /** More for `--help`, below the options. */
+  /** Text of `--help` below the options, in place of the usual footer. */
   notes?: string;
 }
 
-/** A command line that means nothing: one line and exit code 2. */
+/** A wrong command line. It ends the command with its message in one line and exit code 2. */
 export class UsageError extends Error {}
 
 const shared = {
@@ -69,7 +69,7 @@ function isVerb<Name extends string>(name: string | undefined, verbs: Readonly<R
   return name !== undefined && Object.hasOwn(verbs, name);
 }
 
-/** The text of a flag, or undefined when it was not given. An empty one is a mistake. */
+/** The text of a flag; undefined when it was not given. Throws a `UsageError` for an empty one. */
 export function textFlag(flags: Flags, name: string): string | undefined {
   const value = flags[name];
   if (value === "") throw new UsageError(`--${name} must not be empty`);
@@ -79,7 +79,7 @@ export function textFlag(flags: Flags, name: string): string | undefined {
 const footer = `Settings are environment variables, or lines of a file .env in the working directory, such as PORT=4000.
 They are described in docs/configuration.md.`;
 
-/** What `--help` prints for the whole command. */
+/** The output of `--help` for the whole command. */
 export function describeCommand(verbs: Readonly<Record<string, Verb>>): string {
   const rows = Object.entries(verbs).map(([name, { summary }]) => [name, summary] as const);
   return `Agent Engine, a self-hosted server for AI agents.
@@ -99,7 +99,7 @@ ${footer}
 `;
 }
 
-/** What `--help` prints for one verb. */
+/** The output of `--help` for one verb. */
 export function describeVerb(name: string, { summary, argument, flags, notes }: Verb): string {
   const rows = Object.entries(flags).map(([flag, { type, description }]) => {
     return [`--${flag}${type === "string" ? ` <${flag}>` : ""}`, description] as const;

@@ -9,11 +9,11 @@ import { type ChatOptions, readChatOptions } from "./chat/options.ts";
 import { sendMessage, stopTurn } from "./chat/send.ts";
 import { type Screen, type Show, showJson, showReply } from "./chat/show.ts";
 
-/** What a shell says of a command that Ctrl+C ended. */
+/** The exit code that shells give a command that Ctrl+C ended. */
 const interruptedCode = 130;
 
-/** Where a chat takes place: the process's own streams, or a test's. */
-export interface Desk {
+/** The streams of a chat: the process's own, or a test's. */
+export interface Streams {
   input: NodeJS.ReadableStream & { isTTY?: boolean };
   output: NodeJS.WritableStream & Screen;
   notes: NodeJS.WritableStream & Screen;
@@ -23,13 +23,13 @@ export interface Desk {
  * Chats with an agent: with a person at a terminal message by message, else with standard input as the one message.
  * Answers the exit code; rejects with a `Refusal` or a `UsageError`.
  */
-export async function chat(slug: string, flags: Flags, environment: Environment, desk: Desk): Promise<number> {
+export async function chat(slug: string, flags: Flags, environment: Environment, streams: Streams): Promise<number> {
   const options = readChatOptions(slug, flags, environment);
-  const { output, notes } = desk;
+  const { output, notes } = streams;
   const colours = notes.isTTY === true && !environment.NO_COLOR;
   const show = options.json ? showJson(output, notes) : showReply({ output, notes, colours });
   const say = speaker(options, show, { environment, notes });
-  return desk.input.isTTY ? talk(options, show, say, desk) : sayOnce(options, say, desk);
+  return streams.input.isTTY ? talk(options, show, say, streams) : sayOnce(options, say, streams);
 }
 
 type Say = (text: string, key: string | undefined, signal: AbortSignal) => Promise<void>;
@@ -66,9 +66,9 @@ function speaker(options: ChatOptions, show: Show, { environment, notes }: Surro
         show.event(event);
       }
     } catch (error) {
-      // Before anything has come, leaving is enough.
-      const untold = signal.aborted && turn !== null && !(await stopTurn(message, turn));
-      if (untold) show.note("The server could not be told to stop: it may complete the reply");
+      // Before the first event, closing the connection is enough.
+      const runsOn = signal.aborted && turn !== null && !(await stopTurn(message, turn));
+      if (runsOn) show.note("The server could not be told to stop: it may complete the reply");
       throw error;
     }
     show.end();
@@ -83,10 +83,10 @@ function sayLostOnce(show: Show): () => void {
   };
 }
 
-async function talk({ slug, url, key, json }: ChatOptions, show: Show, say: Say, desk: Desk): Promise<number> {
-  const { input, notes } = desk;
-  // What is piped on gets replies only.
-  const output = desk.output.isTTY && !json ? desk.output : notes;
+async function talk({ slug, url, key, json }: ChatOptions, show: Show, say: Say, streams: Streams): Promise<number> {
+  const { input, notes } = streams;
+  // A pipe behind standard output gets replies only.
+  const output = streams.output.isTTY && !json ? streams.output : notes;
   notes.write(`${slug} at ${url}. Ctrl+C stops a reply, Ctrl+D leaves.\n`);
   const lines = openLines({ input, output }, "> ");
   try {
@@ -97,7 +97,7 @@ async function talk({ slug, url, key, json }: ChatOptions, show: Show, say: Say,
   }
 }
 
-async function sayOnce({ key }: ChatOptions, say: Say, { input, notes }: Desk): Promise<number> {
+async function sayOnce({ key }: ChatOptions, say: Say, { input, notes }: Streams): Promise<number> {
   const text = (await readAll(input)).replace(/\r?\n$/, "");
   if (text.trim() === "") throw new UsageError("Standard input is empty: write a message into it");
   const stop = new AbortController();

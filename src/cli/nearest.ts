@@ -4,14 +4,14 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   const reach = Math.max(1, Math.floor(wanted.length / 3));
   let best: { name: string; distance: number } | undefined;
   for (const name of candidates) {
-    // The beginning of a longer word is a guess as good as one slip.
+    // The beginning of a longer word counts as one slip.
     const distance = wanted.length > 1 && name.startsWith(wanted) ? 1 : countEdits(wanted, name);
     if (distance <= reach && (!best || distance < best.distance)) best = { name, distance };
   }
   return best?.name;
 }
 
-/** How many letters to insert, delete, replace or swap with their neighbour. */
+/** The least number of letters to insert, delete, replace or swap with a neighbour. */
 function countEdits(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

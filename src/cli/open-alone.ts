@@ -4,12 +4,12 @@ import { StartError } from "../core/errors.ts";
 import { type OpenEngine, openEngine, type Setup } from "../main.ts";
 
 /**
- * The engine for a command that works on what a server stored. Rejects with what to do when there is no such database,
- * and when a running server holds it.
+ * Opens the engine for a command that works on a server's data. Rejects with a `StartError` that says what to do when
+ * there is no database, and when a running server holds it.
  */
 export async function openAlone(setup: Setup): Promise<OpenEngine> {
   const { DATABASE_URL, DATA_DIR } = setup.settings;
-  // Opening would make an empty one, in which nothing that is looked for can be found.
+  // `openEngine` would make an empty database, in which the command finds nothing.
   if (DATABASE_URL === undefined && !hasEmbedded(setup.settings)) {
     throw new StartError(
       `There is no database in ${DATA_DIR}: run this with the DATA_DIR or DATABASE_URL of the server`,

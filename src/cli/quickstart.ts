@@ -5,13 +5,13 @@ import type { RunningServer } from "../main.ts";
 import { type Flags, textFlag, UsageError } from "./arguments.ts";
 
 export interface QuickstartOptions extends QuickstartRequest {
-  /** The password was made here, so nobody knows it yet. */
+  /** Whether the password was made here, so that it must be shown. */
   generated: boolean;
-  /** The command that gives the agent a new key. */
+  /** The command to run the quickstart again, such as with `--new-key`. */
   again: string;
 }
 
-/** The flags, with the environment and defaults for what they leave out. Throws `UsageError`. */
+/** The options from the flags, else from the environment, else defaults. Throws `UsageError`. */
 export function readQuickstart(flags: Flags, environment: Environment): QuickstartOptions {
   const { OWNER_EMAIL, OWNER_PASSWORD } = settings.shape;
   const password = checkFlag("password", OWNER_PASSWORD, flags) ?? (environment.OWNER_PASSWORD || undefined);
@@ -30,14 +30,14 @@ export function readQuickstart(flags: Flags, environment: Environment): Quicksta
 
 type Rule = typeof settings.shape.OWNER_EMAIL | typeof settings.shape.OWNER_PASSWORD;
 
-/** A flag obeys the rule of the variable that it stands in for. */
+/** The value of a flag, checked by the rule of the variable that the flag stands in for. */
 function checkFlag(name: string, rule: Rule, flags: Flags): string | undefined {
   const checked = rule.safeParse(textFlag(flags, name));
   if (!checked.success) throw new UsageError(`--${name} ${checked.error.issues[0]?.message}`);
   return checked.data;
 }
 
-/** Makes owner, agent and key on a running server; answers what to show. */
+/** Makes owner, agent and key on a running server; answers the text to show. */
 export async function quickstart(
   { engine, address }: Pick<RunningServer, "engine" | "address">,
   { generated, again, ...request }: QuickstartOptions,
@@ -76,7 +76,7 @@ function firstCall({ slug, key }: Quickstart, address: string): string[] {
   return [intro, "", `  ${curl}`];
 }
 
-/** A key changes what answers for agents without a model; a server of one's own has no default model. */
+/** A provider's key gives agents without a model one that answers; a self-hosted provider has no default model. */
 function demoNote(again: string): string[] {
   return [
     "  The built-in demo model answers: it echoes and is no language model. For a real one, stop, and start again",

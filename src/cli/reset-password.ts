@@ -3,7 +3,7 @@ import type { Flags } from "./arguments.ts";
 import { openAlone } from "./open-alone.ts";
 import { print, printJson } from "./print.ts";
 
-/** Gives a user a new password and shows it: there may be no mail to send a link by (decisions §1, "Rescue"). */
+/** Gives a user a new password and shows it, since the server may send no mail (decisions §1, "Rescue"). */
 export async function resetPassword(setup: Setup, email: string, { json }: Flags): Promise<void> {
   const { engine, close } = await openAlone(setup);
   try {

@@ -1,25 +1,25 @@
 import type { Log } from "../core/ports.ts";
 
-/** npm passes Ctrl+C on to a process that had it from the terminal already: an echo within this time is no second wish. */
+/** npm passes Ctrl+C on to a process that got it from the terminal already: this soon it is no second Ctrl+C. */
 const echoMs = 500;
 
-/** How soon it is noticed that npm is gone. */
+/** The time between two checks whether npm is gone. */
 const lookMs = 500;
 
-/** Beyond the grace of the turns: for closing connections and the database. */
+/** The time to close connections and the database, after the grace of the turns. */
 const patienceMs = 10_000;
 
 interface StopOptions {
   stop: () => Promise<void>;
   graceMs: number;
   log: Log;
-  /** Started by npm or npx. */
+  /** Whether npm or npx started this process. */
   byNpm: boolean;
 }
 
 /**
- * SIGTERM and SIGINT stop gracefully and end the process with 0; a second one, or a stop that hangs, ends it at once
- * with 1. An exception that nobody caught ends it too; a rejection that nobody awaited is only logged.
+ * Makes SIGTERM and SIGINT stop the server gracefully and end the process with 0. A second signal, or a stop that
+ * hangs, ends the process at once with 1, as an uncaught exception does. An unhandled rejection is only logged.
  */
 export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void {
   let since: number | undefined;
@@ -46,7 +46,7 @@ export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void 
   process.on("SIGINT", onSignal);
   if (byNpm) {
     onceOrphaned(() => {
-      // After Ctrl+C both are told to end.
+      // After Ctrl+C this process got a signal of its own.
       if (since === undefined) void onSignal("SIGTERM");
     });
   }
@@ -57,7 +57,7 @@ export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void 
   process.on("unhandledRejection", (err) => log.error({ err }, "Unhandled rejection"));
 }
 
-/** npm passes SIGTERM on only to the shell between it and this process; that shell dies of it without a word. */
+/** Calls `act` when the parent is gone: npm passes SIGTERM only to a shell, which dies without telling this process. */
 function onceOrphaned(act: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {

@@ -56,7 +56,7 @@ when the agent wants one. Exit codes: 0 replied, 1 refused or failed, 2 wrong us
   },
 } as const satisfies Record<string, Verb>;
 
-/** Runs one command line. Resolves when it is done, or when the server runs; rejects with what `explain` puts into words. */
+/** Runs one command line. Resolves when it is done or the server runs; rejects with an error for `explain`. */
 export async function runCommand(line: readonly string[], environment: Environment): Promise<void> {
   const { name, named, flags, argument = "" } = parseCommand(line, verbs);
   if (flags.version) return print(`${version}\n`);
@@ -67,7 +67,7 @@ export async function runCommand(line: readonly string[], environment: Environme
 interface Command {
   name: keyof typeof verbs;
   flags: Flags;
-  /** Empty for verbs that take none. */
+  /** The argument of the verb; empty for verbs without one. */
   argument: string;
 }
 
@@ -92,7 +92,7 @@ async function run({ name, flags, argument }: Command, environment: Environment)
 
 async function serve(setup: Setup, options: QuickstartOptions | undefined): Promise<void> {
   const { OWNER_EMAIL: email, OWNER_PASSWORD: password, SHUTDOWN_GRACE_SECONDS } = setup.settings;
-  // A quickstart makes the owner itself, to know whether there was one.
+  // `quickstart` makes the owner itself, to know whether there was one.
   const owner = !options && email && password ? { email, password } : undefined;
   const starting = startServer(setup, owner);
   stopOnSignals({

@@ -2,25 +2,25 @@ import { readEvents } from "./events.ts";
 import type { ChatEvent, ChatRequest } from "./generated/types.ts";
 import type { CallOptions, ClientOptions, Operation } from "./options.ts";
 import { Patience, unlessSilent, watched } from "./patience.ts";
-import { type Connection, goOn, type Place, Unreached } from "./resume.ts";
+import { type Connection, followTurn, type Place, Unreached } from "./resume.ts";
 import { type Input, request, send } from "./send.ts";
 
 export interface ChatOptions extends CallOptions {
-  /** Called each time the connection broke and is going to be tried again. */
+  /** Called each time the connection broke and will be tried again. */
   onLost?(error: unknown): void;
-  /** How long to try for a connection on which the turn goes on; 60,000 unless given. */
+  /** How long to try for a connection on which the turn goes on, in milliseconds; 60,000 unless given. */
   patienceMs?: number;
 }
 
 /** Talks to one agent. */
 export interface Chat {
   /**
-   * Sends a message and yields the events of its turn, each once, up to `done`; when the connection breaks, it goes on
-   * where it was. Rejects with an `AgentEngineError` when the server refuses, with a `StreamCutError` when the reply
-   * can't be followed any more, and with what `fetch` throws when the server was not reached.
+   * Sends a message and yields the events of its turn, each once, up to `done`; resumes the stream when the connection
+   * breaks. Rejects with an `AgentEngineError` when the server refuses, with a `StreamCutError` when the reply can't be
+   * followed any more, and with the error of `fetch` when the server was not reached.
    */
   stream(body: ChatRequest, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
-  /** Stops a turn; what it has produced is stored. Resolves to false when it was over already. */
+  /** Stops a turn; its output so far is stored. Resolves to false when the turn had ended already. */
   stop(messageId: string, options?: CallOptions): Promise<boolean>;
 }
 
@@ -42,13 +42,13 @@ export function createChat(client: ClientOptions, slug: string): Chat {
       const own = ownKey(client, options);
       const key = body.chat_id ? (own ?? randomKey()) : null;
       const input = { slug, ...(key !== null && own === null ? { idempotencyKey: key } : {}) };
-      // The server compares a repeat with the first by its bytes.
+      // The server compares a repeated message with the first one by its bytes.
       const message = new Blob([JSON.stringify(body)], { type: "application/json" });
       const open = (place: Place | null) =>
         place
           ? listen(client, resume, { slug, messageId: place.messageId, lastEventId: place.eventId }, options, patience)
           : listen(client, begin, { ...input, body: message }, options, patience);
-      yield* goOn(open, { patience, repeatable: key !== null, signal: options.signal, onLost });
+      yield* followTurn(open, { patience, repeatable: key !== null, signal: options.signal, onLost });
     },
     async stop(messageId, options = {}) {
       const { stopped } = (await send(client, stop, { slug, messageId }, options)) as { stopped: boolean };
@@ -57,7 +57,7 @@ export function createChat(client: ClientOptions, slug: string): Chat {
   };
 }
 
-/** Opens one connection, which counts as broken when it falls silent. */
+/** Opens one connection. A connection that falls silent counts as broken. */
 async function listen(
   client: ClientOptions,
   operation: Operation,
@@ -78,7 +78,7 @@ async function listen(
   };
 }
 
-/** Tells a call that got no answer from everything else that can go wrong with it. */
+/** Calls `fetch`; rejects with `Unreached` when there is no answer, to tell this from other errors. */
 async function unlessUnreached(
   client: ClientOptions,
   call: Parameters<typeof fetch>,
@@ -97,7 +97,7 @@ function ownKey(client: ClientOptions, options: CallOptions): string | null {
   return new Headers(options.headers).get(name) ?? new Headers(client.headers).get(name);
 }
 
-/** `crypto.randomUUID` is not there on pages without TLS. */
+/** A random key of 32 characters. Pages without TLS lack `crypto.randomUUID`. */
 function randomKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,15 +1,15 @@
 import type { ErrorBody } from "./generated/types.ts";
 
-/** The server refused a call, or something between it and us did. */
+/** The server, or something in front of it, refused a call. */
 export class AgentEngineError extends Error {
   override name = "AgentEngineError";
-  /** HTTP status. */
+  /** The HTTP status. */
   readonly status: number;
-  /** What the server said; null when the answer came from something else, such as a proxy. */
+  /** The server's error; null when the answer came from something else, such as a proxy. */
   readonly body: ErrorBody | null;
-  /** Names the call in the server's log. */
+  /** The id of the call in the server's log. */
   readonly requestId: string | null;
-  /** When to try again, where the server says so. */
+  /** The seconds to wait before another try; null when the server names none. */
   readonly retryAfterSeconds: number | null;
 
   constructor(response: Response, body: ErrorBody | null, message: string) {
@@ -21,7 +21,7 @@ export class AgentEngineError extends Error {
     this.retryAfterSeconds = Number.isFinite(seconds) ? seconds : null;
   }
 
-  /** What is wrong with which field of the input; empty unless the server names fields. */
+  /** The problems of the input, by field; empty unless the server names fields. */
   get issues(): { path: string; message: string }[] {
     return this.body?.issues ?? [];
   }
@@ -30,7 +30,7 @@ export class AgentEngineError extends Error {
 /** A stream ended before its `done`: the turn may have gone on, and its reply may be stored. */
 export class StreamCutError extends Error {
   override name = "StreamCutError";
-  /** The last event that arrived, as the server counts them. */
+  /** The id of the last event that arrived. */
   readonly lastEventId: string | null;
 
   constructor(
@@ -43,7 +43,7 @@ export class StreamCutError extends Error {
   }
 }
 
-/** The error for an answer that is not what the operation promises. */
+/** The error for an answer that the operation does not promise. */
 export async function refusalOf(response: Response): Promise<AgentEngineError> {
   const body = parseBody(await response.text().catch(() => ""));
   const status = `${response.status} ${response.statusText}`.trim();

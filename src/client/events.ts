@@ -2,7 +2,7 @@ import { StreamCutError } from "./errors.ts";
 import type { ChatEvent } from "./generated/types.ts";
 
 /**
- * The events of a stream, in order, up to its end; leaving the loop early lets go of the connection. Rejects with a
+ * Yields the events of a stream, in order, up to its end; leaving the loop early closes the connection. Rejects with a
  * `StreamCutError` when the stream ends without `done`.
  */
 export async function* readEvents(
@@ -22,27 +22,27 @@ export async function* readEvents(
     signal?.throwIfAborted();
     throw new StreamCutError(last?.id ?? null, error);
   } finally {
-    // Not awaited: a connection that is gone may never answer.
+    // The cancel is not awaited: a connection that is gone may never answer it.
     reader.cancel().catch(() => {});
   }
   if (last?.event !== "done") throw new StreamCutError(last?.id ?? null);
 }
 
-/** The texts between empty lines. */
+/** Yields the texts between empty lines. */
 async function* blocks(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   while (true) {
     const { done, value } = await reader.read();
     if (done) return;
-    // Proxies may rewrite line ends; a cut between \r and \n heals with the next piece.
+    // Proxies may rewrite line ends. A piece that ends between \r and \n is completed by the next one.
     const parts = (rest + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
     rest = parts.pop() ?? "";
     yield* parts;
   }
 }
 
-/** Null for comments and for what has no data. */
+/** The event of a block; null for comments and for events without data. */
 function parseEvent(block: string): ChatEvent | null {
   const fields = { id: "", event: "message", data: "" };
   for (const line of block.split(/\r?\n/)) {
@@ -52,6 +52,6 @@ function parseEvent(block: string): ChatEvent | null {
     else if (name === "id" || name === "event") fields[name] = value;
   }
   if (fields.data === "") return null;
-  // The server is believed to speak as its document says.
+  // The client trusts the server to send what its API document describes.
   return { ...fields, data: JSON.parse(fields.data) } as ChatEvent;
 }

@@ -1,32 +1,32 @@
 export interface ClientOptions {
-  /** Where the server is, such as `http://localhost:4000`; a path in front of it is kept. */
+  /** The server's address, such as `http://localhost:4000`; it may end with a path. */
   baseUrl: string | URL;
   /**
-   * Goes with every call as `Authorization: Bearer …`: the token of a sign-in, a management key, or an agent's own key.
-   * A function is asked anew for each call. Without one a browser sends the session cookie, on the server's own pages.
+   * Sent with every call as `Authorization: Bearer …`: the token of a sign-in, a management key, or an agent's own key.
+   * A function is called for each call. Without a token a browser sends the session cookie, on the server's own pages.
    */
   token?: Token | undefined;
-  /** Sent with every call. */
+  /** Headers of every call. */
   headers?: Record<string, string>;
-  /** In place of the runtime's own. */
+  /** Used in place of the runtime's `fetch`. */
   fetch?: typeof fetch;
 }
 
 export interface CallOptions {
-  /** Ends the call: it rejects with the signal's reason. */
+  /** Ends the call, which then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** For this call in place of the client's, such as an agent's own key; null sends none. */
+  /** The token of this call in place of the client's, such as an agent's own key; null sends none. */
   token?: Token | null;
-  /** Added to the client's; these win. */
+  /** Headers of this call. They replace those of the client with the same name. */
   headers?: Record<string, string>;
 }
 
 export type Token = string | (() => string | Promise<string>);
 
-/** How a call is sent and read. */
+/** How a call is sent and its answer read. */
 export interface Operation {
   method: string;
-  /** With `{name}` for each parameter in it. */
+  /** The path, with `{name}` for each parameter. */
   path: string;
   answer: "json" | "events" | "blob" | "none";
   /** Names of the input → names on the wire. */

@@ -1,47 +1,47 @@
 import { AgentEngineError } from "./errors.ts";
 
-/** Between two tries, in milliseconds; half of it is chance, so that not all clients come back at once. */
-const shortest = 400;
-const longest = 5_000;
+/** The pause between two tries. Half of it is random, so that not all clients come back at once. */
+const shortestMs = 400;
+const longestMs = 5_000;
 
-/** For how long nothing may come on a connection: the server says something every 25 seconds. */
+/** A connection without data for this long counts as broken: the server sends something every 25 seconds. */
 const silenceMs = 40_000;
 
-/** How often, and for how long, a connection is tried again. */
+/** Decides how often, and for how long, a connection is tried again. */
 export class Patience {
   readonly #limitMs: number;
   #tries = 0;
-  /** For how long there was no connection, less the time for which those since lasted. */
+  /** The time without a connection, minus the time with one since. */
   #lostMs = 0;
   #connected = true;
-  /** Since when there is a connection, or none. */
+  /** When `#connected` was last changed. */
   #since = performance.now();
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
   }
 
-  /** The server is there; a connection that it cuts at once makes up for nothing. */
+  /** To be called when data arrives. Only the time that the connection then lasts makes up for time without one. */
   heard(): void {
     if (!this.#connected) this.#turn(true);
   }
 
-  /** And it went on. */
+  /** To be called when the turn went on: the tries and the time begin anew. */
   progressed(): void {
     this.#tries = 0;
     this.restart();
   }
 
-  /** It will go on, however long that takes: the time begins anew. */
+  /** To be called when the turn is known to go on, however long that takes: the time begins anew. */
   restart(): void {
     this.#lostMs = 0;
     this.#connected = true;
   }
 
-  /** Waits before another try. Answers false when it has been tried for long enough; rejects with the signal's reason. */
+  /** Waits before another try. Answers false when the time is over; rejects with the signal's reason. */
   async pause(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
     const asked = error instanceof AgentEngineError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-    const delay = Math.min(longest, shortest * 2 ** this.#tries) * (0.5 + Math.random() / 2);
+    const delay = Math.min(longestMs, shortestMs * 2 ** this.#tries) * (0.5 + Math.random() / 2);
     const wait = Math.max(delay, asked);
     this.#tries += 1;
     if (this.#connected) this.#turn(false);
@@ -58,7 +58,7 @@ export class Patience {
   }
 }
 
-/** The same bytes; `onSilence` is called when nothing comes though somebody reads, `onHeard` when something does. */
+/** The same bytes. Calls `onHeard` for each chunk, and `onSilence` when a read gets none for `silenceMs`. */
 export function watched(
   body: ReadableStream<Uint8Array>,
   { onHeard, onSilence }: { onHeard: () => void; onSilence: () => void },
@@ -78,7 +78,7 @@ export function watched(
   );
 }
 
-/** What the work resolves to; `onSilence` is called when that takes too long. */
+/** The result of `work`. Calls `onSilence` when that takes longer than `silenceMs`. */
 export async function unlessSilent<T>(work: Promise<T>, onSilence: () => void): Promise<T> {
   const timer = setTimeout(onSilence, silenceMs);
   try {

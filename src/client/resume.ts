@@ -2,17 +2,17 @@ import { AgentEngineError, StreamCutError } from "./errors.ts";
 import type { ChatEvent } from "./generated/types.ts";
 import type { Patience } from "./patience.ts";
 
-/** How far a turn was followed. */
+/** A place in the events of a turn. */
 export interface Place {
   messageId: string;
-  /** Of the last event, by which the stream is resumed. */
+  /** The id of the event, by which the stream is resumed. */
   eventId: string;
   number: number;
 }
 
 interface Options {
   patience: Patience;
-  /** Whether the message may be sent again without being answered twice. */
+  /** Whether the message can be sent again without being answered twice. */
   repeatable: boolean;
   signal?: AbortSignal | undefined;
   onLost?: ((error: unknown) => void) | undefined;
@@ -20,46 +20,46 @@ interface Options {
 
 export interface Connection {
   events: AsyncIterable<ChatEvent>;
-  /** It is the stored reply of an earlier sending, always the same: its events have no ids, so that nothing resumes it. */
+  /** Whether the events are the stored reply to an earlier sending, which is always the same and has no event ids. */
   replayed: boolean;
 }
 
-/** Opens a connection: to a turn from a place on, or with the message. */
+/** Opens a connection: to a turn behind a place, or with null by sending the message. */
 type Open = (place: Place | null) => Promise<Connection>;
 
-/** A call that got no answer, with what `fetch` threw as its cause. */
+/** A call that got no answer. The cause is the error of `fetch`. */
 export class Unreached extends Error {}
 
-/** The turn was given up: the message can be sent again. */
+/** The server gave the turn up, so that the message can be sent again. */
 class GivenUp extends Error {}
 
-/** How often the message is sent, at most: each time may run the model. */
+/** The most times the message is sent: each time may run the model. */
 const mostSends = 4;
 
-/** What a turn says that was given up since nobody listened and nothing had come out; it stored nothing. */
+/** The error of a turn that the server gave up, storing nothing, because no client listened before its first output. */
 const givenUp = "The client left before the turn began";
 
-/** The turn that an event is of, by which it can be stopped; null for a refusal, which is of none. */
+/** The message id of an event's turn, by which the turn can be stopped; null for a refusal, which has no turn. */
 export function messageIdOf({ id }: Pick<ChatEvent, "id">): string | null {
   return placeOf(id)?.messageId ?? null;
 }
 
 interface State {
-  /** Where to resume; null: the message has to be sent. */
+  /** The place behind which to resume; null when the message has to be sent. */
   place: Place | null;
-  /** The last event that was told. */
-  told: Place | null;
-  /** How many events of a stored reply were told. */
-  repeated: number;
-  /** How often the message was answered by a stream. */
+  /** The place of the last event that was yielded. */
+  yielded: Place | null;
+  /** How many events of a stored reply were yielded. */
+  yieldedOfStored: number;
+  /** How often a stream answered the message. */
   sends: number;
   /** How often the server was called. */
   calls: number;
 }
 
-/** The events of a turn, each once, over as many connections as it takes. */
-export async function* goOn(open: Open, options: Options): AsyncGenerator<ChatEvent, void, undefined> {
-  const state: State = { place: null, told: null, repeated: 0, sends: 0, calls: 0 };
+/** Yields the events of a turn, each once, over as many connections as needed. */
+export async function* followTurn(open: Open, options: Options): AsyncGenerator<ChatEvent, void, undefined> {
+  const state: State = { place: null, yielded: null, yieldedOfStored: 0, sends: 0, calls: 0 };
   for (;;) {
     let problem: unknown = new GivenUp();
     try {
@@ -67,13 +67,13 @@ export async function* goOn(open: Open, options: Options): AsyncGenerator<ChatEv
       let number = 0;
       for await (const event of events) {
         number += 1;
-        if (replayed ? number <= state.repeated : isTold(event, state)) continue;
+        if (replayed ? number <= state.yieldedOfStored : wasYielded(event, state)) continue;
         if (isGivenUp(event, state)) {
           state.place = null;
           break;
         }
-        if (replayed) state.repeated = number;
-        else state.place = state.told = placeOf(event.id) ?? state.told;
+        if (replayed) state.yieldedOfStored = number;
+        else state.place = state.yielded = placeOf(event.id) ?? state.yielded;
         options.patience.progressed();
         yield event;
         if (event.event === "done") return;
@@ -82,7 +82,7 @@ export async function* goOn(open: Open, options: Options): AsyncGenerator<ChatEv
       options.signal?.throwIfAborted();
       problem = error;
     }
-    await settle(problem, state, options);
+    await pauseOrThrow(problem, state, options);
   }
 }
 
@@ -93,8 +93,8 @@ async function connect(open: Open, state: State): Promise<Connection> {
   return connection;
 }
 
-/** Returns when it is time to try again. Throws when there is no use in it. */
-async function settle(problem: unknown, state: State, { patience, signal, onLost, repeatable }: Options) {
+/** Resolves when it is time to try again. Rejects when another try is of no use. */
+async function pauseOrThrow(problem: unknown, state: State, { patience, signal, onLost, repeatable }: Options) {
   const { place } = state;
   if (repeatable && !place && isRunning(problem)) patience.restart();
   else if (isPassing(problem, state, repeatable)) onLost?.(problem);
@@ -102,7 +102,7 @@ async function settle(problem: unknown, state: State, { patience, signal, onLost
   if (!(await patience.pause(problem, signal))) throw lastError(problem, place);
 }
 
-/** An earlier sending of the message is being answered: its reply can be had once it is stored. */
+/** Whether the server still answers an earlier sending of the message, whose reply can be read once it is stored. */
 const isRunning = (problem: unknown) => problem instanceof AgentEngineError && problem.status === 409;
 
 function isPassing(problem: unknown, { place, sends, calls }: State, repeatable: boolean): boolean {
@@ -113,11 +113,11 @@ function isPassing(problem: unknown, { place, sends, calls }: State, repeatable:
   if (!(problem instanceof AgentEngineError)) return false;
   const { status, body } = problem;
   const passing = status === 429 || (status >= 502 && status <= 504);
-  // What the server itself says to the first sending is its answer; a proxy may have lost one.
+  // The server's own refusal of the first sending is final; a proxy may have lost the answer to it.
   return passing && !(first && (body !== null || status === 429));
 }
 
-/** Why it ends: what was thrown, or how far the turn was followed. */
+/** The error to end with: the problem itself, or a `StreamCutError` that names the last event. */
 function lastError(problem: unknown, place: Place | null): unknown {
   const cause = problem instanceof Unreached || problem instanceof StreamCutError ? problem.cause : problem;
   if (!place) return problem instanceof Unreached ? cause : problem;
@@ -133,16 +133,16 @@ function placeOf(id: string): Place | null {
   return messageId && number ? { messageId, eventId: id, number: Number(number) } : null;
 }
 
-function isTold({ id }: ChatEvent, { told }: State): boolean {
+function wasYielded({ id }: ChatEvent, { yielded }: State): boolean {
   const at = placeOf(id);
-  return at !== null && at.messageId === told?.messageId && at.number <= told.number;
+  return at !== null && at.messageId === yielded?.messageId && at.number <= yielded.number;
 }
 
 function isGivenUp({ event, data }: ChatEvent, { place, sends, calls }: State): boolean {
   return event === "error" && data.message === givenUp && place !== null && calls > 1 && sends < mostSends;
 }
 
-/** Whether a call without an answer may have been received. Browsers do not say: they give no cause. */
+/** Whether the server may have received a call without an answer. In browsers, which give no cause, it may. */
 function mayHaveArrived(error: unknown): boolean {
   if (!(error instanceof Error)) return true;
   const { cause } = error;

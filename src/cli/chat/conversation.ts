@@ -4,7 +4,7 @@ import { Refusal } from "./refusal.ts";
 import type { Show } from "./show.ts";
 
 export interface Talk {
-  /** Sends one message and shows its reply as it comes. */
+  /** Sends one message and shows its reply as it arrives. */
   say(text: string, key: string | undefined, signal: AbortSignal): Promise<void>;
   key: string | undefined;
   slug: string;
@@ -12,10 +12,10 @@ export interface Talk {
   notes: { write(text: string): unknown };
 }
 
-/** How often a wrong key may be corrected. */
+/** How often a person may correct a wrong key. */
 const keyTries = 3;
 
-/** Message and reply in turns until the person leaves. Throws the `Refusal` that no further message could mend. */
+/** Takes messages and shows replies until the person leaves. Throws a `Refusal` that no further message can avoid. */
 export async function converse(lines: Lines, talk: Talk): Promise<void> {
   let key = talk.key;
   let tries = 0;
@@ -36,7 +36,7 @@ export async function converse(lines: Lines, talk: Talk): Promise<void> {
   }
 }
 
-/** Answers what refused the message, null when it was replied to or interrupted. */
+/** Answers the `Refusal` of the message; null when it was replied to or interrupted. */
 async function sayOnce(lines: Lines, { say, show, notes }: Talk, text: string, key: string | undefined) {
   const stop = new AbortController();
   lines.onInterrupt(() => stop.abort());
@@ -44,7 +44,7 @@ async function sayOnce(lines: Lines, { say, show, notes }: Talk, text: string, k
     await say(text, key, stop.signal);
     return null;
   } catch (error) {
-    // Before any word on it.
+    // The line of the reply ends before a message about the error.
     show.end();
     if (error instanceof Refusal) return error;
     if (!stop.signal.aborted) throw error;

@@ -5,20 +5,20 @@ import type { Environment } from "../../core/config.ts";
 import { newId } from "../../core/ids.ts";
 import type { Address } from "./refusal.ts";
 
-/** The oldest are forgotten beyond that. */
-const kept = 200;
+/** Beyond this many chats the oldest are forgotten. */
+const mostChats = 200;
 
-/** Chat ids by address. Kept as a list, the one used last at its end. */
+/** Chat ids by address, the one used last at the end. */
 type Chats = ReadonlyMap<string, string>;
 
-/** Where the chats are remembered: in DATA_DIR if that is set, else in the user's own configuration. */
+/** The file of the remembered chats: in DATA_DIR if that is set, else in the user's own configuration. */
 export function chatsFile({ DATA_DIR, XDG_CONFIG_HOME, APPDATA, HOME }: Environment): string {
   if (DATA_DIR) return join(DATA_DIR, "chats.json");
   const home = XDG_CONFIG_HOME || APPDATA || join(HOME || homedir(), ".config");
   return join(home, "agent-engine", "chats.json");
 }
 
-/** A chat id that nobody has used. */
+/** A chat id that is not in use. */
 export const newChatId = () => `cli-${newId()}`;
 
 /** The id of the last chat with an agent, or null. A file that can't be read counts as empty. */
@@ -26,11 +26,11 @@ export function recallChat(file: string, address: Address): string | null {
   return readChats(file).get(nameOf(address)) ?? null;
 }
 
-/** Writes the id down, for the user's eyes only and whole or not at all. Throws the system's error. */
+/** Stores the id in a file that only the user can read, whole or not at all. Throws the system's error. */
 export function rememberChat(file: string, address: Address, chatId: string): void {
   const name = nameOf(address);
   const others = [...readChats(file)].filter(([other]) => other !== name);
-  const chats = [...others, [name, chatId]].slice(-kept);
+  const chats = [...others, [name, chatId]].slice(-mostChats);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${newId()}`;
   try {

@@ -6,13 +6,13 @@ import type { Address } from "./refusal.ts";
 
 export interface ChatOptions extends Address {
   key: string | undefined;
-  /** Begin another chat instead of going on with the last one. */
+  /** Whether to begin another chat instead of going on with the last one. */
   fresh: boolean;
-  /** Print the events instead of the reply. */
+  /** Whether to print the events instead of the reply. */
   json: boolean;
 }
 
-/** The flags, with the environment and defaults for what they leave out. Throws `UsageError`. */
+/** The options from the flags, else from the environment, else defaults. Throws `UsageError`. */
 export function readChatOptions(slug: string, flags: Flags, environment: Environment): ChatOptions {
   if (!agentSlugPattern.test(slug) || /^\.{1,2}$/.test(slug)) {
     throw new UsageError(`"${slug}" is no agent slug: those are 1 to 128 of a-z, 0-9, _, . and -`);
@@ -28,7 +28,7 @@ export function readChatOptions(slug: string, flags: Flags, environment: Environ
   };
 }
 
-/** Throws a `UsageError` for what no header could carry, without repeating it. */
+/** Throws a `UsageError` for a key that no header can carry, without repeating the key. */
 export function checkKey(key: string): void {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError("The key holds characters that no key has");
 }

@@ -1,13 +1,13 @@
-/** Where an agent is reached. */
+/** The address of an agent. */
 export interface Address {
   /** Without a slash at its end. */
   url: string;
   slug: string;
 }
 
-/** Why there is no reply, in one line that says what to do. */
+/** There is no reply. The message says in one line what to do. */
 export class Refusal extends Error {
-  /** The server's answer; null when there was none, or when the reply broke off. */
+  /** The status of the server's answer; null when there was none, or when the reply broke off. */
   readonly status: number | null;
 
   constructor(message: string, status: number | null = null) {
@@ -17,7 +17,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What an answer other than a stream means. */
+/** The refusal that an answer other than a stream means. */
 export async function explainAnswer(response: Response, { url, slug }: Address, withKey: boolean): Promise<Refusal> {
   const { status, headers } = response;
   const refuse = (text: string) => new Refusal(text, status);
@@ -39,7 +39,7 @@ export async function explainAnswer(response: Response, { url, slug }: Address, 
   return refuse(`${message}${wait}`);
 }
 
-/** The message of our own error body, null when it is not ours. */
+/** The message of the engine's error body; null when the answer is not the engine's. */
 async function readMessage(response: Response): Promise<string | null> {
   try {
     const body: unknown = JSON.parse(await response.text());
@@ -50,7 +50,7 @@ async function readMessage(response: Response): Promise<string | null> {
   }
 }
 
-/** Why there was no answer at all. */
+/** The refusal for a call without an answer. */
 export function explainFailure(error: unknown, { url }: Address): Refusal {
   const code = failureCode(error);
   if (code === "ECONNREFUSED") {
@@ -63,7 +63,7 @@ export function explainFailure(error: unknown, { url }: Address): Refusal {
   return new Refusal(`${url} can't be reached (${code}): check --url`);
 }
 
-/** The code of the first failure that has one, else what it says: `fetch` wraps it, and each of several addresses has its own. */
+/** The code of the first failure that has one, else its message. `fetch` wraps failures, one for each address tried. */
 function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown reason";
   if ("code" in error && typeof error.code === "string") return error.code;

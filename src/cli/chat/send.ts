@@ -8,13 +8,13 @@ export interface Message extends Address {
   text: string;
 }
 
-/** How long the server may take to hear that a turn is to stop. */
+/** The deadline of the call that stops a turn. */
 const stopMs = 3_000;
 
 /**
- * Sends one message over the native stream and yields its events up to `done`, over several connections if one breaks:
- * `onLost` is called each time. Throws a `Refusal` when there is no reply, when it can't be followed any more and, after
- * the last event, when it failed; and the signal's reason when it was aborted.
+ * Sends one message over the native stream and yields its events up to `done`, over several connections if one breaks;
+ * `onLost` is called for each break. Throws a `Refusal` when there is no reply, when the reply can't be followed any
+ * more and, after the last event, when the turn failed; throws the signal's reason when the signal aborts.
  */
 export async function* sendMessage(
   message: Message,
@@ -41,13 +41,13 @@ export async function* sendMessage(
   } catch (error) {
     signal.throwIfAborted();
     const refusal = await explain(error, refused, message);
-    // A message that is being answered must not be sent again, whatever its stream was refused for.
+    // Without a status the message is not sent again: it is being answered already.
     throw begun ? new Refusal(refusal.message) : refusal;
   }
   if (failure) throw failure;
 }
 
-/** Stops a turn. Answers whether the server knows of it. */
+/** Stops a turn. Answers whether the server took the call. */
 export async function stopTurn({ url, slug, key }: Message, messageId: string): Promise<boolean> {
   const chat = createChat({ baseUrl: url, token: key, fetch: fetchHere }, slug);
   try {
@@ -58,7 +58,7 @@ export async function stopTurn({ url, slug, key }: Message, messageId: string): 
   }
 }
 
-/** The key is for this address only. */
+/** Follows no redirect, because the key is for this address only. */
 const fetchHere: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "manual" });
 
 const isStream = ({ ok, headers }: Response) => ok && headers.get("Content-Type")?.startsWith("text/event-stream");

@@ -6,7 +6,7 @@ export interface Screen {
 }
 
 interface Outputs {
-  /** Gets the text of the reply and, unless it is a terminal, nothing else. */
+  /** Gets the text of the reply; a pipe or file gets nothing else. */
   output: Screen;
   /** Gets the rest: reasoning, tools, notices. */
   notes: Screen;
@@ -15,14 +15,14 @@ interface Outputs {
 
 export interface Show {
   event(event: ChatEvent): void;
-  /** A line about the reply. */
+  /** Shows a line about the reply. */
   note(line: string): void;
   /** Ends the line that the reply stopped in. */
   end(): void;
 }
 
-/** How much of a tool's arguments or result is shown. */
-const shown = 400;
+/** The most characters of a tool's arguments or result that are shown. */
+const longestExcerpt = 400;
 
 /** Shows a turn as it happens: the text plain, reasoning and tools dimmed. */
 export function showReply({ output, notes, colours }: Outputs): Show {
@@ -37,7 +37,7 @@ export function showReply({ output, notes, colours }: Outputs): Show {
   };
   const close = () => {
     if (open === "reasoning" && !endsLine.reasoning) notes.write("\n");
-    // What reads the text from a pipe gets it as it is, whatever was shown in between.
+    // A reader of a pipe gets the text unchanged, without line ends for notes in between.
     if (open === "text" && output.isTTY) endText();
     open = null;
   };
@@ -78,7 +78,7 @@ export function showReply({ output, notes, colours }: Outputs): Show {
   return { event, note, end };
 }
 
-/** The events as they came, one JSON object a line. */
+/** Shows the events as they arrive, one JSON object a line. */
 export function showJson(output: Screen, notes: Screen): Show {
   return {
     event: (event) => void output.write(`${JSON.stringify(event)}\n`),
@@ -90,10 +90,10 @@ export function showJson(output: Screen, notes: Screen): Show {
 function excerpt(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   const line = text.replaceAll(/\s+/g, " ");
-  return line.length > shown ? `${line.slice(0, shown).toWellFormed()}…` : line;
+  return line.length > longestExcerpt ? `${line.slice(0, longestExcerpt).toWellFormed()}…` : line;
 }
 
-/** What a model says must not steer the terminal: control characters other than line breaks and tabs are left out. */
+/** A text without control characters, save line breaks and tabs: a model's words must not control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, "");
 }

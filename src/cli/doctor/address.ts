@@ -3,7 +3,7 @@ import { localAddress, version } from "../../main.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import type { Probe } from "./probe.ts";
 
-/** What runs on this machine at the settings' HOST and PORT. */
+/** Checks what runs on this machine at the settings' HOST and PORT. */
 export function checkServer(address: string, found: Probe): Check {
   const name = "server";
   if (found.kind === "nothing") return ok(name, `None runs at ${address}`);
@@ -20,8 +20,9 @@ export function checkServer(address: string, found: Probe): Check {
 const name = "public address";
 
 /**
- * Whether clients reach the installation at its public address. `found`: what answers there; `running`: a server answers
- * on this machine; `policy`: `publicAddress`, null when it is not set, undefined when it could not be read.
+ * Checks whether clients reach the installation at its public address. `found` is what answers there, `running` whether
+ * a server answers on this machine, `policy` the policy `publicAddress`: null when it is not set, undefined when it
+ * could not be read.
  */
 export function checkPublicAddress(
   settings: Settings,
@@ -46,7 +47,7 @@ export function checkPublicAddress(
       `${url} answers, but TRUST_PROXY is 0: all clients count as one; set it to the number of proxies`,
     );
   }
-  // An unencrypted policy is named by the check of the policies.
+  // The check of the policies names an unencrypted `publicAddress`.
   if (url === policy || !isUnencrypted(url)) return ok(name, `${url} answers`);
   const unless = policy === undefined ? "unless the policy publicAddress is https, " : "";
   return warn(name, `${url} answers, but unencrypted: ${unless}put a proxy with TLS in front and use https`);
@@ -54,7 +55,7 @@ export function checkPublicAddress(
 
 function unreachable(url: string, code: string, running: boolean): Check {
   if (!running) return warn(name, `${url} does not answer (${code}): start the server, then run this again`);
-  // From behind some routers an address of one's own can't be reached, though others can reach it.
+  // Some routers don't let a machine reach its own public address, though others can reach it.
   if (code === "TIMEOUT") {
     return warn(name, `${url} does not answer from this machine: try ${url}/health from another one`);
   }
@@ -64,13 +65,13 @@ function unreachable(url: string, code: string, running: boolean): Check {
   );
 }
 
-/** Whether others could listen in. */
+/** Whether others can read the traffic to an address. */
 export function isUnencrypted(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === "http:" && !isLocal(hostname);
 }
 
-/** Whether a host is this machine, where nobody listens in. */
+/** Whether a host is this machine, to which no traffic leaves it. */
 function isLocal(host: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(host);
 }

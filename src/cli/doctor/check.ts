@@ -2,7 +2,7 @@
 export interface Check {
   name: string;
   status: "ok" | "warn" | "fail";
-  /** What was found and, unless it is well, what to do. */
+  /** The finding and, unless the status is `ok`, what to do. */
   message: string;
 }
 

@@ -6,7 +6,7 @@ import { type Check, fail, ok, warn } from "./check.ts";
 
 const name = "data directory";
 
-/** Whether DATA_DIR can be used, and whether others on this machine can read what is in it. */
+/** Checks whether DATA_DIR can be used, and whether others on this machine can read its files. */
 export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
   if (DATABASE_URL !== undefined) return ok(name, "not used: everything is in PostgreSQL");
   const directory = resolve(DATA_DIR);

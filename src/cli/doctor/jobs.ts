@@ -1,7 +1,7 @@
 import type { Inspection } from "../../engine.ts";
 import { type Check, fail, ok } from "./check.ts";
 
-/** Work of the background that nobody tries any more: what failed today is likely to fail again. */
+/** Checks for background work that failed for good in the last 24 hours: it is likely to fail again. */
 export function checkJobs({ pending, failed, failedLately, newest }: Inspection["jobs"]): Check {
   const name = "background work";
   const [last] = newest;

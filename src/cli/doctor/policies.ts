@@ -3,7 +3,7 @@ import type { Inspection } from "../../engine.ts";
 import { isUnencrypted } from "./address.ts";
 import { type Check, ok, warn } from "./check.ts";
 
-/** One line for each stored setting that could be stricter, or one that says there is none. */
+/** A check for each stored setting that could be stricter, or one that says there is none. */
 export function checkPolicies(stored: Inspection["settings"]): Check[] {
   const weak = [
     ...address(stored.policies),

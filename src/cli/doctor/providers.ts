@@ -4,20 +4,20 @@ import { type Check, ok, warn } from "./check.ts";
 
 const name = "providers";
 
-/** These need an address and no key. */
+/** Providers that need an address and no key. */
 const keyless: readonly ProviderName[] = ["ollama", "openai-compatible"];
 
-/** Which model providers the environment has keys for; agents may have keys of their own. */
+/** Checks which model providers the environment has keys for; agents may have keys of their own. */
 export function checkProviders(environment: Environment): Check {
   const keys = environmentKeys(environment);
   const isConfigured = (provider: ProviderName) => {
     if (keyless.includes(provider)) return keys.has(baseUrlSecret(provider));
-    // Behind an address of its own, openai speaks chat completions, where a key is optional.
+    // With a base URL, `openai` may be any chat-completions server, which may need no key.
     return keys.has(apiKeySecret(provider)) || (provider === "openai" && keys.has(baseUrlSecret(provider)));
   };
   const real = providerNames.filter((provider) => provider !== "demo");
   const configured = real.filter(isConfigured);
-  // Without an address of the settings, Ollama is looked for on this machine.
+  // Ollama needs no address: without one it is looked for on this machine.
   const others = real.filter((provider) => provider !== "ollama" && !isConfigured(provider));
   const half = others.filter((provider) => keys.has(apiKeySecret(provider)) || keys.has(baseUrlSecret(provider)));
   if (half.length > 0) {

@@ -25,11 +25,14 @@ import { checkPolicies } from "./policies.ts";
 
 export interface StorageReport {
   checks: Check[];
-  /** The policy; null: none is set. Absent: it could not be read. */
+  /** The policy `publicAddress`: null when it is not set, absent when it could not be read. */
   publicAddress?: string | null;
 }
 
-/** Database, migrations, encryption key, owner, and settings that are weak. `running`: the address of the server on this machine, if one answers. */
+/**
+ * Checks database, migrations, encryption key, owner and weak settings. `running` is the address of the server that
+ * answers on this machine, or null.
+ */
 export async function checkStorage(settings: Settings, running: string | null): Promise<StorageReport> {
   if (settings.DATABASE_URL === undefined && !hasEmbedded(settings)) {
     const checks = [ok("database", "Embedded; the first start makes it, and its encryption key")];
@@ -44,16 +47,16 @@ export async function checkStorage(settings: Settings, running: string | null): 
       await storage.close();
     }
   } catch (error) {
-    if (isDirectoryInUse(error)) return { checks: held(settings, running) };
+    if (isDirectoryInUse(error)) return { checks: checkHolder(settings, running) };
     return { checks: [fail("database", explain(error).join(" "))] };
   }
 }
 
-/** What would be logged is in the checks. */
+/** Nothing is logged: the checks report everything. */
 const silent = () => createLog({ level: "silent", pretty: false, secrets: [] });
 
-/** The server that holds the embedded database has checked it when it started. */
-function held({ DATA_DIR }: Settings, running: string | null): Check[] {
+/** Checks whether a server holds the embedded database: that server has checked the database at its start. */
+function checkHolder({ DATA_DIR }: Settings, running: string | null): Check[] {
   if (running === null) {
     const advice = "if it listens elsewhere, run this with its PORT; if it hangs, end it";
     return [fail("database", `A process holds the embedded one in ${DATA_DIR}, but no server answers: ${advice}`)];
@@ -85,7 +88,7 @@ async function checkContent(settings: Settings, storage: UnchangedStorage): Prom
 async function checkSecrets(settings: Settings, { database }: UnchangedStorage): Promise<StorageReport> {
   const { ENCRYPTION_KEY, DATA_DIR } = settings;
   const file = join(DATA_DIR, "encryption.key");
-  // Reading the keys would make one, in vain.
+  // `loadEncryptionKeys` would make a new key, which opens none of the stored secrets.
   if (ENCRYPTION_KEY === undefined && !existsSync(file)) {
     return {
       checks: [fail("encryption key", `${file} is missing: restore it, or set ENCRYPTION_KEY to what it held`)],
