@@ -12,8 +12,8 @@ const askersOf = (tx: Db, slug: string) =>
     .where(eq(agentTools.name, `agent:${slug}`));
 
 /**
- * Locks an agent together with those that have it as a tool, in one order: of two that ask each other, both may change
- * at once.
+ * Locks an agent together with the agents that have it as a tool, ordered by id: two agents that ask each other can be
+ * changed at the same time without a deadlock.
  */
 export async function lockWithAskers(tx: Db, { slug, organizationId }: Asked): Promise<void> {
   await tx
@@ -27,8 +27,8 @@ export async function lockWithAskers(tx: Db, { slug, organizationId }: Asked): P
 }
 
 /**
- * Makes the agents that have this one as a tool, by choice or by a skill, load anew: for changes to what they can ask,
- * or to what they are told of it. To be called inside the transaction that makes the change.
+ * Makes the agents that have this one as a tool, by choice or by a skill, load anew, since the tool or its description
+ * changed. Call it inside the transaction of that change.
  */
 export async function touchAskers(tx: Db, { slug, organizationId }: Asked): Promise<void> {
   const rows = await tx

@@ -10,7 +10,7 @@ import type { Instance } from "./schema.ts";
 
 export type AgentRow = typeof agents.$inferSelect;
 
-/** What limits every query for agents to those that the caller may know of. */
+/** The condition on `agents` that every query has: the caller reaches the agent. */
 export function withinReach({ membership }: Ctx): SQL {
   const own = eq(agents.organizationId, membership.organizationId);
   const scope = workspaceScope(membership);
@@ -31,9 +31,9 @@ export async function findAgent(ctx: Ctx, slug: string): Promise<AgentRow> {
 
 interface AgentChange {
   action: string;
-  /** Added to the audit entry; never the value of a secret. */
+  /** Added to the audit entry; it never holds the value of a secret. */
   summary?: Record<string, unknown>;
-  /** It concerns those that have the agent as a tool, too. */
+  /** Whether the change concerns the agents that have this one as a tool, too. */
   concernsAskers?: boolean;
 }
 
@@ -54,14 +54,14 @@ export async function writeAgent<T>(
       .select()
       .from(agents)
       .where(and(eq(agents.id, id), withinReach(ctx)))
-      // Not the stronger lock: that one would make new conversations wait, whose foreign key points here.
+      // The stronger lock would block new conversations, whose foreign key points to the agent.
       .for("no key update");
     if (!agent) throw notFound("Agent");
     return fn(tx, agent);
   });
 }
 
-/** Agents with what the wire shape takes from other tables. */
+/** Agents with the columns of other tables that the wire shape has. */
 export function selectInstances(db: Db) {
   const web = and(eq(channels.agentId, agents.id), eq(channels.type, "web"));
   return db

@@ -22,13 +22,13 @@ export async function getIcon(ctx: Ctx, slug: string, isKnown: (version: string)
   const [current] = await ctx.db.select({ mime, version }).from(agentIcons).where(ofAgent);
   if (!current) throw notFound("Icon");
   if (isKnown(current.version)) return { ...current, bytes: null };
-  // It may be another one by now: mime and version have to be of these bytes.
+  // The icon may have changed since: mime and version have to belong to these bytes.
   const [icon] = await ctx.db.select().from(agentIcons).where(ofAgent);
   if (!icon) throw notFound("Icon");
   return { mime: icon.mime, version: icon.version, bytes: new Uint8Array(icon.bytes) };
 }
 
-/** Stores the picture and answers its address. Throws 400 for what is no PNG, JPEG or WebP, 413 over 512 KiB. */
+/** Stores the picture and answers its address. Throws 400 unless it is a PNG, JPEG or WebP, 413 over 512 KiB. */
 export async function putIcon(ctx: Ctx, slug: string, bytes: Uint8Array<ArrayBuffer> | null): Promise<string> {
   if (bytes && bytes.length > limit) throw new EngineError("too-large", "The icon must be at most 512 KiB");
   const mime = bytes && imageType(bytes);

@@ -4,8 +4,8 @@ import type { ModelCatalogue } from "./schema.ts";
 type Models = ModelCatalogue["providers"][string]["models"];
 
 /**
- * What is worth choosing from; any other model that the provider knows works too. An own server's models are its own.
- * The ids are those that the providers' packages know.
+ * The models worth choosing; any other model that the provider knows works too. A self-hosted server has models of its
+ * own. The ids are those that the providers' packages know.
  */
 const known: Record<ProviderName, Models> = {
   openai: [
@@ -45,7 +45,10 @@ const known: Record<ProviderName, Models> = {
   demo: [{ id: "demo", tier: null }],
 };
 
-/** All providers, in the order in which a default is looked for; `configured` where the environment holds what they need (decisions §4). */
+/**
+ * All providers, in the order in which a default is looked for. `configured`: the environment holds the key or address
+ * that the provider needs (decisions §4).
+ */
 export function modelCatalogue(environmentKeys: ReadonlyMap<string, string>): ModelCatalogue {
   const providers: ModelCatalogue["providers"] = {};
   const models: string[] = [];
@@ -60,7 +63,7 @@ function isConfigured(provider: ProviderName, keys: ReadonlyMap<string, string>)
   switch (provider) {
     case "demo":
       return true;
-    // Nobody can tell from here whether one runs at the default address.
+    // Whether a server runs at the default address can't be known here.
     case "ollama":
     case "openai-compatible":
       return keys.has(baseUrlSecret(provider));

@@ -91,7 +91,7 @@ export const createInstanceRoutes = (beforeDelete: BeforeDelete) =>
       const instance = await createAgent(c.var.ctx, c.req.valid("json"));
       return c.json({ instance }, 201, etag(instance));
     })
-    // Before the agents: `models` is no slug.
+    // This route stands before those of agents: `models` is no slug.
     .openapi(models, (c) => {
       const { policies, options, membership } = c.var.ctx;
       return c.json(modelCatalogue(usableKeys(policies.values, options.environmentKeys, membership.first)), 200);

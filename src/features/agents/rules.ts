@@ -2,7 +2,7 @@ import { EngineError } from "../../core/errors.ts";
 import { splitModel } from "../../core/providers.ts";
 import { agentSlugPattern } from "../../core/slugs.ts";
 
-/** `models` and `import` are routes beside the agents, the dots are directories. */
+/** `models` and `import` are routes beside the agents; the dots are directories. */
 const reserved = new Set(["models", "import", ".", ".."]);
 
 /** Whether an agent can have this slug (decisions §2). */
@@ -12,7 +12,7 @@ export function isSlug(text: string): boolean {
 
 /** Whether the runtime knows the time zone by this IANA name. */
 export function isTimezone(name: string): boolean {
-  // Newer runtimes also take bare offsets, which are no names and know no daylight saving.
+  // Newer runtimes also take bare offsets, which are no names and have no daylight saving time.
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
@@ -28,8 +28,9 @@ interface ModelChoice {
 }
 
 /**
- * The columns that `provider` and `model` set (decisions §4). `provider:model` names both. A provider given beside it
- * wins: then only its own prefix is taken off, because other models have colons too (`ollama` with `mistral:7b`).
+ * The columns that `provider` and `model` set (decisions §4). `provider:model` names both. A `provider` given beside
+ * `model` wins: then only the prefix of this provider is taken off, since other models have colons too (`ollama` with
+ * `mistral:7b`).
  */
 export function modelColumns({ provider, model }: ModelChoice): ModelChoice {
   if (typeof model !== "string") return { provider, model };
@@ -38,12 +39,12 @@ export function modelColumns({ provider, model }: ModelChoice): ModelChoice {
   return { provider, model: split.provider === provider ? split.model : model };
 }
 
-/** Whether a model's name is more than the prefix of its provider. */
+/** Whether a model's name has anything after the prefix of its provider. */
 export function namesModel(value: string): boolean {
   return splitModel(value).model.trim() !== "";
 }
 
-/** The revision that `If-Match` asks for; undefined when any will do. Throws the 400. */
+/** The revision that `If-Match` asks for; undefined when every revision is right. Throws the 400. */
 export function expectedRevision(ifMatch: string | undefined): string | undefined {
   if (ifMatch === undefined || ifMatch.trim() === "*") return undefined;
   const revision = /^(?:W\/)?"(\d{1,10})"$/.exec(ifMatch.trim())?.[1];

@@ -10,7 +10,7 @@ const slugRule = "must be 1 to 128 of a-z, 0-9, _, . and -, and not one of: mode
 const keyword = zText(64)
   .trim()
   .min(1, "must not be empty")
-  // Drizzle's reading of arrays loses it, where the driver hands them over as text.
+  // Drizzle loses a backslash where the driver hands arrays over as text.
   .refine((word) => !word.includes("\\"), "must not contain a backslash");
 const keywords = z.array(keyword).max(32, "must have at most 32 entries");
 const modelName = zText(200)
@@ -26,7 +26,7 @@ const slug = z.string().refine(isSlug, slugRule).openapi({
   example: "support",
 });
 
-/** What callers may set, with the words that describe it. One list for create, change and read. */
+/** The fields that callers may set, with their descriptions: one list for create, change and read. */
 const settable = {
   name: zText(200).trim().min(1, "must not be empty").openapi({ description: "Shown to people.", example: "Support" }),
   description: zText(2000).openapi({ example: "Answers questions about orders." }),
@@ -126,7 +126,7 @@ export type Instance = z.infer<typeof Instance>;
 export const InstanceAnswer = z.object({ instance: Instance }).openapi("InstanceAnswer");
 export const InstanceList = z.object({ instances: z.array(Instance) }).openapi("InstanceList");
 
-/** The slug in a path. What can't be a slug is not found, like what is none. */
+/** The slug in a path. A text that can't be a slug is answered with 404, as an unknown slug is. */
 export const slugParam = z.object({
   slug: z.string().openapi({ description: "The agent's slug.", example: "support" }),
 });

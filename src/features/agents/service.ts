@@ -27,7 +27,10 @@ export async function getAgent(ctx: Ctx, slug: string): Promise<Instance> {
   return toInstance(row);
 }
 
-/** Web is off and the key required, as the spec has it for new agents. Throws 404 for the workspace, 409 for the slug. */
+/**
+ * The channel `web` is off and the key required, as the spec has it for new agents. Throws 404 for the workspace, 409
+ * for the slug.
+ */
 export async function createAgent(ctx: Ctx, { slug, workspaceId, ...input }: NewAgent): Promise<Instance> {
   const id = newId();
   const author = authorOf(ctx);
@@ -43,11 +46,11 @@ export async function createAgent(ctx: Ctx, { slug, workspaceId, ...input }: New
         workspaceId: await reachWorkspace(tx, ctx, workspaceId),
         createdBy: author,
         updatedBy: author,
-        // `write` makes it 1.
+        // `write` raises the revision to 1.
         revision: 0,
       });
       await tx.insert(agentTools).values({ agentId: id, name: "readSkill", source: "manual" });
-      // Some may know an earlier agent of this slug.
+      // Other agents may have a tool for an earlier agent of this slug.
       await touchAskers(tx, { slug, organizationId: ctx.membership.organizationId });
     });
   } catch (error) {
@@ -57,7 +60,7 @@ export async function createAgent(ctx: Ctx, { slug, workspaceId, ...input }: New
   return getAgent(ctx, slug);
 }
 
-/** What decides whether others can ask an agent, and what they are told of it. */
+/** The fields that decide whether other agents can ask this one, and how they see it. */
 const shownToAskers: ReadonlySet<string> = new Set(["name", "description", "active", "status", "workspaceId"]);
 
 /** Throws 404 for the agent and the workspace, 412 when `ifMatch` names an older revision. */
@@ -88,7 +91,7 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
   return getAgent(ctx, slug);
 }
 
-/** What has to happen in the transaction that deletes an agent, while all that belongs to it is still there. */
+/** Runs in the transaction that deletes an agent, while all that belongs to the agent is still there. */
 export type BeforeDelete = (tx: Db, agentId: string) => Promise<unknown>;
 
 /** Deletes the agent with all that belongs to it. Throws the 404. */
@@ -104,7 +107,10 @@ function columnsOf({ status, active, provider, model, ...rest }: Omit<AgentChang
   return { ...rest, ...modelColumns({ provider, model }), active: status === undefined ? active : status === "active" };
 }
 
-/** The given workspace, or the first one, if the caller reaches it; it stays until the transaction ends. */
+/**
+ * The given workspace, or the first one that the caller reaches. It is locked until the transaction ends. Throws the
+ * 404, or the 403 of a caller who reaches none.
+ */
 async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefined): Promise<string> {
   const scope = workspaceScope(membership);
   const [workspace] = await tx

@@ -4,9 +4,9 @@ import type { Db } from "../../db/client.ts";
 import { agentSkills, skills } from "../../db/schema.ts";
 
 /**
- * Makes the tools that agents have from skills those of the skills they are served: in the catalogue, allowed for their
- * workspace, and enabled, in the version they pinned. Rows that stay keep their approval setting; of those that go and
- * asked for approval, a row of source `global` remembers it until the tool is on again. It turns nothing on itself.
+ * Gives agents exactly the tools that their served skills require: skills in the catalogue, allowed for the workspace
+ * and enabled, each in its pinned version. Tools that stay keep their approval setting. Where a tool that goes asked
+ * for approval, a row of source `global` remembers that until the tool is on again; such a row turns no tool on.
  */
 export async function syncSkillTools(tx: Db, agentIds: readonly string[]): Promise<void> {
   if (agentIds.length === 0) return;
@@ -43,7 +43,10 @@ export async function syncSkillTools(tx: Db, agentIds: readonly string[]): Promi
     on conflict do nothing`);
 }
 
-/** Nobody allows or disallows a skill of the agent until the transaction ends: who does takes the skill first. */
+/**
+ * Locks the agent's skills until the transaction ends: allowing and disallowing a skill lock it first, so neither
+ * happens meanwhile.
+ */
 export async function holdSkills(tx: Db, agentId: string): Promise<void> {
   await tx
     .select({ id: skills.id })

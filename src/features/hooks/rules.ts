@@ -3,12 +3,12 @@ import { isDeeperThan, storableJson } from "../../core/text.ts";
 import { placeholderNames, statePrefix } from "../../turn/hooks.ts";
 import { privateKey } from "../../turn/state.ts";
 
-/** An agent's. */
+/** So many hooks an agent has at most. */
 export const mostHooks = 32;
 
 export const lastPosition = 9_999;
 
-/** As JSON in UTF-8. */
+/** The limit of a hook's arguments, as JSON in UTF-8. */
 const mostBytes = 16 * 1024;
 const mostLevels = 20;
 
@@ -16,9 +16,9 @@ const known = [...placeholderNames, `${statePrefix}KEY`].map((name) => `{{${name
 
 const utf8 = new TextEncoder();
 
-/** What keeps arguments from being a hook's; null for nothing. */
+/** Why a hook can't have these arguments; null when it can. */
 export function argsProblem(args: unknown): string | null {
-  // First, since what follows looks into every level.
+  // The depth is checked first, since all further checks go into every level.
   if (isDeeperThan(args, mostLevels)) return `must not be nested deeper than ${mostLevels} levels`;
   const text = JSON.stringify(args);
   if (utf8.encode(text).byteLength > mostBytes) return `must be at most ${mostBytes} bytes as JSON`;
@@ -26,7 +26,7 @@ export function argsProblem(args: unknown): string | null {
   return placeholderProblem(args as JsonValue);
 }
 
-/** One that nothing stands for would go to the tool as it is. */
+/** An unknown placeholder would reach the tool as text. */
 function placeholderProblem(args: JsonValue): string | null {
   const names = textsIn(args).flatMap((text) => [...text.matchAll(named)].map(([, name = ""]) => name));
   if (names.includes(`${statePrefix}${privateKey}`)) return `${statePrefix}${privateKey} can't be read by hooks`;
@@ -35,7 +35,7 @@ function placeholderProblem(args: JsonValue): string | null {
   return `knows no ${unknown.map((name) => `{{${name}}}`).join(", ")}; there are ${known}`;
 }
 
-/** What looks like ours: a word, a dot and more. `{{skill_env.…}}` does not, and is the tool's to fill in. */
+/** Looks like a placeholder of hooks: a word, a dot and more. `{{skill_env.…}}` does not; tools fill that one in. */
 const named = /\{\{\s*([A-Za-z]+\.[^{}]*?)\s*\}\}/g;
 
 const longestKey = 128;

@@ -32,7 +32,7 @@ const ActionConfig = z
   })
   .openapi("HookAction");
 
-/** What callers may set, with the words that describe it. One list for create, change and read. */
+/** The fields that callers may set, with their descriptions: one list for create, change and read. */
 const settable = {
   event,
   actionType: z.literal("tool", "must be tool").openapi({ description: "A hook calls a tool." }),

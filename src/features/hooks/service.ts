@@ -17,7 +17,10 @@ export async function listHooks(ctx: Ctx, slug: string): Promise<Hook[]> {
   return (await hooksOf(ctx.db, id)).map(toHook);
 }
 
-/** Throws the 404, and the 400 of a tool that can't be had, of `mutates` out of place, and of too many hooks. */
+/**
+ * Creates a hook, behind the others unless `position` is given. Throws the 404 of the agent; 400 for a tool that the
+ * agent can't have, for `mutates` on another event than `response_generated`, and for too many hooks.
+ */
 export async function createHook(ctx: Ctx, slug: string, input: NewHook): Promise<Hook> {
   const id = newId();
   const { event, actionConfig } = input;
@@ -36,13 +39,16 @@ export async function createHook(ctx: Ctx, slug: string, input: NewHook): Promis
   });
 }
 
-/** Changes what is given; `actionConfig` as a whole. Throws the 404 of agent and hook, and the 400 as above. */
+/**
+ * Changes the given fields; `actionConfig` is replaced as a whole. Throws the 404 of agent and hook, and 400 as
+ * `createHook` does.
+ */
 export async function updateHook(ctx: Ctx, slug: string, id: string, changes: HookChanges): Promise<Hook> {
   const summary: Record<string, unknown> = { hookId: id, fields: Object.keys(changes) };
   return writeAgent(ctx, slug, { action: "agent.hook.update", summary }, async (tx, agent) => {
     const stored = await findHook(tx, agent, id);
     const toolName = changes.actionConfig?.toolName;
-    // A hook whose tool is gone can still be changed.
+    // The tool is checked only when it changes, so that a hook whose tool is gone can still be changed.
     if (toolName !== undefined && toolName !== toHook(stored).actionConfig.toolName) {
       await requireTool(tx, agent, toolName);
       summary.toolName = toolName;

@@ -4,7 +4,7 @@ import { embeddingJobs } from "./meaning/embed.ts";
 
 type Needs = Parameters<typeof embeddingJobs>[0] & Parameters<typeof extractionJobs>[0];
 
-/** What this feature does in the background. */
+/** The background work of memories. */
 export function memoryJobs(needs: Needs): JobHandlers {
   return { ...extractionJobs(needs), ...embeddingJobs(needs) };
 }

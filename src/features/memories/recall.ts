@@ -5,9 +5,9 @@ import { statement } from "../../db/statement.ts";
 import { findNear, type Meaning } from "./meaning/find-near.ts";
 import { type Recalled, type RecalledRow, recalled, toRecalled } from "./recalled.ts";
 import { bestMatches, chooseRecalled, interleave } from "./rules.ts";
-import { anyOf, tellingWords } from "./text.ts";
+import { distinctiveWords, queryForAny } from "./text.ts";
 
-/** Of so many that have a word of the query the best are chosen. */
+/** So many memories with a word of the query are read; the best of them are chosen. */
 const candidates = 100;
 
 interface Wanted {
@@ -16,14 +16,17 @@ interface Wanted {
   words: SQL;
 }
 
-/** `is true` keeps the planner from the index over the words of all end users, which common words make long. */
+/**
+ * Memories with a word of the query. `is true` keeps the planner from the index over the words of all end users, which
+ * is slow for common words.
+ */
 const matching = ({ agentId, subject, words }: Wanted) => sql<RecalledRow>`(
   select ${recalled} from ${memories}
   where ${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '')
     and (${memories.search} @@ ${words}) is true
   order by ts_rank(${memories.search}, ${words}) desc, ${memories.updatedAt} desc limit ${candidates})`;
 
-/** In the order of an index. */
+/** The most important memories of a subject, in the order of an index. */
 const important = ({ agentId, subject, limit }: { agentId: SQL; subject: SQL; limit: SQL }) => sql`(
   select ${recalled} from ${memories} where ${memories.agentId} = ${agentId} and ${memories.subject} = ${subject}
   order by ${memories.importance} desc, ${memories.updatedAt} desc limit ${limit})`;
@@ -32,7 +35,7 @@ const searchStatement = statement({ agentId: "uuid", subject: "text", words: "ts
 
 const recallStatement = statement(
   { agentId: "uuid", subject: "text", words: "tsquery | null", limit: "int" },
-  // A memory about nobody in particular has an empty subject, and is everybody's.
+  // A memory about nobody in particular has an empty subject, and every end user may recall it.
   (values) => sql<RecalledRow>`${matching(values)} union ${important(values)}
     union ${important({ ...values, subject: sql`''` })}`,
 );
@@ -42,7 +45,7 @@ interface Asked {
   /** The end user of the turn: others' memories are never found. */
   subject: string;
   limit: number;
-  /** Absent: they are found by their words alone. */
+  /** Absent: memories are found by their words alone. */
   meaning?: Meaning | null;
 }
 
@@ -51,7 +54,7 @@ export async function searchMemories(
   database: Database,
   { agentId, subject, query, limit, meaning = null }: Asked & { query: string },
 ): Promise<Recalled[]> {
-  const wanted = anyOf(tellingWords(query));
+  const wanted = queryForAny(distinctiveWords(query));
   const [rows, near] = await Promise.all([
     wanted === null ? [] : searchStatement.run(database, { agentId, subject, words: wanted }),
     nearTo(database, meaning, { agentId, subject, text: query }),
@@ -60,15 +63,15 @@ export async function searchMemories(
 }
 
 /**
- * What a turn should know before it answers `text`: the memories that fit it, and the most important ones. One
- * statement; by meaning, two more and a call of the provider.
+ * The memories that a turn knows before it answers `text`: those that fit, and the most important ones. One statement;
+ * with `meaning` two more and a call of the provider.
  */
 export async function recall(
   database: Database,
   { agentId, subject, text, limit = 10, meaning = null }: Omit<Asked, "limit"> & { text: string; limit?: number },
 ): Promise<Recalled[]> {
   const [rows, near] = await Promise.all([
-    recallStatement.run(database, { agentId, subject, words: anyOf(tellingWords(text)), limit }),
+    recallStatement.run(database, { agentId, subject, words: queryForAny(distinctiveWords(text)), limit }),
     nearTo(database, meaning, { agentId, subject, text }),
   ]);
   return chooseRecalled(text, rows.map(toRecalled), { limit, near });
@@ -83,7 +86,9 @@ async function nearTo(
   return (await findNear(database, meaning, asked)).map(toRecalled);
 }
 
-/** Memories as lines of a prompt, each on one line: what was stored can't pretend to be another part of the prompt. */
+/**
+ * Memories as lines of a prompt. Each takes one line, so that its content can't look like another part of the prompt.
+ */
 export function memoryLines(memories: readonly Recalled[]): string {
   return memories
     .map(({ content, updatedAt }) => `- ${content.replaceAll(/\s+/g, " ")} (${updatedAt.toISOString().slice(0, 10)})`)

@@ -11,7 +11,7 @@ export interface Recalled {
   updatedAt: Date;
 }
 
-/** What statements read of a memory. */
+/** The columns of a `RecalledRow`. */
 export const recalled = fields({
   id: memories.id,
   content: memories.content,

@@ -1,8 +1,8 @@
-import { contentWords, isSameWord, stemOf, tellingWords, wordsOf } from "./text.ts";
+import { contentWords, distinctiveWords, isSameWord, stemOf, wordsOf } from "./text.ts";
 
 const nearEnough = 0.8;
 
-/** How much of what two texts say is the same, by their words: 0 to 1. */
+/** The share of words that two texts have in common, 0 to 1. */
 export function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 || b.size === 0) return 0;
   let shared = 0;
@@ -11,9 +11,9 @@ export function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): numb
 }
 
 /**
- * The one that says nearly the same as `content`, or somewhat more or less, or null. Other numbers, another order of the
- * words, or another word in the place of one are another fact: "Ann is older than Bob" must not replace its opposite,
- * nor one birthday the other, nor one daughter her sister.
+ * The memory that says nearly the same as `content`, or somewhat more or less; null for none. Other numbers, another
+ * order of the words or another word make another fact: "Ann is older than Bob" must not replace its opposite, nor one
+ * birthday or one daughter the other.
  */
 export function nearDuplicate<Known extends { content: string }>(
   content: string,
@@ -48,7 +48,7 @@ const denials = new Set(
 
 const denies = (words: readonly string[]) => words.filter((word) => denials.has(word)).length;
 
-/** Whether `more` has all words of `less` in their order. */
+/** Whether `more` has all words of `less` in the same order. */
 function holds(more: readonly string[], less: readonly string[]): boolean {
   let found = 0;
   for (const word of more) {
@@ -58,27 +58,30 @@ function holds(more: readonly string[], less: readonly string[]): boolean {
   return found === less.length;
 }
 
-/** What can be told apart by how well it fits. */
+/** The fields that memories are ranked by. */
 interface Ranked {
   content: string;
   importance: number;
   updatedAt: Date;
 }
 
-/** A word that only begins alike. */
-const likeness = 0.6;
+/** The score of a word that only begins like one of the query; a whole word scores 1. */
+const prefixScore = 0.6;
 
-/** Those that have a word of the query, the best first: rare words weigh more, importance and age decide between equals. */
+/**
+ * The memories with a word of the query, the best first: rare words weigh more; importance and age decide between
+ * equals.
+ */
 export function bestMatches<One extends Ranked>(query: string, known: readonly One[]): One[] {
   const texts = known.map((one) => ({ one, words: new Set(wordsOf(one.content)) }));
-  const fits = tellingWords(query).map((word) => {
-    const degrees = texts.map(({ words }) => degree(word, words));
-    const found = degrees.filter((value) => value > 0).length;
-    return { degrees, weight: found === 0 ? 0 : Math.log(1 + texts.length / found) };
+  const fits = distinctiveWords(query).map((word) => {
+    const scores = texts.map(({ words }) => wordScore(word, words));
+    const found = scores.filter((value) => value > 0).length;
+    return { scores, weight: found === 0 ? 0 : Math.log(1 + texts.length / found) };
   });
   const scored = texts.map(({ one }, index) => ({
     one,
-    score: fits.reduce((sum, { degrees, weight }) => sum + weight * (degrees[index] ?? 0), 0),
+    score: fits.reduce((sum, { scores, weight }) => sum + weight * (scores[index] ?? 0), 0),
   }));
   return scored
     .filter(({ score }) => score > 0)
@@ -86,11 +89,11 @@ export function bestMatches<One extends Ranked>(query: string, known: readonly O
     .map(({ one }) => one);
 }
 
-function degree(word: string, words: ReadonlySet<string>): number {
+function wordScore(word: string, words: ReadonlySet<string>): number {
   if (words.has(word)) return 1;
   const stem = stemOf(word);
   if (stem === word) return 0;
-  for (const other of words) if (other.startsWith(stem)) return likeness;
+  for (const other of words) if (other.startsWith(stem)) return prefixScore;
   return 0;
 }
 
@@ -99,7 +102,7 @@ export function byImportance(a: Ranked, b: Ranked): number {
   return b.importance - a.importance || b.updatedAt.getTime() - a.updatedAt.getTime();
 }
 
-/** Those found by words and those found by meaning, each once: the best of both, the second best of both, and so on. */
+/** The best of both lists, then the second best of both, and so on, each memory once. */
 export function interleave<One extends { id: string }>(matching: readonly One[], near: readonly One[]): One[] {
   const both = Array.from({ length: Math.max(matching.length, near.length) }, (_, index) => [
     ...matching.slice(index, index + 1),
@@ -108,7 +111,7 @@ export function interleave<One extends { id: string }>(matching: readonly One[],
   return [...new Map(both.flat().map((one) => [one.id, one])).values()];
 }
 
-/** Most of the places for what fits, by words or by meaning, some for what matters most whatever is talked about. */
+/** Most places go to memories that fit the text, by words or by meaning; the others to the most important ones. */
 export function chooseRecalled<One extends Ranked & { id: string }>(
   text: string,
   known: readonly One[],
@@ -121,21 +124,21 @@ export function chooseRecalled<One extends Ranked & { id: string }>(
   return chosen.filter(({ id }, index) => chosen.findIndex((other) => other.id === id) === index).slice(0, limit);
 }
 
-/** A message in which facts are looked for. */
+/** A message to learn from. */
 export interface Unread {
   seq: number;
   role: "user" | "assistant";
   content: string;
-  /** The end user it was said by or to. */
+  /** The end user of its turn. */
   subject: string;
 }
 
-/** What is looked at in one go: so many messages, so many characters, and of so many end users. */
+/** The limits of a batch: messages, characters and end users. */
 export const batchMessages = 40;
 const batchCharacters = 64 * 1024;
 const batchSubjects = 5;
 
-/** The first messages of a list that are looked at in one go, at least one. */
+/** The first messages, as many as a batch takes, and at least one. */
 export function nextBatch(unread: readonly Unread[]): Unread[] {
   let characters = 0;
   const subjects = new Set<string>();

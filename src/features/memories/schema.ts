@@ -59,7 +59,7 @@ export const SavedMemory = z
   .openapi("SavedMemory");
 export type SavedMemory = z.infer<typeof SavedMemory>;
 
-/** Which memories are meant; an empty agent is none that exists, never all of them. */
+/** A filter for memories. An empty `instanceId` is an agent that does not exist, never all agents. */
 const which = {
   instanceId: instanceId.optional().openapi({ description: "Only this agent's." }),
   subject: subject.optional().openapi({ description: "Only about this end user." }),
@@ -88,7 +88,7 @@ export const MemoryQuery = z.object({
 });
 export type MemoryQuery = z.infer<typeof MemoryQuery>;
 
-/** What it does not know is refused: a filter that is misspelt must not delete everything. */
+/** Unknown fields are refused: a misspelt filter must not delete everything. */
 export const MemoryDeletion = z.strictObject(which, "knows only instanceId and subject");
 export type MemoryDeletion = z.infer<typeof MemoryDeletion>;
 

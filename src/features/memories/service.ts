@@ -9,7 +9,7 @@ import { findAgent, withinReach } from "../agents/index.ts";
 import { enqueueEmbedding } from "./meaning/embed.ts";
 import type { Memory, MemoryDeletion, MemoryPage, MemoryQuery, NewMemory, SavedMemory } from "./schema.ts";
 import { type MemoryRow, storeMemory } from "./store.ts";
-import { allOf } from "./text.ts";
+import { queryForAll } from "./text.ts";
 
 /** A page of the memories within reach, the newest first. Throws the 404 of the agent. */
 export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<MemoryPage> {
@@ -40,9 +40,9 @@ export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<Memory
   return { memories: shown, total: count?.total ?? 0, limit, offset };
 }
 
-/** What has no words, a sign for one, is looked for as it is. */
+/** A search without words, such as for a sign, looks for the text as it is. */
 function found(search: string): SQL {
-  const query = allOf(search);
+  const query = queryForAll(search);
   if (query === null) return sql`strpos(${memories.content}, ${search.trim()}) > 0`;
   return sql`${memories.search} @@ ${query}::tsquery`;
 }
@@ -67,7 +67,7 @@ export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory)
   }
 }
 
-/** Deletes what is meant of all that is within reach, and counts it. Throws the 404 of the agent. */
+/** Deletes the memories within reach that the filter names, and answers how many. Throws the 404 of the agent. */
 export async function deleteMemories(ctx: Ctx, { instanceId, subject }: MemoryDeletion): Promise<number> {
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
   const summary: Record<string, unknown> = { ...(subject === undefined ? {} : { subject }) };
@@ -111,7 +111,7 @@ export async function deleteMemory(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-/** One that was updated may come from a conversation. */
+/** A memory that was updated may come from a conversation. */
 async function withSource(ctx: Ctx, memory: MemoryRow, slug: string): Promise<Memory> {
   if (memory.sourceConversationId === null) return toMemory(memory, slug, null);
   const [conversation] = await ctx.db

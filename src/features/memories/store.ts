@@ -7,15 +7,17 @@ import { unlessOvertaken } from "../../db/retry.ts";
 import { memories } from "../../db/schema.ts";
 import { nearDuplicate } from "./rules.ts";
 import { longestContent } from "./schema.ts";
-import { anyOf, canonical, indexTerms, tellingWords } from "./text.ts";
+import { canonical, distinctiveWords, indexTerms, queryForAny } from "./text.ts";
 
-/** Of so many memories of a subject that share the most words one that says nearly the same is looked for. */
+/** So many memories with the most words in common are compared with a new fact. */
 const compared = 100;
 
-/** Of two that share as many, `ts_rank` puts the shorter first. */
+/** The normalization of `ts_rank` that puts the shorter of two equal ones first. */
 const byLength = "16";
 
-/** So many an agent keeps of one subject; beyond, the least important go, the oldest of them first. */
+/**
+ * So many memories of one subject an agent keeps; beyond, the least important are deleted, the oldest of them first.
+ */
 export const subjectLimit = 10_000;
 
 export interface Fact {
@@ -23,9 +25,9 @@ export interface Fact {
   /** The end user it is about; empty: nobody in particular. */
   subject: string;
   content: string;
-  /** `general`, or what a memory that it updates has. */
+  /** Absent: that of the memory which it updates, else `general`. */
   category?: string | undefined;
-  /** 1 to 10; 5, or what a memory that it updates has. */
+  /** 1 to 10. Absent: that of the memory which it updates, else 5. */
   importance?: number | undefined;
   /** Where it was said. */
   conversationId?: string | undefined;
@@ -35,16 +37,19 @@ export type MemoryRow = Omit<typeof memories.$inferSelect, "digest" | "search">;
 
 export interface Saved {
   memory: MemoryRow;
-  /** `UPDATE`: it took the place of one of the same subject that said the same or nearly so. */
+  /** `UPDATE`: the fact replaced a memory of the same subject that said the same or nearly so. */
   event: "ADD" | "UPDATE";
 }
 
-/** Keeps a fact. Rejects with the database's 23503 when the agent is gone. */
+/**
+ * Stores a fact, or updates the memory that says nearly the same. Rejects with the database's 23503 when the agent is
+ * gone.
+ */
 export function saveMemory({ db }: Database, fact: Fact): Promise<Saved> {
   return unlessOvertaken(() => storeMemory(db, fact));
 }
 
-/** `saveMemory` as a part of a transaction, whose caller tries again. */
+/** `saveMemory` inside a transaction, which the caller retries. */
 export async function storeMemory(db: Db, fact: Fact): Promise<Saved> {
   const content = clip(storable(fact.content).trim(), longestContent);
   const columns = { content, digest: await digest(canonical(content)), search: searchColumn(content) };
@@ -63,10 +68,13 @@ interface Columns {
 
 const about = ({ agent, subject }: Fact) => and(eq(memories.agentId, agent.id), eq(memories.subject, subject));
 
-/** The memory that says the same, or else nearly so. As in a recall, `is true` spares the index over everybody's words. */
+/**
+ * The id of the memory that says the same or else nearly so; null for none. `is true` keeps the planner from the index
+ * over the words of all end users.
+ */
 async function findKnown(db: Db, fact: Fact, content: string, digest: Uint8Array): Promise<string | null> {
   const same = sql<boolean>`${eq(memories.digest, digest)}`;
-  const query = sql`${anyOf(tellingWords(content))}::tsquery`;
+  const query = sql`${queryForAny(distinctiveWords(content))}::tsquery`;
   const alike = await db
     .select({ id: memories.id, content: memories.content, same })
     .from(memories)
@@ -83,13 +91,13 @@ async function findKnown(db: Db, fact: Fact, content: string, digest: Uint8Array
 
 const { digest: _digest, search: _search, ...returned } = getTableColumns(memories);
 
-/** Null where the conversation is gone. */
+/** The conversation of the fact, or null when it is gone. */
 const source = ({ agent, conversationId }: Fact) =>
   conversationId === undefined
     ? null
     : sql<string>`(select id from conversations where id = ${conversationId} and agent_id = ${agent.id})`;
 
-/** Undefined when the memory is gone meanwhile. */
+/** Undefined when the memory was deleted meanwhile. */
 async function update(db: Db, id: string, fact: Fact, columns: Columns): Promise<MemoryRow | undefined> {
   const { category, importance } = fact;
   const [memory] = await db
@@ -126,7 +134,7 @@ async function insert(db: Db, fact: Fact, columns: Columns): Promise<Saved> {
   return { memory, event: added ? "ADD" : "UPDATE" };
 }
 
-/** Never the new one: whoever was told that it is kept must find it. */
+/** Deletes memories beyond the limit, but never the new one, whose caller was told that it is stored. */
 async function makeRoom(db: Db, fact: Fact, newId: string): Promise<void> {
   const surplus = db
     .select({ id: memories.id })
@@ -134,6 +142,6 @@ async function makeRoom(db: Db, fact: Fact, newId: string): Promise<void> {
     .where(and(about(fact), ne(memories.id, newId)))
     .orderBy(desc(memories.importance), desc(memories.updatedAt))
     .offset(subjectLimit - 1);
-  // `array` selects once; a planner without statistics runs the same selection of an `in` for every row.
+  // `array` makes the selection run once; of `in` a planner without statistics may run it for each row.
   await db.delete(memories).where(sql`${memories.id} = any(array(${surplus}))`);
 }

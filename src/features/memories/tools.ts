@@ -15,7 +15,7 @@ interface Rememberer {
 
 const usualResults = 5;
 
-/** `saveMemory` and `searchMemory` of an agent; whom they are about is the end user of the turn. */
+/** The tools `saveMemory` and `searchMemory` of an agent; they concern the end user of the turn. */
 export function memoryTools(
   services: Pick<Services, "database" | "clock" | "log" | "options">,
   agent: Rememberer,
@@ -54,7 +54,7 @@ export function memoryTools(
   return [save, search];
 }
 
-/** What is about nobody is everybody's: no conversation may write there. */
+/** A memory about nobody is everybody's, so no conversation may write one. Throws an `Error` for the model. */
 function requireSubject({ memoryEnabled }: Rememberer, { subject }: ToolContext["origin"]): void {
   if (!memoryEnabled) throw new Error("This assistant's memory is turned off");
   if (subject === "") throw new Error("It is not known whom this conversation is with, so nothing can be remembered");

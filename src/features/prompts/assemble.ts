@@ -9,8 +9,8 @@ const separator = "\n\n";
 const join = (texts: readonly string[]) => texts.filter((text) => text !== "").join(separator);
 
 /**
- * The prompt as far as it is the same in every turn; make it once for an agent as cached. What the result is called
- * with is filled in per turn.
+ * Renders the parts of the prompt that are the same in every turn; done once for a cached agent. The result fills in
+ * the values of a turn.
  */
 export function preparePrompt(stored: StoredPrompts, fixed: FixedValues): PreparedPrompt {
   const pieces = promptTexts(stored).map((text): string | Template => {
@@ -34,7 +34,10 @@ export function assemblePrompt(stored: StoredPrompts, values: FixedValues & Turn
 
 const nothing: TurnValues = { datetime: "", memories: "", userName: "", state: "" };
 
-/** Values that leave the placeholders of a turn where they are: the prompt without what a turn adds, to compare it by. */
+/**
+ * Values that leave the placeholders of a turn as they are, so that two prompts can be compared without the values of
+ * their turns.
+ */
 export const unfilled: TurnValues = {
   datetime: "{{datetime}}",
   memories: "{{memories}}",
@@ -42,7 +45,7 @@ export const unfilled: TurnValues = {
   state: "{{state}}",
 };
 
-/** People choose their names themselves: it may not look like a section of the prompt. */
+/** Users choose their names themselves: on one line a name can't look like a section of the prompt. */
 function oneLine(name: string): string {
   return clip(name.replaceAll(/[\s\p{Cc}]+/gu, " ").trim(), 200);
 }

@@ -1,4 +1,7 @@
-/** Reads the clock in this time zone: `Saturday, 2026-11-21 09:30 (UTC+01:00)`. Make it once: formats are costly. */
+/**
+ * Writes a time, in ms, in this time zone: `Saturday, 2026-11-21 09:30 (UTC+01:00)`. Made once for each zone, since
+ * formats are costly.
+ */
 export function datetimeIn(timezone: string): (now: number) => string {
   const format = formatIn(timezone);
   let read = { minute: Number.NaN, text: "" };
@@ -17,7 +20,7 @@ function write(format: Intl.DateTimeFormat, now: number): string {
   return `${part("weekday")}, ${date} ${part("hour")}:${part("minute")} (UTC${offset})`;
 }
 
-/** A zone that was stored on another runtime may be unknown here; a turn does not fail for that. */
+/** A zone that another runtime stored may be unknown here; then UTC is used, so that turns do not fail. */
 function formatIn(timezone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat("en-GB", { ...fields, timeZone: timezone });

@@ -7,7 +7,7 @@ import { findAgent, writeAgent } from "../agents/index.ts";
 import type { PromptChange, Prompts } from "./schema.ts";
 import { defaultContent, describePrompts, isPromptKey, type StoredPrompts } from "./sections.ts";
 
-/** What was written for an agent, by section; a section that has its default is not in it. */
+/** The sections that were written for an agent; a section with its default is missing. */
 export async function loadPrompts(db: Db, agentId: string): Promise<StoredPrompts> {
   const rows = await db
     .select({ key: agentPrompts.key, content: agentPrompts.content })
@@ -23,8 +23,8 @@ export async function listPrompts(ctx: Ctx, slug: string): Promise<Prompts["prom
 }
 
 /**
- * Stores the given sections beside the others, each key once, and answers all eight. Who sends a default back as it
- * was read keeps the default. Throws the 404 of the agent.
+ * Stores the given sections, each named once, and answers all eight. A section that is sent with the text of its
+ * default keeps the default. Throws the 404 of the agent.
  */
 export async function savePrompts(
   ctx: Ctx,

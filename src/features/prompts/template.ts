@@ -1,38 +1,38 @@
-/** What stays as it is until the agent's configuration changes. */
+/** Placeholders whose values change only with the agent's configuration. */
 const fixedPlaceholders = ["name", "description", "skillsList", "timezone"] as const;
-/** What may be different in each turn. */
+/** Placeholders whose values may change with each turn. */
 const turnPlaceholders = ["datetime", "memories", "userName", "state"] as const;
 
 type FixedPlaceholder = (typeof fixedPlaceholders)[number];
 type TurnPlaceholder = (typeof turnPlaceholders)[number];
 export type Placeholder = FixedPlaceholder | TurnPlaceholder;
 
-/** Texts for the placeholders; "" where there is nothing to say. */
+/** The values of the placeholders; "" for nothing. */
 export type FixedValues = Readonly<Record<FixedPlaceholder, string>>;
 export type TurnValues = Readonly<Record<TurnPlaceholder, string>>;
 type Values = FixedValues & TurnValues;
 
 interface Line {
-  /** Texts and the placeholders between them: texts at even places, first and last. */
+  /** The line, split at its placeholders: one more text than names. */
   texts: readonly string[];
   names: readonly Placeholder[];
   kind: "blank" | "heading" | "text";
   /** 1 to 6; 0 unless it is a heading. */
   level: number;
-  /** Nothing but placeholders, perhaps behind a label: without their values it says nothing. */
+  /** The line is only placeholders, perhaps behind a label: without values it says nothing. */
   hollow: boolean;
-  /** Text that ends with a colon, so that it says nothing without what follows. */
+  /** The line ends with a colon: without the lines that follow it says nothing. */
   leadIn: boolean;
 }
 
-/** A section, taken apart once. */
+/** A parsed section. */
 export type Template = readonly Line[];
 
 const pattern = new RegExp(`\\{\\{(${[...fixedPlaceholders, ...turnPlaceholders].join("|")})\\}\\}`);
 const word = /[\p{L}\p{N}]/u;
 const endsWithColon = /[:：][\s*_`"'(]*$/;
 
-/** Takes the text of a section apart. Any other `{{…}}` is text. */
+/** Parses the text of a section. Any other `{{…}}` is text. */
 export function parse(text: string): Template {
   return text.split(/\r?\n/).map(parseLine);
 }
@@ -53,14 +53,14 @@ function parseLine(line: string): Line {
   };
 }
 
-/** Whether it may read differently in each turn. */
+/** Whether the section may read differently in each turn. */
 export function changesWithTurn(template: Template): boolean {
   return template.some(({ names }) => names.some((name) => (turnPlaceholders as readonly string[]).includes(name)));
 }
 
 /**
- * The section with all values in one pass, so that nothing in a value is filled in itself. Lines whose placeholders have
- * nothing to say go, and with them the lead-ins and the headings that have nothing left below; sentences stay.
+ * The section with all values filled in, in one pass, so that placeholders inside a value stay text. Lines whose
+ * placeholders are empty are left out, and so are lead-ins and headings with nothing left below; sentences stay.
  */
 export function render(template: Template, values: Values): string {
   const lines = remaining(template, values).map(({ texts, names }) =>
@@ -73,37 +73,39 @@ function valueAt(name: Placeholder | undefined, values: Values): string {
   return name === undefined ? "" : values[name];
 }
 
-/** The lines that are to be shown, without blank ones around them. */
+/** The lines that are shown, without blank lines at both ends. */
 function remaining(template: Template, values: Values): Line[] {
-  const kept: Line[] = [];
-  // From the last line up: whether a line has something below it is known by then.
+  const shown: Line[] = [];
+  // From the last line up, so that it is known whether something stands below a line.
   let below: Line | undefined;
   let lost = false;
   let bare = false;
   for (const line of template.toReversed()) {
     if (line.kind === "blank") {
-      // One of the two around a lost line is enough, and none at the end.
-      if (kept.length > 0 && !(lost && kept.at(-1)?.kind === "blank")) kept.push(line);
+      // Of two blank lines around a line that was left out one stays, and none at the end.
+      if (shown.length > 0 && !(lost && shown.at(-1)?.kind === "blank")) shown.push(line);
     } else if (isEmpty(line, values) || (bare && (line.leadIn || isBareHeading(line, below)))) {
-      // What stands right below it has the same lead-in.
-      bare ||= kept.at(-1)?.kind !== "text";
+      // The line right below has the same lead-in.
+      bare ||= shown.at(-1)?.kind !== "text";
       lost = true;
     } else {
-      kept.push(line);
+      shown.push(line);
       below = line;
       lost = false;
       bare = false;
     }
   }
-  while (kept.at(-1)?.kind === "blank") kept.pop();
-  return kept.reverse();
+  while (shown.at(-1)?.kind === "blank") shown.pop();
+  return shown.reverse();
 }
 
 function isEmpty({ hollow, names }: Line, values: Values): boolean {
   return hollow && names.every((name) => values[name].trim() === "");
 }
 
-/** `below` is the next line that is shown: there is nothing under a heading when that one is no smaller a heading. */
+/**
+ * `below` is the next line that is shown. A heading is bare when that line is a heading of the same or a higher level.
+ */
 function isBareHeading({ kind, level }: Line, below: Line | undefined): boolean {
   return kind === "heading" && (!below || (below.kind === "heading" && below.level <= level));
 }

@@ -21,7 +21,7 @@ export async function agentsWith(tx: Db, skillId: string, workspaceId?: string) 
   return { ids: rows.map(({ id }) => id), slugs: rows.map(({ slug }) => slug) };
 }
 
-/** Tells whoever keeps these agents in memory that what they serve changed. */
+/** Raises the revision of these agents, so that they are loaded anew where they are in memory. */
 export async function touchAgents(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx

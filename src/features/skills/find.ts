@@ -32,7 +32,7 @@ export async function findSkill(ctx: Ctx, slug: string): Promise<{ skill: SkillR
   return found;
 }
 
-/** The skill, and nobody else changes it until the transaction ends. Throws the 404. */
+/** The skill, locked against other changes until the transaction ends. Throws the 404. */
 export async function lockSkill(
   tx: Db,
   ctx: Reader,
@@ -44,7 +44,10 @@ export async function lockSkill(
   return skill;
 }
 
-/** The version that new agents get. Not read together with the lock, which would see what was current before it. */
+/**
+ * The current version. It is read after the lock, in a statement of its own: the locking one would see the version that
+ * was current before the lock.
+ */
 export async function currentVersion(tx: Db, { currentVersionId }: SkillRow): Promise<VersionRow> {
   const [version] =
     currentVersionId === null
@@ -68,7 +71,7 @@ export async function findWorkspace(db: Db, { membership }: Ctx, id: string): Pr
   return workspace.id;
 }
 
-/** Throws the 400 that names the tools which the organization can't use, by the paths of the fields that name them. */
+/** Throws the 400 that names the tools which the organization can't use, by the `path` of the field that holds them. */
 export async function requireUsable(
   db: Db,
   { membership }: Reader,
@@ -85,13 +88,13 @@ export async function requireUsable(
   if (issues.length > 0) throw invalid(issues);
 }
 
-/** The variables that a version asks for, whose shape the schema of the database leaves open: hosts make one sensitive. */
+/** The variables that a version declares, which the database stores as JSON. One with hosts is always sensitive. */
 export function requiredEnvOf(row: Pick<VersionRow, "requiredEnv">): RequiredEnv[] {
   const specs = row.requiredEnv as RequiredEnv[];
   return specs.map((spec) => (namesHostsInVain(spec) ? { ...spec, sensitive: true } : spec));
 }
 
-/** All that a version holds beside its number. */
+/** The fields of a version, without its number. */
 export function versionFieldsOf(row: Omit<VersionRow, "id" | "skillId" | "createdBy">): VersionFields {
   const { description, content, requiredTools } = row;
   return { description, content, requiredEnv: requiredEnvOf(row), requiredTools, scripts: row.scripts as Script[] };

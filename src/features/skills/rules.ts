@@ -3,7 +3,7 @@ import { EngineError } from "../../core/errors.ts";
 /** The version of a new skill (spec "Skill"). */
 export const firstVersion = "0.1.0";
 
-/** Lower case, and one dash for each character outside a-z, 0-9 and -: nothing trimmed, nothing collapsed. */
+/** In lower case, with one dash for each character outside a-z, 0-9 and -; nothing is trimmed or collapsed. */
 export function slugOf(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9-]/gu, "-");
 }
@@ -17,7 +17,10 @@ const largest = 999_999;
 
 const numbers = (version: string) => version.split(".").map(Number);
 
-/** The version of the next save: minor + 1, and behind the largest minor the next major. Throws 409 when there is none. */
+/**
+ * The version of the next save: the next minor one, after the largest minor the next major one. Throws 409 when none is
+ * left.
+ */
 export function nextVersion(version: string): string {
   const [major = 0, minor = 0] = numbers(version);
   if (minor < largest) return `${major}.${minor + 1}.0`;
@@ -38,7 +41,7 @@ export interface Script {
   content: string;
 }
 
-/** What a skill wants to know from each agent that uses it. */
+/** A variable that a skill declares, and each agent with the skill sets. */
 export interface EnvSpec {
   name: string;
   description?: string | undefined;
@@ -46,12 +49,15 @@ export interface EnvSpec {
   hosts?: string[] | undefined;
 }
 
-/** Whether it is to go to its hosts only, and yet the model may read it and so send it anywhere. */
+/**
+ * Whether the hosts of a variable would protect nothing, since a value that is not sensitive is shown to the model,
+ * which may send it anywhere.
+ */
 export function namesHostsInVain({ sensitive, hosts = [] }: Pick<EnvSpec, "sensitive" | "hosts">): boolean {
   return !sensitive && hosts.length > 0;
 }
 
-/** What a version holds, beside its number. */
+/** The fields of a version, without its number. */
 export interface VersionFields {
   description: string;
   content: string;
@@ -66,7 +72,7 @@ export interface NumberedVersion extends VersionFields {
   createdAt?: string | undefined;
 }
 
-/** Whether two versions say the same; the database keeps the fields of JSON in an order of its own. */
+/** Whether two versions are equal but for their numbers. The database changes the order of fields in JSON. */
 function saysTheSame(a: VersionFields, b: VersionFields): boolean {
   return canonical(a) === canonical(b);
 }
@@ -78,8 +84,8 @@ function canonical({ description, content, requiredEnv, requiredTools, scripts }
 }
 
 /**
- * What an import adds to the versions that are stored: those of its history whose numbers are not there, and its own
- * text as the next one unless the newest says the same. Nothing that is stored changes. `current` is the newest number.
+ * The versions that an import adds: those of its history whose numbers are not stored, and its own text as the next
+ * version unless the newest one is equal. Stored versions never change. `current` is the newest number.
  */
 export function planImport(
   stored: readonly NumberedVersion[],

@@ -5,7 +5,7 @@ import { namesHostsInVain, versionPattern } from "./rules.ts";
 const notBlank = (text: string) => text.trim() !== "";
 const empty = "must not be empty";
 
-/** What skills do not have (spec "Skill"), and why a body that carries it is refused. */
+/** Fields that skills do not have (spec "Skill"), each with the reason why a body with it is refused. */
 const unsupported = "is not a field of skills; leave it out";
 export const neverFields = {
   tags: unsupported,
@@ -14,7 +14,7 @@ export const neverFields = {
   dependsOnTools: "is not a field of skills; use requiredTools",
   version: "is given by the server; leave it out",
 };
-/** A body that is refused, by the name of the field, when it carries one of these. */
+/** The schema, preceded by a check that refuses a body with one of these fields, by the field's name. */
 export function refusing<Schema extends z.ZodType>(fields: Readonly<Record<string, string>>, schema: Schema) {
   return z.preprocess((body, context) => {
     if (typeof body !== "object" || body === null) return body;
@@ -32,10 +32,10 @@ const host = z
   .regex(/^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)(:\d{1,5})?$/, "must be a host such as api.example.com")
   .openapi({ example: "api.example.com" });
 
-/** Names, descriptions and values of what a skill wants to know. */
+/** The name of a variable. */
 export const EnvKey = zText(128)
   .min(1, empty)
-  // A path segment of dots never reaches the server.
+  // URL parsers remove path segments of dots, so such a key could never be addressed.
   .refine((key) => key !== "." && key !== "..", "must not be . or ..")
   .openapi({ description: "Any text; by convention UPPER_SNAKE_CASE.", example: "API_TOKEN" });
 
@@ -57,10 +57,10 @@ const distinct = (list: readonly { name: string }[]) => new Set(list.map(({ name
 
 const toolName = zText(200)
   .min(1, empty)
-  // Drizzle's reading of arrays loses it, where the driver hands them over as text.
+  // Drizzle loses a backslash where the driver hands arrays over as text.
   .refine((name) => !name.includes("\\"), "must not contain a backslash");
 
-/** The fields that make up a version, and the words that describe them. */
+/** The fields of a version, with their descriptions. */
 export const versionFields = {
   description: zText(2000)
     .refine(notBlank, empty)

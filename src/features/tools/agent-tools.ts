@@ -27,7 +27,7 @@ export async function toolSettings(db: Db, agentId: string): Promise<Map<string,
 
 async function readSettings(db: Db, agentId: string) {
   const rows = await db.select().from(agentTools).where(eq(agentTools.agentId, agentId));
-  // Off, but to ask for approval once it is on again.
+  // These tools are off, and ask for approval once they are on again.
   const remembered = new Set(rows.flatMap(({ name, source }) => (source === "global" ? [name] : [])));
   const settings = new Map<string, ToolSetting>();
   for (const { name, source, needsApproval } of rows) {
@@ -41,7 +41,7 @@ async function readSettings(db: Db, agentId: string) {
   return { settings, remembered };
 }
 
-/** All tools that the agent can have, and which it has. Throws the 404. */
+/** All tools that the agent can have, each with whether it is on. Throws the 404. */
 export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools["tools"]> {
   const agent = await findAgent(ctx, slug);
   const settings = await toolSettings(ctx.db, agent.id);
@@ -61,7 +61,10 @@ async function availableTools(db: Db, agent: AgentRow): Promise<ToolDefinition[]
   return [...(await listTools(db, agent.organizationId)), ...(await agentToolsOf(db, agent))];
 }
 
-/** Turns exactly these tools on. Throws the 404, and the 400 of unknown names and of tools that a skill requires. */
+/**
+ * Turns exactly these tools on. Throws 404, and 400 for unknown names and for a tool that is left out though a skill
+ * requires it.
+ */
 export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChanges): Promise<AgentTools["tools"]> {
   const enabled = new Set(changes.enabled);
   const summary: Record<string, unknown> = {};
@@ -73,13 +76,13 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     requireSkillTools(settings, enabled, known);
     const asks = (name: string) => (settings.get(name)?.needsApproval ?? false) || remembered.has(name);
     const approval = approvalSet(changes, enabled, asks);
-    // Whoever may choose tools may also decide that nobody is asked about them: the log tells of it.
+    // A caller who may choose tools may also take their approval away; the audit log names these tools.
     const approvalRemoved = [...new Set([...settings.keys(), ...remembered])].filter(
       (name) => asks(name) && !approval.has(name) && (enabled.has(name) || settings.get(name)?.bySkill === false),
     );
     Object.assign(summary, { enabled: [...enabled], needsApproval: [...approval], approvalRemoved });
     await tx.delete(agentTools).where(and(eq(agentTools.agentId, id), eq(agentTools.source, "manual")));
-    // What only a skill requires is named because it is on anyway: that is no choice, and it goes when the skill goes.
+    // A tool that only a skill turned on is among `enabled` without being chosen: it goes when the skill goes.
     const chosen = [...enabled].filter((name) => settings.get(name)?.chosen || !settings.get(name)?.bySkill);
     if (chosen.length > 0) {
       const rows = chosen.map((name) => ({ agentId: id, name, source: "manual", needsApproval: approval.has(name) }));
@@ -107,7 +110,7 @@ export async function listRequiredSecrets(ctx: Ctx, slug: string): Promise<Requi
   return [...required.values()];
 }
 
-/** One that is on already may be named though its plugin is gone. */
+/** A tool that is on may be named, also when its plugin is gone. */
 function requireKnown(
   known: ReadonlySet<string>,
   names: readonly string[],
@@ -117,7 +120,7 @@ function requireKnown(
   if (unknown.length > 0) throw new EngineError("bad-request", `Unknown tools: ${unknown.join(", ")}`);
 }
 
-/** Not of tools whose plugin is gone or off: they are not listed, so nobody could know to name them. */
+/** A tool whose plugin is gone or off may be missing: callers do not see it in any list. */
 function requireSkillTools(
   settings: ReadonlyMap<string, ToolSetting>,
   enabled: ReadonlySet<string>,
@@ -144,7 +147,7 @@ function approvalSet(
   return new Set(needsApproval);
 }
 
-/** For the tools that were named; what could not be named, and what is only remembered, stays as it is. */
+/** Changes the tools that were named; the others stay as they are. */
 async function setApproval(
   tx: Db,
   agentId: string,
@@ -157,7 +160,7 @@ async function setApproval(
   await tx.update(agentTools).set({ needsApproval }).where(named);
 }
 
-/** Lists of the definition are shared and read only; the wire's are not. */
+/** Copies the lists of a definition, which are shared and read-only. */
 export function wireTool({ requiredSecrets, ...definition }: ToolDefinition) {
   return {
     ...definition,

@@ -5,12 +5,12 @@ import { agents } from "../../db/schema.ts";
 import { type AgentRow, withinReach } from "../agents/index.ts";
 import type { ToolDefinition } from "./definition.ts";
 
-/** The active agents within the caller's reach, as tools of others, by slug. */
+/** The active agents within the caller's reach, as tools of other agents, by slug. */
 export function agentToolsWithin(ctx: Ctx): Promise<ToolDefinition[]> {
   return select(ctx.db, withinReach(ctx));
 }
 
-/** The agents that this one can ask, as its tools, by slug: the other active ones of its workspace. */
+/** The agents that this one can ask, as tools, by slug: the other active agents of its workspace. */
 export function agentToolsOf(db: Db, { id, workspaceId }: Pick<AgentRow, "id" | "workspaceId">) {
   return select(db, and(eq(agents.workspaceId, workspaceId), ne(agents.id, id)));
 }
@@ -25,7 +25,7 @@ async function select(db: Db, those: ReturnType<typeof and>): Promise<ToolDefini
   return rows.map(agentTool);
 }
 
-/** What is said of the tool that asks an agent. */
+/** The tool that asks an agent, as catalogues and models see it. */
 export function agentTool({
   slug,
   name,

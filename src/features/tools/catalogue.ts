@@ -13,7 +13,7 @@ export interface ListedTool {
   inputSchema: Record<string, unknown>;
 }
 
-/** Every tool that all agents of an organization can have: the engine's own first, then those of plugins. */
+/** The tools that every agent of an organization can have: the engine's own, then those of plugins by namespace. */
 export async function listTools(db: Db, organizationId: string): Promise<ToolDefinition[]> {
   const rows = await db
     .select({ namespace: plugins.namespace, tools: plugins.tools })
@@ -34,7 +34,7 @@ export async function listTools(db: Db, organizationId: string): Promise<ToolDef
   return [...builtins.map(shown), ...fromPlugins];
 }
 
-/** The catalogue of the addressed organization, with the agents that the caller may know of. */
+/** The tools of the organization, then the agents within the caller's reach. */
 export async function toolCatalogue(ctx: Ctx): Promise<ToolDefinition[]> {
   return [...(await listTools(ctx.db, ctx.membership.organizationId)), ...(await agentToolsWithin(ctx))];
 }

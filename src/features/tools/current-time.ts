@@ -2,7 +2,7 @@ import type { Clock } from "../../core/ports.ts";
 import type { Tool } from "../../turn/types.ts";
 import { currentTime } from "./builtin.ts";
 
-/** The tool `currentTime` of an agent that lives in this time zone. */
+/** The tool `currentTime` of an agent whose time zone is `home`. */
 export function currentTimeTool(clock: Clock, home: string): Tool {
   return currentTime.implement(async ({ timezone = home }) => {
     const now = new Date(clock.now());

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue, Tool, ToolContext } from "../../turn/types.
 
 export type ToolOrigin = "builtin" | "plugin" | "mcp" | "agent";
 
-/** A value that a tool can't work without, kept among the agent's secrets (decisions §4). */
+/** A secret of the agent that a tool needs (decisions §4). */
 export interface RequiredSecret {
   key: string;
   type: "text" | "select";
@@ -24,7 +24,7 @@ export interface ToolDefinition {
   requiredSecrets: readonly RequiredSecret[];
 }
 
-/** A tool of the engine: what it is, and how a feature gives it something to do. */
+/** A tool of the engine, described; a feature adds the function that does its work. */
 export interface BuiltinTool<Input> extends ToolDefinition {
   implement(execute: (input: Input, context: ToolContext) => Promise<JsonValue>): Tool;
 }
@@ -38,7 +38,7 @@ interface Description<Schema extends z.ZodType> {
   seesSecrets: boolean;
 }
 
-/** Describes a tool of the engine once: for catalogues, for models, and for checking what a model sends. */
+/** Describes a tool of the engine for catalogues and models, and checks what a model sends by `input`. */
 export function builtin<Schema extends z.ZodType>({
   input,
   effect,

@@ -29,10 +29,10 @@ export function httpRequestTool({ egress, policies }: Services, placeholders: Pl
   return { ...tool, textOf: (result) => answerOf(result as JsonObject) };
 }
 
-/** A service that has nothing to say, or is in trouble, has no words to go by. */
+/** The text of a successful answer; null for an error or an empty body. */
 function answerOf({ status, body }: JsonObject): string | null {
-  const went = typeof status === "number" && status >= 200 && status < 300;
-  return went && typeof body === "string" && body !== "" ? body : null;
+  const succeeded = typeof status === "number" && status >= 200 && status < 300;
+  return succeeded && typeof body === "string" && body !== "" ? body : null;
 }
 
 interface Asked {
@@ -41,9 +41,12 @@ interface Asked {
   body: JsonValue | undefined;
 }
 
-/** A value that is bound to hosts must not choose where it goes: the host is settled before it is filled in. */
+/**
+ * Fills the placeholders in. Values that are bound to hosts come last, once the host of the request is known. Throws an
+ * `Error` when such a value would stand in the host.
+ */
 function fillIn({ url, headers, body }: Asked, placeholders: Placeholders): Asked {
-  // In a query a value stands for itself, whatever signs it has.
+  // In a query a value is percent-encoded.
   const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(url) ?? [];
   const address = (host: Destination | null) =>
     placeholders.fill(path, host) + placeholders.fill(query, host, encodeURIComponent);

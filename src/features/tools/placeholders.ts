@@ -4,13 +4,13 @@ import type { JsonValue } from "../../turn/types.ts";
 export interface Placeholder {
   text: string;
   value: string;
-  /** `host`, by https at its own port, or `host:port`, to which the value may go; empty: anywhere. */
+  /** The destinations that the value may go to, as `host` (https on port 443) or `host:port`; empty: all. */
   hosts: readonly string[];
 }
 
-/** Where a request goes. */
+/** The destination of a request. */
 export interface Destination {
-  /** Lower case, without brackets and without the dot at the end of a full name. */
+  /** In lower case, without brackets and without a dot at the end. */
   host: string;
   port: number;
   https: boolean;
@@ -18,7 +18,7 @@ export interface Destination {
 
 const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
-/** Null for what is no web address. */
+/** Null when the text is no http or https address. */
 export function destinationOf(text: string): Destination | null {
   const url = URL.parse(text);
   const defaultPort = defaultPorts[url?.protocol ?? ""];
@@ -32,7 +32,7 @@ const bareHost = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1").repl
 export const isSameDestination = (a: Destination | null, b: Destination | null) =>
   a?.host === b?.host && a?.port === b?.port && a?.https === b?.https;
 
-/** An entry without a port does not name plain http, where anybody on the way could read the value. */
+/** An entry without a port admits https alone: over plain http others could read the value. */
 function admits(entry: string, { host, port, https }: Destination): boolean {
   const named = destinationOf(`https://${entry}`);
   if (named?.host !== host || named.port !== port) return false;
@@ -40,8 +40,8 @@ function admits(entry: string, { host, port, https }: Destination): boolean {
 }
 
 /**
- * Fills in an agent's placeholders, in the arguments of tools that may have the values and nowhere else. They are found
- * as the texts that they are, in one pass: what a value holds is never filled in itself (decisions §6).
+ * Fills in an agent's placeholders, only in the arguments of tools that may have the values. A text is filled in one
+ * pass: a placeholder inside a value stays text (decisions §6).
  */
 export class Placeholders {
   readonly #values: ReadonlyMap<string, Placeholder>;
@@ -49,12 +49,12 @@ export class Placeholders {
 
   constructor(list: readonly Placeholder[]) {
     this.#values = new Map(list.map((placeholder) => [placeholder.text, placeholder]));
-    // The longest first, where one is the beginning of another.
+    // The longest first, since one placeholder may be the beginning of another.
     const texts = [...this.#values.keys()].sort((a, b) => b.length - a.length).map(escapeForPattern);
     this.#pattern = texts.length === 0 ? null : new RegExp(texts.join("|"), "g");
   }
 
-  /** Fills in the values that may go to `to`, or with null those that may go anywhere; the others stay as they are. */
+  /** Fills in the values that may go to `to`; with null those that may go anywhere. Other placeholders stay. */
   fill(text: string, to: Destination | null, write = (value: string) => value): string {
     if (!this.#pattern) return text;
     return text.replaceAll(this.#pattern, (found) => {
@@ -65,7 +65,7 @@ export class Placeholders {
     });
   }
 
-  /** The same for every string of a JSON value; names of fields stay as they are. */
+  /** Fills in every string of a JSON value; names of fields stay as they are. */
   fillJson(value: JsonValue, to: Destination | null): JsonValue {
     if (typeof value === "string") return this.fill(value, to);
     if (value === null || typeof value !== "object") return value;

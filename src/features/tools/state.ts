@@ -1,7 +1,7 @@
 import type { JsonValue, Tool } from "../../turn/types.ts";
 import { getState, setState } from "./builtin.ts";
 
-/** `getState` and `setState`: of the conversation that a turn belongs to. */
+/** `getState` and `setState`, for the state of a turn's conversation. */
 export const stateTools: readonly Tool[] = [
   getState.implement(async ({ key }, { state }) =>
     key === undefined ? { state: state.visible() } : { key, value: state.get(key) ?? null },

@@ -3,23 +3,23 @@ import type { Db } from "../../db/client.ts";
 import { agents, plugins } from "../../db/schema.ts";
 import { builtinNames } from "./builtin.ts";
 
-/** What tools were called before they became plugins; a migration renamed them, and no one may use them again. */
+/** Names of tools from before they became plugins. A migration renamed them; they can't be used any more. */
 const prePlugin = /^(ghIssue|ghPR|gitCloneRepo|renderService|markdownToPdf|fileUpload|hubspot[A-Z]\w*)$/;
 export const isPrePluginName = (name: string) => prePlugin.test(name);
 
-/** Whose tools they are to be: anybody's of the organization, or one agent's. */
-interface User {
+/** An organization, or one agent of it. */
+interface ToolUser {
   organizationId: string;
   agent?: { id: string; workspaceId: string };
 }
 
 /**
- * The names of these that an organization can't use: neither built in, nor an agent of its own (`agent:<slug>`), nor a
- * tool of a plugin that it has (`<namespace>:<tool>`). What a plugin offers whose server never answered is not known yet:
- * it may be anything in the long run, but nothing that one agent can use now. Nor can it use agents but the other active
- * ones of its workspace.
+ * Of these names, those that the organization or the agent can't use. A usable name is built in, or an agent
+ * (`agent:<slug>`), or a tool of an enabled plugin (`<namespace>:<tool>`). While a plugin's server has never answered,
+ * its tools are unknown: an organization can use any of them, an agent none. An agent can use only the other active
+ * agents of its workspace.
  */
-export async function unusableTools(db: Db, user: User, names: readonly string[]): Promise<string[]> {
+export async function unusableTools(db: Db, user: ToolUser, names: readonly string[]): Promise<string[]> {
   const { organizationId } = user;
   const prefixed = names.filter((name) => !builtinNames.has(name) && name.includes(":"));
   const [slugs, plugged] = await Promise.all([
@@ -42,7 +42,7 @@ export async function unusableTools(db: Db, user: User, names: readonly string[]
 
 const namespaceOf = (name: string) => name.slice(0, name.indexOf(":"));
 
-async function agentSlugs(db: Db, { organizationId, agent }: User, slugs: readonly string[]): Promise<Set<string>> {
+async function agentSlugs(db: Db, { organizationId, agent }: ToolUser, slugs: readonly string[]): Promise<Set<string>> {
   if (slugs.length === 0) return new Set();
   const others = agent && and(agents.active, eq(agents.workspaceId, agent.workspaceId), ne(agents.id, agent.id));
   const rows = await db
@@ -52,7 +52,7 @@ async function agentSlugs(db: Db, { organizationId, agent }: User, slugs: readon
   return new Set(rows.map(({ slug }) => slug));
 }
 
-/** The names that these plugins list, by namespace; null where no listing is known. */
+/** The tools that these plugins list, by namespace; null where a plugin was never listed. */
 async function pluginTools(
   db: Db,
   organizationId: string,
@@ -63,7 +63,7 @@ async function pluginTools(
     .select({
       namespace: plugins.namespace,
       status: plugins.status,
-      // Without the schemas, which may be large.
+      // Names only: schemas may be large.
       tools: sql<string[]>`jsonb_path_query_array(${plugins.tools}, '$[*].name')`,
     })
     .from(plugins)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
-  allOf,
-  anyOf,
   canonical,
+  distinctiveWords,
   indexTerms,
+  queryForAll,
+  queryForAny,
   stemOf,
-  tellingWords,
   wordsOf,
 } from "../../../src/features/memories/text.ts";
 import { processorTime } from "../../processor-time.ts";
@@ -57,16 +57,16 @@ test.each([
 
 describe("queries", () => {
   test("for all words match their beginnings", () => {
-    expect(allOf("Call Café call")).toBe("'call':* & 'cafe':*");
-    expect(allOf("!?")).toBeNull();
-    expect(allOf(Array.from({ length: 500 }, (_, n) => `w${n}`).join(" "))?.split(" & ")).toHaveLength(64);
+    expect(queryForAll("Call Café call")).toBe("'call':* & 'cafe':*");
+    expect(queryForAll("!?")).toBeNull();
+    expect(queryForAll(Array.from({ length: 500 }, (_, n) => `w${n}`).join(" "))?.split(" & ")).toHaveLength(64);
   });
 
   test("for any word match its forms, and words that tell nothing are left out", () => {
-    expect(anyOf(tellingWords("Is he allergic to nuts?"))).toBe("'aller':* | 'nuts'");
-    expect(anyOf(tellingWords("is he ok"))).toBe("'is' | 'he' | 'ok'");
-    expect(anyOf(tellingWords("猫 7"))).toBe("'猫' | '7'");
-    expect(anyOf(tellingWords("?!"))).toBeNull();
+    expect(queryForAny(distinctiveWords("Is he allergic to nuts?"))).toBe("'aller':* | 'nuts'");
+    expect(queryForAny(distinctiveWords("is he ok"))).toBe("'is' | 'he' | 'ok'");
+    expect(queryForAny(distinctiveWords("猫 7"))).toBe("'猫' | '7'");
+    expect(queryForAny(distinctiveWords("?!"))).toBeNull();
   });
 
   test("stems keep at least four characters", () => {

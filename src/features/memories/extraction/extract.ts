@@ -15,7 +15,7 @@ import { findSource, markRead, readEarlier, readUnread, type Source } from "./un
 
 const extraction = "extractMemories";
 
-/** What `enqueue` takes to have facts looked for in what was said in a conversation since that was last done. */
+/** The job that learns from the messages of a conversation since the last such job. */
 export function extractionOf(conversationId: string) {
   return { kind: extraction, key: conversationId, payload: { conversationId } };
 }
@@ -25,7 +25,7 @@ interface Needs {
   complete: Complete;
 }
 
-/** Looks for facts in conversations, in a bounded part of one at a time. */
+/** Jobs that learn facts from conversations, each from a bounded part of one. */
 export function extractionJobs(needs: Needs): JobHandlers {
   return { [extraction]: unlessRefused(needs.services, extractMemories(needs)) };
 }
@@ -36,9 +36,9 @@ const shownMemories = 20;
 const tries = 2;
 
 /**
- * How far it came is noted after the facts are stored: who dies before that leaves it to be done again, and what is
- * found once more is a near-duplicate. Where an agent remembers nothing it goes on, too: what is said meanwhile stays
- * unlearned when that changes.
+ * Learns from the next messages of a conversation. `markRead` comes after the facts are stored: a process that dies in
+ * between repeats the work, whose facts are then near-duplicates. Where an agent has memory off, messages are marked as
+ * read too, so they are not learned from once memory is on.
  */
 function extractMemories(needs: Needs): JobHandler {
   const { database } = needs.services;
@@ -60,7 +60,7 @@ function extractMemories(needs: Needs): JobHandler {
   };
 }
 
-/** Stores what messages with one end user tell of them. */
+/** Stores the facts in messages with one end user. */
 async function learn({ services, complete }: Needs, source: Source, messages: Unread[], signal: AbortSignal) {
   const { database, clock, log } = services;
   const { agent, conversationId } = source;
@@ -91,7 +91,7 @@ async function learn({ services, complete }: Needs, source: Source, messages: Un
   if (facts.length > 0) await enqueueEmbedding(services, database.db, agent.id);
 }
 
-/** Null when it answered something else twice. */
+/** Null when the model answered something else than facts twice. */
 async function askForFacts(ask: () => Promise<string>): Promise<ExtractedFact[] | null> {
   for (let tried = 1; tried <= tries; tried += 1) {
     const facts = readFacts(await ask());
@@ -100,7 +100,7 @@ async function askForFacts(ask: () => Promise<string>): Promise<ExtractedFact[] 
   return null;
 }
 
-/** An agent that was deleted meanwhile took its memories along. */
+/** An agent that was deleted meanwhile took its memories with it. */
 function unlessGone(error: unknown): void {
   if (sqlState(error) !== "23503") throw error;
 }

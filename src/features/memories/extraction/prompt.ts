@@ -6,24 +6,27 @@ import { longestContent } from "../schema.ts";
 export interface Said {
   role: "user" | "assistant";
   content: string;
-  /** Said before: there to understand the rest by. */
+  /** Whether the message was read before, and only helps to understand the others. */
   earlier: boolean;
 }
 
 interface Asked {
   messages: readonly Said[];
-  /** What is remembered already that may have to do with it. */
+  /** Memories that may say the same. */
   known: readonly string[];
   now: Date;
-  /** Random, so that nobody who takes part in the conversation can write it. */
+  /** Random, so that no message can contain it. */
   mark: string;
 }
 
-/** In characters; of a longer message its beginning is looked at. */
+/** In characters; longer messages are cut. */
 export const longestMessage = 8_000;
 const mostFacts = 10;
 
-/** What the model is asked for the facts in a conversation. The conversation is data, whatever it says. */
+/**
+ * The prompt that asks a model for the facts in a conversation. The messages are data: instructions in them are not
+ * followed.
+ */
 export function extractionPrompt({ messages, known, now, mark }: Asked): string {
   const transcript = messages.map(({ role, content, earlier }) => ({
     role,
@@ -71,7 +74,7 @@ const FactShape = z.object({
     .catch(undefined),
 });
 
-/** The facts in a model's answer; those that are none are left out. Null: the answer is not what was asked for. */
+/** The facts in a model's answer, without malformed ones; null when the answer is no list of facts. */
 export function readFacts(answer: string): ExtractedFact[] | null {
   const parsed = Answer.safeParse(jsonInAnswer(answer));
   if (!parsed.success) return null;

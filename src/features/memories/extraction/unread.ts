@@ -4,13 +4,13 @@ import { agents, conversations, messages, turns } from "../../../db/schema.ts";
 import { batchMessages, type Unread } from "../rules.ts";
 import { longestMessage, type Said } from "./prompt.ts";
 
-/** A conversation in which facts are looked for, and how far that was done. */
+/** A conversation to learn from, and how far it was read. */
 export interface Source {
   conversationId: string;
   agent: { id: string; organizationId: string; slug: string };
-  /** Whether the agent remembers what is said in it. */
+  /** Whether the agent learns from this conversation. */
   learns: boolean;
-  /** `seq` of the last message that was looked at. */
+  /** `seq` of the last message that was read. */
   extracted: number;
   lastSeq: number;
 }
@@ -33,10 +33,10 @@ export async function findSource({ db }: Database, conversationId: string): Prom
 const extracted = sql<number>`coalesce((${conversations.metadata} ->> 'extractedSeq')::int, 0)`;
 const content = sql<string>`left(${messages.content}, ${longestMessage})`;
 
-/** Said by people whom one knows, and answered by a model that does more than repeat. */
+/** Messages with known end users, answered by a model that does more than repeat. */
 const learnable = and(eq(turns.source, "user"), ne(turns.subject, ""), sql`${turns.provider} is distinct from 'demo'`);
 
-/** The next messages to look at, one more of them than a batch takes. */
+/** The next messages to learn from: one more than a batch takes, so that a rest shows. */
 export function readUnread({ db }: Database, { conversationId, extracted }: Source): Promise<Unread[]> {
   const { seq, role } = messages;
   return db
@@ -48,10 +48,10 @@ export function readUnread({ db }: Database, { conversationId, extracted }: Sour
     .limit(batchMessages + 1);
 }
 
-/** Earlier messages that are shown, so that a "yes" can be understood; of so many before. */
+/** So many earlier messages are shown, out of so many before, so that a "yes" can be understood. */
 const [shown, among] = [4, 100];
 
-/** What was last said with the same end user before a message. */
+/** The last messages with the same end user before a message, oldest first. */
 export async function readEarlier(
   { db }: Database,
   { conversationId }: Source,
@@ -70,7 +70,7 @@ export async function readEarlier(
   return said.toReversed();
 }
 
-/** Nothing up to this message is looked at again. One that runs late takes nothing back. */
+/** Marks the messages up to `seq` as read. A run that ends late takes nothing back. */
 export async function markRead({ db }: Database, { conversationId }: Source, seq: number): Promise<void> {
   await db
     .update(conversations)

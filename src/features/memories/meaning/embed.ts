@@ -16,17 +16,17 @@ import { toText } from "./find-near.ts";
 
 const embedding = "embedMemories";
 
-/** As many as every provider takes at a time. */
+/** So many texts every provider takes in one call. */
 const batch = 32;
 
 type Has = Pick<Services, "options">;
 
-/** Has what is new or changed of an agent's memories made findable by meaning, where there are vectors. */
+/** Enqueues the embedding of an agent's new and changed memories, where the database has vectors. */
 export async function enqueueEmbedding({ options }: Has, db: Db, agentId: string): Promise<void> {
   if (options.vectors) await enqueue(db, embedding, { agentId }, { key: agentId });
 }
 
-/** The same for all agents at a start: vectors may be new to the database. */
+/** Enqueues the embedding of all memories without a vector, at a start: the database may have vectors since then. */
 export async function enqueueMissing({ options, database }: Has & Pick<Services, "database">): Promise<void> {
   if (!options.vectors) return;
   const { db } = database;
@@ -41,7 +41,7 @@ interface Needs {
   embedderOf: (agentSlug: string) => Promise<Embedder | null>;
 }
 
-/** Makes memories findable by meaning. */
+/** Jobs that embed memories, so that they are found by meaning. */
 export function embeddingJobs(needs: Needs): JobHandlers {
   return { [embedding]: unlessRefused(needs.services, embedMemories(needs)) };
 }
@@ -67,10 +67,10 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
   };
 }
 
-/** Also where a memory has none. */
+/** True also where a memory has no vector. */
 const outdated = sql`${memoryVectors.digest} is distinct from ${memories.digest}`;
 
-/** Memories beside their vectors, if they have one. */
+/** Memories, each joined with its vector if it has one. */
 function withVectors(db: Db) {
   return db
     .select({ id: memories.id, content: memories.content, digest: sql<string>`encode(${memories.digest}, 'hex')` })
@@ -106,7 +106,7 @@ const storeStatement = statement(
   },
 );
 
-/** Of a memory that changed meanwhile it is of no use: its digest is another one. */
+/** The vector of a memory that changed meanwhile is never used: its digest is not that of the memory. */
 async function store(
   database: Database,
   model: string,

@@ -7,18 +7,18 @@ import { statement } from "../../../db/statement.ts";
 import { memoryVectors } from "../../../db/vectors.ts";
 import { type RecalledRow, recalled } from "../recalled.ts";
 
-// What memories mean, in the optional table `memory_vectors` (db/vectors.ts): without it nothing here is called.
+// Vectors of memories are in the optional table `memory_vectors` (db/vectors.ts); without it nothing here is called.
 
-/** How long a turn waits for the meaning of what was said; without it memories are found by their words. */
+/** A turn waits so long for the vector of a text; without it memories are found by their words alone. */
 const patienceMs = 400;
 
-/** In characters: what is beyond hardly changes the meaning. */
+/** In characters: more text hardly changes the vector. */
 const longestText = 4_000;
 
-/** Of so many nearest ones the best are chosen. */
+/** So many memories are found at most. */
 const nearest = 20;
 
-/** How to find by meaning, and where it is noted that this failed. */
+/** Finds memories by meaning, and logs a failure of that. */
 export interface Meaning {
   embedder: Embedder;
   clock: Clock;
@@ -27,7 +27,7 @@ export interface Meaning {
 
 const { memoryId, embedding } = memoryVectors;
 
-/** The memories of a subject that have a vector of this model, made of the content that they have now. */
+/** The memories of a subject with a vector of this model, made of their present content. */
 const embedded = ({ agentId, subject, model }: { agentId: SQL; subject: SQL; model: SQL }) => sql`
   from ${memories} join ${memoryVectors} on ${memoryId} = ${memories.id} and ${memoryVectors.digest} = ${memories.digest}
   where ${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '') and ${memoryVectors.model} = ${model}`;
@@ -38,14 +38,17 @@ const embeddedStatement = statement(embeddedTypes, (values) => sql`select 1 as f
 
 type NearRow = RecalledRow & { distance: number };
 
-/** No condition reads the distance: it is measured once, to vectors of the same model alone, which have one length. */
+/**
+ * The distance is in no condition, so it is computed once for each row, and only to vectors of the same model: pgvector
+ * refuses those of another length.
+ */
 const nearestStatement = statement(
   { ...embeddedTypes, vector: "vector" },
   ({ vector, ...values }) => sql<NearRow>`select ${recalled}, ${embedding} <=> ${vector} as distance ${embedded(values)}
     order by distance limit ${nearest}`,
 );
 
-/** The memories whose meaning is near to a text, the nearest first; none when that can't be told in time. */
+/** The memories whose meaning is near to a text, the nearest first; none when the provider fails or is late. */
 export async function findNear(
   database: Database,
   { embedder, clock, log }: Meaning,
@@ -53,7 +56,7 @@ export async function findNear(
 ): Promise<RecalledRow[]> {
   const { model, least } = embedder;
   const about = { agentId, subject, model };
-  // Who has none costs no call.
+  // Without a vector to compare with the provider is not called.
   if ((await embeddedStatement.run(database, about)).length === 0) return [];
   try {
     const [vector] = await inTime(clock, (signal) => embedder.embed([clip(text, longestText)], signal));
@@ -66,7 +69,7 @@ export async function findNear(
   }
 }
 
-/** Ends in time even where the work ignores its signal. */
+/** Rejects after `patienceMs`, also when the work ignores its signal. */
 async function inTime<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -83,5 +86,5 @@ async function inTime<T>(clock: Clock, work: (signal: AbortSignal) => Promise<T>
   }
 }
 
-/** pgvector's form of it. */
+/** pgvector's text form of a vector. */
 export const toText = (vector: readonly number[]) => `[${vector.join(",")}]`;

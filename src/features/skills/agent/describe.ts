@@ -11,7 +11,7 @@ type Agent = Pick<AgentRow, "id" | "organizationId" | "workspaceId">;
 
 const used = alias(skillVersions, "used");
 
-/** The version that the agent uses: as pinned, or the current one of a skill that it has not enabled. */
+/** The version that the agent uses: the pinned one, or the current one of a skill that is not enabled. */
 export const usedVersionId = sql`coalesce(case when ${agentSkills.enabled} then ${agentSkills.pinnedVersionId} end, ${skills.currentVersionId})`;
 
 /** The skills that the workspace allows or the agent has enabled, by slug. */

@@ -18,8 +18,8 @@ interface Enabled {
 }
 
 /**
- * Pins the current version. Throws 404 for agent and skill, 400 unless the skill is enabled and the organization has the
- * tools that the version requires.
+ * Pins the current version. Throws 404 for agent and skill, 400 unless the skill is enabled and the organization has
+ * the tools that the version requires.
  */
 export function upgradeSkill(ctx: Ctx, slug: string, skillSlug: string): Promise<AgentSkill> {
   return changePin(
@@ -31,8 +31,8 @@ export function upgradeSkill(ctx: Ctx, slug: string, skillSlug: string): Promise
 }
 
 /**
- * Pins the version with this id or number, else the one that was pinned before. Throws as above, and 400 when there is
- * no such version.
+ * Pins the version with this id or number, else the one that was pinned before. Throws as `upgradeSkill` does, and 400
+ * when there is no such version.
  */
 export function rollBackSkill(ctx: Ctx, slug: string, skillSlug: string, version?: string): Promise<AgentSkill> {
   return changePin(ctx, [slug, skillSlug], "agent.skill.rollback", async (tx, { link }) => {
@@ -42,7 +42,10 @@ export function rollBackSkill(ctx: Ctx, slug: string, skillSlug: string, version
   });
 }
 
-/** Sets it, or turns it round, and answers what it is now. Throws as above. */
+/**
+ * Sets `autoLoad`, or inverts it when `wanted` is absent, and answers the new value. Throws 404 for agent and skill,
+ * 400 unless the skill is enabled.
+ */
 export function setAutoLoad(ctx: Ctx, slug: string, skillSlug: string, wanted?: boolean): Promise<boolean> {
   const summary: Record<string, unknown> = { skill: skillSlug };
   return writeAgent(ctx, slug, { action: "agent.skill.auto-load", summary }, async (tx, agent) => {

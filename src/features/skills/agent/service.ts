@@ -10,14 +10,14 @@ import { describeSkills } from "./describe.ts";
 import type { AgentSkill, AgentSkillsChanged } from "./schema.ts";
 import { type ToolsChanged, withSkillTools } from "./tool-changes.ts";
 
-/** What the agent could enable and what it has enabled, by slug. Throws the 404 of the agent. */
+/** The skills that the agent can enable or has enabled, by slug. Throws the 404 of the agent. */
 export async function listAgentSkills(ctx: Ctx, slug: string): Promise<AgentSkill[]> {
   return describeSkills(ctx.db, await findAgent(ctx, slug));
 }
 
 /**
- * Enables exactly these, by slug or name: new ones in their current version, the others stay pinned as they are.
- * Throws 404 for the agent, 400 for what the catalogue or the workspace's list does not have; then nothing changed.
+ * Enables exactly these skills, by slug or name: new ones in their current version; the others keep the pinned one.
+ * Throws 404 for the agent, 400 for skills that are not in the catalogue or not allowed in the workspace.
  */
 export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly string[]): Promise<AgentSkillsChanged> {
   const summary: Record<string, unknown> = {};
@@ -29,7 +29,7 @@ export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly str
   });
 }
 
-/** The named skills; they stay, and stay allowed, until the transaction ends. Throws the 400. */
+/** The named skills, locked with their allowances until the transaction ends. Throws the 400. */
 async function resolveSkills(tx: Db, agent: AgentRow, names: readonly string[]): Promise<SkillRow[]> {
   if (names.length === 0) return [];
   const unique = [...new Set(names)];

@@ -8,7 +8,7 @@ export interface ToolsChanged {
   disabled: string[];
 }
 
-/** Does `change`, brings the agent's tools in line, and tells which it gained and lost, from whatever source. */
+/** Runs `change`, updates the tools that the agent has from skills, and answers which tools it gained and lost. */
 export async function withSkillTools(tx: Db, agentId: string, change: () => Promise<void>): Promise<ToolsChanged> {
   const before = await toolNames(tx, agentId);
   await change();
@@ -24,7 +24,7 @@ async function toolNames(tx: Db, agentId: string): Promise<Set<string>> {
   const rows = await tx
     .selectDistinct({ name: agentTools.name })
     .from(agentTools)
-    // `global` only remembers a setting.
+    // A row of source `global` only remembers a setting: the tool is off.
     .where(and(eq(agentTools.agentId, agentId), ne(agentTools.source, "global")))
     .orderBy(agentTools.name);
   return new Set(rows.map(({ name }) => name));

@@ -34,7 +34,9 @@ export async function getSkill(ctx: Ctx, slug: string): Promise<Skill> {
   return toSkill(skill, version);
 }
 
-/** The first version of a new skill. Throws 400 for tools that nobody here can use, 409 for a taken slug. */
+/**
+ * Creates a skill with its first version. Throws 400 for tools that the organization can't use, 409 for a taken slug.
+ */
 export async function createSkill(ctx: Ctx, { name, category, ...fields }: NewSkill): Promise<Skill> {
   const [id, versionId, slug, author] = [newId(), newId(), slugOf(name), authorOf(ctx)];
   try {
@@ -55,8 +57,8 @@ export const slugTaken = (slug: string) =>
   new EngineError("conflict", `The slug ${slug} is taken: change that skill, or choose another name`);
 
 /**
- * A new version, with the scripts of the one before. Throws 404, 400 for another name and for tools as above, 409 when
- * there is no next number.
+ * Saves a new version, with the scripts of the version before. Throws 404, 400 for another name and for tools as above,
+ * 409 when no version number is left.
  */
 export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges): Promise<Skill> {
   const { name, category, changelog, ...fields } = changes;
@@ -81,11 +83,11 @@ function fixedName(name: string): EngineError {
   return invalid([{ path: ["name"], message: `is fixed: it stays ${JSON.stringify(name)}` }]);
 }
 
-/** Deletes it with its versions, and takes it from the agents that have it. Throws the 404. */
+/** Deletes a skill with its versions, and takes it from the agents that have it. Throws the 404. */
 export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
   const summary: Record<string, unknown> = {};
   await write(ctx, { action: "skill.delete", target: slug, summary }, async (tx) => {
-    // The stronger lock: no agent can take the skill up meanwhile.
+    // The stronger lock, under which no agent can enable the skill.
     const { id } = await lockSkill(tx, ctx, slug, "update");
     const affected = await agentsWith(tx, id);
     await tx.delete(skills).where(eq(skills.id, id));

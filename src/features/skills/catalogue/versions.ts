@@ -10,7 +10,7 @@ import { toSkill } from "./service.ts";
 
 const newestFirst = sql`string_to_array(${skillVersions.version}, '.')::int[] desc`;
 
-/** Newest first. Throws the 404. */
+/** The versions of a skill, newest first. Throws the 404. */
 export async function listVersions(ctx: Ctx, slug: string): Promise<SkillVersions["versions"]> {
   const { skill } = await findSkill(ctx, slug);
   const { id, version, changelog, createdAt } = skillVersions;
@@ -22,7 +22,7 @@ export async function listVersions(ctx: Ctx, slug: string): Promise<SkillVersion
   return rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }));
 }
 
-/** The skill as this version has it. Throws the 404 of the skill, or of the version. */
+/** The skill in the version with this number. Throws the 404 of the skill, or of the version. */
 export async function getVersion(ctx: Ctx, slug: string, number: string): Promise<SkillVersion> {
   const { skill } = await findSkill(ctx, slug);
   const [row] = await readVersions(ctx.db, skill.id, number.includes("\u0000") ? "" : number);
@@ -48,7 +48,7 @@ export async function exportSkill(ctx: Ctx, slug: string): Promise<ImportedSkill
   return { name: skill.name, category: skill.category, ...versionFieldsOf(version), versions };
 }
 
-/** All versions of a skill with all they hold, newest first, or the one with this number. */
+/** The whole rows of all versions of a skill, newest first, or of the one with this number. */
 function readVersions(db: Db, skillId: string, number?: string) {
   const one = number === undefined ? undefined : eq(skillVersions.version, number);
   return db

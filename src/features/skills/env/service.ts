@@ -11,10 +11,10 @@ import { isSkillSlug } from "../rules.ts";
 import type { RequiredEnv } from "../schema.ts";
 import type { EnvItem, SkillEnv } from "./schema.ts";
 
-/** Where a sealed value belongs: the same bytes in another row do not open. */
+/** The place that a value is sealed for: its bytes do not open in another row. */
 export const envPlace = (agentId: string, skillId: string, key: string) => `${agentId}:${skillId}:${key}`;
 
-/** What an agent may keep for one skill. */
+/** So many variables of one skill an agent stores at most. */
 const maxKeys = 256;
 
 interface SkillOfAgent {
@@ -22,7 +22,7 @@ interface SkillOfAgent {
   declared: ReadonlyMap<string, RequiredEnv>;
 }
 
-/** What the skill asks for, then what else is stored for it. Throws the 404 of agent and skill. */
+/** The variables that the skill declares, then the others that are stored for it. Throws the 404 of agent and skill. */
 export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promise<SkillEnv["env"]> {
   const agent = await findAgent(ctx, slug);
   const { id, declared } = await findSkillOf(ctx.db, agent, skillSlug);
@@ -38,7 +38,10 @@ export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promis
   return Promise.all(entries);
 }
 
-/** Stores these beside the others; an empty sensitive value is skipped. Throws 404, and 400 for too much. */
+/**
+ * Stores these variables beside the others; an empty sensitive value is skipped. Throws 404, and 400 for too many or
+ * too large ones.
+ */
 export async function putEnv(
   ctx: Ctx,
   slug: string,
@@ -75,7 +78,7 @@ export async function putEnv(
   return listEnv(ctx, slug, skillSlug);
 }
 
-/** Idempotent. Throws the 404 of agent and skill. */
+/** Deletes a variable; one that is not stored is no error. Throws the 404 of agent and skill. */
 export async function deleteEnv(ctx: Ctx, slug: string, skillSlug: string, key: string): Promise<void> {
   const summary = { skill: skillSlug, keys: [key] };
   await writeAgent(ctx, slug, { action: "agent.skill.env.delete", summary }, async (tx, agent) => {
@@ -84,7 +87,7 @@ export async function deleteEnv(ctx: Ctx, slug: string, skillSlug: string, key: 
   });
 }
 
-/** What the skill declares as sensitive is so whatever the request says. */
+/** The rows to store. A variable that the skill declares sensitive is sensitive, whatever the request says. */
 async function sealItems(tx: Db, ctx: Ctx, agentId: string, { id, declared }: SkillOfAgent, items: readonly EnvItem[]) {
   const rows = await tx
     .select({ key: skillEnv.key, sensitive: skillEnv.sensitive })
@@ -106,7 +109,7 @@ async function sealItems(tx: Db, ctx: Ctx, agentId: string, { id, declared }: Sk
 
 const ofSkill = (agentId: string, skillId: string) => and(eq(skillEnv.agentId, agentId), eq(skillEnv.skillId, skillId));
 
-/** A skill of the catalogue, with the variables of the version that the agent uses, else of the current one. */
+/** A skill of the catalogue, with the variables of the version that the agent uses. */
 async function findSkillOf(db: Db, agent: AgentRow, skillSlug: string): Promise<SkillOfAgent> {
   const [row] = isSkillSlug(skillSlug)
     ? await db

@@ -4,12 +4,12 @@ const maxParts = 16;
 const maxHeader = 8192;
 
 /**
- * The file in the field `file` of a form. It looks no further than that field: the platform's reader makes an object of
- * each part and each header before one can count them. Throws the 400.
+ * The file in the field `file` of a form. It reads no further than that field, and at most 16 parts: the platform's
+ * reader makes objects of all parts and headers before their number is known. Throws the 400.
  */
 export function readFormFile(contentType: string, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const delimiter = delimiterOf(contentType);
-  // One character for each byte.
+  // Latin-1 has one character for each byte.
   const text = new TextDecoder("latin1").decode(bytes);
   let at = text.startsWith(delimiter) ? 0 : text.indexOf(`\r\n${delimiter}`) + 2;
   if (at === 1) throw noForm();
@@ -28,7 +28,7 @@ export function readFormFile(contentType: string, bytes: Uint8Array<ArrayBuffer>
   throw new EngineError("bad-request", `file: must be among the first ${maxParts} fields of the form`);
 }
 
-/** What stands before each part (RFC 2046 §5.1.1). */
+/** The line before each part (RFC 2046 §5.1.1). */
 function delimiterOf(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"\\]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;

@@ -3,22 +3,22 @@ import { isObject } from "../../../core/json.ts";
 import { refuseArchive } from "./zip-directory.ts";
 
 const maxCharacters = 32 * 1024;
-/** Words, marks, line ends and the spaces between them. */
+/** Tokens are words, marks, line ends and the spaces between them. */
 const maxTokens = 10_000;
 const maxLevels = 16;
 
-/** What all front matter in one archive may have: reading YAML takes up to 50 µs for each token. */
+/** The limits of all front matter in one archive together: reading YAML takes up to 50 µs for each token. */
 export class FrontMatterBudget {
   #characters = maxCharacters;
   #tokens = maxTokens;
 
-  /** Throws the 400 when it is spent. */
+  /** Throws the 400 beyond the limit. */
   spendCharacters(characters: number): void {
     this.#characters -= characters;
     if (this.#characters < 0) throw refuseArchive(`its front matter is longer than ${maxCharacters} characters in all`);
   }
 
-  /** Throws the 400 when it is spent. */
+  /** Throws the 400 beyond the limit. */
   spendToken(): void {
     this.#tokens -= 1;
     if (this.#tokens < 0) throw refuseArchive(`its front matter has more than ${maxTokens} words and marks in all`);
@@ -26,15 +26,15 @@ export class FrontMatterBudget {
 }
 
 export interface SkillFile {
-  /** As they stand there; whether they will do is for the schema to say. */
+  /** As in the file; the schema checks them. */
   fields: Record<string, unknown>;
   content: string;
 }
 
 /**
- * A `SKILL.md` with its front matter: name, description, and what else may stand there or under `metadata`: category,
- * required-env, required-tools. Other fields are for other programs. Throws the 400 for front matter that is no YAML, or
- * more than the budget has left.
+ * A `SKILL.md`, read. Its front matter has name and description and may have, at the top or under `metadata`, category,
+ * required-env and required-tools; other fields are for other programs. Throws the 400 for front matter that is no YAML
+ * or exceeds the budget.
  */
 export function readSkillFile(path: string, text: string, budget: FrontMatterBudget): SkillFile {
   const begin = /^---[ \t]*\r?\n/.exec(text)?.[0].length;
@@ -64,7 +64,7 @@ function parseYaml(path: string, text: string, budget: FrontMatterBudget): Recor
   requirePlain(path, text, budget);
   let given: unknown;
   try {
-    // Aliases have no use here, and are how a small text becomes a large value; comparing keys takes quadratic time.
+    // Aliases are of no use here, and make large values of small texts; comparing keys takes quadratic time.
     given = parse(text, { maxAliasCount: 0, uniqueKeys: false, logLevel: "error" });
   } catch {
     throw noYaml(path);
@@ -74,15 +74,15 @@ function parseYaml(path: string, text: string, budget: FrontMatterBudget): Recor
 }
 
 /**
- * Refuses what front matter has no use for, before it is parsed: the parser makes an error of each wrong token, which is
- * what costs most.
+ * Refuses syntax that front matter has no use for, before the text is parsed: the parser makes an error object of each
+ * wrong token, which is its largest cost.
  */
 function requirePlain(path: string, text: string, budget: FrontMatterBudget): void {
   let depth = 0;
   let type: CST.TokenType | null = null;
   for (const token of new Lexer().lex(text)) {
     budget.spendToken();
-    // What follows this mark is the text itself, whatever it looks like.
+    // The token after this mark is text, whatever it looks like.
     type = type === "scalar" ? null : CST.tokenType(token);
     if (type === null) continue;
     if (unused.has(type)) throw noYaml(path, " for a skill: leave out directives, anchors, aliases and tags");
@@ -96,7 +96,7 @@ const unused: ReadonlySet<CST.TokenType> = new Set(["directive-line", "anchor", 
 
 const noYaml = (path: string, why = "") => refuseArchive(`the front matter of ${path} is no valid YAML${why}`);
 
-/** A list may also be written as text, since `metadata` holds nothing else in most programs. */
+/** A list may also be written as text, since in most programs `metadata` holds only text. */
 function list(value: unknown): unknown[] | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value.split(/[\s,]+/).filter((word) => word !== "");

@@ -13,7 +13,7 @@ export interface SkillPlan {
   id: string;
   slug: string;
   skill: ImportedSkill;
-  /** Null: it is new. */
+  /** The stored skill; null for a new one. */
   row: SkillRow | null;
   additions: (NumberedVersion & { id: string })[];
   currentId: string;
@@ -21,10 +21,13 @@ export interface SkillPlan {
 
 type StoredNumber = Pick<VersionRow, "id" | "skillId" | "version">;
 
-/** So many stored versions are read at once: each may be as large as an import. */
+/** So many stored versions are read at a time, since each may be as large as an import. */
 const batch = 25;
 
-/** What is to be done for each skill, with the rows that are there, by slug. Throws 409 for a slug that another name has. */
+/**
+ * Plans the import of each skill. `rows` are the stored skills by slug. Throws 409 for a slug that a skill of another
+ * name has.
+ */
 export async function planAll(
   tx: Db,
   list: readonly ImportedSkill[],
@@ -58,7 +61,7 @@ function planOne(
 ): SkillPlan {
   const ids = new Map(stored.map(({ id, version }) => [version, id]));
   const last = read.get(newestOf(stored)?.id ?? "");
-  // Of what is stored, only the newest can say the same.
+  // Only the newest of the stored versions can be equal to the imported one.
   const { additions, current } = planImport(last ? [{ ...versionFieldsOf(last), version: last.version }] : [], {
     ...skill,
     versions: skill.versions?.filter(({ version }) => !ids.has(version)),
@@ -77,7 +80,7 @@ function newestOf(stored: readonly StoredNumber[]): StoredNumber | undefined {
   );
 }
 
-/** Which versions there are, by skill. */
+/** The numbers of the stored versions, by skill. */
 async function readNumbers(tx: Db, rows: readonly SkillRow[]): Promise<Map<string, StoredNumber[]>> {
   const { id, skillId, version } = skillVersions;
   const found =
@@ -90,7 +93,7 @@ async function readNumbers(tx: Db, rows: readonly SkillRow[]): Promise<Map<strin
   return Map.groupBy(found, (one) => one.skillId);
 }
 
-/** These versions with all they hold, by id. */
+/** The whole rows of these versions, by id. */
 async function readAll(tx: Db, ids: readonly string[]): Promise<Map<string, VersionRow>> {
   const found =
     ids.length === 0

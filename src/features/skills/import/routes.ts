@@ -26,7 +26,8 @@ const route = guarded(
       params: organizationPath,
       body: {
         content: {
-          // By reference: a schema here would be checked before the handler, whose words about other types are better.
+          // By reference: a schema here would be checked before the handler, which has a better error for other content
+          // types.
           "application/json": { schema: { $ref: "#/components/schemas/SkillImport" } },
           "application/zip": { schema: binary },
           "multipart/form-data": {
@@ -43,7 +44,7 @@ const route = guarded(
   { bodyLimit: importLimit },
 );
 
-/** The import, which reads more than other routes may. */
+/** The import; its body may be larger than those of other routes. */
 export const importRoutes = router().openapi(route, async (c) => {
   const { skills, ignored } = await readBody(c);
   return c.json({ ...(await importSkills(c.var.ctx, skills)), ignored }, 201);
@@ -67,7 +68,7 @@ async function readBody(c: Context<AppEnv>): Promise<{ skills: SkillImport["skil
 const jsonType = /^application\/([\w.-]+\+)?json$/;
 const zipTypes: ReadonlySet<string> = new Set(["application/zip", "application/x-zip-compressed"]);
 
-/** No skill comes near them; each level and each value is what parsing costs. */
+/** Far beyond what skills need; each level and each value costs parsing time. */
 const jsonLimits = { levels: 64, values: 200_000 };
 
 async function readJson(c: Context<AppEnv>): Promise<SkillImport["skills"]> {

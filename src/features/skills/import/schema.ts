@@ -4,12 +4,12 @@ import { shownIssues } from "../../../http/errors.ts";
 import { slugOf } from "../rules.ts";
 import { Category, neverFields, refusing, SkillName, VersionNumber, versionFields } from "../schema.ts";
 
-/** The body of an import may have 8 MiB (decisions §3), and so may an archive once it is unpacked. */
+/** The limit of an import's body (decisions §3), and of an archive once it is unpacked. */
 export const importLimit = 8 * 1024 * 1024;
 
 const maxSkills = 500;
 
-/** In all, since each is a row. */
+/** The limit of all skills together, since each version is a row. */
 const maxVersions = 5000;
 
 /** A path inside the folder `scripts`. */
@@ -97,7 +97,7 @@ function slugsTwice(list: readonly { name: string }[]): string[] {
 
 type Issues = z.core.$ZodIssue[];
 
-/** The skills of an import, or what is wrong with it, of which it looks for no more than anybody wants to read. */
+/** The skills of an import, or its issues: it stops once there are more than an answer shows. */
 export function parseImport(body: unknown): { skills: SkillImport["skills"] } | { issues: Issues } {
   const outline = ImportOutline.safeParse(body);
   if (!outline.success) return { issues: outline.error.issues };
@@ -114,7 +114,7 @@ export function parseImport(body: unknown): { skills: SkillImport["skills"] } | 
   return twice.length > 0 ? { issues: twice } : { skills };
 }
 
-/** What is cheap to see of an import. */
+/** The checks that are cheap for a large import. */
 const ImportOutline = z.object({
   skills: z
     .array(z.unknown())

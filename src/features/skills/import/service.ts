@@ -14,8 +14,9 @@ import { isMoved, storePlans } from "./store.ts";
 type Outcome = "created" | "updated" | "skipped";
 
 /**
- * Stores the skills: new ones with their history; those that are there get the versions they lack. All or nothing.
- * Throws 400 for tools that nobody here can use, 409 for a slug that another name has and for numbers without a next.
+ * Stores the skills: new ones with their history; stored ones get the versions they lack. All or nothing. Throws 400
+ * for tools that the organization can't use, 409 for a slug that a skill of another name has and when no version number
+ * is left.
  */
 export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Promise<Omit<ImportAnswer, "ignored">> {
   const outcomes: Record<Outcome, string[]> = { created: [], updated: [], skipped: [] };
@@ -39,7 +40,10 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
   return { created: created.length, updated: updated.length, skipped: skipped.length };
 }
 
-/** A history may name tools that were there once, but none by a name that nobody may use again. */
+/**
+ * A history may name tools that are gone, but not by the names from before they were plugins, which nobody may use
+ * again.
+ */
 function toolFields(list: readonly ImportedSkill[]) {
   return list.flatMap(({ requiredTools, versions = [] }, index) => [
     { path: `skills.${index}.requiredTools`, names: requiredTools },
@@ -50,7 +54,7 @@ function toolFields(list: readonly ImportedSkill[]) {
   ]);
 }
 
-/** Those of the skills that are there, by slug; nobody else changes them until the transaction ends. */
+/** The stored ones of these skills, by slug, locked against other changes until the transaction ends. */
 async function lockSkills(tx: Db, { membership }: Ctx, list: readonly ImportedSkill[]): Promise<Map<string, SkillRow>> {
   const slugs = list.map(({ name }) => slugOf(name));
   const rows = await tx

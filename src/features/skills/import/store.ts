@@ -5,7 +5,7 @@ import type { Db } from "../../../db/client.ts";
 import { skills } from "../../../db/schema.ts";
 import type { SkillPlan } from "./plan.ts";
 
-/** Does what was planned, in a few statements however many skills there are. */
+/** Stores what was planned, in few statements however many skills there are. */
 export async function storePlans(tx: Db, ctx: Ctx, plans: readonly SkillPlan[]): Promise<void> {
   await insertSkills(
     tx,
@@ -21,7 +21,7 @@ export async function storePlans(tx: Db, ctx: Ctx, plans: readonly SkillPlan[]):
   await moveSkills(tx, plans.filter(isMoved));
 }
 
-/** Whether it is there, in another category. */
+/** Whether the skill is stored in another category. */
 export function isMoved({ row, skill }: SkillPlan): boolean {
   return row !== null && skill.category !== undefined && skill.category !== row.category;
 }

@@ -3,23 +3,29 @@ import { EngineError } from "../../../core/errors.ts";
 import { importLimit } from "./schema.ts";
 import { damaged, readDirectory, refuseArchive, storedBytes, type ZipEntry } from "./zip-directory.ts";
 
-/** Beyond this size, what unpacks to more than a hundred times its own is no text that somebody wrote. */
+/**
+ * Beyond this size an archive that unpacks to more than a hundred times its own is hostile: no written text packs so
+ * well.
+ */
 const ratioFrom = 256 * 1024;
 const maxRatio = 100;
 
-/** Deflate makes at most 1032 bytes of one: what a step may yield stays small, whatever the archive says of itself. */
+/**
+ * Bytes that are inflated at a time. Deflate makes at most 1032 bytes of one, so each step yields little, whatever size
+ * the archive claims.
+ */
 const step = 2048;
 
-/** The files of a zip archive, unpacked, by path. Throws the 400 for a hostile or damaged one, before it costs much. */
+/** The unpacked files of a zip archive, by path. Throws the 400 for a hostile or damaged one, before it costs much. */
 export function unzip(bytes: Uint8Array): Map<string, Uint8Array> {
   const entries = readDirectory(bytes);
-  // What it says of itself refuses most of them at once; what it really unpacks to is counted again.
+  // The sizes that the archive claims refuse most hostile ones at once; the real sizes are counted below.
   new Budget(bytes.length).spend(entries.reduce((sum, { size }) => sum + size, 0));
   const budget = new Budget(bytes.length);
   return new Map(entries.map((entry) => [entry.path, unpack(storedBytes(bytes, entry), entry, budget)]));
 }
 
-/** What an archive may unpack to. */
+/** Counts the unpacked bytes of an archive, up to its limits. */
 class Budget {
   readonly #packed: number;
   #spent = 0;
@@ -48,9 +54,9 @@ function unpack(packed: Uint8Array, { deflated, size }: ZipEntry, budget: Budget
   return whole;
 }
 
-/** In one go, which saves a small file a large buffer; null when its size is not what it says. */
+/** Inflates in one go, which spares a small file a large buffer; null when the size is not the claimed one. */
 function inflateShort(packed: Uint8Array, size: number, budget: Budget): Uint8Array | null {
-  // One byte more than it may have shows that it has too many.
+  // One more byte of room shows a file that is too long.
   const whole = unlessDamaged(() => inflateSync(packed, { out: new Uint8Array(size + 1) }));
   if (whole.length !== size) return null;
   budget.spend(size);

@@ -1,12 +1,12 @@
 import { EngineError } from "../../../core/errors.ts";
 
-/** A file in an archive, as the archive's directory describes it. Only its place is relied on. */
+/** A file as the archive's directory describes it. Only its place is trusted; its sizes are checked later. */
 export interface ZipEntry {
   path: string;
   deflated: boolean;
   compressedSize: number;
   size: number;
-  /** Where its header begins; its bytes follow that. */
+  /** The position of its header, which its bytes follow. */
   offset: number;
 }
 
@@ -17,13 +17,13 @@ const longestPath = 512;
 const signatures = { end: 0x06054b50, entry: 0x02014b50, file: 0x04034b50 };
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The 400 for an archive that is not taken. */
+/** The 400 that refuses an archive. */
 export const refuseArchive = (why: string) => new EngineError("bad-request", `The archive is refused: ${why}`);
 export const damaged = () => refuseArchive("it is damaged, or no zip");
 
 /**
- * The files in a zip archive; what is a folder is left out. Throws the 400 for more than 1000 entries and for paths that
- * lead out of the folder or occur twice, links, encryption, and forms of zip that 8 MiB have no need of.
+ * The files in a zip archive, without folders. Throws the 400 for more than 1000 entries, for paths that lead out of
+ * the folder or occur twice, for links and encryption, and for forms of zip that 8 MiB do not need.
  */
 export function readDirectory(bytes: Uint8Array): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -50,7 +50,7 @@ export function readDirectory(bytes: Uint8Array): ZipEntry[] {
   return entries;
 }
 
-/** The bytes of a file as they lie in the archive. Throws the 400 when they do not. */
+/** The packed bytes of a file. Throws the 400 when they are not inside the archive. */
 export function storedBytes(bytes: Uint8Array, { offset, compressedSize }: ZipEntry): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (offset + 30 > bytes.length || view.getUint32(offset, true) !== signatures.file) throw damaged();
@@ -59,7 +59,7 @@ export function storedBytes(bytes: Uint8Array, { offset, compressedSize }: ZipEn
   return bytes.subarray(start, start + compressedSize);
 }
 
-/** The record at the very end, behind which only a comment may stand. */
+/** The position of the end record, which only a comment may follow. */
 function findEnd(view: DataView): number {
   const lowest = Math.max(0, view.byteLength - endLength - 0xffff);
   for (let at = view.byteLength - endLength; at >= lowest; at -= 1) {
@@ -86,14 +86,16 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, last: number):
   return { entry: { path, deflated: method === 8, compressedSize, size, offset: view.getUint32(at + 42, true) }, next };
 }
 
-/** `kind` is the type of file in Unix modes: nothing, a folder or a file may be there, a link or a device may not. */
+/**
+ * `kind` is the type of file in Unix modes. None, a folder and a plain file are allowed; links and devices are refused.
+ */
 function requirePlain(path: string, kind: number): void {
   if (kind === 0xa) throw refuseArchive(`${quote(path)} is a symbolic link`);
   if (kind !== 0 && kind !== 4 && kind !== 8) throw refuseArchive(`${quote(path)} is no plain file`);
 }
 
 function readPath(bytes: Uint8Array): string {
-  // First of all: to normalize a text takes a time that grows with the square of its accents.
+  // The length is checked first: normalizing takes time that grows with the square of the accents.
   if (bytes.length > 4 * longestPath)
     throw refuseArchive(`the name of a file in it is longer than ${longestPath} characters`);
   let path: string;

@@ -18,24 +18,24 @@ export interface LoadedSkill {
   scripts: Script[];
   requiredTools: string[];
   env: LoadedEnv[];
-  /** Variables it requires that have no value; it is then shown as unavailable, as it is with missing tools. */
+  /** Declared variables without a value. A skill that misses variables or tools is shown as unavailable. */
   missingEnv: string[];
   missingTools: string[];
 }
 
-/** A value that is stored for a skill, and that the pinned version declares. */
+/** A stored value of a variable that the pinned version declares. */
 export interface LoadedEnv {
   key: string;
   value: string;
   sensitive: boolean;
-  /** Empty: any. */
+  /** The hosts that it may go to; empty: all. */
   hosts: readonly string[];
 }
 
 /**
- * The skills that the agent is served, by slug: in the catalogue, allowed for its workspace, and enabled, each as the
- * agent pinned it. Two queries, and up to two more when skills require tools that are not built in. Rejects when a
- * value does not open, which only a wrong key can cause.
+ * The skills that the agent is served, by slug: in the catalogue, allowed for its workspace and enabled, each in its
+ * pinned version. Two queries, and up to two more when skills require tools that are not built in. Rejects when a value
+ * does not open, which only a wrong key can cause.
  */
 export async function loadSkills(
   db: Db,
@@ -91,7 +91,7 @@ async function openEnv(
   const declared = new Map(specs.map((spec) => [spec.name, spec]));
   const opened = rows.map(async (row): Promise<LoadedEnv[]> => {
     const spec = declared.get(row.key);
-    // What another version declared was given for that one's hosts, which this one does not know.
+    // The value was given for the hosts that another version declares, which this version does not know.
     if (!spec) return [];
     const value = await cipher.open(row, envPlace(row.agentId, row.skillId, row.key));
     return [{ key: row.key, value, sensitive: row.sensitive || spec.sensitive, hosts: spec.hosts ?? [] }];

@@ -2,12 +2,12 @@ import type { Scripts } from "../../../core/ports.ts";
 import type { JsonValue, Tool } from "../../../turn/types.ts";
 import { type Placeholder, Placeholders, readSkill, runSkillScript } from "../../tools/index.ts";
 import type { LoadedEnv, LoadedSkill } from "./load.ts";
-import { ScriptWords } from "./script-words.ts";
+import { ScriptOutput } from "./script-output.ts";
 
-/** What stands for a sensitive value wherever a model could see it (spec "Skill environment variable"). */
+/** The placeholder of a sensitive value wherever a model could see it (spec "Skill environment variable"). */
 const placeholderText = (skill: string, key: string) => `{{skill_env.${skill}.${key}}}`;
 
-/** The sensitive values of these skills, to be filled in and to be scrubbed. */
+/** The sensitive values of these skills, to be filled in and scrubbed. */
 export function skillPlaceholders(skills: readonly LoadedSkill[]): Placeholder[] {
   return skills.flatMap(({ slug, env }) =>
     env
@@ -16,7 +16,7 @@ export function skillPlaceholders(skills: readonly LoadedSkill[]): Placeholder[]
   );
 }
 
-/** What the prompt lists of the skills, with those that load on their own in full; empty when there are none. */
+/** The list of skills in the prompt, with the whole text of those that load themselves; empty without skills. */
 export function skillsList(skills: readonly LoadedSkill[]): string {
   if (skills.length === 0) return "";
   const listed = skills.map((skill) => {
@@ -29,7 +29,10 @@ export function skillsList(skills: readonly LoadedSkill[]): string {
   return [listed.join("\n"), ...loaded].join("\n\n");
 }
 
-/** The tools that serve an agent its skills. `owner`, its organization, has a share of the places where scripts run. */
+/**
+ * The tools `readSkill` and `runSkillScript` of an agent. `owner` is its organization, which has a share of the places
+ * where scripts run.
+ */
 export function skillTools(skills: readonly LoadedSkill[], owner: string, scripts: Scripts): Tool[] {
   const read = readSkill.implement(async ({ skill: name }) => {
     const skill = find(skills, name);
@@ -45,7 +48,7 @@ export function skillTools(skills: readonly LoadedSkill[], owner: string, script
     const skill = find(skills, name);
     const script = skill.scripts.find((candidate) => candidate.file === file);
     if (!script) throw new Error(`The skill ${skill.slug} has no script ${file}${among(skill.scripts.map(fileOf))}`);
-    // Its own values only: a script can turn what it gets into anything.
+    // Only the skill's own values: a script can turn them into anything.
     const placeholders = skillPlaceholders([skill]);
     const ran = await scripts.run({
       file,
@@ -55,15 +58,15 @@ export function skillTools(skills: readonly LoadedSkill[], owner: string, script
       owner,
       signal,
     });
-    const words = new ScriptWords(placeholders.map(({ value }) => value));
-    const logs = words.logs(ran.logs);
+    const output = new ScriptOutput(placeholders.map(({ value }) => value));
+    const logs = output.logs(ran.logs);
     if (ran.ok) return { result: ran.result, logs };
-    throw new Error([words.error(ran.error), ...(logs.length > 0 ? ["It logged:", ...logs] : [])].join("\n"));
+    throw new Error([output.error(ran.error), ...(logs.length > 0 ? ["It logged:", ...logs] : [])].join("\n"));
   });
   return [read, { ...run, textOf: resultOf }];
 }
 
-/** What a script returned, if it is a text. */
+/** The result of a script when it is a text, else null. */
 function resultOf(ran: JsonValue): string | null {
   const result = (ran as { result?: JsonValue }).result;
   return typeof result === "string" ? result : null;
@@ -91,7 +94,7 @@ function problemOf({ missingEnv, missingTools }: LoadedSkill): string | null {
   return problems.length === 0 ? null : problems.join("; ");
 }
 
-/** What a model may see of a value. */
+/** The value as a model may see it. */
 const shown = (slug: string, { key, value, sensitive }: LoadedEnv) => (sensitive ? placeholderText(slug, key) : value);
 
 function settings({ slug, env }: LoadedSkill): Record<string, string> {
@@ -103,7 +106,7 @@ function settingsText(skill: LoadedSkill): string {
   return lines.length === 0 ? "" : `\n\nSettings:\n\n${lines.join("\n")}`;
 }
 
-/** The instructions, with the values that are no secret in their places. */
+/** The instructions, with values that are not sensitive filled in. */
 function body({ slug, content, env }: LoadedSkill): string {
   const open = env.filter(({ sensitive }) => !sensitive);
   const values = open.map(({ key, value }) => ({ text: placeholderText(slug, key), value, hosts: [] }));

@@ -18,14 +18,16 @@ export async function listAllowed(ctx: Ctx, workspaceId: string): Promise<string
   return rows.map(({ slug }) => slug);
 }
 
-/** Idempotent. Agents that had it enabled before it was disallowed are served it again. Throws 404. */
+/**
+ * Allows a skill; repeating that is no error. Agents that have it enabled from before are served it again. Throws 404.
+ */
 export async function allowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
   await changeAllowance(ctx, "skill.allow", [workspaceId, slug], async (tx, row) => {
     await tx.insert(workspaceSkills).values(row).onConflictDoNothing();
   });
 }
 
-/** Idempotent. Agents keep it enabled, but are served it no longer. Throws 404. */
+/** Disallows a skill; repeating that is no error. Agents keep it enabled, but are served it no longer. Throws 404. */
 export async function disallowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
   await changeAllowance(ctx, "skill.disallow", [workspaceId, slug], async (tx, row) => {
     const { workspaceId: workspace, skillId } = row;

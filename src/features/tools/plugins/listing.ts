@@ -11,21 +11,21 @@ const longestName = 128;
 const longestDescription = 4_096;
 const deepest = 32;
 
-/** What a server listed, as it is kept; `note` says what was left out. */
+/** A server's tools as they are stored; `note` tells the caller which were left out. */
 export interface Listing {
   tools: ListedTool[];
   note: string | null;
 }
 
 /**
- * The tools of a server within bounds, whatever it listed: usable names, each once, schemas that every model provider
- * takes, at most 256 tools and 256 KiB, and nothing of what `scrub` blots out.
+ * The tools of a server within bounds, whatever it listed: usable names, each once; schemas that every model provider
+ * takes; at most 256 tools and 256 KiB; no text that `scrub` blots out.
  */
 export function boundListing(listed: readonly McpTool[], scrub: Scrub = scrubber([])): Listing {
   const usable = new Map<string, ListedTool>();
   let odd = 0;
   for (const tool of listed) {
-    // Under a name with a mark in it the server would not know its tool.
+    // The server would not know a tool by a scrubbed name.
     const fits = isUsableName(tool.name) && !usable.has(tool.name) && scrub(tool.name) === tool.name;
     if (fits) usable.set(tool.name, boundTool(tool, scrub));
     else odd += 1;
@@ -56,7 +56,7 @@ function noteOf(odd: number, first: number | null): string | null {
 
 const isUsableName = (name: string) => name.trim() !== "" && name.length <= longestName && isStorable(name);
 
-/** Scrubbed before it is cut: half a secret would not be known as one. */
+/** The description is scrubbed before it is cut, since half a secret would not be found. */
 function boundTool({ name, description, inputSchema }: McpTool, scrub: Scrub): ListedTool {
   return {
     name,
@@ -67,7 +67,9 @@ function boundTool({ name, description, inputSchema }: McpTool, scrub: Scrub): L
 
 const longestSchema = 64 * 1024;
 
-/** Providers refuse a whole request for one tool whose schema is not an object's: what is none becomes an open one. */
+/**
+ * Providers refuse a request in which one tool has a schema that is not an object's: such a schema becomes an open one.
+ */
 function boundSchema(schema: McpTool["inputSchema"], scrub: Scrub): ListedTool["inputSchema"] {
   const open = { type: "object", properties: {} };
   if (isDeeperThan(schema, deepest)) return open;
@@ -75,6 +77,6 @@ function boundSchema(schema: McpTool["inputSchema"], scrub: Scrub): ListedTool["
   if (typeof clean === "string") return open;
   const { $schema: _, type = "object", properties = {}, ...rest } = JSON.parse(storableJson(clean));
   const sound = type === "object" && isObject(properties);
-  const kept = { ...rest, type, properties };
-  return sound && JSON.stringify(kept).length <= longestSchema ? kept : open;
+  const bounded = { ...rest, type, properties };
+  return sound && JSON.stringify(bounded).length <= longestSchema ? bounded : open;
 }

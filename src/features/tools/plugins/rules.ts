@@ -3,13 +3,13 @@ import { firstHop } from "../../../core/egress-request.ts";
 import type { McpTransport } from "../../../core/ports.ts";
 import { secretLines } from "../../../core/secret-texts.ts";
 
-/** Of the engine's own tools and plugins, and `agent`, which other agents are called by. */
+/** Namespaces of the engine's own tools and plugins, and `agent`, the prefix of agents as tools. */
 const reserved: ReadonlySet<string> = new Set([
   ...["agent", "builtin"],
   ...["github", "render", "hubspot", "markdown-pdf", "files"],
 ]);
 
-/** What is wrong with a namespace; null when nothing is. */
+/** What is wrong with a namespace; null for a valid one. */
 export function namespaceProblem(namespace: string): string | null {
   if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(namespace)) {
     return "namespace: must be 1 to 32 lower-case letters, digits or dashes, and not begin with a dash";
@@ -19,16 +19,16 @@ export function namespaceProblem(namespace: string): string | null {
     : null;
 }
 
-/** What is wrong with the address of a server; null when nothing is. */
+/** What is wrong with the address of a server; null for a valid one. */
 export function urlProblem(url: string): string | null {
   return messageOf(() => parseTarget(url));
 }
 
-/** The client writes these itself. */
+/** Headers that the MCP client sets itself. */
 const protocolHeader = /^(accept|content-type|last-event-id|mcp-.*)$/i;
 const mostHeaders = 32;
 
-/** What is wrong with the headers of a server; null when nothing is. A masked value is as good as the one it stands for. */
+/** What is wrong with the headers of a server; null for valid ones. A masked value is always valid. */
 export function headersProblem(headers: Readonly<Record<string, string>>): string | null {
   const entries = Object.entries(headers).map(([name, value]) => [name, isMask(value) ? "" : value]);
   if (entries.length > mostHeaders) return `must have at most ${mostHeaders} entries`;
@@ -43,7 +43,7 @@ export function headersProblem(headers: Readonly<Record<string, string>>): strin
 
 const mostVariables = 64;
 
-/** What is wrong with the environment of a process; null when nothing is. */
+/** What is wrong with the environment of a process; null for a valid one. */
 export function envProblem(env: Readonly<Record<string, string>>): string | null {
   const names = Object.keys(env);
   if (names.length > mostVariables) return `must have at most ${mostVariables} entries`;
@@ -61,22 +61,23 @@ function messageOf(check: () => unknown): string | null {
 }
 
 const sign = "••••";
-/** Four characters of a shorter value would tell too much of it. */
+/** Of a shorter value four characters would tell too much. */
 const shortestShown = 12;
 
 export const isMask = (value: string) => value.startsWith(sign);
 
 const maskValue = (value: string) => (value.length < shortestShown ? sign : `${sign}${value.slice(-4).toWellFormed()}`);
 
-/** The transport as the wire shows it, without the values of headers and variables. */
+/** The transport as the wire shows it, with masks for the values of headers and variables. */
 export function maskTransport(transport: McpTransport) {
   if (transport.type === "http") return { ...transport, headers: mapValues(transport.headers, maskValue) };
   return { ...transport, args: [...transport.args], env: mapValues(transport.env, maskValue) };
 }
 
 /**
- * The transport with the stored values where masks stand. Throws an `Error` for a mask of nothing, and for headers that
- * would go to another origin than the one they were given for: who may set a plugin up may not read them.
+ * The transport with the stored values in place of masks. Throws an `Error` for a mask without a stored value, and for
+ * masked headers with the address of another origin: whoever sets a plugin up may not read its secrets, so they stay
+ * with their server.
  */
 export function unmaskTransport(given: McpTransport, stored: McpTransport | null): McpTransport {
   if (given.type === "http") {
@@ -106,11 +107,11 @@ function unmask(given: Values, stored: Values, field: string): Values {
 const mapValues = (values: Values, change: (value: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-/** Headers that are no secret, whoever is asked. */
+/** Headers that hold no secret, whatever the server. */
 const harmlessHeaders: ReadonlySet<string> = new Set(["accept-language", "user-agent"]);
-const tellingParameter = /key|token|secret|passw|auth|sig/i;
+const secretParameter = /key|token|secret|passw|auth|sig/i;
 
-/** Variables that are settings and no secret, whatever is started. */
+/** Variables that hold settings and no secret, whatever the process. */
 const plainVariables: ReadonlySet<string> = new Set([
   ...["NODE_ENV", "APP_ENV", "ENVIRONMENT", "LOG_LEVEL", "DEBUG", "PATH", "HOME", "HOST", "PORT"],
   ...["LANG", "LC_ALL", "TZ", "AWS_REGION", "AWS_DEFAULT_REGION"],
@@ -122,13 +123,18 @@ export function transportSecrets(transport: McpTransport): string[] {
   return Object.entries(transport.env).flatMap(([name, value]) => (plainVariables.has(name) ? [] : [value]));
 }
 
-/** The words of JSON Schema that are long enough to be taken for a secret: without them no schema would stay one. */
+/**
+ * Words of JSON Schema that are long enough to count as a secret: if they were blotted out, no schema would stay valid.
+ */
 const schemaWords: ReadonlySet<string> = new Set([
   ...["object", "string", "number", "integer", "boolean"],
   ...["properties", "required", "description", "default"],
 ]);
 
-/** Those of a transport without what would spoil the schemas of a listing, and is no secret. */
+/**
+ * The secrets of a transport without words of JSON Schema, so that blotting them out leaves the schemas of a listing
+ * valid.
+ */
 export function listingSecrets(transport: McpTransport): string[] {
   const isSchemaWord = (line: string) => schemaWords.has(line.toLowerCase());
   return transportSecrets(transport).flatMap((value) => {
@@ -139,14 +145,14 @@ export function listingSecrets(transport: McpTransport): string[] {
 
 function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>): string[] {
   const secret = Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name.toLowerCase()));
-  const parameters = [...new URL(url).searchParams].filter(([name]) => tellingParameter.test(name));
+  const parameters = [...new URL(url).searchParams].filter(([name]) => secretParameter.test(name));
   return [
     ...secret.flatMap(([, value]) => [value, ...credentialsIn(value.trim())]),
     ...parameters.map(([, value]) => value),
   ];
 }
 
-/** What follows a scheme such as `Bearer`, and the password in a `Basic` one. */
+/** The credential after a scheme such as `Bearer`; of `Basic` also user and password. */
 function credentialsIn(value: string): string[] {
   const [, scheme = "", credential = ""] = /^([A-Za-z][\w-]*) +(\S.*)$/.exec(value) ?? [];
   if (scheme.toLowerCase() !== "basic") return [credential];

@@ -14,7 +14,7 @@ export const pluginPath = pluginsPath.extend({
   }),
 });
 
-const kept = "A value that begins with `••••` keeps the stored one.";
+const keepsStored = "A value that begins with `••••` keeps the stored one.";
 const url = zText(2048).openapi({
   description:
     "Its address (Streamable HTTP), shown as it is: a credential belongs into a header. A host inside the network must stand in the policy `httpAllowedHosts`.",
@@ -30,7 +30,7 @@ const args = z
 const env = (description: string) =>
   z.record(zText(128), zText(16_384)).openapi({ description, example: { API_TOKEN: "9f2c1e" } });
 
-/** A rule as a refinement: what it answers is the issue. */
+/** A refinement that reports the text of a rule as its issue. */
 const by =
   <Value>(problem: (value: Value) => string | null) =>
   (value: Value, context: z.RefinementCtx) => {
@@ -42,7 +42,7 @@ const HttpSettings = z
   .object({
     type: z.literal("http"),
     url: url.superRefine(by(urlProblem)),
-    headers: headers(`Sent with every request. ${kept}`).superRefine(by(headersProblem)).default({}),
+    headers: headers(`Sent with every request. ${keepsStored}`).superRefine(by(headersProblem)).default({}),
   })
   .openapi("HttpTransportSettings");
 
@@ -51,7 +51,7 @@ const StdioSettings = z
     type: z.literal("stdio"),
     command,
     args: args.default([]),
-    env: env(`All that the process gets beside PATH and HOME. ${kept}`).superRefine(by(envProblem)).default({}),
+    env: env(`All that the process gets beside PATH and HOME. ${keepsStored}`).superRefine(by(envProblem)).default({}),
   })
   .openapi("StdioTransportSettings", { description: "Needs the setting `ALLOW_STDIO_MCP=true`." });
 

@@ -37,8 +37,8 @@ export async function getPlugin(ctx: Ctx, namespace: string): Promise<Plugin> {
 }
 
 /**
- * Stores the plugin after its server was asked for its tools: one that can't be reached is stored all the same, with the
- * reason. Throws 400 for settings that can't be, and 409 when somebody else changes the plugin meanwhile.
+ * Asks the plugin's server for its tools and stores both. A server that can't be reached is stored with the reason.
+ * Throws 400 for invalid settings, and 409 when somebody else changes the plugin meanwhile.
  */
 export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSettings): Promise<Plugin> {
   const problem = namespaceProblem(namespace);
@@ -54,7 +54,7 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
   const change = {
     action: stored ? "plugin.update" : "plugin.create",
     target: namespace,
-    summary: { kind: settings.kind, ...described(transport), enabled },
+    summary: { kind: settings.kind, ...auditSummary(transport), enabled },
   };
   const row = await write(ctx, change, async (tx) => {
     await requireUnchanged(tx, organizationId, namespace, stored);
@@ -76,7 +76,10 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
   return toPlugin(ctx.cipher, row);
 }
 
-/** Asks the server for its tools again. Throws the 404, 400 for a process that may not be started, 409 for a disabled plugin. */
+/**
+ * Asks the server for its tools again. Throws 404, 400 for a process that may not be started, 409 for a disabled plugin
+ * and for a change by somebody else meanwhile.
+ */
 export async function refreshPlugin(ctx: Ctx, namespace: string): Promise<Plugin> {
   const stored = await requirePlugin(ctx, namespace);
   if (!stored.enabled) throw new EngineError("conflict", "The plugin is disabled: enable it first");
@@ -94,7 +97,7 @@ export async function refreshPlugin(ctx: Ctx, namespace: string): Promise<Plugin
   return toPlugin(ctx.cipher, row);
 }
 
-/** Agents lose its tools with the next turn. Throws the 404. */
+/** Deletes a plugin; agents lose its tools with their next turn. Throws the 404. */
 export async function deletePlugin(ctx: Ctx, namespace: string): Promise<void> {
   const { organizationId } = ctx.membership;
   await requirePlugin(ctx, namespace);
@@ -124,7 +127,7 @@ interface Found {
   status: Plugin["status"];
   lastError: string | null;
   refreshedAt: Date;
-  /** What was known stays when the server can't be reached. */
+  /** Absent when the server can't be reached: the known tools stay. */
   tools?: Listing["tools"];
 }
 
@@ -142,7 +145,10 @@ async function listTools(ctx: Ctx, namespace: string, transport: McpTransport): 
   }
 }
 
-/** One after the other, and none over what the caller has not seen. */
+/**
+ * Makes changes of an organization's plugins wait for each other. Throws 409 when the plugin is not as `seen`, or when
+ * the organization has too many plugins.
+ */
 async function requireUnchanged(
   tx: Db,
   organizationId: string,
@@ -168,7 +174,7 @@ async function requireUnchanged(
   }
 }
 
-/** What a turn may call is part of every agent that is kept in memory. */
+/** Agents in memory hold the plugins' tools, so all agents of the organization load anew. */
 async function touchAgents(tx: Db, organizationId: string): Promise<void> {
   await tx
     .update(agents)
@@ -176,8 +182,8 @@ async function touchAgents(tx: Db, organizationId: string): Promise<void> {
     .where(eq(agents.organizationId, organizationId));
 }
 
-/** For the audit log: where it is, never with what. */
-function described(transport: McpTransport): Record<string, unknown> {
+/** The transport for the audit log: its destination without its secrets. */
+function auditSummary(transport: McpTransport): Record<string, unknown> {
   if (transport.type === "http") {
     return { transport: "http", origin: new URL(transport.url).origin, headers: Object.keys(transport.headers) };
   }

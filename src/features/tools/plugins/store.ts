@@ -10,11 +10,11 @@ import type { Plugin } from "./schema.ts";
 
 export type PluginRow = typeof plugins.$inferSelect;
 
-/** A plugin of an organization whose configuration was opened. */
+/** A plugin with its configuration opened. */
 export interface OpenPlugin {
   organizationId: string;
   namespace: string;
-  /** Another configuration has another one. */
+  /** Differs for each configuration. */
   version: string;
   transport: McpTransport;
   tools: readonly ListedTool[];
@@ -37,10 +37,10 @@ export async function openTransport(cipher: Cipher, row: PluginRow): Promise<Mcp
   return JSON.parse(await cipher.open({ keyId, ciphertext: config }, place(organizationId, namespace)));
 }
 
-/** Sealed with another key it stays the same, so that a connection outlives the rotation of the keys. */
+/** A digest of the open configuration: it stays the same when keys are rotated, and so does the connection. */
 export const versionOf = async (transport: McpTransport) => toHex(await digest(JSON.stringify(transport)));
 
-/** Whether nobody saved anything in between: what is sealed begins with what chance chose. */
+/** Whether the plugin was not saved in between: each sealing begins with a random nonce. */
 export function isUnchanged(seen: PluginRow | null, now: PluginRow | null): boolean {
   const mark = (row: PluginRow | null) => (row ? toHex(row.config.subarray(0, 12)) : null);
   return mark(seen) === mark(now);
@@ -54,12 +54,12 @@ export async function findPlugin(db: Db, organizationId: string, namespace: stri
 export const isPlugin = (organizationId: string, namespace: string) =>
   and(eq(plugins.organizationId, organizationId), eq(plugins.namespace, namespace));
 
-/** By namespace. */
+/** All plugins of an organization, by namespace. */
 export function findPlugins(db: Db, organizationId: string): Promise<PluginRow[]> {
   return db.select().from(plugins).where(eq(plugins.organizationId, organizationId)).orderBy(asc(plugins.namespace));
 }
 
-/** The plugins of an organization that are on, opened for a turn. */
+/** The enabled plugins of an organization, opened for a turn. */
 export async function loadPlugins(db: Db, cipher: Cipher, organizationId: string): Promise<OpenPlugin[]> {
   const rows = (await findPlugins(db, organizationId)).filter(({ enabled, kind }) => enabled && kind === "mcp");
   return Promise.all(

@@ -7,17 +7,20 @@ import { argumentCheck } from "./arguments.ts";
 import { transportSecrets } from "./rules.ts";
 import type { OpenPlugin } from "./store.ts";
 
-/** The tools of these plugins, as turns call them. A server is connected to when the first of its tools is called. */
+/** The tools of these plugins, as turns call them. The first call of a tool connects to its server. */
 export function pluginTools(services: Services, plugins: readonly OpenPlugin[]): Tool[] {
   return plugins.flatMap((plugin) => plugin.tools.map((tool) => pluginTool(services, plugin, tool)));
 }
 
-/** The values of a plugin's configuration that must be blotted out of whatever its tools and their turns say. */
+/** The secrets of a plugin's configuration, which must be scrubbed from all that its tools and their turns say. */
 export function pluginSecrets({ transport }: Pick<OpenPlugin, "transport">): string[] {
   return transportSecrets(transport);
 }
 
-/** A plugin's server for the port, under the policies of this moment. Throws 400 for a process that may not be started. */
+/**
+ * A plugin's server for the MCP port, under the policies of this moment. Throws 400 for a process that may not be
+ * started.
+ */
 export function serverOf({ options, policies }: Services, plugin: Omit<OpenPlugin, "tools">): McpServer {
   const { organizationId, namespace, version, transport } = plugin;
   requireAllowed(transport, options);

@@ -1,13 +1,13 @@
 import { scrubber } from "../../../core/scrub.ts";
 
-/** Less than the sandbox gives of an error, and than the shortest log that it cuts. */
+/** In characters: less than the sandbox's limits of an error and of a log, so that a shorter text was not cut. */
 const wholeUntil = 8_000;
 
 /**
- * What a script said, without the beginning of a value at an end where it was cut, by the sandbox or here: no scrubber
- * would know it for what it is.
+ * The error and the logs of a script. Where the sandbox or this class cut a text, the beginning of a secret value may
+ * be left at the end, which no scrubber would find: it is removed.
  */
-export class ScriptWords {
+export class ScriptOutput {
   readonly #values: readonly string[];
 
   constructor(values: readonly string[]) {
@@ -19,7 +19,7 @@ export class ScriptWords {
     return text.length <= wholeUntil ? text : this.#cut(text.slice(0, wholeUntil));
   }
 
-  /** Of a log that was cut, the last text may not be whole, and a note may follow it. */
+  /** The logs. When they were cut, the last text may be incomplete, and a note may follow it. */
   logs(texts: readonly string[]): string[] {
     const long = texts.reduce((sum, { length }) => sum + length, 0) > wholeUntil;
     return texts.map((text, index) => (long && index >= texts.length - 2 ? this.#cut(text) : text));

@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { threadedScripts } from "../../../src/adapters/node/scripts/pool.ts";
 import { scrubber } from "../../../src/core/scrub.ts";
 import { type LoadedSkill, skillTools } from "../../../src/features/skills/index.ts";
-import { ScriptWords } from "../../../src/features/skills/turn/script-words.ts";
+import { ScriptOutput } from "../../../src/features/skills/turn/script-output.ts";
 import { toolContext } from "../../turn/input.ts";
 
 const secret = "canary-1f2e3d4c5b6a-canary";
@@ -49,12 +49,12 @@ describe("what a script says", () => {
   });
 
   it("is otherwise left as it is", () => {
-    const words = new ScriptWords([secret]);
-    expect(words.error(`ends with ${beginning}`)).toBe(`ends with ${beginning}`);
-    expect(words.logs(["a", `ends with ${beginning}`])).toEqual(["a", `ends with ${beginning}`]);
+    const output = new ScriptOutput([secret]);
+    expect(output.error(`ends with ${beginning}`)).toBe(`ends with ${beginning}`);
+    expect(output.logs(["a", `ends with ${beginning}`])).toEqual(["a", `ends with ${beginning}`]);
     const long = "x".repeat(9_000);
-    expect(words.error(`${long}`)).toBe("x".repeat(8_000));
-    expect(words.logs([beginning, long, `${long}${beginning}`, "[cut]"])).toEqual([beginning, long, long, "[cut]"]);
-    expect(new ScriptWords([]).error(`${"x".repeat(7_999)}🙂`)).toBe(`${"x".repeat(7_999)}\ufffd`);
+    expect(output.error(`${long}`)).toBe("x".repeat(8_000));
+    expect(output.logs([beginning, long, `${long}${beginning}`, "[cut]"])).toEqual([beginning, long, long, "[cut]"]);
+    expect(new ScriptOutput([]).error(`${"x".repeat(7_999)}🙂`)).toBe(`${"x".repeat(7_999)}\ufffd`);
   });
 });
