@@ -33,6 +33,12 @@ export const channels = {
 
 export type Channel = keyof typeof channels;
 
+/** The channel of a stored name. Throws for a name that this release does not know. */
+export function channelOf(name: string): Channel {
+  if (!Object.hasOwn(channels, name)) throw new Error(`There is no channel ${name}`);
+  return name as Channel;
+}
+
 /** The names of the channels that have a trait. */
 export function channelsThat(trait: keyof ChannelTraits): Channel[] {
   return (Object.keys(channels) as Channel[]).filter((channel) => channels[channel][trait]);

@@ -18,6 +18,9 @@ import {
 import { agents } from "./agents.ts";
 import { createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
 
+/** What begins a turn (decisions §5, "conversations"). */
+type TurnSource = "user" | "webhook" | "room" | "scheduled";
+
 const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
 
 const organizationId = () => uuid("organization_id").notNull();
@@ -36,7 +39,7 @@ export const conversations = pgTable(
     ref: text("ref").notNull().unique(),
     channel: text("channel").notNull(),
     channelId: text("channel_id").notNull(),
-    source: text("source").notNull().default("user"),
+    source: text("source").$type<TurnSource>().notNull().default("user"),
     parentId: uuid("parent_id").references((): AnyPgColumn => conversations.id, { onDelete: "set null" }),
     subject: text("subject").notNull(),
     title: text("title"),
@@ -89,7 +92,7 @@ export const turns = pgTable(
     /** The model's messages of a turn that waits for a decision, verbatim. */
     suspended: jsonb("suspended").$type<unknown[]>(),
     door: text("door").notNull(),
-    source: text("source").notNull().default("user"),
+    source: text("source").$type<TurnSource>().notNull().default("user"),
     provider: text("provider"),
     model: text("model"),
     /** The SHA-256 of prompt, tools and skill versions. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub-json.ts";
 import { clip } from "../core/text.ts";
-import { callTool, wireResult } from "./tools.ts";
+import { callTool, type ToolScope, wireResult } from "./tools.ts";
 import type { Hook, HookEvent, HookExecution, JsonObject, JsonValue, TurnInput } from "./types.ts";
 
 /** Whether the reply is held back until a hook had its say about it (spec "Buffered turn"). */
@@ -27,6 +27,9 @@ const indented = (text: string) => text.replaceAll(/\r\n?|[\n\v\f\u0085\u2028\u2
 
 const asText = (value: JsonValue) => (typeof value === "string" ? value : JSON.stringify(value));
 
+/** What the hooks of a turn work with: the input of a turn, or as much of it as there is after its end. */
+export type HookScope = Pick<TurnInput, "conversationRef" | "fresh" | "agent" | "hooks"> & ToolScope;
+
 /** A reply, and the hook whose words it is; null for the model's own. */
 export interface Reply {
   text: string;
@@ -38,7 +41,7 @@ export interface Reply {
  * noted and the rest goes on (decisions §4, "Hooks"); once the turn is aborted, none is begun.
  */
 export async function* runHooks(
-  input: TurnInput,
+  input: HookScope,
   event: HookEvent,
   reply: Reply,
   signal: AbortSignal,
@@ -60,7 +63,7 @@ function replacement({ tool }: Hook, result: JsonValue): string | null {
 }
 
 async function runHook(
-  input: TurnInput,
+  input: HookScope,
   hook: Hook,
   replyText: string,
   signal: AbortSignal,
@@ -106,7 +109,7 @@ export const statePrefix = "state.";
 type Values = (name: string) => string | null;
 
 /** What the placeholders of a hook's arguments stand for; null for what is none. */
-function valuesOf({ agent, conversationRef, origin, fresh, state }: TurnInput, reply: string): Values {
+function valuesOf({ agent, conversationRef, origin, fresh, state }: HookScope, reply: string): Values {
   const values: Record<(typeof placeholderNames)[number], string> = {
     "instance.slug": agent.slug,
     "conversation.id": conversationRef,

@@ -28,6 +28,9 @@ const unapproved = (call: ToolCall) =>
     ? "A person has to approve this, and may not see the secret in its arguments: use its placeholder, or leave it out"
     : "A person has to approve this, which nobody can here";
 
+/** As much of a turn's input as its tools need. */
+export type ToolScope = Pick<TurnInput, "conversation" | "limits" | "origin" | "scrub" | "state" | "tools">;
+
 interface CallOptions {
   signal: AbortSignal;
   clock: Clock;
@@ -46,7 +49,7 @@ const ignore = () => {};
  * ignores its signal, and blots secrets out of what it says. It never rejects.
  */
 export async function callTool(
-  input: TurnInput,
+  input: ToolScope,
   call: ToolCall,
   { signal, clock, approved = false, emit = ignore }: CallOptions,
 ): Promise<ToolResult> {

@@ -11,6 +11,7 @@ import { modelSpec } from "./agent/model.ts";
 import { continueDecided } from "./approvals/continue.ts";
 import { expireWaiting } from "./approvals/waiting.ts";
 import { createComplete } from "./complete.ts";
+import { replySent } from "./end/reply-sent.ts";
 import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
 
 // What every door calls: it knows no HTTP route, and no door.
@@ -57,6 +58,8 @@ export interface Turns extends Pick<RunningTurns, "takeTurn"> {
   embedderOf(slug: string): Promise<Embedder | null>;
   /** Continues the turn about whose calls was decided, or all such turns. */
   continueDecided(turnId: string | null): Promise<void>;
+  /** Runs the `response_sent` hooks of a turn whose reply left after the turn was recorded. */
+  replySent(turnId: string, signal: AbortSignal): Promise<void>;
   contribution: Contribution;
 }
 
@@ -74,6 +77,7 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
     complete: createComplete(services, agents),
     embedderOf: (slug) => agents.serve(slug, async (agent) => embedderFor(services, admit(agent, slug, by).agent)),
     continueDecided: continueTurns,
+    replySent: (turnId, signal) => replySent(services, agents, turnId, signal),
     contribution: {
       ticks: {
         often: () => streams.closeRevoked(),

@@ -55,7 +55,7 @@ export type Exchange = readonly [asked: string | null, answered: string, subject
 interface Circumstances {
   subject?: string;
   channel?: string;
-  source?: string;
+  source?: "user" | "webhook" | "room" | "scheduled";
   provider?: string;
 }
 

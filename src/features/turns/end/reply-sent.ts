@@ -1,0 +1,153 @@
+import { and, asc, count, eq, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { channelOf } from "../../../core/channels.ts";
+import { newId } from "../../../core/ids.ts";
+import { storable, storableJson } from "../../../core/text.ts";
+import type { Database, Db } from "../../../db/client.ts";
+import { agents, conversations, hookExecutions, messages, turns } from "../../../db/schema.ts";
+import { type HookScope, runHooks } from "../../../turn/hooks.ts";
+import { type StateChanges, TurnState } from "../../../turn/state.ts";
+import type { HookExecution, JsonObject, JsonValue, Origin } from "../../../turn/types.ts";
+import { admit } from "../access/admit.ts";
+import type { Agents } from "../access/agents.ts";
+import type { LiveAgent } from "../agent/load.ts";
+import { limitsOf } from "../prepare.ts";
+
+/** A stored turn, as hooks see it after its reply was sent. */
+interface SentTurn {
+  slug: string;
+  conversation: { id: string; ref: string };
+  origin: Origin;
+  state: JsonObject;
+  text: string;
+  fresh: string[];
+}
+
+/**
+ * Runs the `response_sent` hooks of a turn whose reply left after the turn was recorded, as a messenger's does, and
+ * stores what became of them. A turn whose hooks ran already, or that is gone, is left alone. Throws the 404 of an agent
+ * that is off or gone.
+ */
+export async function replySent(
+  services: Services,
+  agents: Agents,
+  turnId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database, clock, policies } = services;
+  const turn = await readTurn(database.db, turnId);
+  if (!turn) return;
+  const by = { type: "engine", whileInactive: false } as const;
+  const agent = await agents.serve(turn.slug, async (found) => {
+    const grant = admit(found, turn.slug, by);
+    await agents.confirm(grant.agent);
+    return grant.agent;
+  });
+  const state = new TurnState(turn.state);
+  const scope = scopeOf(agent, turn, state, limitsOf(policies.values, agent.row.maxSteps));
+  const executions: HookExecution[] = [];
+  const reply = { text: turn.text, hookId: null };
+  for await (const execution of runHooks(scope, "response_sent", reply, signal, clock)) executions.push(execution);
+  if (executions.length > 0) await store(database, { turnId, turn, executions, state });
+}
+
+function scopeOf(agent: LiveAgent, turn: SentTurn, state: TurnState, limits: HookScope["limits"]): HookScope {
+  const { row, hooks, scrub, tools } = agent;
+  return {
+    agent: { id: row.id, slug: row.slug, name: row.name },
+    conversation: { ...turn.conversation, ticket: 0 },
+    conversationRef: turn.conversation.ref,
+    ...{ origin: turn.origin, fresh: turn.fresh, hooks, limits, state, scrub, tools },
+  };
+}
+
+/** Undefined when there is no stored reply, or when its hooks ran. */
+async function readTurn(db: Db, turnId: string): Promise<SentTurn | undefined> {
+  const [row] = await db
+    .select({
+      slug: agents.slug,
+      id: conversations.id,
+      ref: conversations.ref,
+      channel: conversations.channel,
+      channelId: conversations.channelId,
+      state: conversations.state,
+      source: turns.source,
+      subject: turns.subject,
+      text: messages.content,
+    })
+    .from(turns)
+    .innerJoin(agents, eq(agents.id, turns.agentId))
+    .innerJoin(conversations, eq(conversations.id, turns.conversationId))
+    .innerJoin(messages, eq(messages.id, turns.id))
+    .where(eq(turns.id, turnId));
+  if (!row || (await hooksRan(db, turnId))) return undefined;
+  const said = await db
+    .select({ content: messages.content })
+    .from(messages)
+    .where(and(eq(messages.turnId, turnId), eq(messages.role, "user")))
+    .orderBy(asc(messages.seq));
+  const { slug, id, ref, channel, channelId, source, subject, text } = row;
+  return {
+    ...{ slug, conversation: { id, ref }, text, fresh: said.map(({ content }) => content) },
+    origin: { channel: channelOf(channel), channelId, source, depth: 0, subject },
+    state: row.state as JsonObject,
+  };
+}
+
+async function hooksRan(db: Db, turnId: string): Promise<boolean> {
+  const [ran] = await db
+    .select({ ran: count() })
+    .from(hookExecutions)
+    .where(and(eq(hookExecutions.turnId, turnId), eq(hookExecutions.event, "response_sent")));
+  return (ran?.ran ?? 0) > 0;
+}
+
+interface Ran {
+  turnId: string;
+  turn: SentTurn;
+  executions: readonly HookExecution[];
+  state: TurnState;
+}
+
+async function store(database: Database, { turnId, turn, executions, state }: Ran): Promise<void> {
+  const { id } = turn.conversation;
+  const changes = state.changes();
+  await database.transaction(async (tx) => {
+    await tx.insert(hookExecutions).values(
+      executions.map(({ args, result, error, ...execution }, index) => ({
+        ...execution,
+        ...{ id: newId(), conversationId: id, turnId, position: firstPosition + index },
+        error: error === null ? null : storable(error),
+        args: json(args),
+        result: json(result),
+      })),
+    );
+    if (changes && (await takes(tx, id, changes))) {
+      const removed = sql`array(select jsonb_array_elements_text(${json(changes.removed)}))`;
+      const changed = sql`(${conversations.state} || ${json(changes.set)}) - ${removed}`;
+      await tx.update(conversations).set({ state: changed }).where(eq(conversations.id, id));
+    }
+  });
+}
+
+/** Whether the state has room for the changes, with what others wrote meanwhile; locks the conversation. */
+async function takes(tx: Db, conversationId: string, { set, removed }: StateChanges): Promise<boolean> {
+  const [row] = await tx
+    .select({ state: conversations.state })
+    .from(conversations)
+    .where(eq(conversations.id, conversationId))
+    .for("update");
+  const state = new TurnState(row?.state as JsonObject | undefined);
+  try {
+    for (const key of removed) state.set(key, null);
+    for (const [key, value] of Object.entries(set)) state.set(key, value);
+    return row !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Behind the hooks that ran within the turn, of which there are fewer. */
+const firstPosition = 10_000;
+
+const json = (value: JsonValue) => sql`${storableJson(value)}::jsonb`;
