@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Db } from "./db/client.ts";
 import type { AppEnv } from "./http/environment.ts";
-import type { JobHandlers } from "./jobs/attempt.ts";
+import type { JobKinds } from "./jobs/attempt.ts";
 import type { TurnObserver } from "./turn/observers.ts";
 import type { Tool } from "./turn/types.ts";
 
@@ -27,7 +27,7 @@ export interface Contribution {
   /** Told of every turn of this process. */
   observers?: readonly TurnObserver[];
   /** Background work, by kind. */
-  jobs?: JobHandlers;
+  jobs?: JobKinds;
   ticks?: Ticks;
   /** Takes away what the feature keeps of an agent outside the agent's rows, in the transaction that deletes it. */
   beforeAgentDelete?(tx: Db, agentId: string): Promise<void>;

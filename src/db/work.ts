@@ -2,6 +2,9 @@ import { sql } from "drizzle-orm";
 import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { createdAt, id, moment, oneOf } from "./columns.ts";
 
+/** The lane of jobs without an organization. */
+export const commonLane = "00000000-0000-0000-0000-000000000000";
+
 /** Background work, done by the process that claims it. A row is deleted when its work is done. */
 export const jobs = pgTable(
   "jobs",
@@ -10,6 +13,8 @@ export const jobs = pgTable(
     kind: text("kind").notNull(),
     /** Of the jobs with the same kind and key at most one waits, and at most one runs. */
     key: text("key"),
+    /** Jobs of a kind take turns by organization. No foreign key: a job outlives the agent and the organization it is for. */
+    organizationId: uuid("organization_id"),
     payload: jsonb("payload").notNull().default({}),
     /** The job does not run earlier; `-infinity` is at once. */
     runAt: moment("run_at").notNull().default(sql`'-infinity'`),
@@ -32,6 +37,14 @@ export const jobs = pgTable(
       .where(sql`${table.status} = 'pending' and ${table.lockedUntil} is null`),
     index("jobs_due")
       .on(table.runAt, table.id)
+      .where(sql`${table.status} = 'pending' and ${table.lockedUntil} is null`),
+    index("jobs_lanes")
+      .on(
+        table.kind,
+        sql`coalesce(${table.organizationId}, ${sql.raw(`'${commonLane}'`)}::uuid)`,
+        table.runAt,
+        table.id,
+      )
       .where(sql`${table.status} = 'pending' and ${table.lockedUntil} is null`),
     index("jobs_running").on(table.lockedUntil).where(sql`${table.lockedUntil} is not null`),
     index("jobs_failed").on(table.failedAt).where(sql`${table.status} = 'failed'`),

@@ -1,40 +1,47 @@
 import type { Clock } from "../core/ports.ts";
-import type { ClaimedJob } from "./queue.ts";
+import type { ClaimedJob } from "./claim.ts";
 
 export interface Job {
   id: string;
   payload: unknown;
-  /** How often it was begun, this time included. */
+  /** How often the job was begun, this time included. */
   attempt: number;
 }
 
 /**
- * Does a job; what it throws is tried again later. It may be run again after it did its work, when the process or the
- * database went away before that was noted. The signal says that the job is no longer this process's to do.
+ * Does a job; a job whose handler throws is tried again later. The handler may run again after it did its work, when the
+ * process or the database went away before that was noted. The signal says that the job is no longer this process's to do.
  */
 export type JobHandler = (job: Job, signal: AbortSignal) => Promise<void>;
 
-/** By kind. Jobs of other kinds are left to processes that know them. */
-export type JobHandlers = Readonly<Record<string, JobHandler>>;
+/** How jobs of one kind are done. */
+export interface JobKind {
+  run: JobHandler;
+  /** How many run at a time in this process, 8 when absent. Jobs of one organization get half of the places. */
+  limit?: number;
+}
 
-/** A handler that takes longer hangs, and holds a place that others wait for. */
+/** By kind. Jobs of other kinds are left to processes that know them. */
+export type JobKinds = Readonly<Record<string, JobKind>>;
+
+/** A handler that takes longer hangs, and holds a place that other jobs wait for. */
 const longestMs = 10 * 60_000;
 
-/** Runs the job's handler; null when it went well. Ends with the signal even where the handler ignores that. */
+/** Runs the job's handler; answers null when that went well. Ends with the signal even where the handler ignores it. */
 export async function attempt(
   clock: Clock,
-  handlers: JobHandlers,
+  kinds: JobKinds,
   { id, kind, payload, attempts }: ClaimedJob,
   controller: AbortController,
 ): Promise<Error | null> {
   const { signal } = controller;
   const cut = Promise.withResolvers<never>();
-  // Whoever loses the race must not become an unhandled rejection.
+  // A rejection that loses the race must not become an unhandled one.
   cut.promise.catch(() => {});
   signal.addEventListener("abort", () => cut.reject(signal.reason), { once: true });
   const cancel = clock.after(longestMs, () => controller.abort(new Error("It took longer than 10 minutes")));
   try {
-    await Promise.race([handlers[kind]?.({ id, payload, attempt: attempts }, signal), cut.promise]);
+    await Promise.race([kinds[kind]?.run({ id, payload, attempt: attempts }, signal), cut.promise]);
     return null;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

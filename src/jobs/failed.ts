@@ -13,12 +13,13 @@ export interface FailedJob {
 }
 
 export interface JobsReport {
-  /** Due now or later, those that are worked on included. */
+  /** Jobs that are due now or later, running ones included. */
   pending: number;
+  /** Jobs that failed for good, until they are forgotten. */
   failed: number;
-  /** Those of them that failed in the last 24 hours. */
+  /** Jobs that failed for good in the last 24 hours. */
   failedLately: number;
-  /** The newest of those that failed for good, at most 20. */
+  /** The newest failed jobs, at most 20. */
   newest: FailedJob[];
 }
 
@@ -32,13 +33,13 @@ select
       to_char(failed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
     from jobs where status = 'failed' order by failed_at desc limit 20) f) as newest`;
 
-/** What background work there is, and what became of it where that was nothing good. */
+/** Counts the jobs, and lists those that failed last. */
 export async function inspectJobs(database: Database, now: number): Promise<JobsReport> {
   const [row] = await database.query<JobsReport>(report, [new Date(now).toISOString()]);
   return row ?? { pending: 0, failed: 0, failedLately: 0, newest: [] };
 }
 
-/** Forgets what failed 30 days ago. */
+/** Deletes the jobs that failed 30 days ago or earlier. */
 export async function forgetFailed(database: Database, now: number): Promise<void> {
   const before = new Date(now - keptDays * 24 * 60 * 60 * 1000).toISOString();
   await database.query("delete from jobs where status = 'failed' and failed_at < $1::timestamptz", [before]);

@@ -1,92 +1,16 @@
 import { writeArray } from "../db/arrays.ts";
 import { type Database, sqlState } from "../db/client.ts";
 
-/** How long a job is believed to be worked on after its last sign of life. */
+/** How long a job counts as running after its lease was last renewed. */
 export const leaseMs = 30_000;
 
-export interface ClaimedJob {
-  id: string;
-  kind: string;
-  key: string | null;
-  payload: unknown;
-  /** This one included. */
-  attempts: number;
-  max_attempts: number;
-}
-
-export interface DeadJob {
-  id: string;
-  kind: string;
-  key: string | null;
-  attempts: number;
-  last_error: string;
-}
-
-export interface Claim {
-  claimed: ClaimedJob[];
-  /** Given up now: their last process died on them. */
-  dead: DeadJob[];
-  /** When the next job falls due, in milliseconds since the epoch. */
-  next_at: number | null;
-}
-
-/** What names a job that somebody runs. */
+/** A job that a process runs. */
 export interface Held {
   id: string;
   lock: string;
 }
 
-/**
- * $1 now, $2 the kinds, $3 how many, $4 the lock, $5 the end of the lease. A job whose process died goes before new
- * ones; a job waits while another one of its kind and key runs. Exact for any number of processes.
- */
-const claimStatement = `
-with dead as (
-  update jobs set status = 'failed', failed_at = $1::timestamptz, locked_by = null, locked_until = null,
-    last_error = 'The process ended while it ran this job'
-  where id in (
-    select id from jobs
-    where status = 'pending' and locked_until < $1::timestamptz and attempts >= max_attempts and kind = any($2::text[])
-    for update skip locked
-  ) returning id, kind, key, attempts, last_error
-), abandoned as (
-  select id from jobs
-  where status = 'pending' and locked_until < $1::timestamptz and attempts < max_attempts and kind = any($2::text[])
-  order by locked_until limit $3::int for update skip locked
-), due as (
-  select id from jobs j
-  where status = 'pending' and locked_until is null and run_at <= $1::timestamptz and kind = any($2::text[]) and not exists (
-    select 1 from jobs r where r.locked_until is not null and r.kind = j.kind and r.key = j.key
-  )
-  order by run_at, id limit $3::int for update skip locked
-), claimed as (
-  update jobs j set locked_by = $4::uuid, locked_until = $5::timestamptz, attempts = j.attempts + 1
-  from (select id from abandoned union all select id from due limit $3::int) chosen where j.id = chosen.id
-  returning j.id, j.kind, j.key, j.payload, j.attempts, j.max_attempts, j.run_at
-)
-select
-  (select coalesce(jsonb_agg(to_jsonb(c) - 'run_at' order by c.run_at, c.id), '[]') from claimed c) as claimed,
-  (select coalesce(jsonb_agg(to_jsonb(d)), '[]') from dead d) as dead,
-  (select (extract(epoch from min(run_at)) * 1000)::float8 from jobs
-    where status = 'pending' and locked_until is null and run_at > $1::timestamptz and kind = any($2::text[])) as next_at`;
-
-/** Takes up to `limit` jobs of these kinds that are due. */
-export async function claim(
-  database: Database,
-  { kinds, limit, lock, now }: { kinds: readonly string[]; limit: number; lock: string; now: number },
-): Promise<Claim> {
-  const [row] = await database.query<Claim>(claimStatement, [
-    new Date(now).toISOString(),
-    writeArray(kinds),
-    limit,
-    lock,
-    new Date(now + leaseMs).toISOString(),
-  ]);
-  if (!row) throw new Error("The claim answered no row");
-  return row;
-}
-
-/** Says that these are still worked on. Answers those that are still the caller's, by lock and id. */
+/** Renews the leases of these jobs. Answers those that are still the caller's, as lock and id in one text. */
 export async function renew(database: Database, held: readonly Held[], now: number): Promise<Set<string>> {
   const rows = await database.query<Held>(
     `update jobs j set locked_until = $3::timestamptz
@@ -101,7 +25,7 @@ export async function renew(database: Database, held: readonly Held[], now: numb
   return new Set(rows.map(({ lock, id }) => lock + id));
 }
 
-/** The job is done. Answers false when it was no longer the caller's, as all that follow do. */
+/** Deletes a job that is done. Answers false when it was no longer the caller's, as do `retry`, `release` and `giveUp`. */
 export async function complete(database: Database, { id, lock }: Held): Promise<boolean> {
   const rows = await database.query("delete from jobs where id = $1 and locked_by = $2 returning 1 as done", [
     id,
@@ -110,7 +34,7 @@ export async function complete(database: Database, { id, lock }: Held): Promise<
   return rows.length > 0;
 }
 
-/** The job is to be tried again at `runAt`; if the same work was enqueued meanwhile, that will do. */
+/** Has the job tried again at `runAt`; a job of its key that was enqueued meanwhile takes its place. */
 export async function retry(
   database: Database,
   { id, lock }: Held,
@@ -125,7 +49,7 @@ export async function retry(
   );
 }
 
-/** The job is free for others at once, and this attempt does not count. */
+/** Frees the job for other processes at once; this attempt does not count. */
 export async function release(database: Database, { id, lock }: Held): Promise<boolean> {
   return unlessNewer(database, { id, lock }, () =>
     database.query(
@@ -136,7 +60,7 @@ export async function release(database: Database, { id, lock }: Held): Promise<b
   );
 }
 
-/** The job failed for good. */
+/** Notes that the job failed for good. */
 export async function giveUp(
   database: Database,
   { id, lock }: Held,
@@ -151,7 +75,7 @@ export async function giveUp(
   return rows.length > 0;
 }
 
-/** Only one job of a kind and key may wait: where a newer one does, the caller's is that one's work. */
+/** Only one job of a kind and key may wait (`jobs_key`), so a newer one that waits takes over the work of the caller's. */
 async function unlessNewer(database: Database, held: Held, update: () => Promise<object[]>): Promise<boolean> {
   try {
     return (await update()).length > 0;

@@ -2,11 +2,12 @@ import type { Services } from "../context.ts";
 import { clip, storable } from "../core/text.ts";
 import { patiently } from "../db/retry.ts";
 import { backoffMs } from "./backoff.ts";
-import { type ClaimedJob, complete, type DeadJob, giveUp, type Held, retry } from "./queue.ts";
+import type { ClaimedJob, DeadJob } from "./claim.ts";
+import { complete, giveUp, type Held, retry } from "./queue.ts";
 
 type Settling = Pick<Services, "database" | "clock" | "log">;
 
-/** Notes how a job ended: done, to be tried again, or failed for good. False: it was no longer the caller's. */
+/** Notes how a job ended: done, to be tried again, or failed for good. Answers false when it was no longer the caller's. */
 export async function settle(services: Settling, job: ClaimedJob, held: Held, problem: Error | null): Promise<boolean> {
   // A job whose end is not noted would be done once more. Its lease is renewed meanwhile.
   return patiently(services.clock, () =>
@@ -30,7 +31,7 @@ async function setBack({ database, clock, log }: Settling, job: ClaimedJob, held
   return kept;
 }
 
-/** The one line about a job that nobody will try again. */
+/** Writes the one line of the log about a job that is not tried again. */
 export function sayFailed(log: Services["log"], { id, last_error, ...job }: DeadJob, err?: Error): void {
   log.error({ jobId: id, ...job, ...(err ? { err } : { error: last_error }) }, "A job failed for good");
 }

@@ -2,14 +2,14 @@ import type { Services } from "../context.ts";
 import { EngineError } from "../core/errors.ts";
 import type { JobHandler } from "./attempt.ts";
 
-/** Whether an agent may not be asked now: it is off or gone, or its budget is spent. Trying again soon would not help. */
+/** Whether the error says that an agent is off or gone, or that its budget is spent. Trying again soon would not help. */
 export function isRefusal(error: unknown): error is EngineError {
   return error instanceof EngineError && ["not-found", "rate-limited"].includes(error.code);
 }
 
 /**
- * Ends work well whose agent may not be asked now. For work that comes back with the agent's next turn, and then does
- * what is left over.
+ * A handler that ends well when the agent refuses (`isRefusal`). For work that the agent's next turn enqueues again, and
+ * that then does the rest as well.
  */
 export function unlessRefused({ log }: Pick<Services, "log">, handler: JobHandler): JobHandler {
   return async (job, signal) => {

@@ -1,50 +1,51 @@
 import type { Services } from "../context.ts";
 import { newId } from "../core/ids.ts";
-import { attempt, type JobHandlers } from "./attempt.ts";
+import { attempt, type JobKinds } from "./attempt.ts";
+import { type ClaimedJob, claim, type InLane } from "./claim.ts";
 import { forgetFailed } from "./failed.ts";
-import { type ClaimedJob, claim, type Held, leaseMs, release, renew } from "./queue.ts";
+import { createPlaces } from "./places.ts";
+import { type Held, leaseMs, release, renew } from "./queue.ts";
 import { sayFailed, settle } from "./settle.ts";
 
 export interface Worker {
-  /** There may be work, now or at this time (milliseconds since the epoch): call it after the commit of what enqueued some. */
+  /** Says that a job may be due, now or at this time (milliseconds since the epoch). Call it after the commit that enqueued it. */
   wake(at?: number): void;
-  /** Begins what is due, whoever enqueued it. Call it every 10 seconds. */
+  /** Begins the jobs that are due, whichever process enqueued them. Call it every 10 seconds. */
   tick(): Promise<void>;
-  /** Does what is due until nothing is. */
+  /** Does the jobs that are due until none is. */
   work(): Promise<void>;
-  /** Takes no more jobs, lets running ones finish for `graceMs`, and frees the rest for others. */
+  /** Takes no more jobs, lets running ones finish for `graceMs`, and frees the rest for other processes. */
   stop(graceMs: number): Promise<void>;
 }
 
-interface Running extends Held {
-  /** False: taken over by another process, or freed. */
+interface Running extends Held, InLane {
+  /** False once the job was taken over by another process, or freed. */
   ours: boolean;
   controller: AbortController;
   ended: Promise<void>;
 }
 
-const concurrency = 4;
 const beatMs = leaseMs / 6;
 /** A job that falls due later is found by the next `tick`. */
 const horizonMs = 10_000;
 const restMs = 1_000;
 const hourMs = 60 * 60_000;
 
-/** Does the jobs of these kinds, at most 4 at a time in this process. */
-export function createWorker(services: Pick<Services, "database" | "clock" | "log">, handlers: JobHandlers): Worker {
+/** Does the jobs of these kinds, of each kind no more at a time than its limit. */
+export function createWorker(services: Pick<Services, "database" | "clock" | "log">, kinds: JobKinds): Worker {
   const { database, clock, log } = services;
-  const kinds = Object.keys(handlers);
+  const places = createPlaces(kinds);
   const running = new Map<string, Running>();
   let stopping = false;
   let beating = false;
   let more = false;
   let filling: Promise<void> | null = null;
   let cancelTimer = () => {};
-  /** When the timer is to wake; nothing is asked of the database before that. */
+  /** When the timer wakes the worker; it asks the database for nothing before that. */
   let timerAt = Number.POSITIVE_INFINITY;
   let tidyAt = 0;
 
-  /** Takes what is due into the free places; a call while one is under way makes it look again. */
+  /** Takes due jobs into the free places; a call during another one makes that look again. */
   const fill = (): Promise<void> => {
     more = true;
     filling ??= fillUp();
@@ -63,15 +64,17 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
   };
 
   const takeDue = async () => {
-    const free = concurrency - running.size;
-    if (free <= 0 || kinds.length === 0) return;
+    const jobs = [...running.values()];
+    const free = places.free(jobs);
+    if (free.length === 0) return;
     const lock = newId();
-    const { claimed, dead, next_at } = await claim(database, { kinds, limit: free, lock, now: clock.now() });
+    const { claimed, dead, next_at } = await claim(database, { places: free, running: jobs, lock, now: clock.now() });
+    places.served(claimed);
     for (const job of dead) sayFailed(log, job);
-    // What waited for one of the same key may go now.
+    // A job that waited for a dead one of its key may go now.
     if (dead.length > 0) more = true;
     for (const job of claimed) start(job, lock);
-    if (claimed.length < free && next_at !== null) wakeAt(next_at);
+    if (next_at !== null) wakeAt(next_at);
   };
 
   const wakeAt = (at: number) => {
@@ -95,7 +98,9 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
   };
 
   const start = (job: ClaimedJob, lock: string) => {
-    const run: Running = { id: job.id, lock, ours: true, controller: new AbortController(), ended: Promise.resolve() };
+    const { id, kind, lane } = job;
+    const controller = new AbortController();
+    const run: Running = { id, kind, lane, lock, ours: true, controller, ended: Promise.resolve() };
     running.set(job.id, run);
     run.ended = perform(job, run).finally(() => {
       forget(run);
@@ -106,7 +111,7 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
 
   const perform = async (job: ClaimedJob, run: Running) => {
     const { id: jobId, kind } = job;
-    const problem = await attempt(clock, handlers, job, run.controller);
+    const problem = await attempt(clock, kinds, job, run.controller);
     if (!run.ours) return;
     try {
       const settled = await settle(services, job, run, problem);
@@ -120,7 +125,7 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
     if (running.get(run.id) === run) running.delete(run.id);
   };
 
-  /** Signs of life, as long as there is any; one that hangs keeps no other back. */
+  /** Renews the leases as long as a job runs. A renewal that hangs does not keep the next one back. */
   const beat = () => {
     if (beating || running.size === 0) return;
     beating = true;
@@ -139,7 +144,7 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
   };
 
   const drop = (run: Running, reason: string) => {
-    // One that ended meanwhile has no lease any more, and that is as it should be.
+    // A job that ended meanwhile has no lease any more, rightly.
     if (running.get(run.id) !== run) return;
     run.ours = false;
     forget(run);

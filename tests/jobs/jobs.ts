@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import type { Clock, Log } from "../../src/core/ports.ts";
 import type { Database } from "../../src/db/client.ts";
 import { jobs } from "../../src/db/schema.ts";
-import type { JobHandlers } from "../../src/jobs/attempt.ts";
+import type { JobHandler, JobKind } from "../../src/jobs/attempt.ts";
 import { enqueue, type JobOptions } from "../../src/jobs/enqueue.ts";
 import { createWorker } from "../../src/jobs/worker.ts";
 import { TestClock } from "../clock.ts";
@@ -36,8 +36,8 @@ export async function jobHarness(given?: Database) {
   onTestFinished(close);
   const clock = new TestClock();
   const { log, lines } = keepLines();
-  const worker = (handlers: JobHandlers, own: Clock = clock) => {
-    const made = createWorker({ database, clock: own, log }, handlers);
+  const worker = (kinds: Readonly<Record<string, JobHandler | JobKind>>, own: Clock = clock) => {
+    const made = createWorker({ database, clock: own, log }, Object.fromEntries(Object.entries(kinds).map(asKind)));
     onTestFinished(() => made.stop(0));
     return made;
   };
@@ -52,6 +52,11 @@ export async function jobHarness(given?: Database) {
     at: (ms: number) => new Date(clock.now() + ms),
   };
 }
+
+const asKind = ([name, kind]: [string, JobHandler | JobKind]): [string, JobKind] => [
+  name,
+  typeof kind === "function" ? { run: kind } : kind,
+];
 
 /** A handler that waits until the test lets it go on, and says when it began. */
 export function gate() {

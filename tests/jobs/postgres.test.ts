@@ -2,7 +2,12 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
+import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { newId } from "../../src/core/ids.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { commonLane } from "../../src/db/work.ts";
+import { claim } from "../../src/jobs/claim.ts";
 import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
 import { follow } from "../runtime/program.ts";
 import { jobHarness } from "./jobs.ts";
@@ -54,6 +59,33 @@ describe.skipIf(!server)("several processes", () => {
     expect([...one.lines, ...two.lines]).toEqual([]);
   });
 
+  test("keep to the limits of each, and to the shares of organizations", async () => {
+    const { pools } = await twoPools();
+    const [one, two] = [await jobHarness(pools[0]), await jobHarness(pools[1])];
+    const done: string[] = [];
+    const watched = () => {
+      const running: string[] = [];
+      const run = async ({ id, payload }: { id: string; payload: unknown }) => {
+        const { of } = payload as { of: string };
+        running.push(of);
+        expect(running.length).toBeLessThanOrEqual(4);
+        expect(running.filter((other) => other === of).length).toBeLessThanOrEqual(2);
+        await pools[0].query("select 1", []);
+        running.splice(running.indexOf(of), 1);
+        done.push(id);
+      };
+      return { count: { run, limit: 4 } };
+    };
+    const organizations = [newId(), newId(), newId()];
+    for (let n = 0; n < 120; n += 1) {
+      const organizationId = organizations[n % 3] ?? "";
+      await one.enqueue("count", { of: organizationId }, { organizationId });
+    }
+    await Promise.all([one.worker(watched()).work(), two.worker(watched()).work()]);
+    expect([done.length, new Set(done).size, await one.rows()]).toEqual([120, 120, []]);
+    expect([...one.lines, ...two.lines]).toEqual([]);
+  });
+
   test("one that is killed loses no work: another one does it when its lease is over", async () => {
     const { url, pools } = await twoPools();
     const h = await jobHarness(pools[0]);
@@ -92,5 +124,77 @@ describe.skipIf(!server)("several processes", () => {
     expect(done).toEqual([{ n: 2 }]);
     await worker.work();
     expect(done).toEqual([{ n: 2 }, { n: 1 }]);
+  });
+});
+
+describe.skipIf(!server)("on PostgreSQL", () => {
+  interface Plan {
+    "Node Type": string;
+    "Relation Name"?: string;
+    "Actual Rows": number;
+    "Actual Loops": number;
+    Plans?: Plan[];
+  }
+
+  const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+  test("a claim looks at a few jobs only, however many are due", async () => {
+    const { pools } = await twoPools();
+    const [database] = pools;
+    await database.query(
+      `insert into jobs (id, kind, key, organization_id, run_at)
+       select gen_random_uuid(), 'count', n::text, md5((n % 50)::text)::uuid,
+         now() + case when n % 4 = 0 then interval '1 hour' else interval '-1 hour' end
+       from generate_series(1, 6400) n`,
+      [],
+    );
+    await database.query("analyze jobs", []);
+    const plans: Plan[] = [];
+    const explaining: Database = {
+      ...database,
+      async query(text, parameters) {
+        const explain = `explain (analyze, format json) ${text}`;
+        const [row] = await database.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(explain, parameters);
+        plans.push(...(row?.["QUERY PLAN"].map(({ Plan }) => Plan) ?? []));
+        return [];
+      },
+    };
+    const places = [{ kind: "count", free: 8, share: 4, after: commonLane }];
+    const claiming = claim(explaining, { places, running: [], lock: newId(), now: Date.now() });
+    await expect(claiming).rejects.toThrow("The claim answered no row");
+    const scans = plans.flatMap(nodesOf).filter((node) => node["Relation Name"] === "jobs");
+    expect(scans.map((node) => node["Node Type"])).not.toContain("Seq Scan");
+    const read = scans.map((node) => node["Actual Rows"] * node["Actual Loops"]);
+    expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(100);
+    const rows = await database.query("select 1 from jobs where locked_until is not null", []);
+    expect(rows).toHaveLength(8);
+  });
+
+  test("jobs of the release before organizations took turns are done after its upgrade, and beside it", async () => {
+    const url = await createDatabase(server?.url ?? "");
+    onTestFinished(() => dropDatabase(url));
+    const target = { url };
+    const migrations = readMigrations();
+    const upgrade = migrations.findIndex(({ sql }) => sql.some((text) => text.includes("jobs_lanes")));
+    expect(upgrade).toBeGreaterThan(0);
+    const database = openDatabase(target, { max: 4, prepare: true, deadlineMs: 10_000, clock: systemClock });
+    onTestFinished(() => database.close());
+    await database.query("drop schema public cascade; create schema public; drop schema if exists drizzle cascade", []);
+    const options = { clock: systemClock, timeoutMs: 10_000 };
+    await migrate(target, migrations.slice(0, upgrade), options);
+    const enqueueOld = (n: number, lease = "null::uuid, null::timestamptz") =>
+      database.query(
+        `insert into jobs (id, kind, payload, locked_by, locked_until)
+         select $1::uuid, 'count', jsonb_build_object('n', $2::int), ${lease}`,
+        [newId(), n],
+      );
+    await enqueueOld(1);
+    await enqueueOld(2, "gen_random_uuid(), '2020-01-01'");
+    await migrate(target, migrations, options);
+    await enqueueOld(3);
+    const h = await jobHarness(database);
+    const done: unknown[] = [];
+    await h.worker({ count: async ({ payload }) => void done.push(payload) }).work();
+    expect(done).toEqual([{ n: 2 }, { n: 1 }, { n: 3 }]);
   });
 });

@@ -9,10 +9,12 @@ const database = openDatabase({ url }, { max: 2, prepare: true, deadlineMs: 5_00
 const worker = createWorker(
   { database, clock: systemClock, log: silent },
   {
-    count: ({ id }) =>
-      new Promise(() => {
-        process.stdout.write(`took ${id}\n`);
-      }),
+    count: {
+      run: ({ id }) =>
+        new Promise(() => {
+          process.stdout.write(`took ${id}\n`);
+        }),
+    },
   },
 );
 await worker.tick();

@@ -5,7 +5,7 @@ import { randomHex } from "../../core/ids.ts";
 import type { Complete } from "../../core/ports.ts";
 import type { Database } from "../../db/client.ts";
 import { agents, conversations, messages, turns } from "../../db/schema.ts";
-import type { JobHandler, JobHandlers } from "../../jobs/attempt.ts";
+import type { JobHandler, JobKinds } from "../../jobs/attempt.ts";
 import { isRefusal } from "../../jobs/unless-refused.ts";
 import { type Description, descriptionPrompt, firstWords, readDescription, type Wanted } from "./description-prompt.ts";
 import { wantedOf } from "./rules.ts";
@@ -23,8 +23,8 @@ interface Needs {
 }
 
 /** What this feature does in the background. */
-export function conversationJobs(needs: Needs): JobHandlers {
-  return { [description]: describeConversation(needs) };
+export function conversationJobs(needs: Needs): JobKinds {
+  return { [description]: { run: describeConversation(needs) } };
 }
 
 const Payload = z.object({ conversationId: z.uuid() });

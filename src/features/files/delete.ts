@@ -5,7 +5,7 @@ import type { Cipher } from "../../core/cipher.ts";
 import { fromBase64, newId, toBase64 } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, conversations, files } from "../../db/schema.ts";
-import type { JobHandler, JobHandlers } from "../../jobs/attempt.ts";
+import type { JobHandler, JobKinds } from "../../jobs/attempt.ts";
 import { enqueue } from "../../jobs/enqueue.ts";
 import { bucketOf, type FileRow, open, type S3Keys } from "./storage.ts";
 
@@ -36,7 +36,7 @@ export async function deleteFilesOf(tx: Db, cipher: Cipher, owner: Owner): Promi
     .update(files)
     .set({ status: "deleting" })
     .where(and(own, ne(files.status, "deleting")))
-    .returning({ id: files.id, store: files.store });
+    .returning({ id: files.id, organizationId: files.organizationId, store: files.store });
   await enqueueDeletion(tx, cipher, agentId, rows);
   return rows.length;
 }
@@ -56,7 +56,7 @@ async function lockOwner(tx: Db, owner: Owner): Promise<string | null> {
   return row?.agentId ?? null;
 }
 
-type Doomed = Pick<FileRow, "id" | "store">;
+export type Doomed = Pick<FileRow, "id" | "organizationId" | "store">;
 
 /** Leaves the deletion to jobs. Answers the files that no job can delete: the agent's keys to its bucket are gone. */
 export async function enqueueDeletion(
@@ -68,13 +68,21 @@ export async function enqueueDeletion(
   const inBucket = rows.some(({ store }) => store === "s3");
   const keys = inBucket && agentId !== null ? await bucketOf(tx, cipher, agentId) : null;
   const lost = keys ? [] : rows.filter(({ store }) => store === "s3");
-  const ids = rows.filter((row) => !lost.includes(row)).map(({ id }) => id);
-  for (let start = 0; start < ids.length; start += batchSize) {
+  for (const { organizationId, ids } of batchesOf(rows.filter((row) => !lost.includes(row)))) {
     const batch = newId();
-    const payload = { batch, files: ids.slice(start, start + batchSize), ...(await sealKeys(cipher, batch, keys)) };
-    await enqueue(tx, deletion, payload, { key: batch, maxAttempts });
+    const payload = { batch, files: ids, ...(await sealKeys(cipher, batch, keys)) };
+    await enqueue(tx, deletion, payload, { key: batch, organizationId, maxAttempts });
   }
   return lost;
+}
+
+/** Files of deleted agents may belong to several organizations; those of a batch belong to one. */
+function* batchesOf(rows: readonly Doomed[]) {
+  for (const [organizationId, ofOne] of Map.groupBy(rows, (row) => row.organizationId)) {
+    for (let start = 0; start < ofOne.length; start += batchSize) {
+      yield { organizationId, ids: ofOne.slice(start, start + batchSize).map(({ id }) => id) };
+    }
+  }
 }
 
 const sealedAs = (batch: string) => `files:${batch}`;
@@ -96,8 +104,8 @@ const Keys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 type Needs = Pick<Services, "database" | "cipher" | "files">;
 
 /** The jobs of this feature. */
-export function fileJobs(services: Needs): JobHandlers {
-  return { [deletion]: deleteBatch(services) };
+export function fileJobs(services: Needs): JobKinds {
+  return { [deletion]: { run: deleteBatch(services) } };
 }
 
 /**

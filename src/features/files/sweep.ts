@@ -50,7 +50,7 @@ function findUnattended({ db }: Database) {
     .from(jobs)
     .where(eq(jobs.kind, deletion));
   return db
-    .select({ id: files.id, agentId: files.agentId, store: files.store })
+    .select({ id: files.id, agentId: files.agentId, organizationId: files.organizationId, store: files.store })
     .from(files)
     .where(and(eq(files.status, "deleting"), notInArray(files.id, attended)))
     .orderBy(sql`random()`)

@@ -1,10 +1,10 @@
-import type { JobHandlers } from "../../jobs/attempt.ts";
+import type { JobKinds } from "../../jobs/attempt.ts";
 import { extractionJobs } from "./extraction/extract.ts";
 import { embeddingJobs } from "./meaning/embed.ts";
 
 type Needs = Parameters<typeof embeddingJobs>[0] & Parameters<typeof extractionJobs>[0];
 
 /** The background work of memories. */
-export function memoryJobs(needs: Needs): JobHandlers {
+export function memoryJobs(needs: Needs): JobKinds {
   return { ...extractionJobs(needs), ...embeddingJobs(needs) };
 }

@@ -57,7 +57,7 @@ export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory)
       write(ctx, change, async (tx) => {
         const saved = await storeMemory(tx, { ...fact, agent, subject: fact.subject ?? "" });
         Object.assign(summary, { memoryId: saved.memory.id, event: saved.event });
-        await enqueueEmbedding(ctx, tx, agent.id);
+        await enqueueEmbedding(ctx, tx, agent);
         return saved;
       }),
     );

@@ -34,7 +34,7 @@ export function memoryTools(
     }).catch((error: unknown) => {
       throw sqlState(error) === "23503" ? new Error("This assistant is being deleted") : error;
     });
-    await enqueueEmbedding(services, database.db, agent.id);
+    await enqueueEmbedding(services, database.db, agent);
     const { content, category, importance } = saved.memory;
     return { event: saved.event, memory: { content, category, importance } };
   });

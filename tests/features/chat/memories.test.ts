@@ -31,6 +31,22 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
   return { ...h, asked, fast, main, conversations: rows, stored: () => db.select().from(memories), waiting, rest };
 }
 
+test("what a turn leaves for later takes turns with the work of other organizations", async () => {
+  const h = await remembering();
+  h.services.options.vectors = true;
+  await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
+  const { slug, headers } = h.agent;
+  await h.request("/memories", { method: "POST", headers, json: { instanceId: slug, content: "Likes tea" } });
+  const [conversation] = await h.conversations();
+  const left = (await h.waiting()).map(({ kind, organizationId }) => [kind, organizationId]);
+  const organizationId = conversation?.organizationId;
+  expect(left.toSorted()).toEqual([
+    ["describeConversation", organizationId],
+    ["embedMemories", organizationId],
+    ["extractMemories", organizationId],
+  ]);
+});
+
 const system = ({ calls }: ScriptedModel) => JSON.stringify(calls.at(-1)?.prompt[0]);
 
 test("what turns tell of the user is learned by the fast model once they rest, and known in the next conversation", async () => {

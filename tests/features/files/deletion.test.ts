@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createCipher } from "../../../src/core/cipher.ts";
+import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, files, jobs } from "../../../src/db/schema.ts";
 import { deleteFilesOf, fileJobs } from "../../../src/features/files/delete.ts";
 import { createFileSweep } from "../../../src/features/files/sweep.ts";
@@ -221,6 +222,21 @@ describe("the sweep", () => {
     await h.worker.work();
     expect(await h.rows()).toEqual([]);
     expect(h.s3.objects.size).toBe(0);
+  });
+
+  test("gives each organization a job of its own", async () => {
+    const h = await filesHarness();
+    await h.store();
+    await h.store();
+    const other = newId();
+    await h.db.update(files).set({ status: "deleting", agentId: null });
+    const { id } = await h.store();
+    await h.db.update(files).set({ status: "deleting", organizationId: other }).where(eq(files.id, id));
+    await h.store();
+    await deleteConversation(h);
+    await createFileSweep(h.services)();
+    const owners = (await h.jobs()).map(({ organizationId }) => organizationId);
+    expect(owners.toSorted()).toEqual([h.agent.organizationId, h.agent.organizationId, other].toSorted());
   });
 
   test("waits for the keys of an agent that lost them, and says what a deleted one leaves in its bucket", async () => {

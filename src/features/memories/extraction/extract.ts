@@ -3,7 +3,7 @@ import type { Services } from "../../../context.ts";
 import { randomHex } from "../../../core/ids.ts";
 import type { Complete } from "../../../core/ports.ts";
 import { sqlState } from "../../../db/client.ts";
-import type { JobHandler, JobHandlers } from "../../../jobs/attempt.ts";
+import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { enqueueEmbedding } from "../meaning/embed.ts";
@@ -26,8 +26,8 @@ interface Needs {
 }
 
 /** Jobs that learn facts from conversations, each from a bounded part of one. */
-export function extractionJobs(needs: Needs): JobHandlers {
-  return { [extraction]: unlessRefused(needs.services, extractMemories(needs)) };
+export function extractionJobs(needs: Needs): JobKinds {
+  return { [extraction]: { run: unlessRefused(needs.services, extractMemories(needs)) } };
 }
 
 const Payload = z.object({ conversationId: z.uuid() });
@@ -53,7 +53,7 @@ function extractMemories(needs: Needs): JobHandler {
     const rest = unread.length > batch.length;
     if (rest) {
       const { kind, key, payload: same } = extractionOf(source.conversationId);
-      await enqueue(database.db, kind, same, { key });
+      await enqueue(database.db, kind, same, { key, organizationId: source.agent.organizationId });
     }
     const last = batch.at(-1)?.seq ?? 0;
     await markRead(database, source, rest ? last : Math.max(last, source.lastSeq));
@@ -88,7 +88,7 @@ async function learn({ services, complete }: Needs, source: Source, messages: Un
   for (const fact of facts) {
     await saveMemory(database, { ...fact, agent, subject, conversationId }).catch(unlessGone);
   }
-  if (facts.length > 0) await enqueueEmbedding(services, database.db, agent.id);
+  if (facts.length > 0) await enqueueEmbedding(services, database.db, agent);
 }
 
 /** Null when the model answered something else than facts twice. */

@@ -9,7 +9,7 @@ import { assign, column, insertInto } from "../../../db/fragments.ts";
 import { agents, memories } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { memoryVectors } from "../../../db/vectors.ts";
-import type { JobHandler, JobHandlers } from "../../../jobs/attempt.ts";
+import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { toText } from "./find-near.ts";
@@ -21,9 +21,11 @@ const batch = 32;
 
 type Has = Pick<Services, "options">;
 
+type Rememberer = Pick<typeof agents.$inferSelect, "id" | "organizationId">;
+
 /** Enqueues the embedding of an agent's new and changed memories, where the database has vectors. */
-export async function enqueueEmbedding({ options }: Has, db: Db, agentId: string): Promise<void> {
-  if (options.vectors) await enqueue(db, embedding, { agentId }, { key: agentId });
+export async function enqueueEmbedding({ options }: Has, db: Db, { id, organizationId }: Rememberer): Promise<void> {
+  if (options.vectors) await enqueue(db, embedding, { agentId: id }, { key: id, organizationId });
 }
 
 /** Enqueues the embedding of all memories without a vector, at a start: the database may have vectors since then. */
@@ -31,8 +33,11 @@ export async function enqueueMissing({ options, database }: Has & Pick<Services,
   if (!options.vectors) return;
   const { db } = database;
   const missing = withVectors(db).where(and(eq(memories.agentId, agents.id), outdated));
-  const rows = await db.select({ agentId: agents.id }).from(agents).where(exists(missing));
-  for (const { agentId } of rows) await enqueueEmbedding({ options }, db, agentId);
+  const rows = await db
+    .select({ id: agents.id, organizationId: agents.organizationId })
+    .from(agents)
+    .where(exists(missing));
+  for (const agent of rows) await enqueueEmbedding({ options }, db, agent);
 }
 
 interface Needs {
@@ -42,8 +47,8 @@ interface Needs {
 }
 
 /** Jobs that embed memories, so that they are found by meaning. */
-export function embeddingJobs(needs: Needs): JobHandlers {
-  return { [embedding]: unlessRefused(needs.services, embedMemories(needs)) };
+export function embeddingJobs(needs: Needs): JobKinds {
+  return { [embedding]: { run: unlessRefused(needs.services, embedMemories(needs)) } };
 }
 
 const Payload = z.object({ agentId: z.uuid() });
@@ -52,8 +57,12 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
   const { database, options } = services;
   return async ({ payload }, signal) => {
     const { agentId } = Payload.parse(payload);
-    const [agent] = await database.db.select({ slug: agents.slug }).from(agents).where(eq(agents.id, agentId));
-    const embedder = agent && options.vectors ? await embedderOf(agent.slug) : null;
+    const [agent] = await database.db
+      .select({ id: agents.id, organizationId: agents.organizationId, slug: agents.slug })
+      .from(agents)
+      .where(eq(agents.id, agentId));
+    if (!agent || !options.vectors) return;
+    const embedder = await embedderOf(agent.slug);
     if (!embedder) return;
     const stale = await readStale(database, agentId, embedder.model);
     if (stale.length === 0) return;
@@ -63,7 +72,7 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
     );
     signal.throwIfAborted();
     await store(database, embedder.model, stale, vectors);
-    if (stale.length === batch) await enqueueEmbedding(services, database.db, agentId);
+    if (stale.length === batch) await enqueueEmbedding(services, database.db, agent);
   };
 }
 

@@ -34,7 +34,7 @@ const recordStatement = `
       -- What went wrong may be asked for again with the same key.
       idempotency_key = case when $3 in ('done', 'approval') then idempotency_key end
     where id = $1 and owner = $2 and status in ('queued', 'running')
-    returning conversation_id, agent_id, reserved,
+    returning conversation_id, agent_id, organization_id, reserved,
       -- One that began before there was a budget counts as well, if there is one now.
       coalesce(budget_month, date_trunc('month', created_at at time zone 'UTC')::date) as budget_month
   ), settled as (
@@ -75,9 +75,9 @@ const recordStatement = `
   ), attached as (
     update files f set message_id = $20::uuid from conversation c where f.conversation_id = c.id and f.id = any($19::uuid[])
   ), work as (
-    insert into jobs (id, kind, key, payload, run_at)
-    select j.id, j.kind, j.key, j.payload, j.run_at
-    from conversation, jsonb_to_recordset($13::jsonb) as j(id uuid, kind text, key text, payload jsonb, run_at timestamptz)
+    insert into jobs (id, kind, key, organization_id, payload, run_at)
+    select j.id, j.kind, j.key, turn.organization_id, j.payload, j.run_at
+    from turn, conversation, jsonb_to_recordset($13::jsonb) as j(id uuid, kind text, key text, payload jsonb, run_at timestamptz)
     ${replaceWaiting}
   )
   select exists (select 1 from turn) as recorded,

@@ -1,0 +1,2 @@
+ALTER TABLE "jobs" ADD COLUMN "organization_id" uuid;--> statement-breakpoint
+CREATE INDEX "jobs_lanes" ON "jobs" USING btree ("kind",coalesce("organization_id", '00000000-0000-0000-0000-000000000000'::uuid),"run_at","id") WHERE "jobs"."status" = 'pending' and "jobs"."locked_until" is null;

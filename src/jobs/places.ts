@@ -1,0 +1,32 @@
+import { commonLane } from "../db/work.ts";
+import type { JobKinds } from "./attempt.ts";
+import type { InLane, Places } from "./claim.ts";
+
+/** How many jobs of a kind run at a time in this process unless the kind says otherwise. */
+const usualLimit = 8;
+
+export interface PlacesOfKinds {
+  /** The kinds that have a free place while these jobs run. */
+  free(running: readonly InLane[]): Places[];
+  /** Remembers whose turn it was: these jobs were claimed, in this order. */
+  served(claimed: readonly InLane[]): void;
+}
+
+/**
+ * The places that this process has for jobs, by kind, so that a kind that stalls holds up no other. A lane gets at most
+ * half of a kind's places: an organization whose jobs stall leaves the other half to others.
+ */
+export function createPlaces(kinds: JobKinds): PlacesOfKinds {
+  const last = new Map<string, string>();
+  return {
+    free: (running) =>
+      Object.entries(kinds).flatMap(([kind, { limit = usualLimit }]) => {
+        const free = limit - running.filter((job) => job.kind === kind).length;
+        const places = { kind, free, share: Math.ceil(limit / 2), after: last.get(kind) ?? commonLane };
+        return free > 0 ? [places] : [];
+      }),
+    served(claimed) {
+      for (const { kind, lane } of claimed) last.set(kind, lane);
+    },
+  };
+}
