@@ -4,7 +4,7 @@ import { build } from "esbuild";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** Makes dist/client: one module that runs in browsers, Node, Bun and Deno, and its types. */
+/** Makes dist/client: one module for browsers, Node, Bun and Deno, and its types. */
 export async function buildClient(): Promise<void> {
   await build({
     absWorkingDir: path("."),

@@ -1,4 +1,5 @@
-// Makes dist/: the program, its threads (database, passwords, scripts), the template of a fresh database, and the sandbox of scripts.
+// Makes dist/: the program, its threads (database, passwords, scripts), the template of a fresh database, and the
+// sandbox of scripts.
 import { chmodSync, copyFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -10,7 +11,7 @@ import { writeLicenses } from "./write-licenses.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-// Loading the libraries one by one, as they lie in node_modules, takes ten times as long.
+// Without a bundle, loading the libraries one by one from node_modules takes ten times as long.
 const { metafile } = await build({
   absWorkingDir: path("."),
   entryPoints: {

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 const files = ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-bundle.js.LICENSE.txt", "LICENSE", "NOTICE"];
 
-/** Makes dist/docs: what the page `/docs` loads, with its licences. */
+/** Makes dist/docs: the files that the page `/docs` loads, with their licences. */
 export function copyDocs(): void {
   const folder = new URL("../dist/docs", import.meta.url);
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// Writes docs/configuration.md from the one place that reads the environment. `--check` only compares.
+// Writes docs/configuration.md from src/core/config.ts. With `--check` it only compares.
 import { readFileSync, writeFileSync } from "node:fs";
 import { format } from "node:util";
 import { settings } from "../src/core/config.ts";
@@ -65,7 +65,7 @@ if (process.argv.includes("--check")) {
   try {
     current = readFileSync(file, "utf8");
   } catch {
-    // Absent counts as different.
+    // An absent file counts as different.
   }
   if (current !== document) {
     console.error("docs/configuration.md differs from src/core/config.ts; run: npm run generate");

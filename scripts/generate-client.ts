@@ -1,4 +1,4 @@
-// Writes src/client/generated from openapi/openapi.json. `--check` only compares.
+// Writes src/client/generated from openapi/openapi.json. With `--check` it only compares.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ if (check && stale.includes(true)) {
   process.exitCode = 1;
 }
 
-/** Returns whether the file was not what it must be. */
+/** Writes the file unless `check`. Returns whether its text was another one. */
 function update(name: string, source: string): boolean {
   const text = format(name, source);
   if (text === read(path(name))) return false;

@@ -1,4 +1,4 @@
-// Makes dist/template.tar.gz: the embedded database as a first start wants it, with the migrations applied.
+// Makes dist/template.tar.gz: an embedded database with the migrations applied, for a first start.
 import { createHash, randomUUID } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { applyMigrations, type Migration } from "../src/db/migrate.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** The template's file, made if the migrations or the database's version are not the ones of an earlier call. */
+/** The template's file, made unless an earlier call had the same migrations and version of the database. */
 export async function template(): Promise<string> {
   const migrations = readMigrations();
   const digest = createHash("sha256").update(manifest.dependencies["@electric-sql/pglite"]);

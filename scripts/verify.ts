@@ -1,5 +1,5 @@
-// All that must hold before a change is merged: one line a step, the output only of what failed, and at the end the
-// totals of the tests on both databases.
+// Runs every check that must pass before a change is merged. Prints a line for each step, the output of failed steps,
+// and at the end the totals of the tests on both databases.
 import { spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const failures: string[] = [];
 interface Result {
   ok: boolean;
   output: string;
-  /** Said behind the step's name. */
+  /** Printed behind the step's name. */
   note?: string;
 }
 
@@ -51,7 +51,7 @@ async function step(name: string, run: () => Promise<Result>): Promise<void> {
   console.log(output.trimEnd().replaceAll(/^/gm, "       "));
 }
 
-/** Runs a program of the toolchain, which npm puts on the PATH. */
+/** Runs a program of the toolchain, which npm has put on the PATH. */
 function command(name: string, args: string[], environment: Record<string, string> = {}): Promise<Result> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -75,24 +75,24 @@ async function compareDescription(): Promise<Result> {
   return { ok: same, output: "openapi/openapi.json differs from the routes; run: npm run generate" };
 }
 
-/** Generates into a copy: what the migrations miss of the schema would become a new one there. */
+/** Generates migrations into a copy of the folder, which changes only if the migrations lack a part of the schema. */
 async function compareMigrations(): Promise<Result> {
   const copy = join(scratch, "drizzle");
   cpSync(join(root, "drizzle"), copy, { recursive: true });
   const config = join(scratch, "drizzle.config.json");
-  // drizzle-kit puts `./` before this path, so that it must be relative.
+  // The path must be relative, because drizzle-kit puts `./` before it.
   const out = relative(root, copy);
   writeFileSync(config, JSON.stringify({ dialect: "postgresql", schema: "./src/db/schema.ts", out }));
   const checked = await command("drizzle-kit", ["check", `--config=${config}`]);
   if (!checked.ok) return checked;
   const { output } = await command("drizzle-kit", ["generate", `--config=${config}`]);
-  // Its exit code is 0 when it fails, too.
+  // The exit code of `drizzle-kit generate` is 0 even when it fails.
   if (output.includes("No schema changes")) return { ok: true, output };
   const advice = "src/db/schema.ts has changes without a migration: npx drizzle-kit generate --name=what_changes";
   return { ok: false, output: `${advice}\n${output}` };
 }
 
-/** What is read of vitest's JSON report. */
+/** The fields of vitest's JSON report that are read here. */
 interface Report {
   numPassedTests: number;
   testResults: {
@@ -111,20 +111,20 @@ async function test(name: string, args: string[], environment: Record<string, st
   const reasons = testResults.flatMap(({ name: path, status, message, assertionResults }) => {
     const of = relative(root, path);
     const failed = assertionResults.filter((result) => result.status === "failed");
-    // A file that could not be loaded or set up has no test that failed, but is no success.
+    // A file that could not be loaded or set up has no failed test, but counts as failed.
     if (status === "failed" && failed.length === 0) return [`${of}\n${message}`];
     return failed.map(({ fullName, failureMessages }) => `${of}: ${fullName}\n${failureMessages.join("\n")}`);
   });
   totals.passed += numPassedTests;
   totals.failed += reasons.length;
-  // Tests that this machine cannot run say so themselves.
+  // Tests that this machine cannot run print a line that begins with SKIPPED.
   const skipped = new Set(result.output.match(/^SKIPPED.*$/gm));
   const note = [`${numPassedTests} passed, ${reasons.length} failed`, ...skipped].join("; ");
-  // First which tests failed and why: records of a run may keep only its beginning.
+  // The failed tests come first, because the record of a run may contain only its beginning.
   return { ok: result.ok && reasons.length === 0, output: [...reasons, result.output].join("\n\n"), note };
 }
 
-/** The same suite again, without the tests that start the built program. */
+/** Runs the suite on PostgreSQL, without the tests that start the built program. */
 async function testOnPostgres(): Promise<Result> {
   const server = await startPostgres();
   if (!server) {

@@ -4,7 +4,7 @@ import type { Metafile } from "esbuild";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** What may be part of a program under MIT that anybody may pass on. */
+/** The licences of libraries that may be part of a program under MIT. */
 const permissive = new Set(["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense"]);
 
 interface Library {
@@ -15,8 +15,8 @@ interface Library {
 }
 
 /**
- * Makes dist/THIRD-PARTY-LICENSES for what a bundle contains, and for the `copied` packages. Throws when a library's
- * licence is not one of those that the package can be under.
+ * Makes dist/THIRD-PARTY-LICENSES for the libraries in a bundle and for the `copied` packages. Throws when the licence
+ * of a library is not `permissive`.
  */
 export function writeLicenses(bundle: Metafile, copied: readonly string[]): void {
   const bundled = Object.values(bundle.outputs)
@@ -37,7 +37,7 @@ function describe(folder: string): Library {
   return { name: String(name), version: String(version), license, text: ownText(folder) || standard(license) };
 }
 
-/** The files that a library brings for this; several, when it has a notice too. */
+/** The text of a library's own licence files, its notice included. */
 function ownText(folder: string): string {
   return readdirSync(path(folder))
     .filter((file) => /^(licen[cs]e|copying|notice)(\.(md|txt))?$/i.test(file))
@@ -54,7 +54,7 @@ function standard(license: string): string {
   }
 }
 
-/** Each text once, under all that it is for. */
+/** Gives each text once, below the libraries that it is for. */
 function render(libraries: readonly Library[]): string {
   const users = new Map<string, string[]>();
   for (const { name, version, license, text } of libraries) {
@@ -62,7 +62,7 @@ function render(libraries: readonly Library[]): string {
     users.set(text, [...(users.get(text) ?? []), line]);
   }
   const sections = [...users].map(([text, lines]) => [...lines, "", text]);
-  // Some libraries only point to this licence, which asks to be passed on whole.
+  // Some libraries only link to the Apache License, which must be passed on whole.
   if (libraries.some(({ license }) => license === "Apache-2.0")) {
     const whole = standard("Apache-2.0");
     if (!libraries.some(({ text }) => text === whole)) sections.push(["The whole Apache License 2.0", "", whole]);

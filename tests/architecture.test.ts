@@ -24,7 +24,7 @@ const rooms = {
 
 type Room = keyof typeof rooms;
 
-/** A feature imports only features that stand before it, through their door `index.ts`. */
+/** A feature imports only features before it in this list, and only their `index.ts`. */
 const featureOrder = [
   ...["agents", "prompts", "secrets", "files", "conversations", "account", "organizations", "installation", "audit"],
   ...["tools", "hooks", "channels", "activity"],
@@ -43,7 +43,7 @@ const specifiers = (text: string) =>
     (match) => match[1] ?? match[2] ?? "",
   );
 
-/** `features/turns/begin.ts` → what it imports: ours as paths in src, libraries under their names. */
+/** The imports of each file, such as `features/turns/begin.ts`: files as paths in src, libraries by their names. */
 const imports = new Map(
   files.map((file) => {
     const list = specifiers(readFileSync(join(source, file), "utf8"));
@@ -127,7 +127,7 @@ describe("the walls of the house", () => {
   });
 });
 
-/** The files of one circle of imports, types included; empty when there is none. */
+/** The files of one circle of imports, imports of types included; empty when there is none. */
 function findCircle(): string[] {
   const done = new Set<string>();
   const path: string[] = [];

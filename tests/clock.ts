@@ -20,7 +20,7 @@ export class TestClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Moves on and fires what falls due, in order; gives pending promises a turn between two timers. */
+  /** Moves the clock and fires the timers that fall due, in order; lets pending promises run between two timers. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {

@@ -3,8 +3,8 @@ import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
 /**
- * Where a connection is cut: behind so many events of the answer (comments are none), "answer" before a byte of it,
- * "request" before anything is passed on; null: nowhere.
+ * Where the proxy cuts a connection: after this many events of the answer (comments do not count), at "answer" before
+ * its first byte, at "request" before passing on anything; null for no cut.
  */
 export type Cut = number | "answer" | "request" | null;
 
@@ -13,7 +13,7 @@ export interface Passed {
   path: string;
   headers: Record<string, string>;
   body: string;
-  /** What it was answered; null while it is not. */
+  /** The status of the answer; null before there is one. */
   status: number | null;
 }
 
@@ -69,7 +69,7 @@ async function pass(
       await new Promise((resolve) => response.write(block, resolve));
       if (!block.startsWith(":")) events += 1;
     }
-    // Not before something comes behind it: a stream that waits is cut there too.
+    // A stream that waits is cut here too, without another event behind the last one.
     if (events === cut) throw new Error("cut");
   }
   response.end(rest);

@@ -6,7 +6,7 @@ import { sharedEmbedded } from "./shared-embedded.ts";
 
 export type Dialect = "pglite" | "postgres";
 
-/** What the tests of this run use: `TEST_DIALECT`, PGlite unless it says otherwise. */
+/** The database of this run's tests: `TEST_DIALECT`, PGlite unless that is set. */
 export const dialect: Dialect = process.env.TEST_DIALECT === "postgres" ? "postgres" : "pglite";
 
 interface Server {
@@ -14,7 +14,7 @@ interface Server {
   target: Target;
 }
 
-/** Databases that no test uses now, kept for all files of this worker because emptying one is faster than making one. */
+/** Databases that no test uses now. All files of this worker share them: emptying one is faster than making one. */
 const idle: Server[] = [];
 let started = 0;
 
@@ -23,7 +23,7 @@ interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** An empty database with the schema of this release, for the caller alone until it closes it. */
+/** An empty database with the schema of this release, for the caller alone until `close`. */
 export async function openTestDatabase(options: { dialect?: Dialect } = {}): Promise<TestDatabase> {
   const wanted = options.dialect ?? dialect;
   const used = idle.findIndex((candidate) => candidate.dialect === wanted);
@@ -50,7 +50,7 @@ async function startPglite(): Promise<Server> {
     started += 1;
     const server = { dialect: "pglite", target: shared } as const;
     const database = openServer(server);
-    // What other files left, and the room that it took.
+    // Other files of tests left rows, and the space that rows took.
     await empty(database);
     await database.query("vacuum", []);
     await database.close();

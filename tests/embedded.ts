@@ -2,7 +2,7 @@ import { template } from "../scripts/make-template.ts";
 import { type Embedded, keepThread } from "../src/adapters/node/embedded/thread.ts";
 import type { Log } from "../src/core/ports.ts";
 
-/** A log that keeps its sentences. */
+/** A log that collects its messages. */
 export function collectLog(): { log: Log; lines: string[] } {
   const lines: string[] = [];
   const keep = (_fields: unknown, message: string) => void lines.push(message);

@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 
-/** Text for the wire, a gate to wait for, or `drop`: the socket breaks. */
+/** Text for the wire, a gate to wait for, or `drop`, which breaks the socket. */
 type Item = string | Promise<unknown> | typeof drop;
 
-/** What the provider does with one request. */
+/** The provider's reply to one request. */
 export type Reply =
   | { stream: readonly (Item | readonly Item[])[]; headers?: Record<string, string> }
   | { status: number; headers?: Record<string, string>; body?: string }
@@ -20,17 +20,17 @@ export interface Exchange {
 }
 
 export interface FakeProvider {
-  /** With `/v1`, as a base URL wants it. */
+  /** The base URL, with `/v1`. */
   url: string;
-  /** What was asked, in order. */
+  /** The requests, in order. */
   exchanges: readonly Exchange[];
-  /** Answers for the next requests, in order; the last one stays for all that follow. */
+  /** Sets the replies to the next requests, in order; the last one is repeated. */
   answer(...replies: Reply[]): void;
 }
 
 export const drop = Symbol("drop");
 
-/** A server on the loopback that speaks chat completions as the test tells it to; it ends with the test. */
+/** A chat-completions server on the loopback with the test's replies; it ends with the test. */
 export async function startFakeProvider(...first: Reply[]): Promise<FakeProvider> {
   const exchanges: Exchange[] = [];
   let replies = first;
@@ -119,7 +119,7 @@ export function callTool(id: string, name: string, ...pieces: string[]): string[
   ];
 }
 
-/** The regular end: the finish reason, the count of tokens, `[DONE]`. */
+/** The regular end of a stream: the finish reason, the count of tokens, `[DONE]`. */
 export function done(reason = "stop", { input = 1, output = 1 } = {}): string[] {
   const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
   return [chunk({}, reason), event({ id: "chatcmpl-1", choices: [], usage }), event("[DONE]")];

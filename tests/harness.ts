@@ -25,25 +25,25 @@ import { memoryFiles } from "./stored-files.ts";
 type Headers = Record<string, string>;
 
 interface Options {
-  /** One that the test opened, and closes; an empty one of the harness's own unless given. */
+  /** A database that the test opens and closes; absent for an empty one of the harness. */
   database?: Database;
-  /** Answers every turn, whatever provider the agent names. */
+  /** The model of every turn, whatever provider the agent names. */
   model?: LanguageModelV4;
   models?: Models;
-  /** Without one, tools reach nothing. */
+  /** Without it, tools reach nothing. */
   egress?: Egress;
   /** Without it, no MCP server can be reached. */
   mcp?: Mcp;
-  /** Without it, files lie in memory, and no bucket can be reached. */
+  /** Without it, files are in memory, and no bucket can be reached. */
   files?: Files;
   allowStdioMcp?: boolean;
-  /** One that two harnesses share makes them replicas; one that tells only its own process unless given. */
+  /** Two harnesses with the same one are replicas; absent for one that tells only its own process. */
   notify?: Notify;
-  /** The real sandbox unless given. */
+  /** Absent for the real sandbox. */
   scripts?: Scripts;
   trustProxy?: number;
   environmentKeys?: Record<string, string>;
-  /** Encryption keys, the current first. */
+  /** The encryption keys, the current one first. */
   keys?: Uint8Array<ArrayBuffer>[];
 }
 
@@ -57,11 +57,11 @@ export interface Harness {
   engine: Engine;
   services: Services;
   clock: TestClock;
-  /** Each line that was logged, as JSON. */
+  /** The lines of the log, as JSON. */
   logs: string[];
-  /** A request to the app, without a network. A `json` body is serialised. */
+  /** Sends a request to the app, without a network. A `json` body is serialised. */
   request(path: string, init?: RequestInit & { json?: unknown }): Promise<Response>;
-  /** Headers of a fresh user with this role; `reach: false` leaves out the entry in the organization's workspace. */
+  /** The headers of a new user with this role; with `reach: false` the user is in no workspace of the organization. */
   as(role: RoleKey, options?: { organization?: Organization; reach?: boolean }): Promise<Headers>;
   /** The organization that `as` uses unless told otherwise. */
   organization: Organization;
@@ -72,12 +72,12 @@ export interface Harness {
   listen(): Promise<string>;
 }
 
-/** The real app on the real database, with a clock and a model in the test's hands. */
+/** The real app on the real database, with a clock and a model that the test controls. */
 export async function harness(options: Options = {}): Promise<Harness> {
   const database = options.database ?? (await openOwn());
   const clock = new TestClock();
   const logs: string[] = [];
-  /** Credentials that were handed out: none of them may ever be logged. */
+  /** The credentials that the harness made: no line of the log may hold one. */
   const handedOut = new Set<string>();
   onTestFinished(() => {
     for (const credential of handedOut) {

@@ -1,4 +1,4 @@
-/** Milliseconds that this process has had of the processor since the call, whatever else the machine does. */
+/** Measures the processor time of this process since the call, in milliseconds, which other processes don't change. */
 export function processorTime(): () => number {
   const before = process.cpuUsage();
   return () => {

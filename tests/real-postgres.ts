@@ -9,9 +9,9 @@ import { readMigrations } from "../src/adapters/node/migrations.ts";
 import { migrate } from "../src/db/migrate.ts";
 
 export interface TestPostgres {
-  /** A superuser's address of the database `postgres`. */
+  /** The address of the database `postgres` for a superuser. */
   url: string;
-  /** The server's own process, when it is ours. */
+  /** The id of the server's process, if this module started it. */
   pid?: number;
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ interface Binaries {
   postgres: string;
 }
 
-/** Always a server of its own, for tests that stop or break it. */
+/** A server of the caller's own, for tests that stop or break it; null without binaries for this platform. */
 export async function startThrowaway(): Promise<TestPostgres | null> {
   const installed = await findBinaries();
   if (!installed) return null;
@@ -81,7 +81,7 @@ async function findBinaries(): Promise<Binaries | null> {
 
 type Identity = { uid?: number; gid?: number };
 
-/** PostgreSQL refuses to run as root. */
+/** The identity of an unprivileged user, since PostgreSQL refuses to run as root. */
 function unprivileged(folder: string): Identity {
   if (process.getuid?.() !== 0) return {};
   const nobody = 65_534;
@@ -89,7 +89,7 @@ function unprivileged(folder: string): Identity {
   return { uid: nobody, gid: nobody };
 }
 
-/** The binaries, or a copy of them when they lie where only root may go. */
+/** The binaries, or a copy of them when only root can read their folder. */
 function reachable(installed: Binaries, folder: string, identity: Identity): Binaries {
   const tried = spawnSync(installed.postgres, ["--version"], { ...identity, cwd: folder });
   if (tried.status === 0) return installed;
@@ -125,7 +125,7 @@ function end(server: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (server.exitCode !== null || server.signalCode !== null) return resolve();
     server.once("exit", () => resolve());
-    // Immediate shutdown: nothing here is worth keeping.
+    // SIGQUIT is an immediate shutdown: nobody needs the data.
     server.kill("SIGQUIT");
   });
 }
@@ -152,7 +152,7 @@ export async function createDatabase(url: string): Promise<string> {
 
 const nameOfRun = () => `engine_${process.env.TEST_RUN ?? "alone"}`;
 
-/** Drops all that `createDatabase` made in this run. */
+/** Drops all databases that `createDatabase` made in this run. */
 export async function dropDatabases(url: string): Promise<void> {
   await asAdmin(url, async (sql) => {
     const made = await sql<{ name: string }[]>`
@@ -161,7 +161,7 @@ export async function dropDatabases(url: string): Promise<void> {
   });
 }
 
-/** Drops what `createDatabase` made, whoever is still connected. */
+/** Drops a database of `createDatabase`, even if clients are connected to it. */
 export async function dropDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   await asAdmin(withDatabase(url, "postgres"), (sql) => sql.unsafe(`drop database if exists ${name} with (force)`));
@@ -173,7 +173,7 @@ export function withDatabase(url: string, name: string): string {
   return changed.href;
 }
 
-/** A connection that was just closed may still be there. */
+/** Renames a database after ending its connections: one that was just closed may still be open on the server. */
 async function renameWhenIdle(sql: postgres.Sql, from: string, to: string): Promise<void> {
   await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${from}`;
   await sql.unsafe(`alter database ${from} rename to ${to}`);

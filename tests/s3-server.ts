@@ -44,7 +44,7 @@ interface Failure {
 const authorization =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
 
-/** What the service finds wrong with a request, as it would itself; null: nothing. */
+/** The refusal of a request that Amazon's service would refuse, or null. */
 function complaint(request: IncomingMessage, body: Uint8Array): Failure | null {
   const [, id, region = "", signed = "", signature] = authorization.exec(request.headers.authorization ?? "") ?? [];
   if (id !== testBucket.accessKeyId) return { status: 403, code: "InvalidAccessKeyId" };
@@ -57,7 +57,7 @@ function complaint(request: IncomingMessage, body: Uint8Array): Failure | null {
   return signature === expected ? null : { status: 403, code: "SignatureDoesNotMatch" };
 }
 
-/** An S3 that believes nobody; `failing` makes it answer so instead. */
+/** An S3 that checks every signature. `state.failing` makes every request fail with it. */
 export async function s3Server() {
   const objects = new Map<string, { bytes: Buffer; mime: string | undefined }>();
   const asked: string[] = [];

@@ -10,22 +10,22 @@ type Part = LanguageModelV4StreamPart;
 /** A part, some parts, a gate (the stream waits for it), or an error (the stream breaks with it). */
 export type ScriptItem = Part | readonly Part[] | Promise<unknown> | Error;
 
-/** What one call of the model does. */
+/** The behaviour of one call of the model. */
 export interface ScriptStep {
   parts?: readonly ScriptItem[];
-  /** The call itself rejects with this, before there is a stream. */
+  /** The call rejects with this, before there is a stream. */
   fail?: unknown;
   /** The call answers only when this settles. */
   opens?: Promise<unknown>;
-  /** Ignores its abort signal, as some providers do. */
+  /** Whether the call ignores its abort signal, as some providers do. */
   deaf?: boolean;
 }
 
 export interface ScriptedCall {
-  /** As it was at the time of the call. */
+  /** A copy of the prompt at the time of the call. */
   prompt: LanguageModelV4Prompt;
   options: LanguageModelV4CallOptions;
-  /** Whether the reader let go of the stream before its end. */
+  /** Whether the reader cancelled the stream before its end. */
   cancelled: boolean;
 }
 
@@ -121,7 +121,7 @@ async function unlessAborted(gate: Promise<unknown>, signal: AbortSignal | undef
 
 let blocks = 0;
 
-/** A block of text, a delta for each argument. */
+/** A block of text, with a delta for each argument. */
 export function text(...deltas: string[]): Part[] {
   blocks += 1;
   const id = `text-${blocks}`;
@@ -132,12 +132,12 @@ export function text(...deltas: string[]): Part[] {
   ];
 }
 
-/** A single delta of text: with gates between them, a reply that stops midway. */
+/** A single delta of text. With gates between several, a reply stops midway. */
 export function textDelta(delta: string): Part {
   return { type: "text-delta", id: "text", delta };
 }
 
-/** A block of reasoning, a delta for each argument. */
+/** A block of reasoning, with a delta for each argument. */
 export function reasoning(...deltas: string[]): Part[] {
   blocks += 1;
   const id = `reasoning-${blocks}`;
@@ -148,7 +148,7 @@ export function reasoning(...deltas: string[]): Part[] {
   ];
 }
 
-/** A whole tool call; `args` may be a string, to send what is no JSON. */
+/** A whole tool call. A string as `args` is sent unchanged, so that it need not be JSON. */
 export function toolCall(id: string, name: string, args: unknown = {}): Part[] {
   const input = typeof args === "string" ? args : JSON.stringify(args);
   return [
@@ -173,12 +173,12 @@ export function finish(reason: FinishReason = "stop", { input = 1, output = 1 } 
   };
 }
 
-/** A step that says the words and stops. */
+/** A step that replies with these deltas and stops. */
 export function reply(...deltas: string[]): ScriptStep {
   return { parts: [text(...deltas), finish("stop")] };
 }
 
-/** A promise in the hands of the test. */
+/** A promise that the test resolves with `open`. */
 export function gate(): { promise: Promise<void>; open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { promise, open: resolve };

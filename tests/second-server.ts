@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { createEngine } from "../src/engine.ts";
 import type { Harness } from "./harness.ts";
 
-/** The address of a second process on the harness's database, as far as clients can tell. */
+/** Serves a second engine on the harness's database, which looks like a second process; answers its address. */
 export async function serveAnother({ services }: Pick<Harness, "services">): Promise<string> {
   const { app } = createEngine(services);
   const fetch = (incoming: Request) => app.fetch(incoming, { remoteAddress: "192.0.2.1" });

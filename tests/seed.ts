@@ -1,4 +1,4 @@
 import fc from "fast-check";
 
-// The same cases in every run, so that a red one is the change's; `FUZZ_SEED=$RANDOM` looks elsewhere.
+// Every run has the same cases, so that a change causes a failing one. `FUZZ_SEED=$RANDOM` tries other cases.
 fc.configureGlobal({ seed: Number(process.env.FUZZ_SEED ?? 1) });

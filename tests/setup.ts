@@ -2,9 +2,9 @@ import { availableParallelism } from "node:os";
 import { dropDatabases, startPostgres } from "./real-postgres.ts";
 import { shareEmbedded } from "./shared-embedded.ts";
 
-/** Gives a run its databases: with `TEST_DIALECT=postgres` a server, unless `TEST_DATABASE_URL` names one. */
+/** Starts the databases of a run: with `TEST_DIALECT=postgres` a server, unless `TEST_DATABASE_URL` names one. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  // Both projects of the engine ask, and share what there is.
+  // Both projects of the engine call this, and share the databases.
   if (process.env.TEST_RUN) return undefined;
   process.env.TEST_RUN = crypto.randomUUID().slice(0, 8);
   if (process.env.TEST_DIALECT !== "postgres") return shareEmbedded(availableParallelism());

@@ -7,13 +7,13 @@ import type { Duplex } from "node:stream";
 import type { Target } from "../src/db/client.ts";
 import { startEmbedded } from "./embedded.ts";
 
-// Starting the embedded database takes longer than most files of tests: those of one run share a few, which live in the
-// process that the run began with. A worker has its own, so that no two files use one at a time.
+// Starting the embedded database takes longer than most files of tests, so the files of a run share a few databases,
+// which run in the first process of the run. Each worker has its own, so that no two files use one at the same time.
 
-/** How many databases a test may have open at once. */
+/** The most databases that a test may have open at once. */
 const each = 3;
 
-/** Serves the databases of so many workers; each is started by its first client. Answers how to end them. */
+/** Serves the databases of this many workers; the first client of each starts it. The returned function ends them. */
 export async function shareEmbedded(workers: number): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), "embedded-"));
   const shares = Array.from({ length: workers * each }, (_, index) => serve(join(folder, String(index))));
@@ -25,14 +25,14 @@ export async function shareEmbedded(workers: number): Promise<() => Promise<void
   };
 }
 
-/** The `n`-th database of this worker, counted from 0, once it runs; null in a run that shares none. */
+/** The `n`-th database of this worker, counted from 0, after its start; null in a run that shares none. */
 export async function sharedEmbedded(n: number): Promise<Target | null> {
   const folder = process.env.TEST_EMBEDDED;
   const worker = Number(process.env.VITEST_POOL_ID) - 1;
   if (!folder || !(worker >= 0)) return null;
   if (n >= each) throw new Error(`A test has at most ${each} databases: each further one would have to be started`);
   const path = join(folder, String(worker * each + n));
-  // That this client has nothing to say is heard when the database has started, however long that takes.
+  // The server closes this silent connection only after the database has started, however long that takes.
   await once(connect(path).resume().end(), "close");
   return { dial: () => connect(path) };
 }
@@ -40,7 +40,7 @@ export async function sharedEmbedded(n: number): Promise<Target | null> {
 function serve(path: string) {
   let database: ReturnType<typeof startEmbedded> | undefined;
   const clients = new Set<Socket>();
-  // What a client says before the database has started is read afterwards.
+  // Data of a client is read only after the database has started.
   const server: Server = createServer({ pauseOnConnect: true }, (client) => {
     clients.add(client);
     client.on("close", () => clients.delete(client));
@@ -67,7 +67,7 @@ async function open(target: Target): Promise<Duplex> {
   return (await target.dial()) as Duplex;
 }
 
-/** The database wants whole messages of PostgreSQL's protocol in each piece; a socket cuts them anywhere. */
+/** Joins the pieces of a socket to whole messages of PostgreSQL's protocol, which the database needs. */
 function bridge(client: Socket, database: Duplex): void {
   let pending: Buffer = Buffer.alloc(0);
   let greeted = false;

@@ -1,6 +1,6 @@
 import type { Files, ObjectStore } from "../src/core/ports.ts";
 
-/** A store that forgets with the test. */
+/** A store in memory. */
 export function memoryStore(): ObjectStore & { readonly objects: Map<string, Uint8Array<ArrayBuffer>> } {
   const objects = new Map<string, Uint8Array<ArrayBuffer>>();
   return {
@@ -14,7 +14,7 @@ export function memoryStore(): ObjectStore & { readonly objects: Map<string, Uin
   };
 }
 
-/** Files on "this machine"; no bucket can be reached. */
+/** Stores with a directory in memory; no bucket can be reached. */
 export function memoryFiles(): Files {
   const refuse = async () => Promise.reject(new Error("The tests reach no S3"));
   return { directory: memoryStore(), s3: () => ({ put: refuse, get: refuse, delete: refuse }) };

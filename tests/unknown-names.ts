@@ -4,7 +4,7 @@ import { onTestFinished, vi } from "vitest";
 
 type Lookup = (name: string, options: object, answer: (error: Error) => void) => void;
 
-/** Until the test ends no name is known, without the machine's resolver, which may take long to say so. */
+/** Makes every name unknown until the test ends, without the machine's resolver, which may take long to say so. */
 export function knowNoNames(): void {
   const known = dns.lookup as Lookup;
   const lookup: Lookup = (name, options, answer) => {

@@ -1,4 +1,4 @@
-// One method of the client for each operation of the document.
+// Makes a method of the client for each operation of the document.
 import {
   answerOf,
   type Content,
@@ -26,7 +26,7 @@ export function writeTypes(document: Document): string {
   ].join("\n\n");
 }
 
-/** `src/client/generated/operations.ts`: what is needed to send a call. */
+/** `src/client/generated/operations.ts`: the data that a call is sent by. */
 export function writeOperations(document: Document): string {
   const entries = endpointsOf(document).map((endpoint) => `  ${endpoint.operation.operationId}: ${row(endpoint)},`);
   return [
@@ -42,7 +42,7 @@ const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(
 
 const inputName = ({ operationId }: Operation) => `${capitalised(operationId)}Input`;
 
-/** `If-Match` → `ifMatch`; names that are no headers' stay as they are, `messageId` too. */
+/** `If-Match` → `ifMatch`; names that are camel case already, such as `messageId`, stay the same. */
 const camelCased = (name: string) =>
   /^[a-z][A-Za-z0-9]*$/.test(name)
     ? name
@@ -75,7 +75,7 @@ function bodyType({ responses }: Operation, content: Content): string {
   const streams = Object.values(responses).some(
     (response) => response.content?.["application/json"] && response.content["text/event-stream"],
   );
-  // The method answers the JSON; what streams the same way is a client of that protocol.
+  // The method answers JSON only. Streams in this format are for clients of the chat-completions protocol.
   return streams ? `${body} & { stream?: false | null }` : body;
 }
 

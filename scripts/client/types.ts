@@ -1,7 +1,7 @@
-// JSON Schema, as far as the document uses it, in the words of TypeScript.
+// Makes TypeScript types from JSON Schema, as far as the document uses it.
 import type { Schema } from "./document.ts";
 
-/** Names that would hide something a program needs. */
+/** Names of schemas that would hide a global of TypeScript, and their names in the client. */
 const renamed: Record<string, string> = { Error: "ErrorBody" };
 
 export const typeName = (schema: string) => renamed[schema] ?? schema;
@@ -9,13 +9,13 @@ export const typeName = (schema: string) => renamed[schema] ?? schema;
 const known = new Set([
   ...["$ref", "type", "enum", "const", "properties", "required", "additionalProperties", "items"],
   ...["anyOf", "oneOf", "allOf", "format", "discriminator"],
-  // What a type cannot say.
+  // Keywords that a type can't express.
   ...["description", "example", "examples", "default", "title", "deprecated", "pattern", "minLength", "maxLength"],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"],
   ...["uniqueItems", "maxProperties", "minProperties", "propertyNames", "contentEncoding", "contentMediaType"],
 ]);
 
-/** The type of a schema; throws when the schema says something that this does not understand. */
+/** The type of a schema. Throws for a keyword that is not `known`. */
 export function typeOf(schema: Schema): string {
   const strange = Object.keys(schema).filter((key) => !known.has(key));
   if (strange.length > 0) throw new Error(`The client's types cannot say ${strange.join(", ")}`);
@@ -57,7 +57,7 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
   const fields = names.map((name) =>
     field({ name, schema: properties[name] ?? {}, required: required.includes(name) }),
   );
-  // The type of the rest must hold the named fields too.
+  // The index signature must fit the named fields too.
   if (rest) fields.push("[key: string]: unknown;");
   return `{\n${fields.join("\n")}\n}`;
 }
@@ -66,7 +66,7 @@ interface Field {
   name: string;
   schema: Schema;
   required: boolean;
-  /** In place of the schema's. */
+  /** Used in place of the schema's description. */
   description?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export function comment(text: string | undefined): string {
   return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join("\n")}\n */\n`;
 }
 
-/** A named type: an interface where it can be one. */
+/** The declaration of a named type, as an interface where possible. */
 export function declaration(name: string, schema: Schema): string {
   const type = typeOf(schema);
   const head = comment(schema.description);
