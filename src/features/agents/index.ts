@@ -8,13 +8,16 @@ export function agentsFeature(beforeDelete: BeforeDelete): Contribution {
   return { routes: [createInstanceRoutes(beforeDelete), iconRoutes] };
 }
 
-/** The agent of a slug within the caller's reach, or the 404; and the one way to change something that belongs to it. */
+/**
+ * Finds an agent within the caller's reach, or throws the 404; `writeAgent` is the one way to change what belongs to an
+ * agent.
+ */
 export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
-/** The slug rule of decisions §2, for doors that meet slugs outside these routes. */
+/** The slug rule of decisions §2, for slugs that come by other routes. */
 export { isSlug } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
 export { type Instance, NewAgent, slugParam } from "./schema.ts";
-/** Creating and reading agents, for what sets them up as a whole. */
+/** Creates and reads agents, for features that set up an agent as a whole. */
 export { createAgent, getAgent } from "./service.ts";
-/** Brings agents' tools of source `skill` in line with the skills they are served, inside a transaction that changes those. */
+/** Gives agents the tools that their skills require, inside the transaction that changes those skills. */
 export { syncSkillTools } from "./skill-tools.ts";

@@ -3,10 +3,10 @@ import type { Db } from "../../db/client.ts";
 import { hooks } from "../../db/schema.ts";
 import type { Hook } from "../../turn/types.ts";
 
-/** A hook that is on, without its tool. */
+/** An enabled hook, without its tool. */
 export type LoadedHook = Omit<Hook, "tool">;
 
-/** The hooks of an agent that are on, in the order in which they run. */
+/** The enabled hooks of an agent, in the order in which they run. */
 export async function loadHooks(db: Db, agentId: string): Promise<LoadedHook[]> {
   const rows = await db
     .select()

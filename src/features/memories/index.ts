@@ -1,4 +1,4 @@
-/** What agents know about end users: kept apart by subject, found by words, learned in the background. */
+/** What agents remember about end users: found by words and by meaning, learned in the background. */
 
 import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
@@ -8,12 +8,12 @@ import { enqueueMissing } from "./meaning/embed.ts";
 import { memoryRoutes } from "./routes.ts";
 
 export type { Complete } from "../../core/ports.ts";
-/** Looking for facts in a conversation, as background work: what to enqueue, and who does it. */
+/** The job that learns from a conversation. */
 export { extractionOf } from "./extraction/extract.ts";
-/** What a turn should know before it answers, and how it reads in a prompt. */
+/** The memories that a turn knows before it answers, and their text in a prompt. */
 export { memoryLines, recall, searchMemories } from "./recall.ts";
 export type { Recalled } from "./recalled.ts";
-/** Keeping a fact; nearly the same of the same subject is updated. */
+/** Stores a fact, or updates the memory of the same subject that says nearly the same. */
 export { type Fact, type Saved, saveMemory } from "./store.ts";
 /** The tools `saveMemory` and `searchMemory` of an agent. */
 export { memoryTools } from "./tools.ts";

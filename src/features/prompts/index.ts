@@ -1,12 +1,14 @@
 import type { Contribution } from "../../contribution.ts";
 import { promptRoutes } from "./routes.ts";
 
-/** The prompt of a turn: prepared once per agent as cached, or at once; and what tells two prepared prompts apart. */
+/**
+ * The prompt of a turn, prepared once for a cached agent or written at once; `unfilled` makes two prompts comparable.
+ */
 export { assemblePrompt, type PreparedPrompt, preparePrompt, unfilled } from "./assemble.ts";
 /** The value of `{{datetime}}`. */
 export { datetimeIn } from "./datetime.ts";
 export type { PromptKey, StoredPrompts } from "./sections.ts";
-/** What was written for an agent. */
+/** The sections that were written for an agent. */
 export { loadPrompts } from "./service.ts";
 export type { FixedValues, TurnValues } from "./template.ts";
 

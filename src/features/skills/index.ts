@@ -5,11 +5,11 @@ import { envRoutes } from "./env/routes.ts";
 import { importRoutes } from "./import/routes.ts";
 import { allowRoutes } from "./workspace/routes.ts";
 
-/** The catalogue, the allow-lists of workspaces, and what agents make of both. */
+/** The routes of the catalogue, of the skills that workspaces allow, and of those that agents enable. */
 export const skillsFeature: Contribution = {
   routes: [catalogueRoutes, allowRoutes, agentSkillRoutes, envRoutes, importRoutes],
 };
-/** The skills that a turn of an agent serves, opened. */
+/** The skills that a turn of an agent serves, with their values opened. */
 export { type LoadedEnv, type LoadedSkill, loadSkills } from "./turn/load.ts";
-/** What skills are to a turn: a part of its prompt, two tools, and values that no model may see. */
+/** The parts of a turn that come from skills: a part of its prompt, two tools, and secret values. */
 export { skillPlaceholders, skillsList, skillTools } from "./turn/tools.ts";

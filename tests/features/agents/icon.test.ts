@@ -15,7 +15,7 @@ async function withAgent() {
   return { h, headers };
 }
 
-/** What sees each statement of the query builder. */
+/** Records each statement of the query builder. */
 interface Statements {
   queryWithCache(text: string): Promise<unknown>;
 }

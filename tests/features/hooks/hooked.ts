@@ -13,7 +13,7 @@ export const asking = (event: string, path: string, more: Json = {}): Json => ({
   ...more,
 });
 
-/** One that asks what becomes of the reply. */
+/** A hook whose service answers with another reply. */
 export const replacing = (path = "replace", more: Json = {}): Json => ({
   event: "response_generated",
   mutates: true,
@@ -24,7 +24,7 @@ export const replacing = (path = "replace", more: Json = {}): Json => ({
   ...more,
 });
 
-/** An agent with these hooks. `answer` is what their service says to a path; "ok" unless told otherwise. */
+/** An agent with these hooks. `answer` gives what their service answers to a path, "ok" by default. */
 export async function hooked(
   model: ScriptedModel,
   hooks: readonly Json[],
@@ -53,7 +53,7 @@ export async function hooked(
     ids.push(made.hook.id);
   }
   const ref = (chatId: string) => `${agent.slug}:web:api-${chatId}`;
-  /** Of a conversation, oldest first. */
+  /** The executions in a conversation, oldest first. */
   const executions = async (chatId: string) => {
     const path = `/api/conversations/${encodeURIComponent(ref(chatId))}/hooks`;
     return (await send("GET", path)).executions as Json[];
@@ -67,7 +67,7 @@ export async function hooked(
   return { ...h, model, asked, send, own, ids, ref, executions, settled };
 }
 
-/** What happened, in order: each hook by its event, with its success. */
+/** The kinds of events in order; of a hook its event and its success. */
 export function kinds(events: readonly SseEvent[]): string[] {
   return events.map(({ event, data }) => (event === "hook-execution" ? `${data.event} ${data.success}` : event));
 }

@@ -327,7 +327,7 @@ test("hooks that are off or deleted do not run from the next turn on", async () 
   await h.send("DELETE", `${h.own}/hooks/${h.ids[1]}`);
   await h.native("C", { chat_id: "c" }).then(readEvents);
   expect(paths(h.asked)).toEqual(["one", "two", "two"]);
-  // What was is still there.
+  // The earlier executions are still there.
   expect(await h.executions("c")).toHaveLength(3);
 });
 
@@ -339,7 +339,7 @@ describe("who leaves", () => {
     ["while the last hook runs", "after"],
   ] as const;
 
-  /** Everything waits at one point until it is let go on. */
+  /** Everything waits at one point until the test releases it. */
   async function waitingAt(point: string, hooks: Record<string, unknown>[]) {
     const held = gate();
     const model = scriptedModel([
@@ -444,7 +444,7 @@ test("a turn that stops for an approval has its words replaced, and so has the o
   expect((await h.executions("c")).map(({ event }) => event)).toEqual([
     ...["conversation_start", "message_received", "response_generated", "response_generated"],
   ]);
-  // What the hooks told the model is still there, though they were not called again.
+  // The model still knows what the hooks told it, though they were not called again.
   expect(JSON.stringify(h.model.calls[1]?.prompt)).toContain("who is known");
   expect(paths(h.asked)).toEqual(["start", "who", "replace", "pay", "replace"]);
 });

@@ -35,7 +35,7 @@ async function withModel(answers: Answer[], fields: Record<string, unknown> = {}
     const [row] = await h.database.db.select().from(conversations).where(eq(conversations.id, conversationId));
     return row?.metadata.extractedSeq;
   };
-  /** The messages in a prompt, as they stand there. */
+  /** The messages in a prompt. */
   const shown = (index: number) => {
     const lines = (asked[index]?.prompt ?? "").split("\n").filter((line) => line.startsWith('{"role"'));
     return lines.map((line) => JSON.parse(line) as { role: string; earlier?: true; text: string });

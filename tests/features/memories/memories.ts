@@ -5,7 +5,7 @@ import type { MemoryPage, SavedMemory } from "../../../src/features/memories/sch
 import { type Fact, saveMemory } from "../../../src/features/memories/store.ts";
 import { harness } from "../../harness.ts";
 
-/** An agent with its row, and short ways to its memories. */
+/** An agent with its row, and short forms of requests for its memories. */
 export async function memoryHarness(fields: Record<string, unknown> = {}) {
   const h = await harness();
   const { slug, headers } = await h.agent(fields);
@@ -59,7 +59,7 @@ interface Circumstances {
   provider?: string;
 }
 
-/** A conversation with turns as the chat stores them: of each what was asked, and what was answered. */
+/** A conversation with turns as the chat stores them, from questions and answers. */
 export async function converse(h: MemoryHarness, said: readonly Exchange[], circumstances: Circumstances = {}) {
   const { database, agent } = h;
   const { subject = "ada", channel = "web" } = circumstances;

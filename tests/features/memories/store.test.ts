@@ -18,7 +18,7 @@ describe("saving", () => {
       importance: 3,
     });
     expect(await h.rows()).toHaveLength(1);
-    // By its new words, and no longer as the old one.
+    // It is found by its new words, and no longer by the old ones.
     const ask = { agentId: h.agent.id, subject: "ada", limit: 5 };
     expect(await searchMemories(h.database, { ...ask, query: "lovely" })).toHaveLength(1);
   });

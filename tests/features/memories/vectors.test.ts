@@ -13,14 +13,14 @@ import { memoryHarness } from "./memories.ts";
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
 
-/** Says that something is skipped where the database can't have vectors. */
+/** Skips the test, with the reason, where the database can't have vectors. */
 async function requireVectors(database: Database, { skip }: TestContext): Promise<void> {
   if (!(await addVectors(database, quiet))) {
     skip("This database has no extension vector: set TEST_DATABASE_URL to a server with pgvector");
   }
 }
 
-/** What a text is about: drinks, vehicles, or neither. */
+/** The vector of a text: about drinks, about vehicles, or about neither. */
 const meaningOf = (text: string) => [
   Number(/tea|coffee|beverage/i.test(text)),
   Number(/bicycle|train|vehicle/i.test(text)),
@@ -191,7 +191,7 @@ describe("meaning", () => {
     expect(h.logs.join()).not.toContain("canary");
 
     const [used] = await h.services.database.query<{ used: string }>("select used::text from budget_periods", []);
-    // What was embedded before the first turn of the month has nowhere to be written down.
+    // Tokens of embeddings before the first turn of a month have no row to be counted in.
     expect(Number(used?.used)).toBeGreaterThanOrEqual(7);
   });
 });

@@ -131,7 +131,7 @@ describe("placeholders", () => {
     const huge = "{{state}}\n".repeat(200_000);
     const prompt = assemblePrompt(new Map(), { ...values, memories: huge, skillsList: huge, state: "S" });
     expect(prompt.length).toBeGreaterThan(2 * huge.length);
-    // Once, where the template has it.
+    // The value stands once, where the template has its placeholder.
     expect(prompt.match(/^S$/gm)).toHaveLength(1);
     for (const text of ["{{userName}}\n", ": ", "{{", "# \n", "\n", "((((: ", "{{name}}"]) {
       const section = text.repeat(32_768 / text.length);

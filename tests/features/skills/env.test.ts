@@ -31,13 +31,13 @@ async function withSkill() {
   const put = (...env: unknown[]) => k.send("PUT", url, { env });
   const remove = (key: string) => k.send("DELETE", `${url}/${encodeURIComponent(key)}`);
   const skill = async () => (await read<{ skills: Fields[] }>(k.send("GET", "/api/instances/bot/skills"))).skills[0];
-  /** What a turn would get, by key. */
+  /** The values that a turn gets, by key. */
   const served = async () => {
     const { id, workspaceId } = await agentRow(k.h, "bot");
     const [loaded] = await loadSkills(k.h.services.database.db, k.h.services.cipher, { agentId: id, workspaceId });
     return Object.fromEntries((loaded?.env ?? []).map(({ key, value }) => [key, value]));
   };
-  /** All that is kept, by key, whatever the pinned version asks for. */
+  /** All stored values by key, whatever the pinned version declares. */
   const stored = async (cipher = k.h.services.cipher) => {
     const rows = await k.h.services.database.db.select().from(skillEnv).orderBy(skillEnv.key);
     const open = rows.map(async (row) => [

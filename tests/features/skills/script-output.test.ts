@@ -11,7 +11,7 @@ const beginning = secret.slice(0, 6);
 const silent = () => {};
 const log = { debug: silent, info: silent, warn: silent, error: silent, child: () => log };
 
-/** A skill of one script, run as a model runs it, with what the turn scrubs afterwards. */
+/** The output of a skill's only script, called as by a model, and scrubbed as by a turn. */
 async function say(script: string): Promise<string> {
   const skill: LoadedSkill = {
     ...{ slug: "s", name: "S", description: "", content: "", version: "0.1.0", autoLoad: false },

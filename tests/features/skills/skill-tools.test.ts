@@ -60,7 +60,7 @@ describe("a tool that a skill turned on", () => {
     expect(await k.tool()).toEqual(["skill", true]);
     await away(k);
     expect(await k.tool()).toEqual([null, false]);
-    // What is off can't be named, and so is not changed.
+    // A tool that is off can't be named, so it does not change.
     await read(k.save(["readSkill"], []));
     await back(k);
     expect(await k.tool()).toEqual(["skill", true]);

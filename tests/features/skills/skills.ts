@@ -13,7 +13,7 @@ export const refunds = {
   content: "# Refunds\n\n---\nname: Other\n---\nAsk for the order.",
 };
 
-/** A harness, its Owner, and short forms of what the tests ask for. */
+/** A harness, its Owner, and short forms of requests. */
 export async function kitchen() {
   const h = await harness();
   const headers = await h.as("owner");
@@ -26,7 +26,7 @@ export async function kitchen() {
     send("DELETE", `/api/organizations/acme/workspaces/${h.organization.workspaceId}/skills/${slug}`);
   const enable = (agent: string, enabled: unknown) => send("PATCH", `/api/instances/${agent}/skills`, { enabled });
   const agent = (slug: string) => send("POST", "/api/instances", { slug });
-  /** Created, allowed, and ready to be enabled. */
+  /** Creates a skill and allows it, so that agents can enable it. */
   const offer = async (fields: Fields = {}) => {
     const { slug } = await read<{ slug: string }>(create(fields));
     await allow(slug);
@@ -35,7 +35,7 @@ export async function kitchen() {
   return { h, headers, send, create, allow, disallow, enable, agent, offer };
 }
 
-/** The body of an answer that went well. */
+/** The body of a successful answer. */
 export async function read<T = Fields>(answer: Response | Promise<Response>): Promise<T> {
   const response = await answer;
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);

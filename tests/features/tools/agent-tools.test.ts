@@ -20,7 +20,7 @@ async function withAgent() {
   return { ...h, slug, headers, list, save, on };
 }
 
-/** As a skill that requires it would leave it. */
+/** Gives the agent the tool as a skill that requires the tool does. */
 async function requireBySkill({ services }: Harness, name: string): Promise<void> {
   const [agent] = await services.database.db.select({ id: agents.id }).from(agents);
   if (!agent) throw new Error("There is no agent");

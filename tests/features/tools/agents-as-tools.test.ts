@@ -36,7 +36,7 @@ async function withAgents() {
     const [row] = await db.select().from(agents).where(eq(agents.slug, slug));
     return row?.revision ?? 0;
   };
-  /** By how much the revisions of these grew. */
+  /** How much the revisions of these agents grew. */
   const growth = async (slugs: readonly string[], change: () => Promise<{ status: number }>) => {
     const before = await Promise.all(slugs.map(revision));
     const { status } = await change();
@@ -81,7 +81,7 @@ describe("agents as tools", () => {
     expect(await of("far")).toEqual([]);
     expect((await choose(["readSkill", "agent:helper"])).status).toBe(200);
     expect(await of("asker")).toEqual([["agent:helper", true]]);
-    // Off as long as it is inactive, and on again afterwards.
+    // The tool is off as long as the agent is inactive, and on again afterwards.
     await send("PATCH", "/api/instances/helper", { active: false });
     expect(await of("asker")).toEqual([]);
     await send("PATCH", "/api/instances/helper", { active: true });

@@ -13,7 +13,7 @@ import { toolContext } from "../../turn/input.ts";
 const context = toolContext();
 const call = async (tool: Tool, args: unknown) => tool.execute(tool.validate(args), context);
 
-/** The tool before a network that notes what is asked of it. */
+/** The tool with a network that records requests. */
 function http(placeholders: Placeholder[] = []) {
   const asked: EgressRequest[] = [];
   const policies = new CurrentPolicies();

@@ -12,7 +12,7 @@ const skillMd = "---\nname: PDF forms\ndescription: Fills in forms.\n---\n\n# Fo
 const zip = (files: Record<string, string>) =>
   zipSync(Object.fromEntries(Object.entries(files).map(([path, text]) => [path, strToU8(text)])));
 
-/** The message of the 400 that an archive gets, and what time of the processor that took. */
+/** The message of the 400 that an archive gets, and the processor time that it took. */
 function refusalOf(bytes: Uint8Array): [string, number] {
   const taken = processorTime();
   try {
@@ -24,7 +24,7 @@ function refusalOf(bytes: Uint8Array): [string, number] {
   throw new Error("The archive was not refused");
 }
 
-/** Expects the refusal, with these words and for little work. */
+/** Expects a refusal with these words that took little time. */
 function expectRefused(bytes: Uint8Array, words: string): void {
   const [message, ms] = refusalOf(bytes);
   expect(message).toContain(words);

@@ -53,7 +53,7 @@ describe("many skills", () => {
         return count();
       });
     expect(await store("one")).toBe(2);
-    // The numbers, twenty times the newest versions, the new ones, and two changes of the skills.
+    // The numbers; twenty times the newest versions; the new ones; two changes of the skills.
     expect(await store("two")).toBe(24);
     expect(await store("two")).toBe(21);
     expect(await read(send("GET", `${catalogue}/s498`))).toMatchObject({

@@ -1,7 +1,7 @@
-/** One file of an archive, and what its headers say of it; by default the truth. */
+/** One file of an archive, and the fields of its headers, which are true by default. */
 export interface ZipFile {
   path: string | Uint8Array;
-  /** The bytes as they lie in the archive. */
+  /** The packed bytes. */
   packed: Uint8Array;
   /** 0 is stored, 8 deflated. */
   method?: number;
@@ -9,7 +9,7 @@ export interface ZipFile {
   flags?: number;
   /** Unix mode. */
   mode?: number;
-  /** Lies at the bytes of the first file, as in a bomb of overlapping files. */
+  /** Whether it shares the bytes of the first file, as in a bomb of overlapping files. */
   overlapping?: boolean;
 }
 
@@ -35,7 +35,7 @@ function concat(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** A zip archive written by hand, so that it can lie. */
+/** A zip archive made by hand, so that its headers can be wrong. */
 export function writeZip(
   files: readonly ZipFile[],
   end: { count?: number; comment?: string } = {},

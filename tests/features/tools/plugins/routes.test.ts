@@ -12,7 +12,7 @@ const base = "/api/organizations/acme/plugins";
 const tool = (name: string): McpTool => ({ name, description: `Does ${name}`, inputSchema: { type: "object" } });
 const http = { type: "http", url: "https://mcp.example/mcp", headers: { Authorization: `Bearer ${canary}` } };
 
-/** Servers in the test's hands: what is asked of them, and what they list. */
+/** Servers that the test controls: the calls they got, and the tools they list. */
 function servers() {
   const asked: McpServer[] = [];
   const forgotten: string[] = [];
@@ -127,7 +127,7 @@ describe("a plugin", () => {
     const { h, put, asked, forgotten, owner } = await withServers();
     const off = await pluginOf(put("crm", { kind: "mcp", transport: http, enabled: false }));
     expect(off).toMatchObject({ enabled: false, status: "disabled", tools: [] });
-    // Left out, it stays off.
+    // A plugin that is off stays off when `enabled` is left out.
     expect(await pluginOf(put("crm", { kind: "mcp", transport: http }))).toMatchObject({ status: "disabled" });
     expect(asked).toEqual([]);
     expect(await refusal(h.request(`${base}/crm/refresh`, { method: "POST", headers: owner }))).toEqual([
@@ -238,7 +238,7 @@ describe("settings of a plugin", () => {
     const open = await withServers({ allowStdioMcp: true });
     const { transport } = await pluginOf(open.put("crm", { kind: "mcp", transport: stdio }));
     expect(transport).toEqual({ ...stdio, env: { TOKEN: "••••44d0" } });
-    // What was stored before the setting was taken back does not run either.
+    // A process that was stored while the setting allowed it does not run either.
     const { services, organization } = open.h;
     const [plugin] = await loadPlugins(services.database.db, services.cipher, organization.id);
     if (!plugin) throw new Error("No plugin");
@@ -314,7 +314,7 @@ describe("over real processes", () => {
     expect(stored).toHaveLength(3);
     const everything = [...logs, ...h.logs, JSON.stringify([stored, await entries(h)])];
     for (const text of everything) expect(text).not.toContain(canary);
-    // The address is shown to those who gave it; its parameters are part of it.
+    // The address is shown to callers who may set it, with its parameters.
     for (const text of answers) expect(text.replaceAll(`?token=${canary}`, "")).not.toContain(canary);
   });
 });
