@@ -1,5 +1,5 @@
 import { template } from "../scripts/make-template.ts";
-import { type Embedded, keepThread } from "../src/adapters/node/embedded/thread.ts";
+import { type Embedded, superviseDatabase } from "../src/adapters/node/embedded/thread.ts";
 import type { Log } from "../src/core/ports.ts";
 
 /** A log that collects its messages. */
@@ -14,5 +14,5 @@ export const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child
 
 /** The embedded database as the server runs it, but in memory, with the schema of this release. */
 export async function startEmbedded(): Promise<Embedded> {
-  return keepThread({ directory: null, template: await template() }, silent);
+  return superviseDatabase({ directory: null, template: await template() }, silent);
 }

@@ -10,7 +10,7 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { template } from "../../scripts/make-template.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { keepThread } from "../../src/adapters/node/embedded/thread.ts";
+import { superviseDatabase } from "../../src/adapters/node/embedded/thread.ts";
 import { StartError } from "../../src/core/errors.ts";
 import { openDatabase } from "../../src/db/client.ts";
 import { TestClock } from "../clock.ts";
@@ -187,7 +187,7 @@ test("a first start that was cut off is made again, without a template too", asy
 test("a thread that dies is logged and started again; its statements are unavailable meanwhile", async () => {
   const { log, lines } = collectLog();
   const directory = join(temporaryDirectory(), "pgdata");
-  const embedded = await keepThread({ directory, template: await template() }, log);
+  const embedded = await superviseDatabase({ directory, template: await template() }, log);
   const database = openDatabase(embedded.target, { max: 1, prepare: true, deadlineMs: 10_000, clock: systemClock });
   onTestFinished(async () => {
     await database.close();
@@ -207,7 +207,7 @@ test("a thread that dies is logged and started again; its statements are unavail
 describe("a client that follows another one", () => {
   async function inMemory() {
     const clock = new TestClock();
-    const embedded = await keepThread({ directory: null, template: await template() }, collectLog().log);
+    const embedded = await superviseDatabase({ directory: null, template: await template() }, collectLog().log);
     const connect = () => openDatabase(embedded.target, { max: 1, prepare: true, deadlineMs: 1000, clock });
     onTestFinished(() => embedded.close());
     return { clock, connect };

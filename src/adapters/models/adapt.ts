@@ -2,13 +2,13 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt
 
 type Options = LanguageModelV4CallOptions;
 
-/** A model whose every call is changed before it is made. */
-export function changing(model: LanguageModelV4, change: (options: Options) => Options | Promise<Options>) {
-  return calling(model, async (options, call) => call(await change(options)));
+/** A model whose calls are made with changed options. */
+export function changeCalls(model: LanguageModelV4, change: (options: Options) => Options | Promise<Options>) {
+  return wrapCalls(model, async (options, call) => call(await change(options)));
 }
 
-/** A model with something around its calls, streamed or not. */
-export function calling(
+/** A model whose calls, streamed or not, go through `around`. */
+export function wrapCalls(
   model: LanguageModelV4,
   around: <Result>(options: Options, call: (options: Options) => PromiseLike<Result>) => Promise<Result>,
 ): LanguageModelV4 {
@@ -22,7 +22,7 @@ export function calling(
   };
 }
 
-/** Adds options of one provider to a call; what the call brings itself stays. */
+/** Adds options of one provider to a call; options that the call has already stay. */
 export function withProviderOptions(
   options: Options,
   provider: string,
@@ -32,8 +32,8 @@ export function withProviderOptions(
   return { ...options, providerOptions: { ...own, [provider]: { ...added, ...own?.[provider] } } };
 }
 
-/** A prompt whose tool calls have other ids: one that a conversation had with another provider may break the rules here. */
-export function renameCalls(prompt: LanguageModelV4Prompt, rename: (id: string) => string): LanguageModelV4Prompt {
+/** Gives the tool calls of a prompt other ids: an id from another provider may break the rules of this one. */
+export function renameCallIds(prompt: LanguageModelV4Prompt, rename: (id: string) => string): LanguageModelV4Prompt {
   return prompt.map((message) => {
     if (message.role === "assistant") {
       const content = message.content.map((part) =>

@@ -1,22 +1,22 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelSpec } from "../../core/ports.ts";
-import { calling, renameCalls, withProviderOptions } from "./adapt.ts";
+import { renameCallIds, withProviderOptions, wrapCalls } from "./adapt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
 /**
- * Anthropic's messages. Without a limit of the agent's the package asks for all the tokens that the model can write, and
- * adds the budget of thinking to a limit that is there.
+ * Anthropic's messages. For an agent without a limit of tokens the package asks for as many as the model can write; to
+ * a limit it adds the budget of thinking.
  */
 export async function anthropic(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
   const apiKey = requireKey(spec);
   const baseURL = withVersion(checkAddress(spec, "https://api.anthropic.com"), "v1");
   const { createAnthropic } = await import("@ai-sdk/anthropic");
-  return calling(createAnthropic({ apiKey, baseURL, fetch })(spec.model), async (options, call) => {
-    // A model may think for minutes and send nothing but pings, which tell that it is alive.
+  return wrapCalls(createAnthropic({ apiKey, baseURL, fetch })(spec.model), async (options, call) => {
+    // A model that thinks may send nothing but pings for minutes; they show that the connection is alive.
     const changed = withProviderOptions(options, "anthropic", { includePings: true });
     try {
-      return await call({ ...changed, prompt: renameCalls(options.prompt, toCallId) });
+      return await call({ ...changed, prompt: renameCallIds(options.prompt, toCallId) });
     } catch (error) {
       throw explain(error);
     }
@@ -28,7 +28,7 @@ function toCallId(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, "_");
 }
 
-/** The package's word for a first event that it can't read says nothing about it. */
+/** Replaces the package's message about a first event that it can't read, which does not say what is wrong. */
 function explain(error: unknown): unknown {
   if (!(error instanceof Error) || !error.message.startsWith("Expected a normalized Anthropic")) return error;
   return new Error("The provider's stream begins with an event that is not valid JSON or of no known shape", {

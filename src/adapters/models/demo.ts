@@ -11,7 +11,7 @@ import { isObject } from "../../core/json.ts";
 
 type Part = LanguageModelV4StreamPart;
 
-/** How many parts go out before everything else in the process has its turn. */
+/** The number of parts that go out before other work of the process has its turn. */
 const burst = 16;
 
 /**
@@ -42,7 +42,7 @@ interface Answer {
   read: number;
 }
 
-/** Decides by the end of the prompt alone. */
+/** The answer depends on the end of the prompt alone. */
 function answer({ prompt, toolChoice }: LanguageModelV4CallOptions): Answer {
   const nothing: Answer = { reasoning: "", text: "", call: null, read: countPrompt(prompt) };
   const results = lastResults(prompt);
@@ -86,16 +86,16 @@ function textOf(content: readonly { type: string; text?: string }[]): string {
   return content.map((part) => (part.type === "text" ? (part.text ?? "") : "")).join("");
 }
 
-/** What the tools said that were called just before. */
+/** The results of the tools that were called last, as sentences; none if the prompt does not end with results. */
 function lastResults(prompt: LanguageModelV4Prompt): string[] {
   const last = prompt.at(-1);
   if (last?.role !== "tool") return [];
   return last.content.flatMap((part) =>
-    part.type === "tool-result" ? [`The tool ${part.toolName} ${tell(part.output)}`] : [],
+    part.type === "tool-result" ? [`The tool ${part.toolName} ${describeOutput(part.output)}`] : [],
   );
 }
 
-function tell(output: LanguageModelV4ToolResultOutput): string {
+function describeOutput(output: LanguageModelV4ToolResultOutput): string {
   switch (output.type) {
     case "text":
       return `answered: ${output.value}`;
@@ -117,7 +117,7 @@ function countPrompt(prompt: LanguageModelV4Prompt): number {
   );
 }
 
-/** A word with the space before it, so that the deltas put together are the text. */
+/** The words with the space before each, so that the joined deltas are the text. */
 const words = (text: string): string[] => text.match(/\s*\S+|\s+$/g) ?? [];
 const countWords = (text: string): number => text.match(/\S+/g)?.length ?? 0;
 
@@ -152,7 +152,7 @@ function* parts({ reasoning, text, call, read }: Answer): Generator<Part> {
   };
 }
 
-/** Made only as fast as it is read. */
+/** A stream that makes its parts only as fast as they are read. */
 function streamed(answer: Answer, signal: AbortSignal | undefined): ReadableStream<Part> {
   const source = parts(answer);
   let sent = 0;
@@ -171,7 +171,7 @@ function streamed(answer: Answer, signal: AbortSignal | undefined): ReadableStre
   );
 }
 
-/** A reply that is not streamed is the same one, put together. */
+/** Puts the parts of a stream together to the reply that is not streamed. */
 async function fold(stream: ReadableStream<Part>): Promise<LanguageModelV4GenerateResult> {
   const content: LanguageModelV4Content[] = [];
   const reader = stream.getReader();

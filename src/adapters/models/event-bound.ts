@@ -1,12 +1,12 @@
-/** What one event may have: far more than any does. The parser keeps an event whole until its end. */
+/** The limit of one event, far above any real one. The parser holds an event in memory until its end. */
 const maxEventBytes = 8 * 1024 * 1024;
 
 const lineFeed = 10;
 const carriageReturn = 13;
 
 /**
- * The answer with its server-sent events as they are, until one has more than 8 MiB: then its body fails and the
- * connection is let go of.
+ * The answer with its server-sent events as they are. An event of more than 8 MiB fails the body and closes the
+ * connection.
  */
 export function withBoundedEvents(response: Response, body: ReadableStream<Uint8Array>): Response {
   const { status, statusText, headers } = response;
@@ -26,13 +26,13 @@ export function withBoundedEvents(response: Response, body: ReadableStream<Uint8
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    // Nothing is read ahead of who reads it.
+    // Nothing is read ahead.
     { highWaterMark: 0 },
   );
   return new Response(bounded, { status, statusText, headers });
 }
 
-/** Takes the pieces of a stream, and answers after each how many bytes the event has that has no end yet. */
+/** A function that takes the chunks of a stream, and gives after each the size in bytes of the unfinished event. */
 function eventCounter(): (bytes: Uint8Array) => number {
   let open = 0;
   let afterLine = false;
@@ -46,7 +46,7 @@ function eventCounter(): (bytes: Uint8Array) => number {
   };
 }
 
-/** Where the last line ends that a blank one follows, or -1. No provider ends its lines with a mere carriage return. */
+/** The end of the last line before a blank one, or -1. No provider ends its lines with a mere carriage return. */
 function lastBlankLine(bytes: Uint8Array): number {
   let from = bytes.length - 2;
   while (from >= 0) {

@@ -4,16 +4,16 @@ import { withBoundedEvents } from "./event-bound.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
-/** How much of a wrong answer the log gets to see. */
+/** How many characters of a wrong answer reach the log. */
 const excerptLength = 2_000;
 
-/** How much of an error's body is read at all. */
+/** How many bytes of an error's body are read. */
 const errorBytes = 64_000;
 
 /**
- * The `fetch` of all model providers. It follows no redirect, which would take the key along; says of every failed
- * connection that it is one, whatever the runtime calls it; refuses a page or a JSON body where a stream was asked for,
- * which the parser of events would read as a reply without words; and ends a stream whose event has no end.
+ * The `fetch` of all model providers. It follows no redirect, which would take the key along. A failed connection
+ * rejects with the same error on every runtime. A page or a JSON body in place of a stream is refused: the parser of
+ * events would read it as an empty reply. A stream with an endless event fails.
  */
 export function providerFetch(fetch: Fetch): Fetch {
   return async (input, init) => {
@@ -40,7 +40,7 @@ export function providerFetch(fetch: Fetch): Fetch {
       });
     }
     if (!response.body) return response;
-    if (!response.ok) return withoutExcess(response, response.body);
+    if (!response.ok) return withBoundedBody(response, response.body);
     return type === "application/json" ? response : withBoundedEvents(response, response.body);
   };
 }
@@ -51,8 +51,8 @@ function isNoStream(type: string, url: string, body: unknown): boolean {
   return type === "application/json" && asked;
 }
 
-/** The packages read the body of an error whole, however long it is. */
-function withoutExcess({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
+/** Cuts the body of an error, which the packages would read whole. */
+function withBoundedBody({ status, statusText, headers }: Response, body: ReadableStream<Uint8Array>): Response {
   let left = errorBytes;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(bytes, controller) {

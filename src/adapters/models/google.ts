@@ -1,6 +1,6 @@
 import { APICallError, type LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelSpec } from "../../core/ports.ts";
-import { calling, withProviderOptions } from "./adapt.ts";
+import { withProviderOptions, wrapCalls } from "./adapt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
@@ -9,9 +9,9 @@ export async function google(spec: ModelSpec, fetch: Fetch): Promise<LanguageMod
   const apiKey = requireKey(spec);
   const baseURL = withVersion(checkAddress(spec, "https://generativelanguage.googleapis.com"), "v1beta");
   const { createGoogle } = await import("@ai-sdk/google");
-  return calling(createGoogle({ apiKey, baseURL, fetch })(spec.model), async (options, call) => {
+  return wrapCalls(createGoogle({ apiKey, baseURL, fetch })(spec.model), async (options, call) => {
     try {
-      // The package asks for thinking, but not to see it.
+      // The package turns thinking on, but does not ask for the thoughts.
       const changed = withProviderOptions(options, "google", { thinkingConfig: { includeThoughts: true } });
       return await call(options.reasoning === undefined ? options : changed);
     } catch (error) {
@@ -20,7 +20,7 @@ export async function google(spec: ModelSpec, fetch: Fetch): Promise<LanguageMod
   });
 }
 
-/** Google says in the body how long to wait, as `"retryDelay": "34s"`, and not in a header. */
+/** Adds the header `retry-after`, in place of which Google has `"retryDelay": "34s"` in the body. */
 function withRetryAfter(error: unknown): unknown {
   if (!APICallError.isInstance(error) || error.statusCode !== 429) return error;
   const { responseBody = "" } = error;

@@ -10,7 +10,7 @@ import { mistral } from "./mistral.ts";
 import { ollama, openAi, openAiCompatible } from "./openai.ts";
 import { withoutRefused } from "./refusals.ts";
 
-/** Enough for every model in use; what falls out is made again. */
+/** Enough for every model in use; a model that falls out of the cache is made again. */
 const cacheLimit = 500;
 
 interface Options {
@@ -20,7 +20,7 @@ interface Options {
 
 /**
  * The model providers of this build (decisions §4). `resolve` rejects with an `Error` for the log when a key or an
- * address is missing or unusable. The models retry nothing, follow no redirect, and are kept per spec.
+ * address is missing or unusable. The models retry nothing and follow no redirect. Equal specs have the same model.
  */
 export function createModels({ fetch = (input, init) => globalThis.fetch(input, init) }: Options = {}): Models {
   const guarded = providerFetch(fetch);
@@ -30,7 +30,7 @@ export function createModels({ fetch = (input, init) => globalThis.fetch(input, 
     async resolve(spec) {
       const key = JSON.stringify([spec.provider, spec.model, spec.baseUrl, spec.apiKey]);
       const model = cache.get(key) ?? (await make(spec, guarded));
-      // Set anew, it is the youngest; the first key is the one unused for longest.
+      // Setting it anew makes this key the last one, so the first key is the one that was unused for longest.
       cache.delete(key);
       cache.set(key, model);
       const oldest = cache.keys().next().value;
@@ -45,7 +45,7 @@ async function make(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
   return spec.provider === "demo" ? demoModel() : withoutRefused(await connect(spec.provider, spec, fetch));
 }
 
-/** Each package is loaded when the first agent needs it. */
+/** Loads the provider's package on first use. */
 function connect(provider: Exclude<ProviderName, "demo">, spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
   switch (provider) {
     case "openai":

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { digest, toHex } from "../../core/ids.ts";
 import type { ModelSpec } from "../../core/ports.ts";
-import { changing, renameCalls } from "./adapt.ts";
+import { changeCalls, renameCallIds } from "./adapt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
@@ -10,16 +10,16 @@ export async function mistral(spec: ModelSpec, fetch: Fetch): Promise<LanguageMo
   const apiKey = requireKey(spec);
   const baseURL = withVersion(checkAddress(spec, "https://api.mistral.ai"), "v1");
   const { createMistral } = await import("@ai-sdk/mistral");
-  return changing(createMistral({ apiKey, baseURL, fetch })(spec.model), async (options) => {
+  return changeCalls(createMistral({ apiKey, baseURL, fetch })(spec.model), async (options) => {
     const ids = new Map<string, string>();
     for (const id of foreignIds(options.prompt)) ids.set(id, toHex(await digest(id)).slice(0, 9));
-    return ids.size === 0 ? options : { ...options, prompt: renameCalls(options.prompt, (id) => ids.get(id) ?? id) };
+    return ids.size === 0 ? options : { ...options, prompt: renameCallIds(options.prompt, (id) => ids.get(id) ?? id) };
   });
 }
 
 type Prompt = Parameters<LanguageModelV4["doStream"]>[0]["prompt"];
 
-/** Mistral takes ids of nine letters and digits only: those that another provider gave are none. */
+/** The call ids of other providers: Mistral takes ids of nine letters and digits only. */
 function foreignIds(prompt: Prompt): string[] {
   return prompt.flatMap(({ role, content }) =>
     role === "assistant" || role === "tool"

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelSpec } from "../../core/ports.ts";
-import { changing, withProviderOptions } from "./adapt.ts";
+import { changeCalls, withProviderOptions } from "./adapt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, checkKey, requireKey, withVersion } from "./spec.ts";
 
@@ -20,7 +20,7 @@ async function chatCompletions(spec: ModelSpec, baseURL: string, fetch: Fetch): 
   const provider = createOpenAICompatible({
     name: "openaiCompatible",
     baseURL,
-    // Without it the stream ends without a count of tokens.
+    // Without this option the stream has no counts of tokens.
     includeUsage: true,
     fetch,
     ...(apiKey === undefined ? {} : { apiKey }),
@@ -29,16 +29,16 @@ async function chatCompletions(spec: ModelSpec, baseURL: string, fetch: Fetch): 
   return provider.chatModel(spec.model);
 }
 
-/** OpenAI's own service, over its responses API, which is asked to keep nothing. */
+/** OpenAI's own service, over its responses API, with `store: false`, so that OpenAI stores no response. */
 export async function openAi(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
   const apiKey = requireKey(spec);
   const { createOpenAI } = await import("@ai-sdk/openai");
-  // Given, so that the package does not look into the environment.
+  // Without `baseURL` the package would look into the environment.
   const model = createOpenAI({ apiKey, baseURL: "https://api.openai.com/v1", fetch })(spec.model);
-  return changing(model, (options) => withProviderOptions(options, "openai", { store: false }));
+  return changeCalls(model, (options) => withProviderOptions(options, "openai", { store: false }));
 }
 
-/** OpenAI's reasoning models, behind a gateway too, know the limit by its newer name only. */
+/** OpenAI's reasoning models, behind a gateway too, take the limit of tokens under its newer name only. */
 function isReasoningModel(model: string): boolean {
   return /^(?:openai\/)?(?:o\d|gpt-(?:[5-9]|\d\d))/.test(model);
 }

@@ -5,16 +5,16 @@ import {
   type LanguageModelV4Prompt,
   UnsupportedFunctionalityError,
 } from "@ai-sdk/provider";
-import { calling } from "./adapt.ts";
+import { wrapCalls } from "./adapt.ts";
 
 type Options = LanguageModelV4CallOptions;
 type Setting = "reasoning" | "temperature" | "maxOutputTokens";
 type Part = Setting | "pictures";
 
 /**
- * How providers speak of a part of a call that they refuse. Thinking and pictures need the word of refusal too: other
- * errors are about the blocks of thinking in a conversation, or an image of a container. The first that fits counts, and
- * a temperature may be refused for the thinking.
+ * The words in which providers refuse a part of a call. Thinking and pictures need a word of refusal too: other errors
+ * mention the blocks of thinking in a conversation, or an image of a container. The first match counts; temperature
+ * comes before thinking, because some models refuse a temperature on account of their thinking.
  */
 const refusals: Readonly<Record<Part, RegExp>> = {
   temperature: /temperature/i,
@@ -24,18 +24,18 @@ const refusals: Readonly<Record<Part, RegExp>> = {
     /(?:image|vision|multi-?modal)[^.]*\b(?:not|only|un\w+)\b|\b(?:no|not|un\w+|missing)\b[^.]*(?:image|vision|multi-?modal)|content must be a string/i,
 };
 
-/** Refusals are short; an echo of the conversation after them is none. */
-const heard = 2_000;
+/** The longest refusal, in characters; an echo of the conversation may follow it. */
+const longestRefusal = 2_000;
 
 /**
- * A model that is asked again without a part of the call that it refuses: thinking where it can't, a temperature that it
- * does not take, more tokens than it can write, pictures that it can't see. Only the model knows; lists of names grow
- * old, and servers give their models names of their own. A setting that was refused once is left out of later calls; a
- * picture may be refused for itself.
+ * A model that is called again without a part that it refused: thinking, a temperature, more tokens than it can write,
+ * or pictures. Only a refusal tells what a model takes: lists of names grow old, and servers give models names of their
+ * own. A setting that was refused once is left out of later calls. Pictures are not: one of them may be refused for
+ * itself.
  */
 export function withoutRefused(model: LanguageModelV4): LanguageModelV4 {
   const refused = new Set<Part>();
-  return calling(model, async (options, call) => {
+  return wrapCalls(model, async (options, call) => {
     let asked = leaveOut(options, refused);
     const now = new Set<Part>();
     for (;;) {
@@ -54,13 +54,13 @@ export function withoutRefused(model: LanguageModelV4): LanguageModelV4 {
 }
 
 function refusedPart(error: unknown, options: Options): Part | undefined {
-  // The provider's own package may know that it can't send them.
+  // The provider's package itself may refuse pictures.
   if (UnsupportedFunctionalityError.isInstance(error)) return hasPictures(options) ? "pictures" : undefined;
   if (!APICallError.isInstance(error)) return undefined;
-  const said = `${error.message} ${error.responseBody ?? ""}`.slice(0, heard);
-  // Servers of one's own answer pictures with 404 or 500, too.
+  const said = `${error.message} ${error.responseBody ?? ""}`.slice(0, longestRefusal);
+  // Self-hosted servers refuse pictures with 404 or 500, too.
   const isRefusal = error.statusCode === 400 || error.statusCode === 422;
-  // Too long a conversation is about tokens too, and no setting mends it.
+  // An error about too long a conversation names tokens too, and no setting mends it.
   const about = (part: Part) =>
     (isRefusal || part === "pictures") &&
     refusals[part].test(said) &&
@@ -72,19 +72,19 @@ const has = (options: Options, part: Part) =>
   part === "pictures" ? hasPictures(options) : options[part] !== undefined;
 
 function leaveOut(options: Options, parts: ReadonlySet<Part>): Options {
-  const kept = { ...options };
+  const rest = { ...options };
   for (const part of parts) {
-    if (part === "pictures") kept.prompt = withoutPictures(kept.prompt);
-    else delete kept[part];
+    if (part === "pictures") rest.prompt = withoutPictures(rest.prompt);
+    else delete rest[part];
   }
-  return kept;
+  return rest;
 }
 
 function hasPictures({ prompt }: Options): boolean {
   return prompt.some(({ role, content }) => role === "user" && content.some(({ type }) => type === "file"));
 }
 
-/** What the model reads in the place of a picture. */
+/** Stands in the prompt in place of a picture. */
 const unseen = "[A picture that you can't see]";
 
 function withoutPictures(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {

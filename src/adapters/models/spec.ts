@@ -2,8 +2,8 @@ import type { ModelSpec } from "../../core/ports.ts";
 import { apiKeySecret, baseUrlSecret } from "../../core/providers.ts";
 
 /**
- * The key of a spec, if there is one. A key that fits no header is refused here: `fetch` would do so with a message that
- * repeats it.
+ * The key of a spec; undefined if there is none. Throws for a key that fits no header, because `fetch` would repeat the
+ * key in its message.
  */
 export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
   const key = apiKey?.trim();
@@ -13,7 +13,7 @@ export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
   return key;
 }
 
-/** The key of a provider that answers nobody without one. */
+/** The key of a spec; throws if there is none. */
 export function requireKey(spec: ModelSpec): string {
   const key = checkKey(spec);
   if (key === undefined)
@@ -21,7 +21,7 @@ export function requireKey(spec: ModelSpec): string {
   return key;
 }
 
-/** The address of a spec, or the provider's own, without a slash at its end. */
+/** The address of a spec, or the provider's own, without a slash at its end; throws for an unusable one. */
 export function checkAddress({ provider, baseUrl = undefined }: ModelSpec, own?: string): string {
   const address = baseUrl?.trim() || own;
   if (address === undefined)
@@ -29,14 +29,14 @@ export function checkAddress({ provider, baseUrl = undefined }: ModelSpec, own?:
   const url = URL.parse(address);
   if (!url || !/^https?:$/.test(url.protocol))
     throw new Error(`The address of the provider ${provider} is no http URL`);
-  // `fetch` refuses these, and would repeat the password in its message.
+  // `fetch` would refuse such an address and repeat the password in its message.
   if (url.username || url.password) throw new Error(`The address of the provider ${provider} must hold no password`);
-  // The packages put their paths at the end of the text.
+  // The packages append their paths to the text.
   if (url.search || url.hash) throw new Error(`The address of the provider ${provider} must end with its path`);
   return address.replace(/\/+$/, "");
 }
 
-/** An address that may come without the version of the API, as the providers' own programs take it. */
+/** Appends the version of the API unless the address has one: the providers' own programs take both forms. */
 export function withVersion(address: string, version: string): string {
   return /\/v\d+[a-z]*\d*$/.test(address) ? address : `${address}/${version}`;
 }

@@ -3,12 +3,13 @@ import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } fro
 import { join } from "node:path";
 import { StartError } from "../../core/errors.ts";
 import type { Log } from "../../core/ports.ts";
+import { errorCode } from "./error-code.ts";
 
 /** Makes the directory, for its owner only, unless it is there. Throws a `StartError` when it can't be used. */
 export function prepareDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // Only writing shows it: permissions are not all that can forbid it.
+    // Only a write shows whether the directory can be used: more than its mode can forbid it.
     const probe = join(directory, `probe-${randomUUID()}`);
     writeFileSync(probe, "", { flag: "wx" });
     rmSync(probe);
@@ -18,8 +19,9 @@ export function prepareDirectory(directory: string): void {
 }
 
 /**
- * Closes a prepared directory and the key in it to others, which one that was made by hand or restored from a backup
- * may be open to. Warns of what it changes and of what it can't change. Windows has no such modes.
+ * Takes the rights on a prepared directory and on the key in it from other users, who may have some if the directory
+ * was made by hand or restored from a backup. Warns of each change and of each one that fails. Windows has no such
+ * modes.
  */
 export function closeToOthers(directory: string, log: Log): void {
   if (process.platform === "win32") return;
@@ -37,12 +39,12 @@ export function closeToOthers(directory: string, log: Log): void {
   }
 }
 
-/** Whether anybody but the owner may do anything with it; Windows keeps no such bits. */
+/** Whether the mode gives anybody but the owner a right; false on Windows, which has no such modes. */
 export function isOpenToOthers(path: string): boolean {
   return process.platform !== "win32" && existsSync(path) && (statSync(path).mode & 0o077) !== 0;
 }
 
-/** Sticky ones, such as /tmp, are for everybody whoever owns them. */
+/** False for a sticky directory such as /tmp, which is for all users, whatever its owner. */
 function isOurs(path: string): boolean {
   const { uid, mode } = statSync(path);
   return uid === process.getuid?.() && (mode & 0o1000) === 0;
@@ -62,9 +64,9 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o7777).toString(8).padStart(4, "0");
 }
 
-/** What is wrong with the directory, or with a file in it, and what to do. */
+/** An error that says what is wrong with the directory, or with a file in it, and what to do. */
 export function unusableDirectory(path: string, cause: unknown): StartError {
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+  const code = errorCode(cause) || String(cause);
   const reason = reasons[code] ?? `fails with ${code}`;
   return new StartError(
     `DATA_DIR can't be used, ${path} ${reason}: set DATA_DIR to a directory that can be written to`,

@@ -2,13 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { StartError } from "../../core/errors.ts";
+import { errorCode } from "./error-code.ts";
 
-/** A handle that nothing holds would be collected, and its lock freed with it. */
+/** Without a reference a handle would be collected, and its lock freed with it. */
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes the directory for this process until the returned function is called. The lock is SQLite's own on an empty
- * file: the system frees it when the process ends, however it ends. Throws a `StartError` when it is taken.
+ * Locks the directory for this process until the returned function is called. The lock is SQLite's own on an empty
+ * file; the system frees it at any end of the process. Throws a `StartError` if another process has the lock.
  */
 export async function lockDirectory(directory: string): Promise<() => void> {
   const file = join(directory, "lock");
@@ -49,18 +50,18 @@ async function openSqlite(file: string): Promise<DatabaseSync> {
 }
 
 /**
- * SQLite would make it readable to others, who could then hold its lock. One that is there must not be opened: closing
- * it would free the locks that this process has on it.
+ * Makes the file unless it is there. SQLite would make it readable to other users, who could then hold its lock. An
+ * existing file must not be opened here: closing it would free the locks that this process has on it.
  */
 function makePrivate(file: string): void {
   try {
     writeFileSync(file, "", { flag: "wx", mode: 0o600 });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
 }
 
-/** Node 22 calls the module experimental, which tells nobody anything who starts a server. */
+/** Silences the warning of Node 22 that the module is experimental, which is of no use to an operator. */
 async function withoutWarning<T>(load: () => Promise<T>): Promise<T> {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { EngineError } from "../../core/errors.ts";
 import type { ObjectStore } from "../../core/ports.ts";
+import { errorCode } from "./error-code.ts";
 
 const unfinished = ".part";
 
 /**
- * Files under their keys in one directory, which is made when the first one comes. For one process at a time: what an
- * earlier one left unfinished is cleared away.
+ * Files under their keys in one directory, which is made for the first file. For one process at a time: the unfinished
+ * files of an earlier process are deleted.
  */
 export function directoryStore(directory: string): ObjectStore {
   let made: Promise<void> | undefined;
@@ -49,7 +50,7 @@ async function prepare(directory: string): Promise<void> {
   await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));
 }
 
-/** Under another name until all of it is on the disk: a crash leaves no half file. */
+/** Writes under another name until all bytes are on the disk, so that a crash leaves no half file. */
 async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   const part = `${path}.${randomUUID()}${unfinished}`;
   try {
@@ -67,21 +68,19 @@ async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Node's type of it is another one by name only. */
+/** Node's own type of a web stream differs from the standard one in name only. */
 function asWebStream(stream: ReturnType<typeof createReadStream>): ReadableStream<Uint8Array<ArrayBuffer>> {
   return Readable.toWeb(stream) as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
 function unlessMissing(error: unknown): null {
-  if (codeOf(error) === "ENOENT") return null;
+  if (errorCode(error) === "ENOENT") return null;
   return unusable(error);
 }
 
 function unusable(cause: unknown): never {
-  const code = codeOf(cause);
+  const code = errorCode(cause);
   throw new EngineError("provider-failed", `The file storage of this machine failed${code ? ` with ${code}` : ""}`, {
     cause,
   });
 }
-
-const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "");

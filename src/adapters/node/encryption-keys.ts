@@ -4,10 +4,11 @@ import { join, resolve } from "node:path";
 import { encryptionKey, type Settings } from "../../core/config.ts";
 import { StartError } from "../../core/errors.ts";
 import { prepareDirectory, unusableDirectory } from "./data-directory.ts";
+import { errorCode } from "./error-code.ts";
 
 /**
- * The keys of all stored secrets, the current first: of the settings or, with the embedded database only, of the file
- * that its first start makes (decisions §1). Rejects with a `StartError` when that file is unusable.
+ * The keys of all stored secrets, the current one first. They come from the settings or, with the embedded database
+ * only, from the file that its first start makes (decisions §1). Rejects with a `StartError` if that file is unusable.
  */
 export async function loadEncryptionKeys(settings: Settings): Promise<Uint8Array<ArrayBuffer>[]> {
   const { ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS, DATABASE_URL, DATA_DIR } = settings;
@@ -37,12 +38,12 @@ function read(file: string): string | null {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }
 
-/** Whole or not at all, and never over a key that another process made meanwhile: its secrets would be lost. */
+/** Writes whole or not at all, and never over a key that another process made meanwhile: its secrets would be lost. */
 function create(file: string): string {
   const draft = `${file}.${randomUUID()}`;
   const text = `${randomBytes(32).toString("base64")}\n`;
@@ -52,7 +53,7 @@ function create(file: string): string {
     linkSync(draft, file);
     return text;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return readFileSync(file, "utf8");
+    if (errorCode(error) === "EEXIST") return readFileSync(file, "utf8");
     // Some file systems have no links.
     writeFileSync(file, text, { mode: 0o600, flag: "wx", flush: true });
     return text;
@@ -67,8 +68,4 @@ function parse(text: string, directory: string): Uint8Array<ArrayBuffer> {
   throw new StartError(
     `${keyFile(directory)} does not hold a key, which is 32 bytes as base64: restore it, for without it the stored secrets can't be read`,
   );
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

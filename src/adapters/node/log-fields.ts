@@ -1,16 +1,16 @@
 import { scrubbed } from "../../core/scrub.ts";
 
-/** Names of fields whose text is never logged, wherever they stand. */
+/** Names of fields whose texts are never logged, at any depth. */
 const credential = /authorization|cookie|passw|secret|credential|token|key$/i;
 
-/** Limits of one log line: deeper, longer and wider things are cut, so that no line can exhaust the log. */
+/** Limits of one log line: values that are deeper, longer or wider are cut, so that no line can exhaust the log. */
 const deepest = 6;
 const longest = 4096;
 const widest = 100;
 
 /**
- * Fields as they may be logged: no credential, no error with its statement's parameters, nothing endless. Numbers and
- * flags stay, whatever their name: `promptTokens: 12` tells nobody anything.
+ * The fields without credentials and without the parameters of failed statements, cut to the limits. Numbers and
+ * booleans stay whatever their names: `promptTokens: 12` gives no secret away.
  */
 export function loggableFields(fields: object, depth = 0): Record<string, unknown> {
   const entries = fields instanceof Map ? [...fields] : Object.entries(fields);
@@ -33,11 +33,11 @@ function loggable(value: unknown, depth: number): unknown {
 }
 
 function loggableField(name: unknown, field: unknown, depth: number): unknown {
-  const telling = typeof field === "string" || (typeof field === "object" && field !== null);
-  return telling && credential.test(String(name)) ? scrubbed : loggable(field, depth + 1);
+  const mayHoldText = typeof field === "string" || (typeof field === "object" && field !== null);
+  return mayHoldText && credential.test(String(name)) ? scrubbed : loggable(field, depth + 1);
 }
 
-/** What of an error's own fields helps to find its reason: codes, and what a provider answered. */
+/** An error's own fields that help to find its reason: codes, and a provider's answer. */
 const errorFields = [
   "code",
   "status",
@@ -49,7 +49,7 @@ const errorFields = [
   "responseBody",
 ];
 
-/** The stack holds only the frames: its first line repeats the message. */
+/** Of the stack only the frames are logged: its first lines repeat the message. */
 function describeError(error: Error, depth: number): Record<string, unknown> {
   const own = errorFields.filter((name) => name in error).map((name) => [name, Reflect.get(error, name)] as const);
   const several = error instanceof AggregateError ? error.errors : undefined;

@@ -10,13 +10,13 @@ interface LogOptions {
   level: Settings["LOG_LEVEL"];
   /** Colours and short lines for a person; JSON lines otherwise. */
   pretty: boolean;
-  /** Values that must never be written, whatever field or sentence they turn up in. */
+  /** Values that are never written, in any field or message. */
   secrets: Iterable<string>;
-  /** Takes each line; standard error by default, so that standard output has only what was asked for. */
+  /** Takes each line. Standard error unless given: standard output is for the result of a command. */
   write?: (line: string) => void;
 }
 
-/** The structured log. Lines are written at once, so that the last words of a dying process are not lost. */
+/** The structured log. Lines are written synchronously, so that a dying process loses none. */
 export function createLog({ level, pretty: readable, secrets, write }: LogOptions): Log {
   const out = write ? { write } : pino.destination({ dest: 2, sync: true });
   const format = readable
@@ -29,11 +29,11 @@ export function createLog({ level, pretty: readable, secrets, write }: LogOption
       timestamp: pino.stdTimeFunctions.isoTime,
       messageKey: "message",
       formatters: { level: (label) => ({ level: label }) },
-      // Errors are described by `loggableFields`; pino would only do so at the top.
+      // `loggableFields` describes errors at any depth; pino would do so at the top only.
       serializers: { err: (error: unknown) => error },
       hooks: { streamWrite: scrubLine(scrubber(secrets)) },
     },
-    // For people the line is unpacked again.
+    // The format for people undoes the escapes of the JSON line, so `visible` has to apply them again.
     format ? { write: (line) => void out.write(visible(format(line))) } : out,
   );
   return adapt(root);
@@ -54,7 +54,7 @@ function adapt(logger: pino.Logger): Log {
   };
 }
 
-/** What looks like a credential though nobody told us of it: bearer tokens, our own tokens, passwords in addresses. */
+/** Shapes of credentials that are not among `secrets`: bearer tokens, our own tokens, passwords in addresses. */
 const shapes: [RegExp, string][] = [
   [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${scrubbed}`],
   [/\b(aek|aes|sk|pk)[-_][\w-]{16,}/g, scrubbed],
@@ -66,7 +66,7 @@ function scrubLine(known: Scrub): (line: string) => string {
   return (line) => visible(shapes.reduce((text, [shape, mark]) => text.replaceAll(shape, mark), known(line)));
 }
 
-/** The secrets that a start knows from its environment. */
+/** The secrets among the variables of the environment. */
 export function bootSecrets(environment: Environment): string[] {
   const plain = Object.entries(environment)
     .filter(([name]) => /(_API_KEY|PASSWORD|ENCRYPTION_KEY)$/.test(name))

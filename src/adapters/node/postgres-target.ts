@@ -2,17 +2,17 @@ import { EngineError, StartError } from "../../core/errors.ts";
 import type { Target } from "../../db/connection.ts";
 import { failureCode } from "../../db/failures.ts";
 
-/** What other drivers read from an address and PostgreSQL itself refuses. */
+/** Parameters that other drivers read from an address and PostgreSQL itself refuses. */
 const foreign = ["channel_binding", "gssencmode", "pgbouncer", "connection_limit", "pool_timeout"];
 
-/** Throws a `StartError` when the address can't be read. */
+/** The target at the address; throws a `StartError` if the address can't be read. */
 export function postgresTarget(url: string): Target {
   const [address = "", query] = split(url);
   const parameters = new URLSearchParams(query);
   for (const name of foreign) parameters.delete(name);
   try {
     decodeURIComponent(address);
-    // Several hosts are fine with the driver, but with no other reader of addresses.
+    // The driver takes several hosts; `URL` takes one.
     new URL(address.replace(/,[^/]*/, ""));
   } catch {
     throw new StartError(
@@ -27,7 +27,10 @@ function split(url: string): [string, string] {
   return mark < 0 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
 }
 
-/** Why PostgreSQL can't be used, in one line without the password. An error that is no such reason comes back as it is. */
+/**
+ * A `StartError` that says in one line, without the password, why PostgreSQL can't be used. Other errors come back as
+ * they are.
+ */
 export function explainPostgres(error: unknown, url: string): unknown {
   if (error instanceof StartError || !(error instanceof Error)) return error;
   const { host, user, database } = describe(url);

@@ -6,17 +6,17 @@ interface Served {
 }
 
 export interface Listener {
-  /** The port that was taken; differs from the wanted one when that was 0. */
+  /** The port that was taken; the system chose it if 0 was wanted. */
   port: number;
-  /** From here on `app` answers. Requests that came earlier have waited for it. */
+  /** Lets `app` answer, also the requests that came earlier and have waited. */
   serve(app: Served): void;
-  /** Takes no more connections, lets answers that are under way out, and cuts off what outlasts two seconds. */
+  /** Takes no more connections, lets running answers finish, and cuts off those that take over two seconds. */
   close(): Promise<void>;
 }
 
 /**
- * Takes the port before anything else is opened or made, so that a taken one is known at once. Rejects with Node's
- * error (`EADDRINUSE`, `EACCES`, …).
+ * Takes the port. A start calls this before it opens or makes anything else, so that a port in use is known at once.
+ * Rejects with Node's error (`EADDRINUSE`, `EACCES`, …).
  */
 export async function listen(host: string, port: number): Promise<Listener> {
   const ready = Promise.withResolvers<Served>();

@@ -9,9 +9,7 @@ import { openEmbedded } from "./embedded/database.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
 
-export { loadEncryptionKeys } from "./encryption-keys.ts";
-
-/** How long a server may take for its first answer, whatever the deadline of a statement is. */
+/** The longest wait for the first answer of a server, even if the deadline of a statement is longer. */
 const answerWithinMs = 15_000;
 
 export interface Storage {
@@ -24,13 +22,13 @@ export interface Storage {
 interface Ports {
   clock: Clock;
   log: Log;
-  /** What a first start fills the embedded database with; absent: the file that is shipped with the bundle, if it is. */
+  /** The file with which a first start fills the embedded database; the one beside the bundle unless given. */
   template?: string;
 }
 
 /**
  * Opens the database of the settings, PostgreSQL or the embedded one, and brings its schema up to this release.
- * Rejects with a `StartError` when that can't be done.
+ * Rejects with a `StartError` if that can't be done.
  */
 export function openStorage(settings: Settings, ports: Ports): Promise<Storage> {
   const { DATABASE_URL } = settings;
@@ -70,7 +68,7 @@ async function openLocal(settings: Settings, { clock, log, template }: Ports): P
       await database.close();
       await embedded.close();
     };
-    // The embedded database comes without the extension for them.
+    // The embedded database comes without the extension for vectors.
     return { database, vectors: false, close };
   } catch (error) {
     await embedded.close();

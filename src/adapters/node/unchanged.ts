@@ -13,10 +13,10 @@ export interface UnchangedStorage extends SchemaState {
   close(): Promise<void>;
 }
 
-/** Whoever asks is waiting: a server that hangs needs no longer deadline. */
+/** Short, because a person waits for the answer. */
 const deadlineMs = 5000;
 
-/** Whether the embedded database was made already, and not only begun. */
+/** Whether a first start has made the embedded database and was not cut off. */
 export function hasEmbedded({ DATA_DIR }: Settings): boolean {
   const made = existsSync(join(DATA_DIR, "pgdata", "PG_VERSION"));
   return made && !existsSync(join(DATA_DIR, "pgdata.unfinished"));

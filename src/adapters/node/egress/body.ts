@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { EgressError } from "../../../core/egress.ts";
+import { errorCode } from "../error-code.ts";
 
 type Decode = (bytes: Uint8Array, maxOutputLength: number) => Promise<Uint8Array>;
 
@@ -12,7 +13,7 @@ const [gunzip, inflate, inflateRaw, unbrotli] = [
   promisify(zlib.brotliDecompress),
 ];
 
-/** Some servers send what they call "deflate" without the header of zlib, whose low four bits are 8. */
+/** Some servers send "deflate" without the header of zlib, whose low four bits are 8. */
 const undeflate: Decode = (bytes, maxOutputLength) =>
   (((bytes[0] ?? 0) & 15) === 8 ? inflate : inflateRaw)(bytes, { maxOutputLength });
 
@@ -23,21 +24,21 @@ const codings = new Map<string, Decode>([
   ["br", (bytes, maxOutputLength) => unbrotli(bytes, { maxOutputLength })],
 ]);
 
-/** What does not shrink grows a little when it is compressed. */
+/** Bytes that do not shrink grow a little when they are compressed. */
 const compressionExcess = 16_384;
 const mostCodings = 3;
 
-/** The body of an answer, decompressed; throws an `EgressError` when it is longer than `maxBytes` or not whole. */
+/** The body of an answer, decompressed; throws an `EgressError` if it is longer than `maxBytes` or not whole. */
 export async function readBytes(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const decoders = decodersOf(response.headers["content-encoding"]);
   let bytes = await collect(response, decoders.length === 0 ? maxBytes : maxBytes + compressionExcess, maxBytes);
-  // The answer to a HEAD names a coding, too.
+  // The answer to a HEAD names a coding too, and has no body.
   if (bytes.length === 0) return bytes;
   for (const decode of decoders) bytes = await decodeWithin(decode, bytes, maxBytes);
   return bytes;
 }
 
-/** Codings are named in the order in which they were applied. */
+/** The decoders in the order of their use. The header names the codings in the order in which they were applied. */
 function decodersOf(header: string | undefined): Decode[] {
   const names = (header ?? "").split(",").map((name) => name.trim().toLowerCase());
   const applied = names.filter((name) => name !== "" && name !== "identity");
@@ -67,7 +68,7 @@ async function decodeWithin(decode: Decode, bytes: Uint8Array, maxBytes: number)
   try {
     return await decode(bytes, maxBytes);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
+    if (errorCode(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
     throw new EgressError("The answer is not compressed as it says");
   }
 }

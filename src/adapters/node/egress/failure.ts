@@ -1,9 +1,10 @@
 import { EgressError } from "../../../core/egress.ts";
+import { errorCode } from "../error-code.ts";
 
 const unknownName = "The host name is not known";
 const unreachable = "The host cannot be reached";
 
-/** What Node's codes mean to somebody who asked for a URL. */
+/** Node's error codes in words for the caller who asked for a URL. */
 const meanings: readonly (readonly [code: RegExp, message: string])[] = [
   [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, unknownName],
   [/^(EAI_|ETIMEOUT$)/, "The host name cannot be looked up now; try again later"],
@@ -15,9 +16,11 @@ const meanings: readonly (readonly [code: RegExp, message: string])[] = [
   [/CERT|^ERR_TLS_|^UNABLE_TO_|^HOSTNAME_MISMATCH$/, "The certificate of the host is not valid"],
 ];
 
-/** The failure as an error whose message may be shown. It has no cause: Node's errors can hold what was received. */
+/**
+ * Turns any failure into an error that may be shown. It has no cause, because Node's errors can hold received bytes.
+ */
 export function explainFailure(error: unknown): EgressError {
   if (error instanceof EgressError) return error;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = errorCode(error);
   return new EgressError(meanings.find(([pattern]) => pattern.test(code))?.[1] ?? unreachable);
 }

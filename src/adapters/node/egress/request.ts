@@ -37,18 +37,18 @@ export function createEgress({ clock, resolve = resolveBySystem, ...route }: Opt
   };
 }
 
-interface Journey extends Required<Pick<Options, "resolve">> {
+interface FollowOptions extends Required<Pick<Options, "resolve">> {
   request: EgressRequest;
   route: Omit<Route, "addresses">;
   signal: AbortSignal;
 }
 
 /** Sends the first hop and the hops that redirects ask for; each is checked as if it were the first. */
-async function follow(first: Hop, { request, resolve, route, signal }: Journey): Promise<EgressAnswer> {
+async function follow(first: Hop, { request, resolve, route, signal }: FollowOptions): Promise<EgressAnswer> {
   let hop = first;
-  const resolveInTime = (name: string) => resolve(name, signal);
+  const resolveHost = (name: string) => resolve(name, signal);
   for (let redirects = 0; ; redirects += 1) {
-    const addresses = await reachableAddresses(hop.target, request.allowedHosts, resolveInTime);
+    const addresses = await reachableAddresses(hop.target, request.allowedHosts, resolveHost);
     signal.throwIfAborted();
     const response = await send(hop, { ...route, addresses }, signal);
     try {

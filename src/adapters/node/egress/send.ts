@@ -11,11 +11,11 @@ import { checkServerIdentity } from "node:tls";
 import { EgressError } from "../../../core/egress.ts";
 import type { Hop } from "../../../core/egress-request.ts";
 
-/** How a host is reached. */
+/** The way to one host. */
 export interface Route {
-  /** The host's checked addresses, and the only ones that are connected to. */
+  /** The host's checked addresses; `send` connects to no other. */
   addresses: readonly string[];
-  /** Where an address is really reached; a test gives it to play the internet on this machine. */
+  /** The address to connect to in place of the given one; with it tests play the internet on this machine. */
   dial?: (address: string) => string;
   /** Certificates to trust instead of the usual ones, as PEM. */
   ca?: string;
@@ -23,12 +23,12 @@ export interface Route {
 
 const mostInformation = 8;
 
-/** Sends one hop over a connection of its own; resolves when the headers of the answer are here. */
+/** Sends one hop over a connection of its own. Resolves with the headers of the answer; the body is yet to be read. */
 export function send(hop: Hop, route: Route, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, literal, host, port } = hop.target;
   const [first = "", ...others] = route.addresses.map(route.dial ?? ((address) => address));
   const options = { ...message(hop), host: literal ? first : host, port, signal };
-  const pinned = pinnedTo([first, ...others]);
+  const pinned = pinTo([first, ...others]);
   const outgoing =
     url.protocol === "https:"
       ? requestHttps({ ...options, ...verification(hop, route), agent: new HttpsAgent(pinned) })
@@ -38,8 +38,8 @@ export function send(hop: Hop, route: Route, signal: AbortSignal): Promise<Incom
   return answer;
 }
 
-/** Makes a name stand for these addresses: it is not resolved again. An address by itself is never looked up. */
-function pinnedTo(addresses: readonly string[]): AgentOptions {
+/** Makes every name stand for these addresses, so that no second resolution can give others. */
+function pinTo(addresses: readonly string[]): AgentOptions {
   const entries = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   const lookup: LookupFunction = (_name, { all }, callback) => {
     const [first] = entries;
@@ -70,7 +70,7 @@ function message({ target, method, headers, body }: Hop): RequestOptions {
   };
 }
 
-/** The certificate must be of the host that was asked for, whatever the environment says of verification. */
+/** Requires a certificate of the requested host, even if the environment turns verification off. */
 function verification({ target }: Hop, { ca }: Route): RequestOptions {
   const servername = target.literal ? "" : target.host;
   return {

@@ -4,33 +4,33 @@ import { fileURLToPath } from "node:url";
 import { StartError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/ports.ts";
 import { lockDirectory } from "../directory-lock.ts";
-import { type Embedded, keepThread } from "./thread.ts";
+import { type Embedded, superviseDatabase } from "./thread.ts";
 
 /**
  * Opens the embedded database in `directory` (made by the caller), or makes it there. A second process on the same
- * directory gets a `StartError` at once. What was acknowledged survives the process, however it ends; it is not
- * promised to survive a loss of power.
+ * directory gets a `StartError` at once. Acknowledged writes survive any end of the process; a loss of power may take
+ * them.
  */
 export async function openEmbedded(directory: string, log: Log, template = shippedTemplate()): Promise<Embedded> {
   const unlock = await lockDirectory(directory);
   try {
     const data = join(directory, "pgdata");
-    // While it stands there, nobody has used the database yet: what lies in its place is a start that was cut off.
+    // The mark of a first start. If the mark is still there, that start was cut off and nobody used the database.
     const unfinished = join(directory, "pgdata.unfinished");
     if (existsSync(unfinished)) rmSync(data, { recursive: true, force: true });
     mkdirSync(data, { recursive: true, mode: 0o700 });
     const files = readdirSync(data);
     if (files.length === 0) writeFileSync(unfinished, "");
     else if (!files.includes("PG_VERSION")) throw damaged(data, "PG_VERSION is missing");
-    const thread = await keepThread({ directory: data, template }, log).catch((error: Error) => {
+    const database = await superviseDatabase({ directory: data, template }, log).catch((error: Error) => {
       throw damaged(data, error.message);
     });
     rmSync(unfinished, { force: true });
     const close = async () => {
-      await thread.close();
+      await database.close();
       unlock();
     };
-    return { target: thread.target, close };
+    return { target: database.target, close };
   } catch (error) {
     unlock();
     throw error;
@@ -43,7 +43,7 @@ function damaged(data: string, reason: string): StartError {
   );
 }
 
-/** Beside the bundled program; a checkout that runs from its sources has none. */
+/** The template beside the bundled program; a checkout that runs from its sources has none. */
 function shippedTemplate(): string | null {
   const file = fileURLToPath(new URL("./template.tar.gz", import.meta.url));
   return existsSync(file) ? file : null;

@@ -14,16 +14,16 @@ export interface Embedded {
 const closeWithinMs = 5000;
 
 /**
- * The database in a thread of its own, because it would block this one's event loop. A thread that dies fails the
- * statements it had and is started again; the next ones wait for it.
+ * Runs the database in a thread of its own, because it would block the event loop of this one. When the thread dies,
+ * its statements fail and a new thread is started, for which later statements wait.
  */
-export async function keepThread(settings: WorkerSettings, log: Log): Promise<Embedded> {
+export async function superviseDatabase(settings: WorkerSettings, log: Log): Promise<Embedded> {
   const streams = new Set<Duplex>();
   let closing = false;
   let current = startThread(settings);
 
   const watch = (worker: Worker) => {
-    // A report after the first one says why it dies.
+    // A report after the first one says why the thread dies.
     worker.on("message", (report: WorkerReport) => {
       if (!report.ready) log.error({ reason: report.reason }, "The embedded database failed");
     });
@@ -61,9 +61,9 @@ export async function keepThread(settings: WorkerSettings, log: Log): Promise<Em
   };
 }
 
-/** Closes the database; a thread that hangs is ended as a crash would end it. */
+/** Closes the database. A thread that hangs is terminated after 5 s, as if it had crashed. */
 async function endThread(worker: Worker): Promise<void> {
-  // One that is gone already has no exit to wait for.
+  // A thread that has ended already emits no exit.
   if (worker.threadId === -1) return;
   const timer = setTimeout(() => void worker.terminate(), closeWithinMs);
   await new Promise((resolve) => {
@@ -76,29 +76,29 @@ async function endThread(worker: Worker): Promise<void> {
 function startThread(settings: WorkerSettings): Promise<Worker> {
   const worker = new Worker(workerFile("embedded"), {
     workerData: settings,
-    // Then PostgreSQL's own check ends a recursion that goes too deep, long before this stack does.
+    // With this much stack, PostgreSQL's own check ends a recursion long before the stack overflows.
     resourceLimits: { stackSizeMb: 256 },
   });
   return new Promise((resolve, reject) => {
-    const settle = (error?: Error) => {
+    const finish = (error?: Error) => {
       worker.removeAllListeners();
       if (!error) return resolve(worker);
       void worker.terminate();
       reject(error);
     };
-    worker.once("message", (report: WorkerReport) => settle(report.ready ? undefined : new Error(report.reason)));
-    worker.once("error", settle);
-    worker.once("exit", (code) => settle(new Error(`its thread ended with code ${code}`)));
+    worker.once("message", (report: WorkerReport) => finish(report.ready ? undefined : new Error(report.reason)));
+    worker.once("error", finish);
+    worker.once("exit", (code) => finish(new Error(`its thread ended with code ${code}`)));
   });
 }
 
-/** A stream to the database, in place of a socket: no path, no port, and nobody else can reach it. */
+/** A stream to the database in place of a socket. It has neither path nor port, so no other process can reach it. */
 function dial(worker: Worker): Duplex {
   const { port1: port, port2: client } = new MessageChannel();
   const stream = new Duplex({
     read() {},
     write(chunk: Buffer, _encoding, done) {
-      // The chunk is a piece of the driver's buffer, all of which would travel.
+      // A copy: the chunk is a view of the driver's buffer, and the whole buffer would be transferred.
       const bytes = new Uint8Array(chunk);
       port.postMessage(bytes, [bytes.buffer]);
       done();
@@ -115,6 +115,6 @@ function dial(worker: Worker): Duplex {
   port.on("message", (bytes: Uint8Array) => stream.push(bytes));
   port.on("close", () => stream.destroy());
   worker.postMessage({ client } satisfies WorkerOrder, [client]);
-  // What the driver asks a socket before it says goodbye.
+  // The driver reads this property of a socket before it says goodbye.
   return Object.assign(stream, { readyState: "open" });
 }

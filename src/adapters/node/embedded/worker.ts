@@ -3,22 +3,22 @@ import { join } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 
-/** What the thread is started with. */
+/** The `workerData` of the thread. */
 export interface WorkerSettings {
-  /** Where the data is; null: in memory. */
+  /** The directory of the data; null keeps the data in memory. */
   directory: string | null;
-  /** A file to fill an empty directory with; null: it is made from nothing, which takes seconds. */
+  /** A file to fill an empty directory with; null makes the database from nothing, which takes seconds. */
   template: string | null;
 }
 
-/** What it says: that it takes clients, or in one line why it can't or can't any longer. */
+/** A report of the thread: it takes clients, or the reason, in one line, why it can't or no longer can. */
 export type WorkerReport = { ready: true } | { ready: false; reason: string };
 
-/** What it is told: a client's end of a channel, or to close the database. */
+/** An order to the thread: serve the client at this end of a channel, or close the database. */
 export type WorkerOrder = { client: MessagePort } | "close";
 
 const sync = Uint8Array.of(0x53, 0, 0, 0, 4);
-/** Undoes whatever a client left behind in the one session that the database has. */
+/** Undoes everything that a client left behind in the only session of the database. */
 const freshSession = Buffer.concat([sync, simpleQuery("rollback"), simpleQuery("discard all")]);
 
 const waiting: MessagePort[] = [];
@@ -28,7 +28,7 @@ try {
   const database = await open(workerData as WorkerSettings);
   parentPort?.on("message", (order: WorkerOrder) => {
     if (order === "close") void database.close().finally(() => process.exit(0));
-    else welcome(order.client, database);
+    else addClient(order.client, database);
   });
   report({ ready: true });
 } catch (error) {
@@ -46,8 +46,8 @@ async function open({ directory, template }: WorkerSettings): Promise<PGlite> {
 }
 
 /**
- * PGlite takes every exception out of its WebAssembly for one of PostgreSQL's own jumps and goes on: after a real one,
- * such as an overflow of the stack, it answers with no rows or never again. Only a new start helps then.
+ * PGlite takes every exception of its WebAssembly for one of PostgreSQL's own jumps and goes on. After a real trap,
+ * such as a stack overflow, it answers with no rows or never again, so this thread ends and a new one is started.
  */
 function endOnTrap(database: PGlite): void {
   const { mod, POSTGRES_MAIN_LONGJMP: jump } = database as unknown as {
@@ -67,10 +67,10 @@ function endOnTrap(database: PGlite): void {
 }
 
 /**
- * Clients are served one after the other, each with a session that starts fresh: messages of two clients in the one
- * session would mix up their statements. Each message from a client holds whole messages of PostgreSQL's protocol.
+ * Serves clients one after the other, each in a fresh session: messages of two clients in the only session would mix up
+ * their statements. Each message from a client holds whole messages of PostgreSQL's protocol.
  */
-function welcome(client: MessagePort, database: PGlite): void {
+function addClient(client: MessagePort, database: PGlite): void {
   waiting.push(client);
   client.on("close", () => {
     if (client === serving) {
@@ -96,7 +96,7 @@ function serveNext(database: PGlite): void {
 
 /**
  * Sends messages and collects the answer, which is complete when the call returns. The shorter `execProtocolRawSync`
- * also parses every answer and keeps it for ever.
+ * also parses every answer and never frees it.
  */
 function exchange(database: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array[] = [];
@@ -110,8 +110,8 @@ function simpleQuery(text: string): Buffer {
   return message;
 }
 
-function report(what: WorkerReport): void {
-  parentPort?.postMessage(what);
+function report(message: WorkerReport): void {
+  parentPort?.postMessage(message);
 }
 
 function describe(error: unknown): string {

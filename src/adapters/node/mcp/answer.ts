@@ -6,12 +6,13 @@ import { deepestMessage, Lines, mostWireBytes } from "./lines.ts";
 
 export type RequestId = string | number;
 
-/** Notifications of progress, mostly. */
+/** The most events of one answer; nearly all are notifications of progress. */
 const mostEvents = 1_000;
 
 /**
- * The answer to one JSON-RPC request as JSON text, out of the body of an HTTP answer: JSON, or a stream of events that
- * may hold notifications, requests and other answers, all of which are dropped. Throws an `EgressError` when there is none.
+ * Reads the answer to one JSON-RPC request, as JSON text, from the body of an HTTP answer. The body is JSON or a stream
+ * of events, whose notifications, requests and other answers are dropped. Throws an `EgressError` if the answer is
+ * missing.
  */
 export async function readAnswer(response: IncomingMessage, id: RequestId): Promise<string> {
   const type = response.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -34,7 +35,7 @@ export async function readAnswer(response: IncomingMessage, id: RequestId): Prom
   return answer;
 }
 
-/** The whole body as text; throws an `EgressError` when it is longer than `limit` bytes. */
+/** The whole body as text; throws an `EgressError` if it is longer than `limit` bytes. */
 export async function readText(response: IncomingMessage, limit: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -50,12 +51,12 @@ async function* bounded(response: IncomingMessage, limit: number): AsyncGenerato
     length += chunk.length;
     if (length > limit) throw new EgressError(`The server's answer is larger than ${limit / 1024} KiB`);
     yield chunk;
-    // What is here already comes without a pause, and others want their turn.
+    // Chunks that are here already come without a pause, in which other work would not get its turn.
     await setImmediate();
   }
 }
 
-/** What the events of a stream hold (WHATWG "Server-sent events"), one text per event that holds any. */
+/** The data of the events of a stream (WHATWG "Server-sent events"), one text for each event that has any. */
 async function* eventData(response: IncomingMessage): AsyncGenerator<string> {
   const lines = new Lines();
   let data: string[] = [];
@@ -71,8 +72,8 @@ async function* eventData(response: IncomingMessage): AsyncGenerator<string> {
 }
 
 /**
- * The message that answers the request, out of one message or a batch of them; null when none does. Throws an
- * `EgressError` for what is nested too deeply to be read.
+ * The message that answers the request, as JSON text, out of one message or a batch of them; null if there is none.
+ * Throws an `EgressError` for a text that is nested too deeply to be parsed.
  */
 export function answerIn(text: string, id: RequestId): string | null {
   if (opensDeeperThan(text, deepestMessage)) throw new EgressError("The server's answer is nested too deeply");

@@ -4,46 +4,49 @@ import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
 import { type Scrub, scrubber } from "../../../core/scrub.ts";
 import { withinTime } from "../../deadline.ts";
 import { explainMcp, refusesInitialize } from "./failure.ts";
-import { mcpFetch, type Way } from "./fetch.ts";
+import { mcpFetch, type Network } from "./fetch.ts";
 import { readResult } from "./result.ts";
 import { StdioTransport } from "./stdio.ts";
 
 export interface ConnectOptions {
-  /** The server as it is now: the hosts that are allowed may change while it is connected. */
+  /** The server as it is now: its allowed hosts may change during the connection. */
   server: () => McpServer;
-  way: Way;
-  /** What a process gets of ours. */
+  network: Network;
+  /** The variables of our environment that a process gets. */
   environment: Readonly<Record<string, string>>;
   clock: Clock;
   log: Log;
-  /** It takes no more calls: because its process ended, or with null because it forgot the session. */
+  /**
+   * Called when the connection takes no more calls: with the reason why the process ended, or with null if the server
+   * forgot the session.
+   */
   onEnd: (reason: string | null) => void;
 }
 
-/** A connection that was made. Its methods reject with plain errors; what a tool failed with is to be scrubbed. */
+/** An open connection. Its methods reject with plain errors, without secrets. */
 export interface Connection {
   list(enough: number, signal: AbortSignal): Promise<McpTool[]>;
-  /** The answer; `null` when the server has forgotten the session, so that nothing was done. */
+  /** Resolves with null if the server forgot the session; the tool did not run then. */
   call(tool: McpTool, args: unknown, signal: AbortSignal): Promise<Answer | null>;
   close(): Promise<void>;
 }
 
-/** What came of a call that the server took. */
+/** The outcome of a call that reached the server. */
 export interface Answer {
-  /** Throws the server's own words when the tool failed. */
+  /** Throws the server's own words if the tool failed; they may hold secrets. */
   read(): JsonValue;
 }
 
-/** Longer than a process has until it is ended. */
+/** Longer than a process has until it is killed. */
 const closeMs = 3_000;
 
-/** Connects; rejects with a plain error when that fails or the signal is aborted. */
+/** Connects. Rejects with a plain error if that fails or the signal is aborted. */
 export async function connect(options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   const plain = plainErrors(scrubber(options.server().secrets));
   try {
     return await open(options, signal, { discover: false, plain });
   } catch (error) {
-    // The protocol that every server speaks comes first: a few end when they are asked for a newer one.
+    // The protocol that nearly every server speaks comes first: a few servers end when asked for the newer one.
     if (!refusesInitialize(error) || signal.aborted) throw plain(error, signal);
     return await open(options, signal, { discover: true, plain }).catch((newer: unknown) => {
       throw plain(newer, signal);
@@ -51,34 +54,34 @@ export async function connect(options: ConnectOptions, signal: AbortSignal): Pro
   }
 }
 
-interface Manner {
-  /** Whether to speak the protocol without `initialize`. */
+interface Protocol {
+  /** Whether to speak the newer protocol, which has no `initialize`. */
   discover: boolean;
   plain: ReturnType<typeof plainErrors>;
 }
 
-async function open(options: ConnectOptions, signal: AbortSignal, { discover, plain }: Manner): Promise<Connection> {
+async function open(options: ConnectOptions, signal: AbortSignal, { discover, plain }: Protocol): Promise<Connection> {
   let lost = false;
   const onLostSession = () => {
     lost = true;
     options.onEnd(null);
   };
   const { transport, reason } = transportOf(options, onLostSession);
-  /** Why a process ended says more than that its connection did. */
-  const better = (error: unknown, { aborted }: AbortSignal) => (aborted ? error : (reason() ?? error));
+  /** The reason why a process ended says more than the error of its connection. */
+  const causeOf = (error: unknown, { aborted }: AbortSignal) => (aborted ? error : (reason() ?? error));
   const client = await createMCPClient({
     transport,
     protocolVersionDiscovery: discover,
     initializationOptions: { signal },
     clientName: "agent-engine",
   }).catch((error: unknown) => {
-    throw better(error, signal);
+    throw causeOf(error, signal);
   });
 
   return {
     list: (enough, listSignal) =>
       listAll(client, enough, listSignal).catch((error: unknown) => {
-        throw plain(better(error, listSignal), listSignal);
+        throw plain(causeOf(error, listSignal), listSignal);
       }),
     async call(tool, args, callSignal) {
       try {
@@ -86,7 +89,7 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
         return { read: () => readResult(result) };
       } catch (error) {
         if (lost && !callSignal.aborted) return null;
-        throw plain(better(error, callSignal), callSignal);
+        throw plain(causeOf(error, callSignal), callSignal);
       }
     },
     // The wait for a server that does not end its session, or for a process that does not end, is given up.
@@ -95,11 +98,11 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
   };
 }
 
-function transportOf({ server, way, environment, clock, log, onEnd }: ConnectOptions, onLostSession: () => void) {
+function transportOf({ server, network, environment, clock, log, onEnd }: ConnectOptions, onLostSession: () => void) {
   const { transport } = server();
   if (transport.type === "http") {
     const { url, headers } = transport;
-    const fetch = mcpFetch({ way, server, onLostSession });
+    const fetch = mcpFetch({ network, server, onLostSession });
     return { transport: { type: "http" as const, url, headers: { ...headers }, fetch }, reason: () => undefined };
   }
   const env = { ...environment, ...transport.env };
@@ -124,7 +127,7 @@ async function listAll(client: MCPClient, enough: number, signal: AbortSignal): 
 }
 
 function callTool(client: MCPClient, tool: McpTool, args: unknown, signal: AbortSignal): Promise<CallToolResult> {
-  // Tells the client which arguments go into headers, too (MCP 2026-07-28); it would know by listing them.
+  // The client needs the definition to know which arguments also go into headers (MCP 2026-07-28).
   client.toolsFromDefinitions({ tools: [{ ...tool }] });
   return client.callTool({ name: tool.name, arguments: isObject(args) ? args : {}, options: { signal } });
 }

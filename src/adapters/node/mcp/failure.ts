@@ -5,8 +5,8 @@ import { clip } from "../../../core/text.ts";
 const longest = 1_000;
 
 /**
- * What went wrong, in words for whoever set the server up and for the model that called it, without the secrets that
- * `scrub` knows: of one that was cut first, a part would stay.
+ * An error in words for the person who set the server up and for the model that called it. The text is scrubbed before
+ * it is cut: a part of a secret that was cut would stay.
  */
 export function explainMcp(error: unknown, scrub: Scrub): string {
   return clip(scrub(describe(error, scrub)), longest);
@@ -32,7 +32,9 @@ interface ValidationIssue {
   errors?: readonly (readonly ValidationIssue[])[];
 }
 
-/** Of several forms that an answer may have, what speaks against the first. */
+/**
+ * The first problem that validation found; if an answer may have several forms, the first problem of the first form.
+ */
 function firstIssue(cause: unknown): string | null {
   if (!(cause instanceof Error) || !("issues" in cause)) return null;
   let [issue] = cause.issues as ValidationIssue[];
@@ -40,7 +42,7 @@ function firstIssue(cause: unknown): string | null {
   return issue ? `${issue.path.map(String).join(".")} ${issue.message}`.trim() : null;
 }
 
-/** Whether the server knows only the protocol without `initialize` (MCP 2026-07-28). */
+/** Whether the server may know only the protocol without `initialize` (MCP 2026-07-28). */
 export function refusesInitialize(error: unknown): boolean {
   if (!MCPClientError.isInstance(error)) return false;
   return error.code !== undefined || error.statusCode === 400;

@@ -7,31 +7,31 @@ import { type Route, send } from "../egress/send.ts";
 import { answerIn, type RequestId, readAnswer, readText } from "./answer.ts";
 
 /** How hosts are found and reached. */
-export interface Way extends Omit<Route, "addresses"> {
+export interface Network extends Omit<Route, "addresses"> {
   resolve: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 interface Options {
-  way: Way;
-  /** As it is now: which hosts are allowed may change while it is connected. */
+  network: Network;
+  /** The server as it is now: its allowed hosts may change during the connection. */
   server: () => Pick<McpServer, "allowedHosts">;
-  /** The server does not know the session any more. */
+  /** Called when the server does not know the session any more. */
   onLostSession: () => void;
 }
 
 const mostErrorBytes = 64 * 1024;
 
 /**
- * `fetch` for one MCP server, under the rules of the way out: addresses that are public or allowed, no redirects. Each
- * request gets its own answer as plain JSON and nothing else, so that a server can neither keep a stream open, nor flood
- * it, nor ask anything itself.
+ * A `fetch` for one MCP server, under the rules of egress: public or allowed addresses only, and no redirects. Each
+ * request gets its own answer as plain JSON and nothing else, so that a server can neither keep a stream open, nor
+ * flood it, nor ask anything itself.
  */
-export function mcpFetch({ way: { resolve, ...route }, server, onLostSession }: Options): typeof globalThis.fetch {
+export function mcpFetch({ network: { resolve, ...route }, server, onLostSession }: Options): typeof globalThis.fetch {
   return async (input, init = {}) => {
-    // The stream of what servers have to say unasked. This status says that there is none (MCP, "Streamable HTTP").
+    // A GET asks for the stream of the server's own messages. 405 says that there is none (MCP, "Streamable HTTP").
     if (init.method === "GET") return new Response(null, { status: 405 });
     const message = parseMessage(init.body);
-    // What a server asks of us is dropped, so there is nothing to answer.
+    // A message without a method answers a request of the server. Those were dropped, so this has no use.
     if (message && message.method === undefined) return new Response(null, { status: 202 });
     const signal = init.signal ?? new AbortController().signal;
     try {
@@ -68,7 +68,7 @@ function hopOf(url: string, init: RequestInit): Hop {
   return { ...hop, headers: [...hop.headers, ["Accept-Encoding", "identity"]] };
 }
 
-/** A notification has no id, an answer no method. */
+/** A JSON-RPC message. A notification has no id, an answer no method. */
 function parseMessage(body: unknown): { id?: RequestId; method?: string } | null {
   return typeof body === "string" ? JSON.parse(body) : null;
 }
@@ -79,8 +79,8 @@ function mayMeanLostSession({ statusCode }: IncomingMessage, { headers }: Reques
 }
 
 /**
- * Whether the body of a 400 is an error that answers the request, such as that a tool takes no such arguments. The codes
- * that JSON-RPC leaves to servers are what they say of sessions with, too.
+ * Whether the body of a 400 is an error about the request itself, such as wrong arguments of a tool. Servers report a
+ * lost session with one of the codes that JSON-RPC leaves to them (-32099 to -32000).
  */
 function refusesRequest(body: string, id: RequestId): boolean {
   const code = JSON.parse(answerIn(body, id) ?? "{}").error?.code;

@@ -1,19 +1,19 @@
-/** What one answer may have, as it comes over the wire; pictures that nobody will see count too. */
+/** The most bytes of one answer on the wire; pictures count too, though no model sees them. */
 export const mostWireBytes = 4 * 1024 * 1024;
-/** Levels of one message: far more than anything of use has, and far fewer than would exhaust time or stack. */
+/** The most levels of one message: far more than a useful one has, and far fewer than would exhaust time or stack. */
 export const deepestMessage = 500;
 
-/** Cuts what comes in pieces into lines, in a time that grows with their length and nothing else. */
+/** Splits chunks of bytes into lines, in a time that is linear in their length. */
 export class Lines {
   readonly #decoder = new TextDecoder();
   #rest = "";
 
-  /** The length of the line that is not whole yet. */
+  /** The length of the last line, whose end has not come yet. */
   get pending(): number {
     return this.#rest.length;
   }
 
-  /** The lines that are whole now, without their ends. */
+  /** The lines that the chunk completes, without their ends. */
   push(chunk: Uint8Array): string[] {
     const pieces = this.#decoder.decode(chunk, { stream: true }).split("\n");
     const last = pieces.pop() ?? "";

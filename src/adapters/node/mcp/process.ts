@@ -2,25 +2,28 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import type { Clock, McpTransport } from "../../../core/ports.ts";
+import { errorCode } from "../error-code.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const graceMs = 2_000;
-/** How long output may linger that a process outside the group holds open. */
+/** How long after the exit a process outside the group may hold the output open. */
 const lingerMs = 1_000;
 
-/** A process with a group of its own, so that whatever it starts ends with it. */
+/** A process with a group of its own, so that the processes which it starts end with it. */
 export interface Process {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** How it ended, once it has and all its output was read. */
+  /** How the process ended. Resolves after the end, when all output was read. */
   readonly ended: Promise<string>;
-  /** Asks it to end, and makes it after two seconds. Resolves when it has. */
+  /** Sends SIGTERM, and SIGKILL after two seconds. Resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
-/** Starts the process with the given environment and nothing more; rejects with what a person can do something about. */
+/**
+ * Starts the process with the given environment only. Rejects with an error that says what is wrong with the command.
+ */
 export async function startProcess(
   { command, args, env }: Extract<McpTransport, { type: "stdio" }>,
   clock: Clock,
@@ -46,7 +49,7 @@ export async function startProcess(
   let stopping: Promise<unknown> | undefined;
   const stop = () => {
     child.stdin.destroy();
-    // Once it has ended its number may be another's.
+    // After its end another process may have its number.
     if (child.exitCode !== null || child.signalCode !== null) return ended;
     killGroup(child, "SIGTERM");
     return ended.finally(clock.after(graceMs, () => killGroup(child, "SIGKILL")));
@@ -62,7 +65,7 @@ export async function startProcess(
 }
 
 function cannotStart(error: unknown): Error {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = errorCode(error);
   if (code === "ENOENT") return new Error("The command was not found on the server's PATH");
   if (code === "EACCES") return new Error("The command may not be run by the server's user");
   return new Error(`The process could not be started${code === "" ? "" : ` (${code})`}`);

@@ -2,13 +2,14 @@ import type { CallToolResult } from "@ai-sdk/mcp";
 import type { JsonValue } from "../../../core/json.ts";
 import { isDeeperThan } from "../../../core/text.ts";
 
-/** What a model may be given of one call. */
+/** The longest result that a model gets of one call. */
 const mostCharacters = 1024 * 1024;
 const deepest = 64;
 
 /**
- * The result as a model can read it: structured content as it is, else the texts, with notes in place of what is no
- * text. Throws an `Error` with the server's own words when the tool failed, and when the result is too large.
+ * The result as a model can read it: the structured content, else the texts, with a note in place of each part that is
+ * no text. Throws an `Error` with the server's own words if the tool failed, and another one if the result is too
+ * large.
  */
 export function readResult(result: CallToolResult): JsonValue {
   if ("toolResult" in result) return bounded(result.toolResult);
@@ -45,9 +46,9 @@ function describeResource(resource: Part): string {
   return describeBinary(textOf(resource.uri), resource.mimeType, resource.blob);
 }
 
-function describeBinary(what: string, mimeType: unknown, base64: unknown): string {
+function describeBinary(name: string, mimeType: unknown, base64: unknown): string {
   const bytes = typeof base64 === "string" ? `, ${Math.floor((base64.replace(/=+$/, "").length * 3) / 4)} bytes` : "";
-  return `[${what}${typeof mimeType === "string" ? `, ${mimeType}` : ""}${bytes}]`;
+  return `[${name}${typeof mimeType === "string" ? `, ${mimeType}` : ""}${bytes}]`;
 }
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");

@@ -5,16 +5,16 @@ import { scrubber } from "../../../core/scrub.ts";
 import { orAborted, withinTime } from "../../deadline.ts";
 import { resolveBySystem } from "../egress/names.ts";
 import type { Connection } from "./connection.ts";
-import type { Way } from "./fetch.ts";
+import type { Network } from "./fetch.ts";
 import { Setbacks } from "./setbacks.ts";
 
-interface Options extends Omit<Way, "resolve"> {
+interface Options extends Omit<Network, "resolve"> {
   clock: Clock;
   log: Log;
-  /** Processes get the `PATH` and the `HOME` of it. */
+  /** Processes get its `PATH` and its `HOME`. */
   environment: Environment;
-  /** All addresses of a name; by default, what the system says. */
-  resolve?: Way["resolve"];
+  /** All addresses of a name; `resolveBySystem` unless given. */
+  resolve?: Network["resolve"];
 }
 
 const connectMs = 15_000;
@@ -30,7 +30,7 @@ interface Entry {
   server: McpServer;
   connection: Promise<Connection>;
   calls: number;
-  /** Takes no new calls. */
+  /** Whether it takes no new calls. */
   over: boolean;
   stop: AbortController;
   cancelIdle: () => void;
@@ -39,7 +39,7 @@ interface Entry {
 class Connections implements Mcp {
   readonly #options: Options;
   readonly #setbacks: Setbacks;
-  /** Those that take calls, by the id of the server. */
+  /** The entries that take calls, by the ids of their servers. */
   readonly #current = new Map<string, Entry>();
   readonly #all = new Set<Entry>();
   #closed = false;
@@ -50,7 +50,7 @@ class Connections implements Mcp {
   }
 
   list(server: McpServer, enough: number): Promise<McpTool[]> {
-    return shown(server, async () => {
+    return withoutSecrets(server, async () => {
       this.forget(server.id);
       const entry = this.#connect(server);
       const list = (signal: AbortSignal) => this.#use(entry, signal, (connection) => connection.list(enough, signal));
@@ -62,7 +62,7 @@ class Connections implements Mcp {
   }
 
   call(server: McpServer, tool: McpTool, args: unknown, signal: AbortSignal): Promise<JsonValue> {
-    return shown(server, async () => {
+    return withoutSecrets(server, async () => {
       const once = () => this.#use(this.#entry(server), signal, (connection) => connection.call(tool, args, signal));
       const answer = (await once()) ?? (await once());
       if (!answer) throw new Error("The server does not know the session that it has just begun");
@@ -111,13 +111,13 @@ class Connections implements Mcp {
 
   async #open(entry: () => Entry, signal: AbortSignal): Promise<Connection> {
     const { clock, log, environment, resolve = resolveBySystem, ...route } = this.#options;
-    // The library is loaded when the first plugin needs it.
+    // Only the first use loads the library.
     const { connect } = await import("./connection.ts");
     const { PATH = "", HOME = "" } = environment;
     const connection = await connect(
       {
         server: () => entry().server,
-        way: { ...route, resolve },
+        network: { ...route, resolve },
         environment: { PATH, HOME },
         ...{ clock, log },
         onEnd: (reason) => this.#onEnd(entry(), reason),
@@ -135,16 +135,16 @@ class Connections implements Mcp {
       return await orAborted(work(await orAborted(entry.connection, signal)), signal);
     } finally {
       entry.calls -= 1;
-      if (entry.calls === 0) this.#rest(entry);
+      if (entry.calls === 0) this.#onUnused(entry);
     }
   }
 
-  #rest(entry: Entry): void {
+  #onUnused(entry: Entry): void {
     if (entry.over) void this.#close(entry);
     else entry.cancelIdle = this.#options.clock.after(idleMs, () => this.#retire(entry));
   }
 
-  /** What ended of itself, rather than because nobody wants it any more, is a setback. */
+  /** A connection that ended of itself is a setback; one that was retired before is none. */
   #onEnd(entry: Entry, reason: string | null): void {
     if (!entry.over && reason !== null) this.#setbacks.note(entry.server.id, reason);
     this.#retire(entry);
@@ -166,8 +166,8 @@ class Connections implements Mcp {
   }
 }
 
-/** The work, whose errors hold no credential. */
-async function shown<T>({ secrets }: McpServer, work: () => Promise<T>): Promise<T> {
+/** Runs the work, and removes the credentials of the server from the message of its error. */
+async function withoutSecrets<T>({ secrets }: McpServer, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

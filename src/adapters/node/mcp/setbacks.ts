@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/ports.ts";
 
 interface Setback {
-  /** How often in a row. */
+  /** Failures in a row. */
   times: number;
   until: number;
   reason: string;
@@ -10,7 +10,9 @@ interface Setback {
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
-/** Which servers failed lately. After the first time one is tried again at once, then ever more rarely. */
+/**
+ * The servers that failed lately. A server may be tried again at once after its first failure, then ever more rarely.
+ */
 export class Setbacks {
   readonly #clock: Clock;
   readonly #known = new Map<string, Setback>();
@@ -29,7 +31,7 @@ export class Setbacks {
     this.#known.delete(id);
   }
 
-  /** Throws when it is too early to try again. */
+  /** Throws as long as it is too early to try the server again. */
   requireOver(id: string): void {
     const { times = 0, until = 0, reason = "" } = this.#known.get(id) ?? {};
     const left = until - this.#clock.now();

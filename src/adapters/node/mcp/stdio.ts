@@ -16,22 +16,22 @@ interface Options {
   transport: Extract<McpTransport, { type: "stdio" }>;
   clock: Clock;
   log: Log;
-  /** It is over, and why. */
+  /** Called once, with the reason, unless `close` came first. */
   onEnd: (reason: string) => void;
 }
 
-/** What may come beyond what was asked for: the room that many requests have together. */
-const mostUnread = 8 * mostWireBytes;
+/** The most bytes that a process may send, however many requests wait. */
+const mostAllowance = 8 * mostWireBytes;
 const mostServerRequests = 1_000;
-/** Lines in a row that are no messages: some print a greeting, or a few words of a log. */
+/** The most lines in a row that are no messages: some processes print a greeting or a few lines of a log. */
 const mostBadLines = 1_000;
 const onlyBadLines =
   "The server's process printed 1,000 lines in a row that are no messages: its log belongs on its error stream";
 const aliveMs = 5_000;
 
 /**
- * The client's end of a process that speaks MCP on its standard streams. Only answers to what was asked get through, and
- * a few requests; a process that floods, does not read, or does not even answer a ping is ended.
+ * The client's end of a process that speaks MCP on its standard streams. Only answers to requests get through, and a
+ * limited number of requests of the server. A process that floods, does not read, or does not answer a ping is ended.
  */
 export class StdioTransport implements MCPTransport {
   readonly supportsProtocolVersionDiscovery = true;
@@ -43,10 +43,11 @@ export class StdioTransport implements MCPTransport {
 
   readonly #options: Options;
   readonly #lines = new Lines();
-  /** The requests without an answer, by their ids. */
-  readonly #waiting = new Set<string>();
+  /** The ids of the requests without an answer. */
+  readonly #unanswered = new Set<string>();
   #process: Process | undefined;
-  #unread = 0;
+  /** The bytes that the process may send; each request adds `mostWireBytes`. */
+  #allowance = 0;
   #received = 0;
   #serverRequests = 0;
   #badLines = 0;
@@ -58,7 +59,7 @@ export class StdioTransport implements MCPTransport {
     this.#options = options;
   }
 
-  /** Why it is over, if it ended of itself. */
+  /** The reason of the end, unless `close` ended the connection. */
   get reason(): string | undefined {
     return this.#reason;
   }
@@ -79,9 +80,9 @@ export class StdioTransport implements MCPTransport {
   async send(message: JSONRPCMessage, { signal }: MCPTransportSendOptions = {}): Promise<void> {
     if ("method" in message && "id" in message) {
       const { id, method } = message;
-      this.#waiting.add(String(id));
-      this.#unread = Math.min(this.#unread + mostWireBytes, mostUnread);
-      // Nobody may cancel an `initialize`; whoever gives it up closes the connection.
+      this.#unanswered.add(String(id));
+      this.#allowance = Math.min(this.#allowance + mostWireBytes, mostAllowance);
+      // A client may not cancel `initialize`; to give it up, the client closes the connection.
       if (method !== "initialize") signal?.addEventListener("abort", () => this.#cancel(id), { once: true });
     }
     this.#write(message);
@@ -116,20 +117,20 @@ export class StdioTransport implements MCPTransport {
 
   #receive(chunk: Buffer): void {
     if (this.#over) return;
-    this.#unread -= chunk.length;
+    this.#allowance -= chunk.length;
     const lines = this.#lines.push(chunk);
-    if (this.#unread < 0 || this.#lines.pending > mostWireBytes) {
+    if (this.#allowance < 0 || this.#lines.pending > mostWireBytes) {
       this.#fail("The server's process sent far more than it was asked for");
       return;
     }
     for (const line of lines) this.#read(line);
   }
 
-  /** Some print other things than messages, which is not worth a word as long as there is not much of it. */
+  /** Reads one line. Lines that are no messages are ignored, as long as they are not too many in a row. */
   #read(line: string): void {
     if (this.#over) return;
     this.#received += 1;
-    // What does not even begin as a message costs no attempt to read it.
+    // A line that does not even begin as a message is not parsed.
     const begun = line.trimStart().startsWith("{");
     if (begun && opensDeeperThan(line, deepestMessage)) {
       this.#fail("The server's process sent what is nested too deeply");
@@ -143,7 +144,7 @@ export class StdioTransport implements MCPTransport {
       if (message.id === undefined || this.#serverRequests >= mostServerRequests) return;
       this.#serverRequests += 1;
       this.#deliver(message);
-    } else if (this.#waiting.delete(String(message.id)) && !this.#deliver(message)) {
+    } else if (this.#unanswered.delete(String(message.id)) && !this.#deliver(message)) {
       const error = { code: -32_600, message: "its answer is no valid JSON-RPC message" };
       this.#deliver({ jsonrpc: "2.0", id: message.id, error });
     }
@@ -159,12 +160,12 @@ export class StdioTransport implements MCPTransport {
   }
 
   #cancel(id: RequestId): void {
-    if (!this.#waiting.delete(String(id)) || this.#over) return;
+    if (!this.#unanswered.delete(String(id)) || this.#over) return;
     this.#write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
     this.#checkAlive();
   }
 
-  /** One slow tool is its own affair; a process that does not even answer a ping must not hang every later call. */
+  /** A slow tool delays its own call only, but a process that does not answer a ping would delay every later call. */
   #checkAlive(): void {
     if (this.#over) return;
     const before = this.#received;

@@ -4,25 +4,25 @@ import type { Clock, Log, Passwords } from "../../../core/ports.ts";
 import { workerFile } from "../worker-file.ts";
 import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./worker.ts";
 
-/** How many calls may wait, the one at work among them: some seconds' worth. */
+/** The most calls that wait, the running one included; together they take some seconds. */
 const maxWaiting = 64;
-/** How many of them one client may have, so that a few can't shut everybody out. */
+/** The most of these calls for one client, so that a few clients can't shut all others out. */
 const maxOfClient = 4;
 const idleMs = 60_000;
 
 /**
  * Hashes in a thread of its own, one password after the other, so that the event loop stays free. The thread starts
- * with the first call and ends when nobody asked anything for a minute; one that dies fails the calls that wait, and the
- * next call starts another. Throws the 503 when too many wait, the 429 when too many of one client do.
+ * with the first call and ends after a minute without calls. If the thread dies, the calls that wait fail and the next
+ * call starts another one. Rejects with 503 if too many calls wait, and with 429 if too many of one client do.
  */
 export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): Passwords {
   let thread: Thread | undefined;
-  let stopWaiting = () => {};
+  let cancelIdle = () => {};
   const share = createShares();
 
   const ask = async (call: PasswordCall): Promise<string | boolean> => {
     if (thread && thread.waiting() >= maxWaiting) throw overloaded();
-    stopWaiting();
+    cancelIdle();
     const asked =
       thread ??
       startThread(log, () => {
@@ -32,7 +32,7 @@ export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): P
     try {
       return await asked.ask(call);
     } finally {
-      if (thread === asked && asked.waiting() === 0) stopWaiting = clock.after(idleMs, () => asked.end());
+      if (thread === asked && asked.waiting() === 0) cancelIdle = clock.after(idleMs, () => asked.end());
     }
   };
 
@@ -44,7 +44,7 @@ export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): P
   };
 }
 
-/** Lets each client have a few calls at once; those without a client are not counted. */
+/** Limits the calls that each client has at once; calls without a client are not limited. */
 function createShares() {
   const calls = new Map<string, number>();
   return async <T>(client: string | undefined, work: () => Promise<T>): Promise<T> => {
@@ -72,28 +72,28 @@ function startThread(log: Log, onGone: () => void): Thread {
   const worker = new Worker(workerFile("password"));
   const waiting = new Map<number, PromiseWithResolvers<string | boolean>>();
   let calls = 0;
-  // Only a call that waits keeps the process alive.
+  // Only a waiting call keeps the process alive.
   worker.unref();
-  const settled = (id: number) => {
+  const forget = (id: number) => {
     waiting.delete(id);
     if (waiting.size === 0) worker.unref();
   };
-  const gone = (cause: unknown) => {
+  const failAll = (cause: unknown) => {
     onGone();
     for (const { reject } of waiting.values()) reject(interrupted(cause));
     waiting.clear();
   };
   worker.on("message", (answer: PasswordAnswer) => {
     const asked = waiting.get(answer.id);
-    settled(answer.id);
+    forget(answer.id);
     if ("result" in answer) asked?.resolve(answer.result);
     else asked?.reject(new Error(answer.failure));
   });
   worker.on("error", (err) => {
     log.error({ err }, "The thread that checks passwords failed");
-    gone(err);
+    failAll(err);
   });
-  worker.on("exit", (code) => gone(new Error(`The thread that checks passwords ended with code ${code}`)));
+  worker.on("exit", (code) => failAll(new Error(`The thread that checks passwords ended with code ${code}`)));
 
   return {
     ask(call) {

@@ -1,7 +1,7 @@
-/** The scripts of one run by their files, the one that is run among them. */
+/** The scripts of one run by their files, the script to run included. */
 export type ScriptFiles = ReadonlyMap<string, string>;
 
-/** The file that `importer` means with `request`, or why it cannot be imported. */
+/** The file that `importer` means with `request`, or the reason why the import is refused. */
 export function resolveImport(
   importer: string,
   request: string,
@@ -13,7 +13,7 @@ export function resolveImport(
   return file !== null && files.has(file) ? { file } : refuse("the skill has no such script");
 }
 
-/** Null when it leads out of the folder of the scripts. */
+/** Null for a path that leads out of the folder of the scripts. */
 function resolvePath(importer: string, request: string): string | null {
   const path = importer.split("/").slice(0, -1);
   for (const part of request.split("/")) {

@@ -1,6 +1,6 @@
 import type { ScriptFiles } from "./modules.ts";
 
-/** What a thread is asked, one after the other: a script, its arguments as JSON, and how long it may take. */
+/** An order to a thread, which has one at a time: a script, its arguments as JSON, and its time limit. */
 export interface ScriptOrder {
   file: string;
   files: ScriptFiles;
@@ -11,7 +11,7 @@ export interface ScriptOrder {
 /** The result as JSON of at most 1 MiB and 200 levels, or the reason why there is none. */
 export type ScriptOutcome = { ok: true; json: string } | { ok: false; error: string };
 
-/** What a thread says of its order: that the script starts, what that logs, and how it ended. */
+/** A report of a thread on its order: the script starts, it logs a text, or it has ended. */
 export type ScriptReport = { started: true } | { logged: string } | { outcome: ScriptOutcome };
 
 export const tooLate = (timeoutMs: number) => `The script did not finish within ${timeoutMs / 1000} seconds`;

@@ -20,9 +20,9 @@ const mostWaitingOfOwner = 8;
 const longestOrder = 8 * 1024 * 1024;
 
 /**
- * Runs scripts in at most three threads, two for one owner, so that neither the event loop nor another owner waits for a
- * script that does not end. Each script has an interpreter of its own. Owners whose scripts wait take turns. At most 32
- * scripts wait, 8 of one owner; further ones are refused.
+ * Runs scripts in at most three threads, two for one owner, so that neither the event loop nor another owner waits for
+ * a script that does not end. Each script has an interpreter of its own. Owners whose scripts wait take turns. At most
+ * 32 scripts wait, 8 of one owner; further ones are refused.
  */
 export function threadedScripts(options: Options): Scripts {
   return new ScriptPool(options);

@@ -1,16 +1,17 @@
-/** What the prelude imports to get the script that is run. */
+/** The name under which the prelude imports the script to run. */
 export const entryName = "script:entry";
 
-/** How long a text may be that leaves the sandbox, in UTF-16 units; outside, the result and logs are checked in bytes. */
+/** The longest texts that leave the sandbox, in UTF-16 units; outside, result and log are limited in bytes too. */
 export const longestResult = 1024 * 1024;
 export const longestLogText = 64 * 1024;
-/** Far more than is shown: whoever shows it cuts it once it is scrubbed, since of a secret cut before, a part would stay. */
+/** Far more than is shown. A text is scrubbed before it is cut: a part of a secret that was cut would stay. */
 export const longestError = 16_000;
 
 /**
- * Runs in the sandbox before the script, and keeps what it needs of the language, so that no change by the script
- * breaks it. It is for good messages only: nothing outside relies on it. A function of the host's `log` and of the
- * arguments as JSON; its promise is fulfilled with the result as JSON, or rejected with JSON of `{ text, stack }`.
+ * The source of a function that runs the script inside the sandbox. The function takes the host's `log` and the
+ * arguments as JSON. Its promise resolves with the result as JSON, or rejects with JSON of `{ text, stack }`. The
+ * function holds its own references to the builtins it needs, so that a script that changes them does not break it. It
+ * serves good messages only: no limit outside the sandbox relies on it.
  */
 export const prelude = `(async (log, argsText) => {
   "use strict";

@@ -5,9 +5,9 @@ import { resolveImport, type ScriptFiles } from "./modules.ts";
 import { type ScriptOrder, type ScriptOutcome, tooLate, tooMuchMemory } from "./order.ts";
 import { entryName, longestError, longestResult, prelude } from "./prelude.ts";
 
-/** 64 MB for all of the interpreter. Its own `setMemoryLimit` does not hold. */
+/** 64 MB for the whole interpreter, whose own `setMemoryLimit` does not hold. */
 const memoryPages = 1024;
-/** A fraction of what the thread has, so that the interpreter notices before the thread does. */
+/** A fraction of the thread's stack, so that the interpreter notices an overflow before the thread does. */
 const stackBytes = 512 * 1024;
 const mostLevels = 200;
 const jobsAtOnce = 1_000;
@@ -17,7 +17,9 @@ const failed = (error: string): ScriptOutcome => ({ ok: false, error });
 const tooMuch = "The script was ended: it needs more than its 64 MB of memory, or calls itself too deeply";
 const neverFinished = "The script never finished: it waits for a promise that nothing can settle";
 
-/** Runs a script in an interpreter and a memory of its own, which nothing outlives. Blocks the thread, `timeoutMs` long or longer. */
+/**
+ * Runs a script in a new interpreter with a memory of its own. Blocks the thread for `timeoutMs` or a little longer.
+ */
 export async function runInSandbox(
   wasm: WebAssembly.Module,
   order: ScriptOrder,
@@ -36,7 +38,7 @@ export async function runInSandbox(
 async function openContext(wasm: WebAssembly.Module): Promise<QuickJSContext> {
   const sandbox = newVariant(variant, {
     wasmModule: wasm,
-    // Of one size from the start: while a memory grows, the library's own views of it are cut off.
+    // Of full size from the start: growth would detach the library's views of the memory.
     wasmMemory: new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages }),
   });
   return (await newQuickJSWASMModuleFromVariant(sandbox)).newContext();
@@ -45,7 +47,7 @@ async function openContext(wasm: WebAssembly.Module): Promise<QuickJSContext> {
 const refusal = "script:refused ";
 
 function offerModules({ runtime }: QuickJSContext, { file, files }: ScriptOrder): void {
-  // Only the loader can refuse: an error of the normalizer is lost.
+  // The library loses errors of the normalizer, so a refusal goes to the loader as the name of a module.
   const normalize = (importer: string, request: string) => {
     if (request === entryName) return file;
     const resolved = resolveImport(importer, request, files);
@@ -55,19 +57,19 @@ function offerModules({ runtime }: QuickJSContext, { file, files }: ScriptOrder)
   runtime.setModuleLoader(load, normalize);
 }
 
-interface Surroundings {
+interface Host {
   log(text: string): void;
   isLate(): boolean;
 }
 
-/** Nothing of the interpreter is disposed of: its memory goes as a whole, also when it is in no state to be tidied up. */
-function evaluate(vm: QuickJSContext, order: ScriptOrder, { log, isLate }: Surroundings): ScriptOutcome {
+/** Disposes of no handle: the memory of the interpreter is dropped as a whole, whatever its state. */
+function evaluate(vm: QuickJSContext, order: ScriptOrder, { log, isLate }: Host): ScriptOutcome {
   try {
     const start = vm.unwrapResult(vm.evalCode(prelude, "", { type: "global" }));
     const write = vm.newFunction("log", (text) => log(readLogged(vm.getString(text))));
     const promise = vm.unwrapResult(vm.callFunction(start, vm.undefined, write, vm.newString(order.args)));
     while (vm.runtime.hasPendingJob() && !isLate()) {
-      // A job's own errors go to its promise.
+      // An error here is the interpreter's; an error of the job's code goes to its promise.
       if (vm.runtime.executePendingJobs(jobsAtOnce).error) return failed(tooMuch);
     }
     const state = vm.getPromiseState(promise);
@@ -76,12 +78,12 @@ function evaluate(vm: QuickJSContext, order: ScriptOrder, { log, isLate }: Surro
       ? checkResult(vm.getString(state.value))
       : failed(explain(vm.getString(state.error), order.files));
   } catch {
-    // What the interpreter cannot turn into an error of the script: its own memory or this thread's stack is at its end.
+    // The interpreter's memory or this thread's stack is exhausted, so that no error of the script could be made.
     return failed(tooMuch);
   }
 }
 
-/** What a script logs comes as JSON, since the library cuts texts at NUL. */
+/** A logged text comes as JSON, because the library cuts texts at NUL. */
 function readLogged(json: string): string {
   const text: unknown = JSON.parse(json);
   return typeof text === "string" ? text.toWellFormed() : "";
@@ -102,7 +104,7 @@ function explain(json: string, files: ScriptFiles): string {
   return place === undefined ? reason : `${reason} (${place})`;
 }
 
-/** `    at total (lib/sum.js:3:7)` → `lib/sum.js:3`, when it is one of the scripts. */
+/** `    at total (lib/sum.js:3:7)` → `lib/sum.js:3`; nothing for a file that is not one of the scripts. */
 function findPlace(line: string, files: ScriptFiles): string[] {
   const [, file, number] = /^ *at (?:.*\()?(.+?):(\d+)(?::\d+)?\)?$/.exec(line) ?? [];
   return file !== undefined && files.has(file) ? [`${file}:${number}`] : [];

@@ -40,7 +40,9 @@ const graceMs = 500;
 
 const threadFailed = "The sandbox of the script failed; try again";
 
-/** A thread that runs one script at a time. It ends after a minute without one, or when a script does not end in time. */
+/**
+ * A thread that runs one script at a time. It ends after a minute without one, or when a script does not end in time.
+ */
 export function startThread({ clock, log, onFree, onGone }: Options): ScriptThread {
   const worker = openWorker();
   let job: ScriptJob | undefined;

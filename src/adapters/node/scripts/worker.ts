@@ -13,13 +13,13 @@ parentPort?.on("message", async (order: ScriptOrder) => {
   report({ outcome: await runInSandbox(compiled, order, log) });
 });
 
-/** Beside the bundle; a checkout that runs from its sources has it in the library. */
+/** The interpreter: beside the bundled program, or in the library for a checkout that runs from its sources. */
 function wasmFile(): URL {
   const { url } = import.meta;
   if (!url.endsWith(".ts")) return new URL("./scripts.wasm", url);
   return new URL(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm"));
 }
 
-function report(what: ScriptReport): void {
-  parentPort?.postMessage(what);
+function report(message: ScriptReport): void {
+  parentPort?.postMessage(message);
 }
