@@ -1,11 +1,11 @@
 import type { Services } from "../src/context.ts";
 import { newId } from "../src/core/ids.ts";
 import { admit, createTurns, type Turn, type TurnRequest, type Turns } from "../src/features/turns/index.ts";
-import type { StartedTurn } from "../src/turn/observers.ts";
+import type { StartedTurn, TurnObserver } from "../src/turn/observers.ts";
 
-/** The turns of a process of its own, which no door and no observer knows. */
-export function ownTurns(services: Services): Turns {
-  return createTurns(services, { toolSources: () => [], observers: () => [], onWork: () => {} });
+/** The turns of a process of its own, which no door knows, and no observer but those given. */
+export function ownTurns(services: Services, observers: readonly TurnObserver[] = []): Turns {
+  return createTurns(services, { toolSources: () => [], observers: () => observers, onWork: () => {} });
 }
 
 /** Takes a turn as the engine itself does, for what no HTTP door asks. */

@@ -46,51 +46,60 @@ export interface TurnObserver {
   started(turn: StartedTurn): TurnListener | null;
 }
 
-/** Tells all listeners of one turn; a listener that throws is told nothing more. */
+/** Tells all listeners of one turn; a listener that failed is told nothing more. */
 export class Audience {
   readonly #log: Log;
-  #listeners: readonly TurnListener[] = [];
+  readonly #listeners = new Set<TurnListener>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
   start(observers: readonly TurnObserver[], turn: StartedTurn, own: TurnListener | undefined): void {
-    const listeners: TurnListener[] = own ? [own] : [];
+    if (own) this.#listeners.add(own);
     for (const observer of observers) {
-      this.#guard(() => {
-        const listener = observer.started(turn);
-        if (listener) listeners.push(listener);
-      });
+      this.#guard(
+        () => {
+          const listener = observer.started(turn);
+          if (listener) this.#listeners.add(listener);
+          return listener;
+        },
+        (err) => this.#complain(err),
+      );
     }
-    this.#listeners = listeners;
   }
 
   event(event: TurnEvent): void {
-    for (const listener of this.#listeners) {
-      if (listener.event && !this.#guard(() => listener.event?.(event))) this.#dismiss(listener);
-    }
+    this.#tell((listener) => listener.event?.(event));
   }
 
   ended(ending: TurnEnding): void {
-    for (const listener of this.#listeners) this.#guard(() => listener.ended?.(ending));
-    this.#listeners = [];
+    this.#tell((listener) => listener.ended?.(ending));
   }
 
-  #dismiss(listener: TurnListener): void {
-    this.#listeners = this.#listeners.filter((other) => other !== listener);
+  #tell(tell: (listener: TurnListener) => unknown): void {
+    for (const listener of this.#listeners) {
+      this.#guard(
+        () => tell(listener),
+        (err) => {
+          // Promises of earlier events may still reject: one error says enough.
+          if (this.#listeners.delete(listener)) this.#complain(err);
+        },
+      );
+    }
   }
 
-  /** Answers false when `tell` threw. An `async` listener compiles as well: its rejection is caught here. */
-  #guard(tell: () => unknown): boolean {
-    const complain = (err: unknown) => this.#log.error({ err }, "An observer of turns failed");
+  /** An `async` observer compiles as well: its rejection is caught here, and nothing waits for it. */
+  #guard(tell: () => unknown, onFailure: (err: unknown) => void): void {
     try {
       const told = tell();
-      if (told instanceof Promise) told.catch(complain);
-      return true;
+      if (told instanceof Promise) told.catch(onFailure);
     } catch (err) {
-      complain(err);
-      return false;
+      onFailure(err);
     }
+  }
+
+  #complain(err: unknown): void {
+    this.#log.error({ err }, "An observer of turns failed");
   }
 }
