@@ -92,7 +92,7 @@ interface Change {
  */
 export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
   const result = await unlessDeadlocked(() => writeOnce(ctx, change, fn));
-  // After the commit: a copy that is loaded from here on has the change.
+  // Copies that other processes load after this commit have the change.
   if (!change.agentUnchanged) ctx.notify.publish("agent-changed", change.agentId ?? ctx.membership.organizationId);
   return result;
 }
@@ -124,7 +124,7 @@ async function requireStanding(tx: Db, ctx: Ctx): Promise<void> {
   throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
 }
 
-/** What a caller may do by now, as the database has the token. Throws 401 and 404 as a new request would be answered. */
+/** The caller's membership as it is now, from the stored token. Throws the 401 and 404 that a new request would get. */
 export function membershipNow({ actor, membership }: Ctx, stored: Standing | undefined): Membership {
   if (actor.type === "system") return membership;
   const standing = requireStored(actor, stored);
@@ -174,7 +174,7 @@ async function readStanding(
   return requireStored(actor, standing);
 }
 
-/** Throws 401 when the token is gone, and the 404 of a person who left the organization. */
+/** Throws the 401 when the token is gone, and the 404 when the user has left the organization. */
 function requireStored(actor: Actor, standing: Standing | undefined): Standing {
   if (!standing) throw new EngineError("unauthorized", "Invalid or expired credentials");
   if (standing.role === null && actor.type === "user") throw notFound("Organization");

@@ -2,14 +2,16 @@ import { PostgresJsPreparedQuery } from "drizzle-orm/postgres-js";
 import { onTestFinished, vi } from "vitest";
 import type { Database } from "../src/db/client.ts";
 
-/** A statement as tests look for something in it: names without quotes, and a space where there is space. */
+/** The text of a statement for tests to search: names without quotes, and a single space for any white space. */
 export const plainText = (text: string) => text.replaceAll('"', "").replaceAll(/\s+/g, " ").trim();
 
 interface Builder {
   queryWithCache(text: string, parameters: unknown[], run: () => Promise<unknown>): Promise<unknown>;
 }
 
-/** What every statement goes through: those of the hot path, and those of the query builder, of any database. */
+/**
+ * Spies on every statement: on those of this database's hot path, and on those of the query builder of any database.
+ */
 export function spyOnStatements(database: Database) {
   const spies = [
     vi.spyOn(database, "query"),

@@ -3,19 +3,19 @@ import { newId } from "../src/core/ids.ts";
 import { admit, createTurns, type Turn, type TurnRequest, type Turns } from "../src/features/turns/index.ts";
 import type { StartedTurn, TurnObserver } from "../src/turn/observers.ts";
 
-/** The turns of a process of its own, which no door knows, and no observer but those given. */
+/** The turns of a process of its own, without doors, and with these observers only. */
 export function ownTurns(services: Services, observers: readonly TurnObserver[] = []): Turns {
   return createTurns(services, { toolSources: () => [], observers: () => observers, onWork: () => {} });
 }
 
-/** Takes a turn as the engine itself does, for what no HTTP door asks. */
+/** Takes a turn as the engine itself, for requests that no HTTP door allows. */
 export function takeOwnTurn({ agents, takeTurn }: Turns, slug: string, request: TurnRequest): Promise<Turn> {
   return agents.serve(slug, async (agent) =>
     takeTurn(admit(agent, slug, { type: "engine", whileInactive: false }), request),
   );
 }
 
-/** A turn as observers are told of it. */
+/** A turn as observers get it. */
 export function startedTurn(fields: Partial<StartedTurn> = {}): StartedTurn {
   return {
     id: "turn-1",

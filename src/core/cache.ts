@@ -36,7 +36,7 @@ export class TtlCache<V> {
     return entry;
   }
 
-  /** Those that live, the oldest first. */
+  /** The values that have not expired, the oldest first. */
   values(): V[] {
     return [...this.#entries.keys()].flatMap((key) => this.get(key)?.value ?? []);
   }

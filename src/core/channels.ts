@@ -1,14 +1,14 @@
-/** What holds for the turns of a channel. */
+/** The traits of a channel's turns. */
 interface ChannelTraits {
-  /** The operator's hooks run: somebody is talked to (decisions §4, "Hooks"). */
+  /** Whether the operator's hooks run: the agent talks to a person (decisions §4, "Hooks"). */
   hooks: boolean;
-  /** What a user says is worth a title, a summary and memories. */
+  /** Whether a conversation gets a title, a summary and memories. */
   learns: boolean;
-  /** A call may wait for a person's decision; elsewhere nobody could give one. */
+  /** Whether a call may wait for a decision: there is a person who can decide. */
   approvals: boolean;
-  /** The channel works while the agent is inactive (decisions §4). */
+  /** Whether the channel works while the agent is inactive (decisions §4). */
   whileInactive: boolean;
-  /** The reply leaves after the turn was recorded, so that `response_sent` waits for `replySent`. */
+  /** Whether the reply is sent after the turn was recorded, so that `response_sent` waits for `replySent`. */
   sendsLater: boolean;
 }
 
@@ -16,7 +16,7 @@ const people = { hooks: true, learns: true, approvals: true, whileInactive: fals
 const messenger = { ...people, sendsLater: true };
 const alone = { ...people, hooks: false, learns: false };
 
-/** Every channel that a turn may come by. */
+/** The channels by which turns arrive. */
 export const channels = {
   web: people,
   playground: { ...people, whileInactive: true },
@@ -27,7 +27,7 @@ export const channels = {
   agent: { ...alone, approvals: false },
   scheduled: alone,
   room: alone,
-  /** A call of a fast model, which is no turn of anybody's. */
+  /** A background call of the fast model, which is no turn. */
   background: { ...alone, approvals: false },
 } as const satisfies Record<string, ChannelTraits>;
 

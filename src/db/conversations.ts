@@ -18,7 +18,7 @@ import {
 import { agents } from "./agents.ts";
 import { createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
 
-/** What begins a turn (decisions §5, "conversations"). */
+/** The source of a turn (decisions §5, "conversations"). */
 type TurnSource = "user" | "webhook" | "room" | "scheduled";
 
 const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });

@@ -13,7 +13,7 @@ export const jobs = pgTable(
     kind: text("kind").notNull(),
     /** Of the jobs with the same kind and key at most one waits, and at most one runs. */
     key: text("key"),
-    /** Jobs of a kind take turns by organization. No foreign key: a job outlives the agent and the organization it is for. */
+    /** Jobs of a kind take turns by organization. There is no foreign key, since a job may outlive the organization. */
     organizationId: uuid("organization_id"),
     payload: jsonb("payload").notNull().default({}),
     /** The job does not run earlier; `-infinity` is at once. */
@@ -21,7 +21,9 @@ export const jobs = pgTable(
     /** How often the job was begun. */
     attempts: integer("attempts").notNull().default(0),
     maxAttempts: integer("max_attempts").notNull().default(10),
-    /** The claim that runs the job. Each claim has a new value, so that no process ends a job that another took over. */
+    /**
+     * The claim that runs the job. Each claim has a new value, so that no process ends a job that another took over.
+     */
     lockedBy: uuid("locked_by"),
     lockedUntil: moment("locked_until"),
     /** `pending`, or `failed` for a job that was given up and is stored for people to see. */
