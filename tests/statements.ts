@@ -1,9 +1,7 @@
 import { PostgresJsPreparedQuery } from "drizzle-orm/postgres-js";
 import { onTestFinished, vi } from "vitest";
 import type { Database } from "../src/db/client.ts";
-
-/** The text of a statement for tests to search: names without quotes, and a single space for any white space. */
-export const plainText = (text: string) => text.replaceAll('"', "").replaceAll(/\s+/g, " ").trim();
+import { plainText } from "./plain-text.ts";
 
 interface Builder {
   queryWithCache(text: string, parameters: unknown[], run: () => Promise<unknown>): Promise<unknown>;

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type Column, inArray, type SQL, sql } from "drizzle-orm";
 import {
   type AnyPgColumn,
   bigint,
@@ -123,6 +123,9 @@ export const turns = pgTable(
     index("turns_agent").on(table.agentId, table.createdAt),
   ],
 );
+
+/** Whether a turn runs or waits. */
+export const isOpen = ({ status }: { status: Column }): SQL => inArray(status, ["queued", "running"]);
 
 export const messages = pgTable(
   "messages",

@@ -1,5 +1,7 @@
 import { type Column, getTableColumns, type SQL, type SQLWrapper, sql, type Table } from "drizzle-orm";
 
+import type { ValueType, ValueTypes } from "./statement.ts";
+
 // Parts of the statements that `statement` compiles.
 
 /** A column's name without its table, as `insert` and `on conflict` want it. */
@@ -17,6 +19,11 @@ type Answered<C extends Column> = C["_"]["columnType"] extends "PgBigInt53"
 type AnsweredBy<F> =
   F extends SQL<infer T> ? T : F extends Column ? Answered<F> | (F["_"]["notNull"] extends true ? never : null) : never;
 
+/** A column of a table of at most one row, such as a `with` of the statement; null when it has none. */
+export function only<C extends Column>(of: C): SQL<Answered<C> | null> {
+  return sql<Answered<C> | null>`(select ${of} from ${of.table})`;
+}
+
 /** A column that is null where an outer join finds no row of its table. */
 export function orNull<C extends Column>(of: C): SQL<Answered<C> | null> {
   return sql<Answered<C> | null>`${of}`;
@@ -32,6 +39,29 @@ export type RowOf<F extends SQL> = F extends SQL<infer Row> ? Row : never;
 /** A list for `select` or `returning`: columns and expressions by their names in the row. */
 export function fields<const F extends Fields>(list: F): SQL<RowOfFields<F>> {
   return commaList(Object.entries(list).map(([name, field]) => sql`${field} as ${sql.identifier(name)}`));
+}
+
+/** The same list as a JSON object. */
+export function jsonObject<const F extends Fields>(list: F): SQL<RowOfFields<F>> {
+  const entries = Object.entries(list).map(([name, field]) => sql`${name}, ${field}`);
+  return sql<RowOfFields<F>>`json_build_object(${commaList(entries)})`;
+}
+
+type Shape = Readonly<Record<string, Column | ValueType>>;
+
+/** A row of `jsonRows`, as the program writes it. */
+export type JsonRow<S extends Shape> = {
+  readonly [Name in keyof S]: S[Name] extends ValueType ? ValueTypes[S[Name]] : AnsweredBy<S[Name]>;
+};
+
+/** Rows that come as a list in JSON: a table for `from`, and its columns under the names that the rows have them by. */
+export function jsonRows<const S extends Shape>(json: SQL, as: string, shape: S) {
+  const names = Object.keys(shape).map((name) => [name, sql`${sql.identifier(as)}.${sql.identifier(name)}`]);
+  const types = Object.entries(shape).map(([name, type]) => {
+    return sql`${sql.identifier(name)} ${sql.raw(typeof type === "string" ? type : type.getSQLType())}`;
+  });
+  const table = sql`jsonb_to_recordset(${json}) as ${sql.identifier(as)}(${commaList(types)})`;
+  return { table, row: Object.fromEntries(names) as { readonly [Name in keyof S]: SQL } };
 }
 
 type Assigned = SQLWrapper | string | number | boolean | null;

@@ -4,7 +4,7 @@ import { writeArray } from "./arrays.ts";
 import type { Database, Parameter } from "./client.ts";
 
 /** The PostgreSQL types of a statement's values, with their types in the program. JSON goes in as text. */
-interface ValueTypes {
+export interface ValueTypes {
   uuid: string;
   text: string;
   int: number;
@@ -24,7 +24,7 @@ interface ValueTypes {
   "text[]": readonly string[];
 }
 
-type ValueType = keyof ValueTypes;
+export type ValueType = keyof ValueTypes;
 
 /** The values of a statement by name, such as `{ turnId: "uuid", month: "date | null" }`. */
 type Declared = Readonly<Record<string, ValueType | `${ValueType} | null`>>;

@@ -28,24 +28,6 @@ export interface ThrottleRow {
 }
 
 /**
- * Counts one call and returns a `ThrottleRow`, exact for any number of processes. It takes the placeholders of the
- * key, the time and the end of a window that begins now, so that it can be a part of a larger statement.
- */
-export function throttleUpsert(key: string, now: string, resetsAt: string): string {
-  return `
-insert into throttles as t (key, count, resets_at) values (${key}, 1, ${resetsAt}::timestamptz)
-on conflict (key) do update set
-  count = case when t.resets_at <= ${now}::timestamptz then 1 else t.count + 1 end,
-  resets_at = case when t.resets_at <= ${now}::timestamptz then excluded.resets_at else t.resets_at end
-returning count, (extract(epoch from resets_at) * 1000)::float8 as resets_at_ms`;
-}
-
-/** The values of its three placeholders. */
-export function throttleParameters(key: string, { windowMs }: Limit, now: number): [string, string, string] {
-  return [key, new Date(now).toISOString(), new Date(now + windowMs).toISOString()];
-}
-
-/**
  * SQL that counts one call and gives a `ThrottleRow`, exact for any number of processes: a statement, or a part of a
  * larger one. `resetsAt` is the end of a window that begins now.
  */

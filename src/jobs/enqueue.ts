@@ -1,16 +1,23 @@
-import { sql } from "drizzle-orm";
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { newId } from "../core/ids.ts";
 import { storableJson } from "../core/text.ts";
 import type { Db } from "../db/client.ts";
+import { assign, column } from "../db/fragments.ts";
+import { jobs } from "../db/schema.ts";
 
 /** How often a job is tried unless its enqueuer says otherwise. With the pauses between them, ten tries take about half an hour. */
 const usualAttempts = 10;
 
 /** The end of an `insert into jobs`: a job of the same kind and key that waits takes over what the new one says. */
-export const replaceWaiting = `
-  on conflict (kind, key) where status = 'pending' and locked_until is null do update
-  set organization_id = excluded.organization_id, payload = excluded.payload, run_at = excluded.run_at,
-    max_attempts = excluded.max_attempts, attempts = 0, last_error = null`;
+export const replaceWaiting = overWaiting();
+
+function overWaiting(): SQL {
+  const { kind, key, organizationId, payload, runAt, maxAttempts } = getTableColumns(alias(jobs, "excluded"));
+  const waits = sql`${column(jobs.status)} = 'pending' and ${column(jobs.lockedUntil)} is null`;
+  const replaced = { organizationId, payload, runAt, maxAttempts, attempts: 0, lastError: null };
+  return sql`on conflict (${column(kind)}, ${column(key)}) where ${waits} do update set ${assign(jobs, replaced)}`;
+}
 
 export interface JobOptions {
   /**
@@ -40,5 +47,5 @@ export async function enqueue(
     insert into jobs (id, kind, key, organization_id, payload, run_at, max_attempts)
     values (${newId()}, ${kind}, ${key ?? null}, ${organizationId ?? null}::uuid, ${storableJson(payload)}::jsonb,
       ${runAt?.toISOString() ?? "-infinity"}::timestamptz, ${maxAttempts})
-    ${sql.raw(replaceWaiting)}`);
+    ${replaceWaiting}`);
 }

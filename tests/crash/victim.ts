@@ -9,6 +9,7 @@ import { CurrentPolicies } from "../../src/core/policies.ts";
 import type { Log } from "../../src/core/ports.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { createEngine } from "../../src/engine.ts";
+import { plainText } from "../plain-text.ts";
 import { memoryFiles } from "../stored-files.ts";
 import { answeringModel, isWhole, nameOf, requestOf } from "./questions.ts";
 
@@ -33,12 +34,13 @@ async function open(): Promise<Database> {
 
 /** Watches the two statements of a turn. */
 function watch(database: Database): Database {
-  const query: Database["query"] = async (sql, parameters) => {
+  const query: Database["query"] = async (text, parameters) => {
+    const sql = plainText(text);
     // What the turns leave for the background stays there.
     if (sql.includes("set locked_by = ")) return new Promise(() => {});
-    const closing = sql.includes("update turns set status = $3");
+    const closing = sql.startsWith("with turn as ( update turns set status");
     if (closing) reach("committing");
-    const answer = database.query<never>(sql, parameters);
+    const answer = database.query<never>(text, parameters);
     // The statement is on its way by then, and nobody knows how far it came.
     if (closing) setImmediate(() => reach("sent"));
     const rows = await answer;

@@ -62,11 +62,17 @@ interface Played {
 /** A database that takes everything, and tells what it was given. */
 function takingAll(recorded: string[][]): Database {
   const query = async (_text: string, parameters: readonly unknown[]) => {
-    const rows = JSON.parse(String(parameters[9])) as { role: string }[];
-    recorded.push(rows.map(({ role }) => role));
+    recorded.push(rolesIn(parameters));
     return [{ recorded: true, settled: true, placed: true }];
   };
   return { query } as unknown as Database;
+}
+
+/** The roles of the messages that a statement stores. */
+function rolesIn(parameters: readonly unknown[]): string[] {
+  const lists = parameters.map(String).filter((text) => text.startsWith("["));
+  const rows = lists.flatMap((text) => JSON.parse(text) as { role?: string }[]);
+  return rows.flatMap(({ role }) => role ?? []);
 }
 
 /** One turn, whose only follower comes and goes. */

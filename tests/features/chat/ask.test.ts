@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, budgetPeriods, toolCalls, turns, workspaces } from "../../../src/db/schema.ts";
+import { plainText } from "../../plain-text.ts";
 import { finish, gate, reply, text, toolCall } from "../../scripted-model.ts";
 import { asking, askOnce, heard } from "./asking.ts";
 import { eventually } from "./chat.ts";
@@ -96,7 +97,7 @@ describe("an agent that asks another one", () => {
     let asked = 0;
     database.query = async (sql, parameters) => {
       const rows = await query(sql, parameters);
-      if (sql.includes("insert into turns")) asked += 1;
+      if (plainText(sql).includes("insert into turns")) asked += 1;
       return rows as never;
     };
     const said = h.say("Hi");

@@ -1,6 +1,7 @@
 import { APICallError } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
+import { plainText } from "../../plain-text.ts";
 import { finish, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness, dataLines, eventually } from "./chat.ts";
 
@@ -107,7 +108,9 @@ test("a turn that cannot be recorded is not reported as done", async () => {
   const { database } = h.services;
   const { query } = database;
   database.query = (sql, parameters) =>
-    sql.includes("update turns set status") ? Promise.reject(new Error("disk full")) : query(sql, parameters);
+    plainText(sql).includes("update turns set status")
+      ? Promise.reject(new Error("disk full"))
+      : query(sql, parameters);
   const whole = await h.complete("Hi", { chat_id: "c" });
   expect([whole.status, (await whole.json()).message]).toEqual([500, "Internal server error"]);
   const streamed = dataLines(await (await h.complete("Hi")).text());
@@ -123,7 +126,7 @@ test("a database that blinks when a turn is recorded loses nothing", async () =>
   const { query } = database;
   let failures = 0;
   database.query = async (sql, parameters) => {
-    if (!sql.includes("update turns set status")) return query(sql, parameters);
+    if (!plainText(sql).includes("update turns set status")) return query(sql, parameters);
     failures += 1;
     if (failures === 1) throw new EngineError("unavailable", "The database is unreachable");
     const rows = await query(sql, parameters);
@@ -164,7 +167,7 @@ test("a stop waits for a turn that is just asking for its place", async () => {
   const reached = Promise.withResolvers<void>();
   database.query = async (sql, parameters) => {
     const rows = await query(sql, parameters);
-    if (sql.includes("insert into turns")) {
+    if (plainText(sql).includes("insert into turns")) {
       reached.resolve();
       await opening.promise;
     }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { promptTokens } from "../../../src/core/providers.ts";
 import { conversations, messages } from "../../../src/db/schema.ts";
 import { historyBytes } from "../../../src/features/turns/place/history.ts";
+import { plainText } from "../../plain-text.ts";
 import { finish, gate, reply, type ScriptedModel, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually } from "./chat.ts";
 
@@ -16,7 +17,7 @@ function watchReads(h: ChatHarness) {
   const { query } = database;
   database.query = async (sql, parameters) => {
     const rows = await query(sql, parameters);
-    if (sql.includes("from messages where conversation_id")) reads.push(JSON.stringify(rows));
+    if (plainText(sql).includes("from messages where messages.conversation_id")) reads.push(JSON.stringify(rows));
     return rows as never;
   };
   return reads;

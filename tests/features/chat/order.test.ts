@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { conversations, turns } from "../../../src/db/schema.ts";
+import { plainText } from "../../plain-text.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts";
 
@@ -201,7 +202,7 @@ test("a turn that begins while the leases are renewed keeps its own", async () =
   const { query } = database;
   database.query = async (sql, parameters) => {
     const rows = await query(sql, parameters);
-    if (sql.includes("set lease_until")) await renewing.promise;
+    if (plainText(sql).includes("set lease_until")) await renewing.promise;
     return rows as never;
   };
   const renewal = h.engine.renewLeases();

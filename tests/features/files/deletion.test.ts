@@ -7,7 +7,7 @@ import { deleteFilesOf, fileJobs } from "../../../src/features/files/delete.ts";
 import { createFileSweep } from "../../../src/features/files/sweep.ts";
 import { inspectSecrets, rotateSecrets } from "../../../src/features/secrets/index.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
-import { plainText } from "../../statements.ts";
+import { plainText } from "../../plain-text.ts";
 import { type FilesHarness, filesHarness } from "./attachments.ts";
 
 const minuteMs = 60_000;

@@ -8,7 +8,7 @@ import { createEngine } from "../../../src/engine.ts";
 import { openWebConfig } from "../../../src/features/channels/index.ts";
 import { openSecrets, rotateSecrets, verifyEncryptionKey } from "../../../src/features/secrets/index.ts";
 import { type Harness, harness } from "../../harness.ts";
-import { plainText } from "../../statements.ts";
+import { plainText } from "../../plain-text.ts";
 
 const key = (fill: number) => new Uint8Array(32).fill(fill);
 const older = key(7);

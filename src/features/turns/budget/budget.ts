@@ -1,6 +1,11 @@
+import { type Column, type SQL, type SQLWrapper, sql, type Table } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Database } from "../../../db/client.ts";
+import { assign, column, fields, insertInto, only, type RowOf } from "../../../db/fragments.ts";
+import { agents, budgetPeriods, isOpen, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
 import { refusalHeaders } from "../../../http/throttle.ts";
 
 // `monthlyTokenBudget`: tokens are held in `budget_periods` before a model is called, and what the call took is written
@@ -20,81 +25,113 @@ export function monthOf(now: number): string {
 
 /**
  * Holds tokens, as part of a larger statement; answers a row that is `granted` when the budget of the month covers them.
- * `agent` is a table of one row with the agent's `id` and `monthly_token_budget`. A month begins with what its turns took
- * before there was a budget: that is summed up once, even when it leaves nothing.
+ * `agent` is a table of one row. A month begins with what its turns took before there was a budget: that is summed up
+ * once, even when it leaves nothing.
  */
-export function reserveTokens({ agent, month, tokens }: { agent: string; month: string; tokens: string }): string {
-  return `
-    insert into budget_periods as b (agent_id, month, used, reserved)
-    select a.id, ${month}::date, s.used, case when f.fits then ${tokens}::int else 0 end
-    from ${agent} a, lateral (
-      select coalesce(sum(t.prompt_tokens::bigint + t.completion_tokens), 0) as used from turns t
-      where t.agent_id = a.id and t.created_at >= ${month}::date::timestamp at time zone 'UTC'
-        and not exists (select 1 from budget_periods p where p.agent_id = a.id and p.month = ${month}::date)
-    ) s, lateral (
-      select a.monthly_token_budget is null or s.used + ${tokens}::int <= a.monthly_token_budget as fits
+export function reserveTokens({ agent, month, tokens }: { agent: Budgeted; month: SQL; tokens: SQL }): SQL {
+  const { used, reserved } = budgetPeriods;
+  const known = sql`select 1 from ${budgetPeriods}
+    where ${budgetPeriods.agentId} = ${agent.id} and ${budgetPeriods.month} = ${month}`;
+  const spent = sql`select coalesce(sum(${turns.promptTokens}::bigint + ${turns.completionTokens}), 0) as used
+    from ${turns} where ${turns.agentId} = ${agent.id}
+      and ${turns.createdAt} >= ${month}::timestamp at time zone 'UTC' and not exists (${known})`;
+  const budget = only(agent.monthlyTokenBudget);
+  const begun = {
+    agentId: agent.id,
+    month,
+    used: sql`spent.used`,
+    reserved: sql`case when fits then ${tokens} else 0 end`,
+  };
+  return sql`
+    ${insertInto(budgetPeriods, begun)}
+    from ${agent}, lateral (${spent}) spent, lateral (
+      select ${agent.monthlyTokenBudget} is null or spent.used + ${tokens} <= ${agent.monthlyTokenBudget} as fits
     ) f
-    where f.fits or s.used > 0
-    on conflict (agent_id, month) do update set reserved = b.reserved + ${tokens}::int
-      where (select monthly_token_budget from ${agent}) is null
-        or b.used + b.reserved + ${tokens}::int <= (select monthly_token_budget from ${agent})
-    returning b.reserved > 0 as granted`;
+    where fits or spent.used > 0
+    on conflict (${column(budgetPeriods.agentId)}, ${column(budgetPeriods.month)}) do update
+      set ${assign(budgetPeriods, { reserved: sql`${reserved} + ${tokens}` })}
+      where ${budget} is null or ${used} + ${reserved} + ${tokens} <= ${budget}
+    returning ${reserved} > 0 as granted`;
 }
 
-/** Settles what the turns of a table (`agent_id`, `budget_month`, `reserved`) held; `used` is what each took. */
-export function settleTokens(turns: string, used: string): string {
-  return `
-    update budget_periods b set used = b.used + d.used, reserved = greatest(0, b.reserved - d.reserved)
-    from (select agent_id, budget_month, sum(reserved) as reserved, sum(${used}) as used from ${turns}
-      where budget_month is not null group by 1, 2) d
-    where b.agent_id = d.agent_id and b.month = d.budget_month
+type Budgeted = Table & Record<"id" | "monthlyTokenBudget", Column>;
+
+/** Settles what the turns of a table held; `used` is what each took. */
+export function settleTokens(ended: Ended, used: SQLWrapper): SQL {
+  const sums = alias(turns, "sums");
+  const settled = {
+    used: sql`${budgetPeriods.used} + sums.used`,
+    reserved: sql`greatest(0, ${budgetPeriods.reserved} - ${sums.reserved})`,
+  };
+  return sql`
+    update ${budgetPeriods} set ${assign(budgetPeriods, settled)}
+    from (
+      select ${ended.agentId}, ${ended.budgetMonth}, sum(${ended.reserved}) as ${column(ended.reserved)}, sum(${used}) as used
+      from ${ended} where ${ended.budgetMonth} is not null group by 1, 2
+    ) ${sums}
+    where ${budgetPeriods.agentId} = ${sums.agentId} and ${budgetPeriods.month} = ${sums.budgetMonth}
     returning 1`;
 }
+
+type Ended = Table & Record<"agentId" | "budgetMonth" | "reserved", Column>;
 
 /**
  * A condition for what follows `settled` in a statement. All that lock a budget and a conversation take them in this
  * order, as OPEN does: otherwise those of one conversation run into deadlocks.
  */
-export const onceSettled = "(select count(*) from settled) >= 0";
+export const onceSettled = sql`(select count(*) from settled) >= 0`;
 
-const reserveOne = `
-  with open as (
-    -- Locked, since what is held for a turn that is closed meanwhile nobody would settle.
-    select id, reserved from turns where id = $4::uuid and status in ('queued', 'running') for no key update
-  ), agent as (
-    select id, monthly_token_budget from agents
-    where id = $1::uuid and ($4::uuid is null or exists (select 1 from open))
-  ), held as (
-    ${reserveTokens({ agent: "agent", month: "$2", tokens: "($3::int - coalesce((select reserved from open), 0))" })}
-  ), turn as (
-    update turns set reserved = $3::int where id = $4::uuid and exists (select 1 from held where granted)
-  )
-  select exists (select 1 from held where granted) as held, (select monthly_token_budget from agent) as budget`;
+const reserveOne = statement(
+  { agentId: "uuid", month: "date", tokens: "int", turnId: "uuid | null" },
+  ({ agentId, month, tokens, turnId }) => {
+    const [agent, turn] = [alias(agents, "agent"), alias(turns, "turn")];
+    const added = sql`(${tokens} - coalesce(${only(turn.reserved)}, 0))`;
+    const granted = sql`exists (select 1 from held where granted)`;
+    const row = fields({ held: sql<boolean>`${granted}`, budget: only(agent.monthlyTokenBudget) });
+    // The turn is locked, since what is held for a turn that is closed meanwhile nobody would settle.
+    return sql<RowOf<typeof row>>`
+      with ${turn} as (
+        select ${turns.id}, ${turns.reserved} from ${turns}
+        where ${turns.id} = ${turnId} and ${isOpen(turns)} for no key update
+      ), ${agent} as (
+        select ${agents.id}, ${agents.monthlyTokenBudget} from ${agents}
+        where ${agents.id} = ${agentId} and (${turnId} is null or exists (select 1 from ${turn}))
+      ), held as (
+        ${reserveTokens({ agent, month, tokens: added })}
+      ), changed as (
+        update ${turns} set ${assign(turns, { reserved: tokens })} where ${turns.id} = ${turnId} and ${granted}
+      )
+      select ${row}`;
+  },
+);
 
 /** Holds so many tokens for a turn instead of those it has, or for a call of the background (`turnId` null). Throws the 429. */
 export async function reserve(
   { database, clock }: Pick<Services, "database" | "clock">,
   { agentId, turnId, month, tokens }: Reservation & { agentId: string; turnId: string | null },
 ): Promise<void> {
-  const [row] = await database.query<{ held: boolean; budget: number | null }>(reserveOne, [
-    agentId,
-    month,
-    tokens,
-    turnId,
-  ]);
-  if (!row?.held) throw budgetSpent(row?.budget ?? 0, clock.now());
+  const [row] = await reserveOne.run(database, { agentId, month, tokens, turnId });
+  if (!row?.held) throw budgetSpent(Number(row?.budget ?? 0), clock.now());
 }
+
+const settleOne = statement(
+  { agentId: "uuid", month: "date", tokens: "int", used: "int" },
+  ({ agentId, month, tokens, used }) => {
+    const settled = {
+      used: sql`${budgetPeriods.used} + ${used}`,
+      reserved: sql`greatest(0, ${budgetPeriods.reserved} - ${tokens})`,
+    };
+    return sql`update ${budgetPeriods} set ${assign(budgetPeriods, settled)}
+      where ${budgetPeriods.agentId} = ${agentId} and ${budgetPeriods.month} = ${month}`;
+  },
+);
 
 /** Writes down what a call of the background took. */
 export async function settle(
   database: Database,
   { agentId, month, tokens, used }: Reservation & { agentId: string; used: number },
 ): Promise<void> {
-  await database.query(
-    `update budget_periods set used = used + $4::int, reserved = greatest(0, reserved - $3::int)
-     where agent_id = $1::uuid and month = $2::date`,
-    [agentId, month, tokens, used],
-  );
+  await settleOne.run(database, { agentId, month, tokens, used });
 }
 
 /** The 429 of an agent that has no tokens left; it has some again with the next month. */

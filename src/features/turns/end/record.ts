@@ -1,89 +1,9 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text.ts";
-import { writeArray } from "../../../db/arrays.ts";
 import type { Database } from "../../../db/client.ts";
-import { jsonFits } from "../../../db/json.ts";
-import { replaceWaiting } from "../../../jobs/enqueue.ts";
-import { stateLimit } from "../../../turn/state.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
-import { onceSettled, settleTokens } from "../budget/budget.ts";
-
-interface MessageRow {
-  id: string;
-  position: number;
-  role: "user" | "assistant";
-  content: string;
-  reasoning: string | null;
-  steps: unknown[];
-  model_messages: LanguageModelV4Message[] | null;
-  metadata: Record<string, unknown>;
-  prompt_tokens: number;
-  completion_tokens: number;
-}
-
-/** How long a person may take to decide about a call (decisions §7). */
-const approvalHours = 24;
-
-const changedState = `(c.state || ($14::jsonb -> 'set')) - array(select jsonb_array_elements_text($14::jsonb -> 'removed'))`;
-
-const recordStatement = `
-  with turn as (
-    update turns set status = $3, prompt_tokens = $4, completion_tokens = $5, ttft_ms = $6, duration_ms = $7,
-      error_code = $8, finished_at = now(), suspended = $12::jsonb,
-      -- What went wrong may be asked for again with the same key.
-      idempotency_key = case when $3 in ('done', 'approval') then idempotency_key end
-    where id = $1 and owner = $2 and status in ('queued', 'running')
-    returning conversation_id, agent_id, organization_id, reserved,
-      -- One that began before there was a budget counts as well, if there is one now.
-      coalesce(budget_month, date_trunc('month', created_at at time zone 'UTC')::date) as budget_month
-  ), settled as (
-    ${settleTokens("turn", "$18::int")}
-  ), conversation as (
-    update conversations c set open_turns = c.open_turns - 1, last_seq = c.last_seq + $9,
-      message_count = c.message_count + $9, total_tokens = c.total_tokens + $4 + $5,
-      awaiting = case when $3 = 'approval' then $1::uuid else c.awaiting end,
-      updated_at = case when $9 > 0 then now() else c.updated_at end,
-      -- Only what the turn changed: a call's context may have written the rest meanwhile, and has left too little room then.
-      state = case when $14::jsonb is null then c.state
-        when ${jsonFits(changedState, stateLimit)} then ${changedState}
-        else c.state end,
-      context_tokens = coalesce($15::int, c.context_tokens),
-      bytes_per_token = coalesce($16::real, c.bytes_per_token)
-    from turn where c.id = turn.conversation_id and ${onceSettled}
-    returning c.id, c.last_seq, c.open_turns
-  ), stored as (
-    insert into messages (id, conversation_id, turn_id, seq, role, content, reasoning, steps, model_messages, metadata,
-      prompt_tokens, completion_tokens)
-    select m.id, c.id, $1, c.last_seq - $9 + m.position, m.role, m.content, m.reasoning, m.steps, m.model_messages,
-      m.metadata, m.prompt_tokens, m.completion_tokens
-    from conversation c, jsonb_to_recordset($10::jsonb) as m(id uuid, position int, role text, content text,
-      reasoning text, steps jsonb, model_messages jsonb, metadata jsonb, prompt_tokens int, completion_tokens int)
-  ), called as (
-    insert into tool_calls (id, turn_id, agent_id, tool_call_id, name, args, status, duration_ms, expires_at)
-    select k.id, $1, turn.agent_id, k.tool_call_id, k.name, k.args, k.status, k.duration_ms,
-      case when k.status = 'pending' then now() + interval '${approvalHours} hours' end
-    from turn, jsonb_to_recordset($11::jsonb) as k(id uuid, tool_call_id text, name text, args jsonb, status text,
-      duration_ms int)
-  ), hooked as (
-    insert into hook_executions (id, conversation_id, turn_id, hook_id, position, event, tool_name, success, error,
-      duration_ms, args, result)
-    select h.id, c.id, $1, h.hook_id, h.position, h.event, h.tool_name, h.success, h.error, h.duration_ms, h.args,
-      h.result
-    from conversation c, jsonb_to_recordset($17::jsonb) as h(id uuid, hook_id uuid, position int, event text,
-      tool_name text, success boolean, error text, duration_ms int, args jsonb, result jsonb)
-  ), attached as (
-    update files f set message_id = $20::uuid from conversation c where f.conversation_id = c.id and f.id = any($19::uuid[])
-  ), work as (
-    insert into jobs (id, kind, key, organization_id, payload, run_at)
-    select j.id, j.kind, j.key, turn.organization_id, j.payload, j.run_at
-    from turn, conversation, jsonb_to_recordset($13::jsonb) as j(id uuid, kind text, key text, payload jsonb, run_at timestamptz)
-    ${replaceWaiting}
-  )
-  select exists (select 1 from turn) as recorded,
-    exists (select 1 from turns where id = $1 and owner = $2 and status = $3) as settled,
-    exists (select 1 from conversation) or exists (select 1 from messages where id = $1) as placed,
-    coalesce((select open_turns > 0 from conversation), true) as others_wait`;
+import { type CallRow, type HookRow, type MessageRow, recordStatement, type WorkRow } from "./record-statement.ts";
 
 /** Who records, and of which turn. */
 export interface Recording {
@@ -143,36 +63,32 @@ export async function record(
   const kept = stored && said;
   const rows = kept ? messageRows(turnId, fresh, outcome, debug) : [];
   const { usage } = outcome;
-  const [result] = await database.query<{ recorded: boolean; settled: boolean; placed: boolean; others_wait: boolean }>(
-    recordStatement,
-    [
-      turnId,
-      owner,
-      outcome.status,
-      usage.promptTokens,
-      usage.completionTokens,
-      outcome.firstOutputMs,
-      outcome.durationMs,
-      errorCode(outcome),
-      rows.length,
-      storableJson(rows),
-      storableJson(callRows(outcome)),
-      outcome.status === "approval"
-        ? storableJson(leftBy(turnId, { origin, fresh, fileIds }, continued, outcome))
-        : null,
-      storableJson(kept ? work.map(({ runAt, ...job }) => ({ ...job, id: newId(), run_at: runAt })) : []),
-      kept && outcome.state ? storableJson(outcome.state) : null,
-      measured?.contextTokens ?? null,
-      measured?.bytesPerToken ?? null,
-      storableJson(kept ? hookRows(outcome) : []),
-      charged,
-      writeArray(rows.length > 1 ? fileIds : []),
-      rows.at(-2)?.id ?? null,
-    ],
-  );
+  const left = outcome.status === "approval" ? leftBy(turnId, { origin, fresh, fileIds }, continued, outcome) : null;
+  const [result] = await recordStatement.run(database, {
+    turnId,
+    owner,
+    status: outcome.status,
+    promptTokens: usage.promptTokens,
+    completionTokens: usage.completionTokens,
+    ttftMs: outcome.firstOutputMs,
+    durationMs: outcome.durationMs,
+    errorCode: errorCode(outcome),
+    suspended: left && storableJson(left),
+    charged,
+    contextTokens: measured?.contextTokens ?? null,
+    bytesPerToken: measured?.bytesPerToken ?? null,
+    stateChanges: kept && outcome.state ? storableJson(outcome.state) : null,
+    messageCount: rows.length,
+    messages: storableJson(rows),
+    calls: storableJson(callRows(outcome)),
+    hooks: storableJson(kept ? hookRows(outcome) : []),
+    work: storableJson(kept ? workRows(work) : []),
+    fileIds: rows.length > 1 ? fileIds : [],
+    askedId: rows.at(-2)?.id ?? null,
+  });
   if (!result?.recorded && !result?.settled) return null;
   // Its conversation may have been deleted meanwhile; one that was to be stored nowhere has an id all the same.
-  return { replyKept: said && (!stored || result.placed), othersWait: stored && result.others_wait };
+  return { replyKept: said && (!stored || result.placed), othersWait: stored && result.othersWait };
 }
 
 function leftBy(
@@ -206,10 +122,10 @@ function messageRows(
   const blank = {
     reasoning: null,
     steps: [],
-    model_messages: null,
+    modelMessages: null,
     metadata: {},
-    prompt_tokens: 0,
-    completion_tokens: 0,
+    promptTokens: 0,
+    completionTokens: 0,
   };
   const asked = fresh.map(
     (content, index): MessageRow => ({ ...blank, id: newId(), position: index + 1, role: "user", content }),
@@ -221,10 +137,10 @@ function messageRows(
     content: outcome.text,
     reasoning: outcome.reasoning === "" ? null : outcome.reasoning,
     steps: outcome.steps,
-    model_messages: outcome.messages,
+    modelMessages: outcome.messages,
     metadata: { ...endingMetadata(outcome), ...(debug ? { debug } : {}) },
-    prompt_tokens: outcome.usage.promptTokens,
-    completion_tokens: outcome.usage.completionTokens,
+    promptTokens: outcome.usage.promptTokens,
+    completionTokens: outcome.usage.completionTokens,
   };
   return [...asked, answer];
 }
@@ -247,46 +163,38 @@ export function approvalMetadata({ pending }: Extract<TurnOutcome, { status: "ap
   return { toolCallId: toolCallIds[0] ?? null, toolCallIds };
 }
 
-interface CallRow {
-  id: string;
-  tool_call_id: string;
-  name: string;
-  args: unknown;
-  status: "executed" | "failed" | "pending";
-  duration_ms: number | null;
-}
-
 /** A row for each call; some models call every call the same, and then the one that waits counts. */
 function callRows(outcome: TurnOutcome): CallRow[] {
   const rows = outcome.calls.map(
     ({ toolCallId, toolName, ok, durationMs }): CallRow => ({
       id: newId(),
-      tool_call_id: toolCallId,
+      toolCallId,
       name: toolName,
       args: null,
       status: ok ? "executed" : "failed",
-      duration_ms: durationMs,
+      durationMs,
     }),
   );
   const waiting = outcome.status === "approval" ? outcome.pending : [];
   const pending = waiting.map(
     (call): CallRow => ({
       id: newId(),
-      tool_call_id: call.toolCallId,
+      toolCallId: call.toolCallId,
       name: call.toolName,
       args: call,
       status: "pending",
-      duration_ms: null,
+      durationMs: null,
     }),
   );
-  return [...new Map([...rows, ...pending].map((row) => [storable(row.tool_call_id), row])).values()];
+  return [...new Map([...rows, ...pending].map((row) => [storable(row.toolCallId), row])).values()];
 }
 
-function hookRows({ hooks }: TurnOutcome) {
-  return hooks.map(({ hookId, event, toolName, success, error, durationMs, args, result }, position) => ({
-    ...{ id: newId(), hook_id: hookId, position, event, tool_name: toolName },
-    ...{ success, error, duration_ms: durationMs, args, result },
-  }));
+function hookRows({ hooks }: TurnOutcome): HookRow[] {
+  return hooks.map((execution, position) => ({ ...execution, id: newId(), position }));
+}
+
+function workRows(work: readonly Work[]): WorkRow[] {
+  return work.map((job) => ({ ...job, id: newId(), runAt: job.runAt.toISOString() }));
 }
 
 function errorCode(outcome: TurnOutcome): string | null {

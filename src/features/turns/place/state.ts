@@ -1,7 +1,12 @@
+import { sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { EngineError } from "../../../core/errors.ts";
 import { storableJson } from "../../../core/text.ts";
 import type { Database } from "../../../db/client.ts";
+import { assign, column, insertInto } from "../../../db/fragments.ts";
 import { jsonFits } from "../../../db/json.ts";
+import { agents, conversations } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
 import { stateLimit } from "../../../turn/state.ts";
 import type { JsonObject } from "../../../turn/types.ts";
 
@@ -12,20 +17,33 @@ interface Place {
   subject: string;
 }
 
-const statement = `
-  with agent as (
-    select id, organization_id from agents where id = $1::uuid and revision = $2::int
-  ), old as (
-    select coalesce((select state from conversations where ref = $4), '{}') as state
-  ), written as (
-    insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, state)
-    select $3::uuid, agent.id, agent.organization_id, $4, $5, $6, $7, $8::jsonb from agent, old
-    where ${jsonFits("old.state || $8::jsonb", "$9::int")}
-    on conflict (ref) do update set state = conversations.state || excluded.state
-      where ${jsonFits("conversations.state || excluded.state", "$9::int")}
-    returning id
-  )
-  select exists (select 1 from agent) as agent_found, exists (select 1 from written) as written`;
+const writeStatement = statement(
+  {
+    ...{ agentId: "uuid", agentRevision: "int", subject: "text", added: "jsonb" },
+    ...{ conversationId: "uuid", ref: "text", channel: "text", channelId: "text" },
+  },
+  ({ agentId, agentRevision, conversationId: id, added, ...place }) => {
+    const agent = alias(agents, "agent");
+    const { state, ref } = conversations;
+    const excluded = sql`excluded.${column(state)}`;
+    const stored = sql`select ${state} from ${conversations} where ${ref} = ${place.ref}`;
+    const begun = { id, agentId: agent.id, organizationId: agent.organizationId, ...place, state: added };
+    return sql<{ agentFound: boolean; written: boolean }>`
+      with ${agent} as (
+        select ${agents.id}, ${agents.organizationId} from ${agents}
+        where ${agents.id} = ${agentId} and ${agents.revision} = ${agentRevision}
+      ), old as (
+        select coalesce((${stored}), '{}') as state
+      ), written as (
+        ${insertInto(conversations, begun)} from ${agent}, old
+        where ${jsonFits(sql`old.state || ${added}`, stateLimit)}
+        on conflict (${column(ref)}) do update set ${assign(conversations, { state: sql`${state} || ${excluded}` })}
+          where ${jsonFits(sql`${state} || ${excluded}`, stateLimit)}
+        returning 1
+      )
+      select exists (select 1 from ${agent}) as "agentFound", exists (select 1 from written) as written`;
+  },
+);
 
 /**
  * Writes a request's context to the state of its conversation, in a statement of its own: it stays whatever becomes of
@@ -36,38 +54,34 @@ export async function writeContext(database: Database, place: Place, values: Jso
   const added = storableJson(values);
   // Before the database unpacks it: there a short number may be hundreds of digits.
   if (new TextEncoder().encode(added).byteLength > stateLimit) throw stateTooLarge();
-  const [row] = await database.query<{ agent_found: boolean; written: boolean }>(statement, [
-    agentId,
-    agentRevision,
-    conversation.id,
-    conversation.ref,
-    conversation.channel,
-    conversation.channelId,
-    subject,
-    added,
-    stateLimit,
-  ]);
-  if (!row?.agent_found) return false;
+  const { id: conversationId, ref, channel, channelId } = conversation;
+  const parameters = { agentId, agentRevision, subject, added, conversationId, ref, channel, channelId };
+  const [row] = await writeStatement.run(database, parameters);
+  if (!row?.agentFound) return false;
   if (row.written) return true;
   throw stateTooLarge();
 }
 
-const again = `
-  with conversation as (select id, state || $2::jsonb as state from conversations where id = $1::uuid for update),
-  written as (
-    update conversations c set state = w.state from conversation w
-    where c.id = w.id and ${jsonFits("w.state", "$3::int")}
-    returning 1
-  )
-  select exists (select 1 from written) as written`;
+const rewriteStatement = statement({ conversationId: "uuid", added: "jsonb" }, ({ conversationId, added }) => {
+  const changed = alias(conversations, "changed");
+  const { id, state } = conversations;
+  return sql<{ written: boolean }>`
+    with ${changed} as (
+      select ${id}, ${state} || ${added} as ${column(state)} from ${conversations} where ${id} = ${conversationId} for update
+    ), written as (
+      update ${conversations} set ${assign(conversations, { state: changed.state })} from ${changed}
+      where ${id} = ${changed.id} and ${jsonFits(sql`${changed.state}`, stateLimit)}
+      returning 1
+    )
+    select exists (select 1 from written) as written`;
+});
 
 /**
  * Writes the context of a request that had to wait once more when its turn comes: those before it may have changed the
  * same keys. Throws 413 when the state would be too large by now.
  */
 export async function rewriteContext(database: Database, conversationId: string, values: JsonObject): Promise<void> {
-  const parameters = [conversationId, storableJson(values), stateLimit];
-  const [row] = await database.query<{ written: boolean }>(again, parameters);
+  const [row] = await rewriteStatement.run(database, { conversationId, added: storableJson(values) });
   if (!row?.written) throw stateTooLarge();
 }
 

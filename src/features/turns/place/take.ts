@@ -14,7 +14,8 @@ import type { TurnRequest } from "../request.ts";
 import type { PromptRoom } from "./history.ts";
 import { stillRunning } from "./idempotency.ts";
 import { closeLost } from "./leases.ts";
-import { type Opened, type Opening, open, waitingLimit } from "./open.ts";
+import { type Opened, type Opening, open } from "./open.ts";
+import { waitingLimit } from "./open-statement.ts";
 
 /** A turn that has its place: the agent that answers, and with which model. */
 export interface Taken {

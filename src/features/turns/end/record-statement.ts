@@ -1,0 +1,196 @@
+import { type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import { assign, column, fields, insertInto, type JsonRow, jsonRows, type RowOf } from "../../../db/fragments.ts";
+import { jsonFits } from "../../../db/json.ts";
+import { conversations, files, hookExecutions, isOpen, jobs, messages, toolCalls, turns } from "../../../db/schema.ts";
+import { statement, type Values } from "../../../db/statement.ts";
+import { replaceWaiting } from "../../../jobs/enqueue.ts";
+import { stateLimit } from "../../../turn/state.ts";
+import { onceSettled, settleTokens } from "../budget/budget.ts";
+
+/** How long a person may take to decide about a call (decisions §7). */
+const approvalHours = 24;
+
+const valueTypes = {
+  turnId: "uuid",
+  owner: "uuid",
+  status: "text",
+  promptTokens: "int",
+  completionTokens: "int",
+  ttftMs: "int | null",
+  durationMs: "int",
+  errorCode: "text | null",
+  suspended: "jsonb | null",
+  charged: "int",
+  contextTokens: "int | null",
+  bytesPerToken: "real | null",
+  stateChanges: "jsonb | null",
+  messageCount: "int",
+  messages: "jsonb",
+  calls: "jsonb",
+  hooks: "jsonb",
+  work: "jsonb",
+  fileIds: "uuid[]",
+  /** The message that the files came with. */
+  askedId: "uuid | null",
+} as const;
+
+type RecordValues = Values<typeof valueTypes>;
+
+const messageShape = {
+  id: messages.id,
+  /** 1 for the first message of the turn. */
+  position: "int",
+  role: messages.role,
+  content: messages.content,
+  reasoning: messages.reasoning,
+  steps: messages.steps,
+  modelMessages: messages.modelMessages,
+  metadata: messages.metadata,
+  promptTokens: messages.promptTokens,
+  completionTokens: messages.completionTokens,
+} as const;
+
+export type MessageRow = JsonRow<typeof messageShape>;
+
+const callShape = {
+  id: toolCalls.id,
+  toolCallId: toolCalls.toolCallId,
+  name: toolCalls.name,
+  args: toolCalls.args,
+  status: toolCalls.status,
+  durationMs: toolCalls.durationMs,
+} as const;
+
+export type CallRow = JsonRow<typeof callShape>;
+
+const hookShape = {
+  id: hookExecutions.id,
+  hookId: hookExecutions.hookId,
+  position: hookExecutions.position,
+  event: hookExecutions.event,
+  toolName: hookExecutions.toolName,
+  success: hookExecutions.success,
+  error: hookExecutions.error,
+  durationMs: hookExecutions.durationMs,
+  args: hookExecutions.args,
+  result: hookExecutions.result,
+} as const;
+
+export type HookRow = JsonRow<typeof hookShape>;
+
+const workShape = { id: jobs.id, kind: jobs.kind, key: jobs.key, payload: jobs.payload, runAt: jobs.runAt } as const;
+
+export type WorkRow = JsonRow<typeof workShape>;
+
+/** The names that the parts of the statement have in it. */
+const turn = alias(turns, "turn");
+const conversation = alias(conversations, "conversation");
+
+function closedTurn({ turnId, owner, status, ...values }: RecordValues): SQL {
+  const { id, budgetMonth, createdAt } = turns;
+  const { promptTokens, completionTokens, ttftMs, durationMs, errorCode, suspended } = values;
+  const closed = {
+    ...{ status, promptTokens, completionTokens, ttftMs, durationMs, errorCode, suspended, finishedAt: sql`now()` },
+    // What went wrong may be asked for again with the same key.
+    idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,
+  };
+  // A turn that began before there was a budget counts as well, if there is one now.
+  const month = sql`coalesce(${budgetMonth}, date_trunc('month', ${createdAt} at time zone 'UTC')::date)`;
+  return sql`
+    update ${turns} set ${assign(turns, closed)}
+    where ${id} = ${turnId} and ${turns.owner} = ${owner} and ${isOpen(turns)}
+    returning ${turns.conversationId}, ${turns.agentId}, ${turns.organizationId}, ${turns.reserved},
+      ${month} as ${column(budgetMonth)}`;
+}
+
+function freedConversation({
+  turnId,
+  status,
+  messageCount,
+  promptTokens,
+  completionTokens,
+  ...values
+}: RecordValues): SQL {
+  const { id, openTurns, lastSeq, totalTokens, awaiting, updatedAt, contextTokens, bytesPerToken } = conversations;
+  const changed = {
+    openTurns: sql`${openTurns} - 1`,
+    lastSeq: sql`${lastSeq} + ${messageCount}`,
+    messageCount: sql`${conversations.messageCount} + ${messageCount}`,
+    totalTokens: sql`${totalTokens} + ${promptTokens} + ${completionTokens}`,
+    awaiting: sql`case when ${status} = 'approval' then ${turnId} else ${awaiting} end`,
+    updatedAt: sql`case when ${messageCount} > 0 then now() else ${updatedAt} end`,
+    state: changedState(values.stateChanges),
+    contextTokens: sql`coalesce(${values.contextTokens}, ${contextTokens})`,
+    bytesPerToken: sql`coalesce(${values.bytesPerToken}, ${bytesPerToken})`,
+  };
+  return sql`
+    update ${conversations} set ${assign(conversations, changed)}
+    from ${turn} where ${id} = ${turn.conversationId} and ${onceSettled}
+    returning ${id}, ${lastSeq}, ${openTurns}`;
+}
+
+/**
+ * Only what the turn changed: a call's context may have written the rest meanwhile, and then the state stays if that left
+ * too little room.
+ */
+function changedState(changes: SQL): SQL {
+  const { state } = conversations;
+  const removed = sql`array(select jsonb_array_elements_text(${changes} -> 'removed'))`;
+  const changed = sql`(${state} || (${changes} -> 'set')) - ${removed}`;
+  return sql`case when ${changes} is null then ${state}
+    when ${jsonFits(changed, stateLimit)} then ${changed} else ${state} end`;
+}
+
+function storedMessages({ turnId, messageCount, messages: json }: RecordValues): SQL {
+  const {
+    table,
+    row: { position, ...row },
+  } = jsonRows(json, "message", messageShape);
+  const seq = sql`${conversation.lastSeq} - ${messageCount} + ${position}`;
+  return sql`${insertInto(messages, { ...row, conversationId: conversation.id, turnId, seq })} from ${conversation}, ${table}`;
+}
+
+function storedCalls({ turnId, calls }: RecordValues): SQL {
+  const { table, row } = jsonRows(calls, "call", callShape);
+  const expiresAt = sql`case when ${row.status} = 'pending' then now() + ${approvalHours} * interval '1 hour' end`;
+  return sql`${insertInto(toolCalls, { ...row, turnId, agentId: turn.agentId, expiresAt })} from ${turn}, ${table}`;
+}
+
+function storedHooks({ turnId, hooks }: RecordValues): SQL {
+  const { table, row } = jsonRows(hooks, "hook", hookShape);
+  return sql`${insertInto(hookExecutions, { ...row, turnId, conversationId: conversation.id })} from ${conversation}, ${table}`;
+}
+
+function enqueuedWork({ work }: RecordValues): SQL {
+  const { table, row } = jsonRows(work, "job", workShape);
+  return sql`
+    ${insertInto(jobs, { ...row, organizationId: turn.organizationId })} from ${turn}, ${conversation}, ${table}
+    ${replaceWaiting}`;
+}
+
+/** The one statement after the model: closes the turn, frees the conversation and stores what came of the turn. */
+export const recordStatement = statement(valueTypes, (values) => {
+  const { turnId, owner, status, charged, fileIds, askedId } = values;
+  const settled = sql`${turns.id} = ${turnId} and ${turns.owner} = ${owner} and ${turns.status} = ${status}`;
+  const row = fields({
+    recorded: sql<boolean>`exists (select 1 from ${turn})`,
+    settled: sql<boolean>`exists (select 1 from ${turns} where ${settled})`,
+    placed: sql<boolean>`exists (select 1 from ${conversation})
+      or exists (select 1 from ${messages} where ${messages.id} = ${turnId})`,
+    othersWait: sql<boolean>`coalesce((select ${conversation.openTurns} > 0 from ${conversation}), true)`,
+  });
+  return sql<RowOf<typeof row>>`
+    with ${turn} as (${closedTurn(values)}
+    ), settled as (${settleTokens(turn, charged)}
+    ), ${conversation} as (${freedConversation(values)}
+    ), stored as (${storedMessages(values)}
+    ), called as (${storedCalls(values)}
+    ), hooked as (${storedHooks(values)}
+    ), attached as (
+      update ${files} set ${assign(files, { messageId: askedId })} from ${conversation}
+      where ${files.conversationId} = ${conversation.id} and ${files.id} = any(${fileIds})
+    ), work as (${enqueuedWork(values)}
+    )
+    select ${row}`;
+});
