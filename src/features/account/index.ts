@@ -14,7 +14,10 @@ export { createSession } from "./sessions.ts";
 /** Issues the token of the link that sets an installation up. */
 export { issueSetupToken } from "./setup.ts";
 
-/** Signing in and out, the current user and the setup of an installation; deletes expired sessions, links and throttle windows. */
+/**
+ * Signing in and out, the current user and the setup of an installation; deletes expired sessions, links and throttle
+ * windows.
+ */
 export function accountFeature(services: Services): Contribution {
   return { routes: [accountRoutes], ticks: { seldom: () => tidyAccounts(services) } };
 }

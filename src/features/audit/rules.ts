@@ -1,3 +1,5 @@
+import { mostCounted } from "../../http/paging.ts";
+
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** The longest period of statistics. */
@@ -40,17 +42,8 @@ export function searchPeriod({ from, to, search, actor }: Search, now: number): 
   return { from: from ?? usual, to: to ?? null };
 }
 
-/** How many entries a page may skip. */
-export const mostSkipped = 10_000;
-
-/** A total that also stands for any greater one. */
-export const mostCounted = mostSkipped + 1;
-
-/** The total, when the number of entries on a page tells it; null when they have to be counted. */
-export function totalOf(found: number, { limit, offset }: { limit: number; offset: number }): number | null {
-  const ends = found < limit && (found > 0 || offset === 0);
-  return ends ? Math.min(offset + found, mostCounted) : null;
-}
+/** Entries that a page may skip. */
+export const mostSkipped = mostCounted - 1;
 
 export interface Day {
   date: string;

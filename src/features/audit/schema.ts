@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
+import { mostCounted, wholeNumber } from "../../http/paging.ts";
 import { Timestamp } from "../../http/shapes.ts";
-import { mostCounted, mostSkipped, searchDays } from "./rules.ts";
+import { mostSkipped, searchDays } from "./rules.ts";
 
 const moment = "must be an ISO 8601 date, or date and time with a zone";
 
@@ -23,13 +24,6 @@ const to = Moment.optional().openapi({
   description: "Like `from`, but exclusive.",
   example: "2026-12-01",
 });
-
-const wholeNumber = (min: number, max: number, message = `must be between ${min} and ${max}`) =>
-  z
-    .string()
-    .regex(/^\d{1,10}$/, "must be a whole number")
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, message);
 
 const tooFar = `must be at most ${mostSkipped}: narrow the period with from and to`;
 const bounded = `Without \`from\` the last ${searchDays} days, before \`to\`, are looked at: give an earlier \`from\` for more.`;

@@ -3,8 +3,9 @@ import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context.ts";
 import type { Db } from "../../db/client.ts";
 import { auditLogs } from "../../db/schema.ts";
+import { mostCounted, totalOf } from "../../http/paging.ts";
 import type { ReadLog } from "./read-log.ts";
-import { actionFilter, mostCounted, searchPeriod, totalOf } from "./rules.ts";
+import { actionFilter, searchPeriod } from "./rules.ts";
 import type { AuditEntry, AuditPage, AuditQuery } from "./schema.ts";
 import { type Scope, scopeOf } from "./scope.ts";
 

@@ -1,33 +1,35 @@
-import { type SQL, sql } from "drizzle-orm";
+import { count, eq, inArray, type SQL } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Db } from "../../db/client.ts";
+import { conversations, hookExecutions, messages, toolCalls, turns } from "../../db/schema.ts";
 
-/** So many rows a statement deletes: one for all that a busy agent leaves would outlast its deadline. */
-const batch = 5_000;
+/** Rows that one statement deletes: a single one for all rows of a busy agent would outlast its deadline. */
+const batchSize = 5_000;
 
 /**
- * Deletes the conversations of an agent and all its turns, inside the transaction that deletes the agent, which has to be
- * locked so that none are added.
+ * Deletes the conversations of an agent and all its turns. Call it inside the transaction that deletes the agent and
+ * holds its lock, so that none are added.
  */
 export async function deleteConversationsOf(tx: Db, agentId: string): Promise<void> {
-  const own = sql`select id from conversations where agent_id = ${agentId}`;
-  const parts: Record<string, SQL> = {
-    // What depends on a row goes before it: each row looked for by a foreign key costs as much as deleting many.
-    tool_calls: sql`agent_id = ${agentId}`,
-    turns: sql`agent_id = ${agentId}`,
-    hook_executions: sql`conversation_id in (${own})`,
-    messages: sql`conversation_id in (${own})`,
-    conversations: sql`agent_id = ${agentId}`,
-  };
-  for (const [table, wanted] of Object.entries(parts)) {
-    while ((await deleteSome(tx, sql.raw(table), wanted)) === batch);
-  }
+  const own = tx.select({ id: conversations.id }).from(conversations).where(eq(conversations.agentId, agentId));
+  // Rows go before the rows that they point to: one look-up by a foreign key costs as much as deleting many rows.
+  await deleteRows(tx, toolCalls, eq(toolCalls.agentId, agentId));
+  await deleteRows(tx, turns, eq(turns.agentId, agentId));
+  await deleteRows(tx, hookExecutions, inArray(hookExecutions.conversationId, own));
+  await deleteRows(tx, messages, inArray(messages.conversationId, own));
+  await deleteRows(tx, conversations, eq(conversations.agentId, agentId));
 }
 
-async function deleteSome(tx: Db, table: SQL, wanted: SQL): Promise<number> {
-  const [row] = await tx.execute<{ count: number }>(sql`
-    with gone as (
-      delete from ${table} where id in (select id from ${table} where ${wanted} limit ${batch}) returning 1
-    )
-    select count(*)::int as count from gone`);
-  return row?.count ?? 0;
+type TableWithId = PgTable & { id: PgColumn };
+
+async function deleteRows(tx: Db, table: TableWithId, wanted: SQL): Promise<void> {
+  while ((await deleteBatch(tx, table, wanted)) === batchSize);
+}
+
+/** How many rows it deleted. */
+async function deleteBatch(tx: Db, table: TableWithId, wanted: SQL): Promise<number> {
+  const some = tx.select({ id: table.id }).from(table).where(wanted).limit(batchSize);
+  const gone = tx.$with("gone").as(tx.delete(table).where(inArray(table.id, some)).returning({ id: table.id }));
+  const [batch] = await tx.with(gone).select({ deleted: count() }).from(gone);
+  return batch?.deleted ?? 0;
 }

@@ -12,7 +12,7 @@ import { wantedOf } from "./rules.ts";
 
 const description = "describeConversation";
 
-/** What `enqueue` takes to have a conversation given the title and the summary that it lacks. */
+/** The job that gives a conversation the title and the summary that it lacks, as `enqueue` takes it. */
 export function descriptionOf(conversationId: string) {
   return { kind: description, key: conversationId, payload: { conversationId } };
 }
@@ -22,7 +22,7 @@ interface Needs {
   complete: Complete;
 }
 
-/** What this feature does in the background. */
+/** The jobs of this feature. */
 export function conversationJobs(needs: Needs): JobKinds {
   return { [description]: { run: describeConversation(needs) } };
 }
@@ -47,16 +47,16 @@ function describeConversation({ services, complete }: Needs): JobHandler {
     await writeDown(database, subject, {
       title: found?.title ?? (wanted.title ? await plainTitle(database, conversationId) : null),
       summary: found?.summary ?? null,
-      // Who may not be asked now sums up with the next turn.
+      // A model that may not be asked now is asked after the next turn.
       summarized: wanted.summary && found !== unasked ? subject.messages : null,
     });
   };
 }
 
-/** What there is without a model. */
+/** The description when no model is asked. */
 const unasked: Description = { title: null, summary: null };
 
-/** Null when it answered something else twice; `unasked` when it may not be asked. */
+/** Null when both answers of the model were no description; `unasked` when the model may not be asked. */
 async function askFor(
   wanted: Wanted,
   conversation: Pick<Parameters<typeof descriptionPrompt>[0], "messages" | "summary">,
@@ -81,9 +81,9 @@ interface Subject {
   titled: boolean;
   summary: string | null;
   messages: number;
-  /** How many messages there were when it was last summed up. */
+  /** The number of messages at the last summary. */
   summarized: number;
-  /** Whether the fast model is asked: a person talks to a model that does more than repeat. */
+  /** Whether the fast model is asked: a person wrote, and the demo model did not answer last. */
   ask: boolean;
 }
 
@@ -112,7 +112,7 @@ async function readSubject({ db }: Database, conversationId: string): Promise<Su
   return row;
 }
 
-/** In characters, and in messages. */
+/** The longest part of a message that the model reads, in characters, and the most messages. */
 const [longestMessage, mostMessages] = [2_000, 30];
 
 async function newest({ db }: Database, { id, summary }: Subject) {
@@ -126,7 +126,7 @@ async function newest({ db }: Database, { id, summary }: Subject) {
   return { messages: rows.toReversed(), summary };
 }
 
-/** What the user began with; null when that says nothing. */
+/** The first words of the user's first message; null when it has none. */
 async function plainTitle({ db }: Database, conversationId: string): Promise<string | null> {
   const [first] = await db
     .select({ content: sql<string>`left(${messages.content}, 1000)` })
@@ -137,7 +137,7 @@ async function plainTitle({ db }: Database, conversationId: string): Promise<str
   return firstWords(first?.content ?? "") || null;
 }
 
-/** A title that a person gave meanwhile stays. */
+/** Stores the description. A title that a person gave meanwhile stays. */
 async function writeDown(
   { db }: Database,
   { id }: Subject,

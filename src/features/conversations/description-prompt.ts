@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { dataLines, jsonInAnswer } from "../../core/prompt-data.ts";
 import { clip } from "../../core/text.ts";
 
-/** What a conversation is to be given. */
+/** The parts of a description that a conversation needs. */
 export interface Wanted {
   title: boolean;
   summary: boolean;
@@ -11,9 +11,9 @@ export interface Wanted {
 interface Asked {
   messages: readonly { role: "user" | "assistant"; content: string }[];
   wanted: Wanted;
-  /** The summary of what was said before; null: there is none. */
+  /** The summary of the earlier messages; null when there is none. */
   summary: string | null;
-  /** Random, so that nobody who takes part in the conversation can write it. */
+  /** Random, so that no message of the conversation can contain it. */
   mark: string;
 }
 
@@ -23,7 +23,7 @@ const longestSummary = 500;
 const title = `- "title": what it is about, in 2 to 6 words and at most ${longestTitle} characters, without quotes and without a full stop.`;
 const summary = `- "summary": one or two sentences, at most ${longestSummary} characters, on what the user wants and how far that came.`;
 
-/** What the model is asked for the title and the summary of a conversation. The conversation is data, whatever it says. */
+/** The prompt for the title and the summary of a conversation. The conversation is data, whatever it says. */
 export function descriptionPrompt({ messages, wanted, summary: before, mark }: Asked): string {
   const told = wanted.summary && before !== null ? [{ summary: before }] : [];
   return `Below is a conversation between a user and an assistant. People who look after the assistant see many of them in a list. Write for them, in the language that the user writes in:
@@ -49,7 +49,7 @@ const Answer = z.object({
   summary: z.string().optional().catch(undefined),
 });
 
-/** What a model's answer says of what was asked for. Null: something is missing. */
+/** The wanted parts of a model's answer; null when one of them is missing. */
 export function readDescription(answer: string, wanted: Wanted): Description | null {
   const parsed = Answer.safeParse(jsonInAnswer(answer));
   if (!parsed.success) return null;
@@ -70,11 +70,11 @@ export function firstWords(message: string): string {
   return cut(titleOf(clip(message, 1_000)), 60);
 }
 
-/** Without what breaks a line, steers a terminal, or turns the writing of everything after it around. */
+/** A text without characters that break a line, steer a terminal or reverse the direction of the text after them. */
 const oneLine = (text: string) =>
   text.replaceAll(/[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+/gu, " ").trim();
 
-/** Whole words, with `…` where something is left out. */
+/** Whole words, with `…` where text is left out. */
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const whole = clip(text, limit - 1).replace(/\ufffd$/, "");

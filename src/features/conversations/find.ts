@@ -9,7 +9,7 @@ import type { Conversation } from "./schema.ts";
 
 const { state: _state, metadata: _metadata, ...shown } = getTableColumns(conversations);
 
-/** Conversations with what the wire shape takes of their agents; `more` is selected beside it. */
+/** Conversations, without state and metadata, with the fields of their agents that the wire shape takes. */
 export function selectConversations(db: Db) {
   return db
     .select({ conversation: shown, agent: { slug: agents.slug, name: agents.name, debugEnabled: agents.debugEnabled } })
@@ -19,7 +19,7 @@ export function selectConversations(db: Db) {
 
 export type ConversationRow = Awaited<ReturnType<typeof selectConversations>>[number];
 
-/** The conversation with this public id. Throws the 404, the same for a missing one and for one out of the caller's reach. */
+/** The conversation with this public id. Throws the same 404 for a missing one and for one out of reach. */
 export async function findConversation(ctx: Ctx, ref: string): Promise<ConversationRow> {
   if (!isStorable(ref)) throw notFound("Conversation");
   const [row] = await selectConversations(ctx.db).where(isReached(ctx, ref));
@@ -27,7 +27,7 @@ export async function findConversation(ctx: Ctx, ref: string): Promise<Conversat
   return row;
 }
 
-/** For queries that join `agents`. */
+/** A condition for queries that join `agents`. */
 function isReached(ctx: Ctx, ref: string): SQL | undefined {
   return and(eq(conversations.ref, ref), withinReach(ctx));
 }

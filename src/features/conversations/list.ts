@@ -4,9 +4,10 @@ import { writeArray } from "../../db/arrays.ts";
 import type { Database } from "../../db/client.ts";
 import { agents, conversations, messages } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import { mostCounted, totalOf } from "../../http/paging.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { selectConversations, toConversation } from "./find.ts";
-import { mostCounted, readSearch, type Search, snippetOf, totalOf } from "./rules.ts";
+import { readSearch, type Search, snippetOf } from "./rules.ts";
 import type { ConversationPage, ConversationQuery } from "./schema.ts";
 
 /** A page of the conversations within reach that have messages, the newest first. Throws the 404 of the agent. */
@@ -34,17 +35,17 @@ async function filters(
   const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
   return and(
     withinReach(ctx),
-    // Both lists have an index of their own, which ends where no message is.
+    // Each of the two conditions has an index of its own, which leaves out conversations without messages.
     agent ? eq(conversations.agentId, agent.id) : eq(conversations.organizationId, ctx.membership.organizationId),
     gt(conversations.messageCount, sql`0`),
     channel ? eq(conversations.channel, channel) : undefined,
     source ? eq(conversations.source, source) : undefined,
-    search ? found(search) : undefined,
+    search ? matches(search) : undefined,
   );
 }
 
-/** Not as a pattern, so that `%` and `_` stand for themselves. */
-function found({ phrase, query }: Search): SQL {
+/** Not a pattern, so that `%` and `_` stand for themselves. */
+function matches({ phrase, query }: Search): SQL {
   const inTitle = sql`exists (
     select 1 from unnest(${writeArray(phrase)}::text[]) as form
     where strpos(lower(${conversations.title}), lower(form)) > 0)`;
@@ -66,12 +67,12 @@ async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
   return row?.total ?? 0;
 }
 
-/** Text that is left of a match. */
+/** Characters that a snippet shows before a match. */
 const before = 60;
 
 /**
- * What stands around the match in each conversation's newest message that has one: at the beginning of a word where
- * there is such a place. Only so much of a message leaves the database.
+ * The text around the match in each conversation's newest message that has one: a match at the beginning of a word, if
+ * there is any. Only 300 characters of a message leave the database.
  */
 const snippetStatement = statement(
   { ids: "uuid[]", query: "text", words: "text[]" },
@@ -94,7 +95,7 @@ const snippetStatement = statement(
     ) place`,
 );
 
-/** By the conversation's id; those that only their title speaks for have none. */
+/** Snippets by the conversation's id. A conversation whose title alone matches has none. */
 async function findSnippets(
   database: Database,
   ids: readonly string[],

@@ -1,31 +1,22 @@
 import { clip } from "../../core/text.ts";
 
-/** A total that stands for any greater one, too. */
-export const mostCounted = 10_001;
-
-/** The total that follows from the conversations found on a page, or null when it takes counting. */
-export function totalOf(found: number, { limit, offset }: { limit: number; offset: number }): number | null {
-  const ends = found < limit && (found > 0 || offset === 0);
-  return ends ? Math.min(offset + found, mostCounted) : null;
-}
-
-/** More words say no more. */
+/** Words of a search that count; further ones are ignored. */
 const mostWords = 16;
 
-/** In characters; of a longer word its beginning is looked for. An index takes no more than 2 KB. */
+/** In characters; a longer word is searched by its beginning, because an index entry has at most 2 KB. */
 const longestWord = 64;
 
-/** What is looked for. */
+/** A search as the database takes it. */
 export interface Search {
-  /** The whole text, for titles, in every case. */
+  /** The whole text in each case, to be found in titles. */
   phrase: string[];
-  /** For `to_tsquery`; null: it has no word. */
+  /** The text of a `to_tsquery`; null when the search has no word. */
   query: string | null;
-  /** Its words, to find the place in a text. */
+  /** The words in each case, to find the place of a match in a text. */
   words: string[];
 }
 
-/** What a search asks for; null: nothing. */
+/** Null when the text is blank. */
 export function readSearch(text: string): Search | null {
   const trimmed = text.trim();
   if (trimmed === "") return null;
@@ -44,7 +35,7 @@ function termOf(word: string, last: boolean): string {
   return `(${forms.map((form) => `${quote(form)}${beginning}`).join(" | ")})`;
 }
 
-/** An embedded database folds the case of ASCII letters alone: others are looked for in each case. */
+/** A word in each case: the embedded database folds the case of ASCII letters alone. */
 function formsOf(text: string): string[] {
   const lower = text.toLowerCase();
   const [first = "", ...rest] = lower;
@@ -53,19 +44,19 @@ function formsOf(text: string): string[] {
 
 const quote = (word: string) => `'${word.replaceAll(/['\\]/g, "$&$&")}'`;
 
-/** Without the signs around it. */
+/** A word without the punctuation around it. */
 const bare = (word: string) => clip(word, longestWord).replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
 
 /** In characters. */
 export const longestSnippet = 200;
 
-/** What stands around a match: a piece of a text, and whether the text has more before it. */
+/** A piece of a text around a match; `begun`: the text has more before it. */
 export interface Excerpt {
   text: string;
   begun: boolean;
 }
 
-/** One line of plain text, with whole words and `…` where something is left out. */
+/** An excerpt as one line of plain text, with whole words and `…` where text is left out. */
 export function snippetOf({ text, begun }: Excerpt): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   const start = begun ? `… ${line.replace(/^\S{0,30} /, "")}` : line;
@@ -74,10 +65,10 @@ export function snippetOf({ text, begun }: Excerpt): string {
   return `${cut} …`;
 }
 
-/** When a conversation is summed up: so many messages, and then so many more each time. */
+/** Messages before the first summary of a conversation, and more messages before each further one. */
 const [firstSummary, nextSummary] = [6, 10];
 
-/** What a conversation lacks: a title, a summary, or one of what was said since. Only a model sums up. */
+/** Whether a conversation lacks a title or an up-to-date summary. Only a model can write a summary. */
 export function wantedOf({
   titled,
   messages,

@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
+import { mostCounted, wholeNumber } from "../../http/paging.ts";
 import { Timestamp } from "../../http/shapes.ts";
-import { longestSnippet, mostCounted } from "./rules.ts";
+import { longestSnippet } from "./rules.ts";
 
 const ref = z.string().openapi({ description: "The conversation's id.", example: "support:web:api-7" });
 const instanceId = z.string().openapi({ description: "Slug of the agent.", example: "support" });
@@ -40,13 +41,6 @@ const FoundConversation = Conversation.extend({
     }),
 }).openapi("FoundConversation");
 export type FoundConversation = z.infer<typeof FoundConversation>;
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,10}$/, "must be a whole number")
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
 
 const limit = (usual: number, most: number) =>
   wholeNumber(1, most)

@@ -2,17 +2,18 @@ import { eq, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
-import { conversations } from "../../db/schema.ts";
+import { assign } from "../../db/fragments.ts";
+import { conversations, streamChunks, toolCalls, turns } from "../../db/schema.ts";
 import { deleteFilesOf } from "../files/index.ts";
 import { type ConversationRow, findConversation, toConversation } from "./find.ts";
 import type { Conversation, ConversationChange } from "./schema.ts";
 
-/** Throws the 404. */
+/** A conversation within reach. Throws the 404. */
 export async function getConversation(ctx: Ctx, ref: string): Promise<Conversation> {
   return toConversation(await findConversation(ctx, ref));
 }
 
-/** What the conversation knows, without what is kept from everybody (spec "Conversation, message, memory"). Throws the 404. */
+/** The conversation's state without `_private` (spec "Conversation, message, memory"). Throws the 404. */
 export async function getState(ctx: Ctx, ref: string): Promise<Record<string, unknown>> {
   const { conversation } = await findConversation(ctx, ref);
   const [row] = await ctx.db
@@ -23,7 +24,7 @@ export async function getState(ctx: Ctx, ref: string): Promise<Record<string, un
   return row.state;
 }
 
-/** Its place in the list stays: that is told by its last message. Throws the 404. */
+/** Changes the title. The conversation keeps its place in the list, which follows its last message. Throws the 404. */
 export async function renameConversation(ctx: Ctx, ref: string, { title }: ConversationChange): Promise<Conversation> {
   const found = await findConversation(ctx, ref);
   await write(ctx, { ...changeOf(found), action: "conversation.update" }, async (tx) => {
@@ -38,14 +39,14 @@ export async function renameConversation(ctx: Ctx, ref: string, { title }: Conve
 }
 
 /**
- * Deletes a conversation with its messages, its state and its files. Turns of it that run or wait are stopped; what
- * they say is stored nowhere. Throws the 404.
+ * Deletes a conversation with its messages, its state and its files. Its running and waiting turns are stopped, and
+ * nothing of them is stored. Throws the 404.
  */
 export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
   const found = await findConversation(ctx, ref);
   const { id } = found.conversation;
   await write(ctx, { ...changeOf(found), action: "conversation.delete" }, async (tx) => {
-    // Turns before their conversation, as the statement that records them takes them, and nothing else before it.
+    // Turns are locked first and their conversation second, in the order of the statement that records a turn.
     await lockTurns(tx, id);
     const [locked] = await tx
       .select({ id: conversations.id })
@@ -68,31 +69,39 @@ function changeOf({ conversation, agent }: ConversationRow) {
   };
 }
 
-/** In order, as leases are renewed. */
+/** Locks them in the order in which leases are renewed. */
 async function lockTurns(tx: Db, conversationId: string): Promise<void> {
-  await tx.execute(sql`select id from turns where conversation_id = ${conversationId} order by id for no key update`);
+  const own = eq(turns.conversationId, conversationId);
+  await tx.select({ id: turns.id }).from(turns).where(own).orderBy(turns.id).for("no key update");
 }
 
 /**
- * The rows of its turns stay, since numbers and budgets are made of them, without what was said: as turns without a
- * conversation, whose end closes the row and stores nothing else.
+ * Makes its turns turns without a conversation and without content, whose end closes the row and stores nothing else.
+ * The rows stay, because statistics and budgets are made of them.
  */
 async function releaseTurns(tx: Db, conversationId: string): Promise<void> {
+  const released = assign(turns, {
+    conversationId: null,
+    suspended: null,
+    status: sql`case when ${turns.status} = 'approval' then 'done' else ${turns.status} end`,
+    stopRequested: sql`${turns.stopRequested} or ${turns.status} in ('queued', 'running')`,
+  });
+  const emptied = assign(toolCalls, {
+    args: null,
+    reason: null,
+    status: sql`case when ${toolCalls.status} = 'pending' then 'expired' else ${toolCalls.status} end`,
+  });
   await tx.execute(sql`
     with own as (
-      -- With those that came before the conversation was locked.
-      select id from turns where conversation_id = ${conversationId} order by id for no key update
+      -- Includes the turns that came before the conversation was locked.
+      select ${turns.id} from ${turns} where ${turns.conversationId} = ${conversationId}
+      order by ${turns.id} for no key update
     ), released as (
-      update turns t set conversation_id = null, suspended = null,
-        status = case when t.status = 'approval' then 'done' else t.status end,
-        stop_requested = t.stop_requested or t.status in ('queued', 'running')
-      from own where t.id = own.id
-      returning t.id
+      update ${turns} set ${released} from own where ${turns.id} = own.id returning ${turns.id}
     ), forgotten as (
-      -- What other replicas follow them by.
-      delete from stream_chunks c using own where c.turn_id = own.id
+      -- Other replicas follow the turns by these rows.
+      delete from ${streamChunks} using own where ${streamChunks.turnId} = own.id
     )
-    update tool_calls k set args = null, reason = null,
-      status = case when k.status = 'pending' then 'expired' else k.status end
-    from released where k.turn_id = released.id and (k.args is not null or k.reason is not null)`);
+    update ${toolCalls} set ${emptied} from released
+    where ${toolCalls.turnId} = released.id and (${toolCalls.args} is not null or ${toolCalls.reason} is not null)`);
 }

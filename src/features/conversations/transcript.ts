@@ -6,7 +6,7 @@ import { fileAddress } from "../files/index.ts";
 import { type ConversationRow, findConversation } from "./find.ts";
 import type { Attachment, HookExecutions, HookQuery, Message, MessagePage, MessageQuery, Step } from "./schema.ts";
 
-/** A page of what was said. Throws the 404. */
+/** A page of the messages. Throws the 404. */
 export async function listMessages(ctx: Ctx, ref: string, query: MessageQuery): Promise<MessagePage> {
   const { limit = 50, offset = 0, order = "asc" } = query;
   const found = await findConversation(ctx, ref);
@@ -31,7 +31,7 @@ interface Page {
   order: "asc" | "desc";
 }
 
-/** Debug payloads stay in the database while the agent's switch is off. */
+/** Leaves debug payloads in the database while the agent's `debugEnabled` is off. */
 function selectMessages({ db }: Ctx, { conversation, agent }: ConversationRow, { limit, offset, order }: Page) {
   const { id, role, content, steps, reasoning, metadata, promptTokens, completionTokens, createdAt } = messages;
   const columns = { id, role, content, steps, reasoning, promptTokens, completionTokens, createdAt };
@@ -45,7 +45,7 @@ function selectMessages({ db }: Ctx, { conversation, agent }: ConversationRow, {
     .offset(offset);
 }
 
-/** By the message's id. */
+/** The stored files of the messages, by the message's id. */
 async function findAttachments(
   { db }: Ctx,
   { conversation }: ConversationRow,
@@ -72,7 +72,7 @@ async function findAttachments(
   );
 }
 
-/** What hooks did, in order: the newest, unless older ones are asked for. Throws the 404. */
+/** The executions of hooks in order: the newest, unless `offset` asks for older ones. Throws the 404. */
 export async function listHookExecutions(ctx: Ctx, ref: string, query: HookQuery): Promise<HookExecutions> {
   const { limit = 200, offset = 0 } = query;
   const { conversation } = await findConversation(ctx, ref);

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../core/text.ts";
+import { wholeNumber } from "../../http/paging.ts";
 import { Timestamp } from "../../http/shapes.ts";
 
 /** In characters. */
@@ -64,13 +65,6 @@ const which = {
   instanceId: instanceId.optional().openapi({ description: "Only this agent's." }),
   subject: subject.optional().openapi({ description: "Only about this end user." }),
 };
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,10}$/, "must be a whole number")
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
 
 export const MemoryQuery = z.object({
   ...which,

@@ -1,11 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  longestSnippet,
-  mostCounted,
-  readSearch,
-  snippetOf,
-  totalOf,
-} from "../../../src/features/conversations/rules.ts";
+import { longestSnippet, readSearch, snippetOf } from "../../../src/features/conversations/rules.ts";
 
 test("every word is looked for in each case, the last one as a beginning", () => {
   expect(readSearch(" blue ÄPFEL ")).toEqual({
@@ -38,12 +32,4 @@ test("a snippet is one line of whole words", () => {
   const unbroken = snippetOf({ text: "😀".repeat(200), begun: true });
   expect(unbroken.length).toBeLessThanOrEqual(longestSnippet);
   expect(unbroken.isWellFormed()).toBe(true);
-});
-
-test("a page that ends tells the total", () => {
-  expect(totalOf(3, { limit: 20, offset: 40 })).toBe(43);
-  expect(totalOf(0, { limit: 20, offset: 0 })).toBe(0);
-  expect(totalOf(20, { limit: 20, offset: 0 })).toBeNull();
-  expect(totalOf(0, { limit: 20, offset: 40 })).toBeNull();
-  expect(totalOf(3, { limit: 20, offset: 40_000 })).toBe(mostCounted);
 });

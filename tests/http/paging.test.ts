@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { mostCounted, totalOf } from "../../src/http/paging.ts";
+
+test("a page that ends tells the total", () => {
+  expect(totalOf(3, { limit: 20, offset: 40 })).toBe(43);
+  expect(totalOf(0, { limit: 20, offset: 0 })).toBe(0);
+  expect(totalOf(20, { limit: 20, offset: 0 })).toBeNull();
+  expect(totalOf(0, { limit: 20, offset: 40 })).toBeNull();
+  expect(totalOf(3, { limit: 20, offset: 40_000 })).toBe(mostCounted);
+});
+
+test.each([
+  [0, 0, 0],
+  [49, 0, 49],
+  [50, 0, null],
+  [0, 100, null],
+  [1, 100, 101],
+  [50, 100, null],
+  [49, 10_000, 10_001],
+])("%i found on a page of 50 after %i: the total is %j", (found, offset, total) => {
+  expect(totalOf(found, { limit: 50, offset })).toBe(total);
+});
