@@ -15,8 +15,8 @@ export { createSession } from "./sessions.ts";
 export { issueSetupToken } from "./setup.ts";
 
 /**
- * Signing in and out, the current user and the setup of an installation; deletes expired sessions, links and throttle
- * windows.
+ * The routes of sign-in, the current user and the setup of an installation, and the deletion of expired sessions, links
+ * and throttle windows.
  */
 export function accountFeature(services: Services): Contribution {
   return { routes: [accountRoutes], ticks: { seldom: () => tidyAccounts(services) } };

@@ -54,7 +54,7 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
       .where(eq(conversations.id, id))
       .for("update");
     if (!locked) throw notFound("Conversation");
-    await releaseTurns(tx, id);
+    await detachTurns(tx, id);
     await deleteFilesOf(tx, ctx.cipher, { conversationId: id });
     await tx.delete(conversations).where(eq(conversations.id, id));
   });
@@ -69,18 +69,18 @@ function changeOf({ conversation, agent }: ConversationRow) {
   };
 }
 
-/** Locks them in the order in which leases are renewed. */
+/** Locks the conversation's turns in the order in which leases are renewed. */
 async function lockTurns(tx: Db, conversationId: string): Promise<void> {
   const own = eq(turns.conversationId, conversationId);
   await tx.select({ id: turns.id }).from(turns).where(own).orderBy(turns.id).for("no key update");
 }
 
 /**
- * Makes its turns turns without a conversation and without content, whose end closes the row and stores nothing else.
- * The rows stay, because statistics and budgets are made of them.
+ * Takes the conversation and the content from its turns, whose end then closes the row and stores nothing else. The
+ * rows stay, because statistics and budgets are made of them.
  */
-async function releaseTurns(tx: Db, conversationId: string): Promise<void> {
-  const released = assign(turns, {
+async function detachTurns(tx: Db, conversationId: string): Promise<void> {
+  const detached = assign(turns, {
     conversationId: null,
     suspended: null,
     status: sql`case when ${turns.status} = 'approval' then 'done' else ${turns.status} end`,
@@ -96,12 +96,12 @@ async function releaseTurns(tx: Db, conversationId: string): Promise<void> {
       -- Includes the turns that came before the conversation was locked.
       select ${turns.id} from ${turns} where ${turns.conversationId} = ${conversationId}
       order by ${turns.id} for no key update
-    ), released as (
-      update ${turns} set ${released} from own where ${turns.id} = own.id returning ${turns.id}
+    ), detached as (
+      update ${turns} set ${detached} from own where ${turns.id} = own.id returning ${turns.id}
     ), forgotten as (
       -- Other replicas follow the turns by these rows.
       delete from ${streamChunks} using own where ${streamChunks.turnId} = own.id
     )
-    update ${toolCalls} set ${emptied} from released
-    where ${toolCalls.turnId} = released.id and (${toolCalls.args} is not null or ${toolCalls.reason} is not null)`);
+    update ${toolCalls} set ${emptied} from detached
+    where ${toolCalls.turnId} = detached.id and (${toolCalls.args} is not null or ${toolCalls.reason} is not null)`);
 }
