@@ -1,5 +1,8 @@
+import { and, desc, eq, getTableColumns, gt, lt, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/client.ts";
+import { jobs } from "../db/schema.ts";
 
+const dayMs = 24 * 60 * 60 * 1000;
 const keptDays = 30;
 
 export interface FailedJob {
@@ -23,24 +26,37 @@ export interface JobsReport {
   newest: FailedJob[];
 }
 
-const report = `
-select
-  (select count(*)::int from jobs where status = 'pending') as pending,
-  (select count(*)::int from jobs where status = 'failed') as failed,
-  (select count(*)::int from jobs where status = 'failed' and failed_at > $1::timestamptz - interval '24 hours') as "failedLately",
-  (select coalesce(jsonb_agg(to_jsonb(f) - 'at' || jsonb_build_object('failedAt', f.at) order by f.at desc), '[]') from (
-    select id, kind, key, attempts, coalesce(last_error, '') as error,
-      to_char(failed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at
-    from jobs where status = 'failed' order by failed_at desc limit 20) f) as newest`;
+const countOf = (condition: SQL | undefined) => sql<number>`(count(*) filter (where ${condition}))::int`;
 
 /** Counts the jobs, and lists those that failed last. */
-export async function inspectJobs(database: Database, now: number): Promise<JobsReport> {
-  const [row] = await database.query<JobsReport>(report, [new Date(now).toISOString()]);
-  return row ?? { pending: 0, failed: 0, failedLately: 0, newest: [] };
+export async function inspectJobs({ db }: Database, now: number): Promise<JobsReport> {
+  const isFailed = eq(jobs.status, "failed");
+  const lately = gt(jobs.failedAt, new Date(now - dayMs));
+  const [counts] = await db
+    .select({
+      pending: countOf(eq(jobs.status, "pending")),
+      failed: countOf(isFailed),
+      failedLately: countOf(and(isFailed, lately)),
+    })
+    .from(jobs);
+  const { id, kind, key, attempts, failedAt, lastError } = getTableColumns(jobs);
+  const rows = await db
+    .select({ id, kind, key, attempts, failedAt, lastError })
+    .from(jobs)
+    .where(isFailed)
+    .orderBy(desc(failedAt))
+    .limit(20);
+  return { pending: 0, failed: 0, failedLately: 0, ...counts, newest: rows.map(toFailedJob) };
+}
+
+type FailedRow = Pick<typeof jobs.$inferSelect, "id" | "kind" | "key" | "attempts" | "failedAt" | "lastError">;
+
+function toFailedJob({ failedAt, lastError, ...job }: FailedRow): FailedJob {
+  return { ...job, error: lastError ?? "", failedAt: failedAt?.toISOString() ?? "" };
 }
 
 /** Deletes the jobs that failed 30 days ago or earlier. */
-export async function forgetFailed(database: Database, now: number): Promise<void> {
-  const before = new Date(now - keptDays * 24 * 60 * 60 * 1000).toISOString();
-  await database.query("delete from jobs where status = 'failed' and failed_at < $1::timestamptz", [before]);
+export async function forgetFailed({ db }: Database, now: number): Promise<void> {
+  const forgotten = lt(jobs.failedAt, new Date(now - keptDays * dayMs));
+  await db.delete(jobs).where(and(eq(jobs.status, "failed"), forgotten));
 }

@@ -1,5 +1,9 @@
-import { writeArray } from "../db/arrays.ts";
+import { and, eq, sql } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { type Database, sqlState } from "../db/client.ts";
+import { assign, fields } from "../db/fragments.ts";
+import { jobs } from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
 
 /** How long a job counts as running after its lease was last renewed. */
 export const leaseMs = 30_000;
@@ -10,75 +14,66 @@ export interface Held {
   lock: string;
 }
 
+const renewStatement = statement(
+  { ids: "uuid[]", locks: "uuid[]", until: "timestamptz" },
+  ({ ids, locks, until }) => sql<{ id: string; lock: string | null }>`
+    update ${jobs} set ${assign(jobs, { lockedUntil: until })} from unnest(${ids}, ${locks}) as held(id, lock)
+    where ${jobs.id} = held.id and ${jobs.lockedBy} = held.lock
+    returning ${fields({ id: jobs.id, lock: jobs.lockedBy })}`,
+);
+
 /** Renews the leases of these jobs. Answers those that are still the caller's, as lock and id in one text. */
 export async function renew(database: Database, held: readonly Held[], now: number): Promise<Set<string>> {
-  const rows = await database.query<Held>(
-    `update jobs j set locked_until = $3::timestamptz
-     from unnest($1::uuid[], $2::uuid[]) as h(id, lock) where j.id = h.id and j.locked_by = h.lock
-     returning j.id, j.locked_by as lock`,
-    [
-      writeArray(held.map(({ id }) => id)),
-      writeArray(held.map(({ lock }) => lock)),
-      new Date(now + leaseMs).toISOString(),
-    ],
-  );
+  const rows = await renewStatement.run(database, {
+    ids: held.map(({ id }) => id),
+    locks: held.map(({ lock }) => lock),
+    until: new Date(now + leaseMs),
+  });
   return new Set(rows.map(({ lock, id }) => lock + id));
 }
 
 /** Deletes a job that is done. Answers false when it was no longer the caller's, as do `retry`, `release` and `giveUp`. */
-export async function complete(database: Database, { id, lock }: Held): Promise<boolean> {
-  const rows = await database.query("delete from jobs where id = $1 and locked_by = $2 returning 1 as done", [
-    id,
-    lock,
-  ]);
+export async function complete({ db }: Database, held: Held): Promise<boolean> {
+  const rows = await db.delete(jobs).where(isHeld(held)).returning({ id: jobs.id });
   return rows.length > 0;
 }
 
 /** Has the job tried again at `runAt`; a job of its key that was enqueued meanwhile takes its place. */
-export async function retry(
+export function retry(
   database: Database,
-  { id, lock }: Held,
+  held: Held,
   { runAt, error }: { runAt: number; error: string },
 ): Promise<boolean> {
-  return unlessNewer(database, { id, lock }, () =>
-    database.query(
-      `update jobs set locked_by = null, locked_until = null, run_at = $3::timestamptz, last_error = $4
-       where id = $1 and locked_by = $2 returning 1 as kept`,
-      [id, lock, new Date(runAt).toISOString(), error],
-    ),
-  );
+  return unlessNewer(database, held, () => stop(database, held, { runAt: new Date(runAt), lastError: error }));
 }
 
 /** Frees the job for other processes at once; this attempt does not count. */
-export async function release(database: Database, { id, lock }: Held): Promise<boolean> {
-  return unlessNewer(database, { id, lock }, () =>
-    database.query(
-      `update jobs set locked_by = null, locked_until = null, attempts = attempts - 1
-       where id = $1 and locked_by = $2 returning 1 as kept`,
-      [id, lock],
-    ),
-  );
+export function release(database: Database, held: Held): Promise<boolean> {
+  return unlessNewer(database, held, () => stop(database, held, { attempts: sql`${jobs.attempts} - 1` }));
 }
 
 /** Notes that the job failed for good. */
-export async function giveUp(
+export function giveUp(
   database: Database,
-  { id, lock }: Held,
+  held: Held,
   { now, error }: { now: number; error: string },
 ): Promise<boolean> {
-  const rows = await database.query(
-    `update jobs set status = 'failed', failed_at = $3::timestamptz, last_error = $4, locked_by = null,
-       locked_until = null
-     where id = $1 and locked_by = $2 returning 1 as failed`,
-    [id, lock, new Date(now).toISOString(), error],
-  );
+  return stop(database, held, { status: "failed", failedAt: new Date(now), lastError: error });
+}
+
+const isHeld = ({ id, lock }: Held) => and(eq(jobs.id, id), eq(jobs.lockedBy, lock));
+
+/** Changes a job that runs into one that does not. */
+async function stop({ db }: Database, held: Held, change: PgUpdateSetSource<typeof jobs>): Promise<boolean> {
+  const stopped = { ...change, lockedBy: null, lockedUntil: null };
+  const rows = await db.update(jobs).set(stopped).where(isHeld(held)).returning({ id: jobs.id });
   return rows.length > 0;
 }
 
 /** Only one job of a kind and key may wait (`jobs_key`), so a newer one that waits takes over the work of the caller's. */
-async function unlessNewer(database: Database, held: Held, update: () => Promise<object[]>): Promise<boolean> {
+async function unlessNewer(database: Database, held: Held, update: () => Promise<boolean>): Promise<boolean> {
   try {
-    return (await update()).length > 0;
+    return await update();
   } catch (error) {
     if (sqlState(error) !== "23505") throw error;
     return complete(database, held);

@@ -16,12 +16,12 @@ export async function settle(services: Settling, job: ClaimedJob, held: Held, pr
 }
 
 async function setBack({ database, clock, log }: Settling, job: ClaimedJob, held: Held, err: Error): Promise<boolean> {
-  const { id, kind, key, attempts, max_attempts } = job;
+  const { id, kind, key, attempts, maxAttempts } = job;
   const error = clip(storable(err.message), 500);
   const now = clock.now();
-  if (attempts >= max_attempts) {
+  if (attempts >= maxAttempts) {
     const given = await giveUp(database, held, { now, error });
-    if (given) sayFailed(log, { id, kind, key, attempts, last_error: error }, err);
+    if (given) sayFailed(log, { id, kind, key, attempts, lastError: error }, err);
     return given;
   }
   const runAt = now + backoffMs(attempts, Math.random());
@@ -32,6 +32,6 @@ async function setBack({ database, clock, log }: Settling, job: ClaimedJob, held
 }
 
 /** Writes the one line of the log about a job that is not tried again. */
-export function sayFailed(log: Services["log"], { id, last_error, ...job }: DeadJob, err?: Error): void {
-  log.error({ jobId: id, ...job, ...(err ? { err } : { error: last_error }) }, "A job failed for good");
+export function sayFailed(log: Services["log"], { id, lastError, ...job }: DeadJob, err?: Error): void {
+  log.error({ jobId: id, ...job, ...(err ? { err } : { error: lastError }) }, "A job failed for good");
 }

@@ -68,13 +68,13 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
     const free = places.free(jobs);
     if (free.length === 0) return;
     const lock = newId();
-    const { claimed, dead, next_at } = await claim(database, { places: free, running: jobs, lock, now: clock.now() });
+    const { claimed, dead, nextAt } = await claim(database, { places: free, running: jobs, lock, now: clock.now() });
     places.served(claimed);
     for (const job of dead) sayFailed(log, job);
     // A job that waited for a dead one of its key may go now.
     if (dead.length > 0) more = true;
     for (const job of claimed) start(job, lock);
-    if (next_at !== null) wakeAt(next_at);
+    if (nextAt !== null) wakeAt(nextAt);
   };
 
   const wakeAt = (at: number) => {

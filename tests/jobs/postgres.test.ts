@@ -148,7 +148,6 @@ describe.skipIf(!server)("on PostgreSQL", () => {
        from generate_series(1, 6400) n`,
       [],
     );
-    await database.query("analyze jobs", []);
     const plans: Plan[] = [];
     const explaining: Database = {
       ...database,
@@ -160,14 +159,18 @@ describe.skipIf(!server)("on PostgreSQL", () => {
       },
     };
     const places = [{ kind: "count", free: 8, share: 4, after: commonLane }];
-    const claiming = claim(explaining, { places, running: [], lock: newId(), now: Date.now() });
-    await expect(claiming).rejects.toThrow("The claim answered no row");
-    const scans = plans.flatMap(nodesOf).filter((node) => node["Relation Name"] === "jobs");
-    expect(scans.map((node) => node["Node Type"])).not.toContain("Seq Scan");
-    const read = scans.map((node) => node["Actual Rows"] * node["Actual Loops"]);
-    expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(100);
-    const rows = await database.query("select 1 from jobs where locked_until is not null", []);
-    expect(rows).toHaveLength(8);
+    for (const prepare of ["select 1", "analyze jobs"]) {
+      await database.query(prepare, []);
+      plans.length = 0;
+      const claiming = claim(explaining, { places, running: [], lock: newId(), now: Date.now() });
+      await expect(claiming).rejects.toThrow("The claim answered no row");
+      const scans = plans.flatMap(nodesOf).filter((node) => node["Relation Name"] === "jobs");
+      expect(scans.map((node) => node["Node Type"])).not.toContain("Seq Scan");
+      const read = scans.map((node) => node["Actual Rows"] * node["Actual Loops"]);
+      expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(100);
+    }
+    const claimed = await database.query("select 1 from jobs where locked_until is not null", []);
+    expect(claimed).toHaveLength(16);
   });
 
   test("jobs of the release before organizations took turns are done after its upgrade, and beside it", async () => {

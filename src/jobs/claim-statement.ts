@@ -1,0 +1,141 @@
+import { type SQL, sql } from "drizzle-orm";
+import { assign, fields, type RowOf } from "../db/fragments.ts";
+import { jobs } from "../db/schema.ts";
+import { statement } from "../db/statement.ts";
+import { commonLane } from "../db/work.ts";
+
+/** The expression that `jobs_lanes` is an index of. */
+const lane = sql<string>`coalesce(${jobs.organizationId}, ${commonLane}::uuid)`;
+
+const claimedFields = fields({
+  ...{ id: jobs.id, kind: jobs.kind, key: jobs.key, lane, payload: jobs.payload },
+  ...{ attempts: jobs.attempts, maxAttempts: jobs.maxAttempts },
+});
+
+const deadFields = fields({
+  ...{ id: jobs.id, kind: jobs.kind, key: jobs.key },
+  ...{ attempts: jobs.attempts, lastError: jobs.lastError },
+});
+
+/** A job that a process took; `attempts` counts this one. */
+export type ClaimedJob = RowOf<typeof claimedFields>;
+
+/** A job that was given up, since the process of its last attempt died. */
+export type DeadJob = RowOf<typeof deadFields>;
+
+export interface Claim {
+  /** Jobs that a dead process left come first, then lanes take turns. */
+  claimed: ClaimedJob[];
+  dead: DeadJob[];
+  /** When the next job falls due, in milliseconds since the epoch. */
+  nextAt: number | null;
+}
+
+const now = sql`(select now from given)`;
+const ofAskedKinds = sql`${jobs.kind} = any(array(select kind from places))`;
+const waits = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is null`;
+const isDue = sql`${waits} and ${jobs.runAt} <= ${now}`;
+
+/** Not written as `is not null`, which the planner takes for nearly all rows until it has figures. */
+const isRunning = sql`${jobs.lockedUntil} > '-infinity'`;
+
+/** A job waits while another one of its kind and key runs. */
+const isFree = sql`${isDue} and not exists (
+  select 1 from busy where busy.kind = ${jobs.kind} and busy.key = ${jobs.key}
+)`;
+
+const countOf = (source: SQL) => sql`(select count(*) from ${source} t where t.kind = p.kind)`;
+
+/** How many places of `p.kind` a lane has left. */
+const roomOf = (lane: SQL, taken: SQL) =>
+  sql`p.share - (select count(*) from ${taken} t where t.kind = p.kind and t.lane = ${lane})`;
+
+/**
+ * The lanes of `p.kind` with due jobs, once around from the one after `p.after`. Each is one step in the index, and is
+ * looked for only while there are places to fill.
+ */
+const lanes = sql`(
+  with recursive walk as (
+    select p.after as lane, false as wrapped
+    union all
+    select next.lane, next.wrapped from walk cross join lateral (
+      (select ${lane} as lane, walk.wrapped from ${jobs} where ${jobs.kind} = p.kind and ${isDue}
+        and ${lane} > walk.lane and (not walk.wrapped or ${lane} <= p.after) order by 1 limit 1)
+      union all
+      (select ${lane}, true from ${jobs} where ${jobs.kind} = p.kind and ${isDue}
+        and not walk.wrapped and ${lane} <= p.after order by 1 limit 1)
+      limit 1
+    ) next
+  ) select lane from walk offset 1
+)`;
+
+/**
+ * Claims jobs: those that dead processes left, then one of each lane, then more of each lane. Exact for any number of
+ * processes.
+ *
+ * The planner knows little about a table that fills and empties all the time. So each part has one good plan only, which
+ * walks along an index up to a limit; and the values come from a CTE, which hides them from the planner: with their
+ * sight it would plan the statement anew for each claim, at more than the claim costs.
+ */
+export const claimStatement = statement(
+  {
+    ...{ now: "timestamptz", lock: "uuid", until: "timestamptz" },
+    ...{ kinds: "text[]", free: "text[]", share: "text[]", after: "uuid[]" },
+    ...{ runningKinds: "text[]", runningLanes: "uuid[]" },
+  },
+  (given) => sql<Claim>`
+    with given as materialized (
+      select ${given.now} as now, ${given.kinds} as kinds, ${given.free}::int[] as free, ${given.share}::int[] as share,
+        ${given.after} as after, ${given.runningKinds} as running_kinds, ${given.runningLanes} as running_lanes
+    ), places as materialized (
+      select p.* from given cross join unnest(kinds, free, share, after) as p(kind, free, share, after)
+    ), running as materialized (
+      select r.* from given cross join unnest(running_kinds, running_lanes) as r(kind, lane)
+    ), busy as materialized (
+      select ${jobs.kind}, ${jobs.key} from ${jobs} where ${ofAskedKinds} and ${isRunning}
+    ), expired as materialized (
+      select ${jobs.id}, ${jobs.kind}, ${lane} as lane, ${jobs.lockedUntil} as at, ${jobs.attempts} < ${jobs.maxAttempts} as again
+      from ${jobs} where ${ofAskedKinds} and ${jobs.lockedUntil} < ${now} for update skip locked
+    ), dead as (
+      update ${jobs} set ${assign(jobs, {
+        ...{ status: sql`'failed'`, failedAt: now, lockedBy: sql`null`, lockedUntil: sql`null` },
+        lastError: sql`'The process ended while it ran this job'`,
+      })}
+      where ${jobs.id} = any(array(select id from expired where not again)) returning ${deadFields}
+    ), abandoned as (
+      select p.kind, a.lane, a.id, 1 as round, a.nth from places p cross join lateral (
+        select e.lane, e.id, row_number() over (order by e.at, e.id) as nth from (
+          select *, row_number() over (partition by lane order by at, id) as place from expired where kind = p.kind and again
+        ) e where e.place <= ${roomOf(sql`e.lane`, sql`running`)} order by e.at, e.id limit p.free
+      ) a
+    ), taken as (
+      select kind, lane from running union all select kind, lane from abandoned
+    ), first as (
+      select p.kind, f.lane, f.id, 2 as round, f.nth from places p cross join lateral (
+        select l.lane, d.id, row_number() over () as nth from ${lanes} l cross join lateral (
+          select ${jobs.id} from ${jobs} where ${jobs.kind} = p.kind and ${lane} = l.lane and ${isFree}
+            and ${roomOf(sql`l.lane`, sql`taken`)} > 0
+          order by ${jobs.runAt}, ${jobs.id} limit 1 for update skip locked
+        ) d limit p.free - ${countOf(sql`abandoned`)}
+      ) f
+    ), further as (
+      select p.kind, f.lane, f.id, 3 as round, f.nth from places p cross join lateral (
+        select l.lane, d.id, row_number() over () as nth from first l cross join lateral (
+          select ${jobs.id} from ${jobs} where ${jobs.kind} = p.kind and ${lane} = l.lane and ${isFree}
+            and ${jobs.id} <> all(array(select id from first))
+          order by ${jobs.runAt}, ${jobs.id} limit ${roomOf(sql`l.lane`, sql`taken`)} - 1 for update skip locked
+        ) d where l.kind = p.kind limit p.free - ${countOf(sql`abandoned`)} - ${countOf(sql`first`)}
+      ) f
+    ), chosen as (
+      select * from abandoned union all select * from first union all select * from further
+    ), claimed as (
+      update ${jobs}
+      set ${assign(jobs, { lockedBy: given.lock, lockedUntil: given.until, attempts: sql`${jobs.attempts} + 1` })}
+      where ${jobs.id} = any(array(select id from chosen)) returning ${claimedFields}
+    )
+    select
+      (select coalesce(jsonb_agg(to_jsonb(c) order by o.round, o.nth), '[]') from claimed c join chosen o on o.id = c.id) as claimed,
+      (select coalesce(jsonb_agg(to_jsonb(d)), '[]') from dead d) as dead,
+      (select (extract(epoch from min(${jobs.runAt})) * 1000)::float8 from ${jobs}
+        where ${waits} and ${jobs.runAt} > ${now} and ${ofAskedKinds}) as "nextAt"`,
+);
