@@ -5,43 +5,43 @@ import type { JobKinds } from "./jobs/attempt.ts";
 import type { TurnObserver } from "./turn/observers.ts";
 import type { Tool } from "./turn/types.ts";
 
-/** An agent as far as tools are made for it. */
+/** The part of an agent that tools are built from. */
 export interface ToolOwner {
   id: string;
   slug: string;
   organizationId: string;
   workspaceId: string;
-  /** The tools that are switched on for it or that its hooks call, by canonical name; those of other sources too. */
+  /** The canonical names of all tools that are on for the agent or called by its hooks, of every source. */
   named: readonly string[];
 }
 
-/** The tools of one source that an agent may have; each is offered when its name is among `named`. */
+/** Builds the tools of one source for an agent; only tools among `named` are offered. */
 export type ToolSource = (owner: ToolOwner) => Promise<readonly Tool[]>;
 
-/** What a feature hands the engine, which merges what all of them hand over. Nothing else of it is mounted or called. */
+/** The parts of a feature that the engine mounts and calls. */
 export interface Contribution {
-  /** Routes, in the order in which the document shows them. */
+  /** Routes, in the order of the OpenAPI document. */
   routes?: readonly OpenAPIHono<AppEnv>[];
-  /** Tools of turns: how a feature that stands above `turns` reaches a turn. */
+  /** Tools of turns; by them a feature above `turns` reaches a turn without an upward import. */
   tools?: ToolSource;
-  /** Told of every turn of this process. */
+  /** Observers of every turn of this process. */
   observers?: readonly TurnObserver[];
   /** Background work, by kind. */
   jobs?: JobKinds;
   ticks?: Ticks;
-  /** Takes away what the feature keeps of an agent outside the agent's rows, in the transaction that deletes it. */
+  /** Deletes an agent's data outside the agent's rows, in the transaction that deletes the agent. */
   beforeAgentDelete?(tx: Db, agentId: string): Promise<void>;
   /** Runs at a start, before the first call. */
   boot?(): Promise<void>;
-  /** Runs at a stop, in the order of the contributions: finishes or gives up what is under way within `graceMs`. */
+  /** Runs at a stop, in the order of the contributions: finishes running work within `graceMs`, or gives it up. */
   stop?(graceMs: number): Promise<void>;
 }
 
-/** Upkeep, by how often it is called. One that fails keeps no other back. */
+/** Upkeep, by interval. A tick that fails does not stop the others. */
 export interface Ticks {
-  /** Every 2 seconds: what callers notice. */
+  /** Every 2 seconds, for changes that callers notice. */
   often?(): Promise<void>;
-  /** Every 5 seconds: leases, which last 30. */
+  /** Every 5 seconds, for leases, which last 30 seconds. */
   leases?(): Promise<void>;
   /** Every 10 seconds. */
   seldom?(): Promise<void>;

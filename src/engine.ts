@@ -44,32 +44,32 @@ export interface OwnerAccount {
 
 export interface QuickstartRequest extends OwnerAccount {
   slug: string;
-  /** `provider:model`; absent: the installation's default. */
+  /** `provider:model`; absent for the installation's default. */
   model?: string;
-  /** Replace a key that is stored already. */
+  /** Whether to replace a stored key. */
   newKey: boolean;
 }
 
 export interface Quickstart {
   slug: string;
-  /** Null when a key was stored before: it cannot be shown again. */
+  /** Null when a key was stored before, since a stored key cannot be shown again. */
   key: string | null;
-  /** Whether this call made the owner with the given password. */
+  /** Whether this call created the owner with the given password. */
   ownerCreated: boolean;
   /** Whether the built-in demo model answers for the agent. */
   demo: boolean;
 }
 
 export interface Rotation {
-  /** Values sealed anew by this call. */
+  /** The number of values that this call sealed again. */
   resealed: number;
-  /** All sealed values of the installation. */
+  /** The number of all sealed values of the installation. */
   total: number;
 }
 
 export interface Inspection {
   secrets: SecretsReport;
-  /** Whether anybody owns the installation yet. */
+  /** Whether the installation has an owner. */
   owned: boolean;
   settings: SettingsReport;
   jobs: JobsReport;
@@ -77,36 +77,36 @@ export interface Inspection {
 
 export interface Engine {
   app: App;
-  /** Makes the installation ready; rejects when the encryption key is not the one its secrets were sealed with. */
+  /** Makes the installation ready; rejects when the encryption key did not seal its secrets. */
   boot(options: { owner?: OwnerAccount }): Promise<{ setupToken: string | null }>;
   quickstart(request: QuickstartRequest): Promise<Quickstart>;
-  /** Seals every stored secret with the current encryption key; rejects when a key is missing that one needs. */
+  /** Seals every stored secret with the current encryption key; rejects when the key of a secret is missing. */
   rotateKey(): Promise<Rotation>;
-  /** A new password for a user whose sessions end; rejects when nobody has the e-mail. */
+  /** Gives a user a new password and ends the user's sessions; rejects when no user has the e-mail. */
   resetPassword(email: string): Promise<PasswordReset>;
-  /** What `doctor` asks of a database whose schema is of this release. Changes nothing. */
+  /** The report for `doctor`, from a database with this release's schema. Changes nothing. */
   inspect(): Promise<Inspection>;
   /**
-   * Renews the leases of running turns, which last 30 seconds. Call it every 5, apart from all other upkeep: even when
-   * one call hangs until its deadline, the next one is in time.
+   * Renews the leases of running turns, which last 30 seconds. Call it every 5 seconds, apart from all other upkeep, so
+   * that the next call is in time even when one call hangs until its deadline.
    */
   renewLeases(): Promise<void>;
-  /** Ends the streams of callers who lost their right to them, and hands over what other replicas ask for. Call it every 2 seconds. */
+  /** Ends streams of callers without access any more, and writes events for other replicas. Call it every 2 seconds. */
   closeRevoked(): Promise<void>;
   /**
-   * Upkeep: takes changed policies over, closes what dead processes left, begins background work that is due, forgets
-   * what is over. Call it every 10 seconds.
+   * Upkeep: applies changed policies, closes turns of dead processes, begins due background work, and deletes expired
+   * rows. Call it every 10 seconds.
    */
   tick(): Promise<void>;
-  /** Takes no new turns, lets running ones finish for `graceMs`, then aborts them. */
+  /** Takes no new turns, lets running turns finish for `graceMs`, then aborts them. */
   stop(graceMs: number): Promise<void>;
   /** The OpenAPI document. */
   document(): object;
 }
 
-/** Puts the features together over the given ports. */
+/** Builds the engine from all features over the given ports. */
 export function createEngine(services: Services): Engine {
-  // Filled below: what a feature hands over may reach features that stand before it.
+  // Filled below, since `createTurns` needs the tools and observers of features that are created after it.
   const features: Contribution[] = [];
   const turns = createTurns(services, {
     toolSources: () => features.flatMap(({ tools }) => tools ?? []),
@@ -116,7 +116,7 @@ export function createEngine(services: Services): Engine {
   const { complete, embedderOf } = turns;
   const chat = createChat(services, turns);
   const health = createHealth(services);
-  // In the order of the document.
+  // The order is that of the OpenAPI document.
   features.push(
     turns.contribution,
     chat.doors,
@@ -206,7 +206,7 @@ export function createEngine(services: Services): Engine {
   };
 }
 
-/** Does one after the other, also when an earlier one fails; rejects with the first failure once all are done. */
+/** Runs all works one after the other, also after a failure; rejects with the first failure at the end. */
 async function allOf(works: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const work of works) await work().catch((error: unknown) => failures.push(error));

@@ -5,18 +5,19 @@ import type { Turns } from "../turns/index.ts";
 import type { ForeignTurns } from "./replay/foreign.ts";
 import type { Replays } from "./replay/replay.ts";
 
-/** A call that the fixed throttle refused, and until when it does. */
+/** A refusal by the fixed throttle. */
 export interface RefusedCall {
   verdict: Verdict;
+  /** The end of the throttle's window, in milliseconds since the epoch. */
   until: number;
 }
 
-/** What the chat doors work with. */
+/** The state that all chat doors share. */
 export interface Chat {
   services: Services;
   turns: Turns;
   replays: Replays;
   foreign: ForeignTurns;
-  /** Verdicts of the fixed throttle that refuse, by its key: until their window ends nothing of a call is looked at. */
+  /** Refusals by throttle key. Until a window ends, its calls are refused without a statement. */
   refused: TtlCache<RefusedCall>;
 }

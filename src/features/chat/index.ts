@@ -11,8 +11,8 @@ import { ForeignTurns } from "./replay/foreign.ts";
 import { Replays } from "./replay/replay.ts";
 
 /**
- * The HTTP doors of chat. `doors`: completions and the native stream, for agent keys. `signedIn`: the playground and
- * the decisions about calls that wait, guarded as management routes are.
+ * The HTTP doors of chat. `doors` are completions and the native stream, for agent keys. `signedIn` are the playground
+ * and the decisions about waiting calls, guarded as management routes are.
  */
 export function createChat(services: Services, turns: Turns): { doors: Contribution; signedIn: Contribution } {
   const replays = new Replays(services.clock);
@@ -29,9 +29,9 @@ export function createChat(services: Services, turns: Turns): { doors: Contribut
     observers: [replays],
     ticks: {
       async often() {
-        // First, since it frees memory and needs no database.
+        // `sweep` runs first, since it frees memory and needs no database.
         replays.sweep();
-        await exports.look();
+        await exports.beginWanted();
       },
       seldom: () => forgetChunks(services.database),
     },

@@ -6,7 +6,7 @@ import type { TurnOutcome } from "../../turn/types.ts";
 import { admit, endingError, type Turn, type TurnRequest, type Turns } from "../turns/index.ts";
 import type { Ask, Question } from "./tools.ts";
 
-/** The door by which agents talk to each other: a turn of the one is a tool of the other. */
+/** The door between agents: a call of the tool `agent:<slug>` takes a turn of that agent. */
 export function createAsk(services: Services, turns: Turns): Ask {
   const { clock, log, policies } = services;
   return async (question) => {
@@ -40,11 +40,11 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
   over.throwIfAborted();
   const request = requestOf(question);
   const tell = tellHandoff(question, request.ref, () => clock.now());
-  // Before the call itself is over: nobody hears what is told after that.
+  // The end is told at the timeout, before the call ends: events after the call are not delivered.
   whenOver(over, () => tell(false));
   try {
     const starting = turns.agents.serve(slug, async (agent) => turns.takeTurn(admit(agent, slug, by), request));
-    const outcome = await settled(starting, over);
+    const outcome = await outcomeOf(starting, over);
     const reply = replyOf(outcome);
     tell(true);
     return reply;
@@ -54,7 +54,7 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
   }
 }
 
-/** One conversation goes on for each conversation of the asker's and each agent that is asked in it. */
+/** The turn of the asked agent, in the one conversation that it has for each conversation of the asker. */
 function requestOf({ asker, slug, message, context }: Question): TurnRequest {
   const { origin, conversation } = context;
   const { subject, userName } = origin;
@@ -75,7 +75,7 @@ function requestOf({ asker, slug, message, context }: Question): TurnRequest {
   };
 }
 
-/** Tells of the beginning at once; what it answers tells of the end, the first time it is called. */
+/** Emits the start of a handoff; the returned function emits the end, on its first call only. */
 function tellHandoff({ slug, context }: Question, ref: string, now: () => number): (ok: boolean) => void {
   const handoff = { type: "handoff", id: context.toolCallId, agent: slug, conversationId: ref } as const;
   const startedAt = now();
@@ -88,14 +88,14 @@ function tellHandoff({ slug, context }: Question, ref: string, now: () => number
   };
 }
 
-/** The end of a turn that is stopped when nobody waits for it any more, even if it gets its place only after that. */
-async function settled(starting: Promise<Turn>, over: AbortSignal): Promise<TurnOutcome> {
+/** Awaits the outcome of a turn. An aborted `over` stops the turn, even if the turn gets its place later. */
+async function outcomeOf(starting: Promise<Turn>, over: AbortSignal): Promise<TurnOutcome> {
   const turn = await starting;
   whenOver(over, () => turn.abort("stop"));
   return turn.ended;
 }
 
-/** What the agent said. Throws an `EngineError` when it did not get to an end of its own. */
+/** The text of a finished turn. Throws an `EngineError` for a turn that failed, was stopped or needs approval. */
 function replyOf(outcome: TurnOutcome): string {
   const error = endingError(outcome);
   if (error) throw error;

@@ -4,7 +4,7 @@ import type { Turns } from "../turns/index.ts";
 import { createAsk } from "./ask.ts";
 import { askTools } from "./tools.ts";
 
-/** The door by which agents talk to each other: the tools `agent:<slug>`. */
+/** The door between agents: the tools `agent:<slug>`. */
 export function handoffFeature(services: Services, turns: Turns): Contribution {
   const ask = createAsk(services, turns);
   return { tools: (owner) => askTools(services, owner, ask) };

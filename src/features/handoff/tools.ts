@@ -7,16 +7,16 @@ import type { Tool, ToolContext } from "../../turn/types.ts";
 import { agentTool, builtin } from "../tools/index.ts";
 import type { Asker } from "../turns/index.ts";
 
-/** What one agent asks another in the middle of its own turn. */
+/** A question of one agent to another, asked during a turn of the asker. */
 export interface Question {
   asker: Asker;
-  /** Who is asked. */
+  /** The slug of the asked agent. */
   slug: string;
   message: string;
   context: ToolContext;
 }
 
-/** Answers what the other agent says; rejects with an `Error` that tells the asking model why it says nothing. */
+/** Gives the reply of the asked agent; rejects with an `Error` whose message is for the asking model. */
 export type Ask = (question: Question) => Promise<string>;
 
 const input = z.object({
@@ -30,10 +30,10 @@ const input = z.object({
     ),
 });
 
-/** For the other agent to be stopped and to be heard of before the call itself is cut off. */
+/** The tool's extra time, so that the asked agent is stopped and its end is told before the call is cut off. */
 const graceMs = 1_000;
 
-/** The tools `agent:<slug>` among those named that ask an agent which the owner can ask as things are, by slug. */
+/** The named tools `agent:<slug>` whose agent is active and in the owner's workspace, by slug. */
 export async function askTools(
   { database, policies }: Pick<Services, "database" | "policies">,
   { named, ...asker }: ToolOwner,
@@ -55,7 +55,7 @@ export async function askTools(
     .orderBy(asc(agents.slug));
   return others.map((other) => {
     const { slug } = other;
-    // The other agent may change something outside, and may need the very secret that this one was told.
+    // The asked agent may call external services, and may need a secret that the asker was told.
     const tool = builtin({ ...agentTool(other), input, effect: "external", seesSecrets: true });
     return {
       ...tool.implement(async ({ message }, context) => ({ reply: await ask({ asker, slug, message, context }) })),

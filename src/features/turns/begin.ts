@@ -17,7 +17,7 @@ import type { TurnRequest } from "./request.ts";
 /** A turn that is about to run. */
 export interface Begun {
   input: TurnInput;
-  /** What its first prompt takes, in bytes. */
+  /** The size of the first prompt, in bytes. */
   promptBytes: number;
 }
 
@@ -25,18 +25,18 @@ interface Waiting {
   turnId: string;
   request: TurnRequest;
   taken: Taken;
-  /** What OPEN read; null for a turn that had to wait. */
+  /** The conversation as OPEN read it; null for a turn that waited for its place. */
   transcript: Transcript | null;
 }
 
-/** Gathers what a turn needs once its place has come: everything that takes I/O. `prepare` makes its input of that. */
+/** Does all I/O that a turn needs once it has its place; `prepare` builds the turn's input from the results. */
 export async function begin(services: Services, { turnId, request, taken, transcript }: Waiting): Promise<Begun> {
   const { database, clock, policies, models } = services;
   const { place, spec, room, grant } = taken;
   const { agent } = grant;
   const { conversation } = place;
   const resolving = models.resolve(spec);
-  // Looked at below; until then a rejection must not count as unhandled.
+  // `resolving` is awaited below; until then a rejection must not count as unhandled.
   resolving.catch(() => {});
   const now = clock.now();
   const found = await readInOrder(services, taken, request, transcript);
@@ -63,7 +63,7 @@ export async function begin(services: Services, { turnId, request, taken, transc
   return { input, promptBytes };
 }
 
-/** The conversation as the turn has to find it: with its own call's context, whatever others wrote before its turn came. */
+/** Reads the conversation with this call's context in its state, even if later calls overwrote the context meanwhile. */
 async function readInOrder(
   { database }: Services,
   { place, grant, room }: Taken,
@@ -79,7 +79,7 @@ async function readInOrder(
 const isSubset = (values: JsonObject, state: JsonObject) =>
   Object.entries(values).every(([key, value]) => sameJson(value, state[key]));
 
-/** Before each further call what is held becomes what was taken and what the call is going to take. */
+/** Before each further model call, reserves the tokens used so far plus the estimate of that call. */
 function reserveFor(
   services: Services,
   turnId: string,
@@ -94,7 +94,7 @@ function reserveFor(
   };
 }
 
-/** No statement for turns without files, which is almost all of them. */
+/** Reads the turn's images; no statement for a turn without files. */
 async function picturesFor(
   services: Services,
   conversation: TurnInput["conversation"],
@@ -104,7 +104,7 @@ async function picturesFor(
   return conversation && fileIds.length > 0 ? imageParts(services, { conversationId: conversation.id, fileIds }) : [];
 }
 
-/** One statement more, for users of whom something is remembered. */
+/** The memories of the user as lines. One more statement, so it is called only when memories exist. */
 async function recallFor(
   services: Services,
   agent: LiveAgent,

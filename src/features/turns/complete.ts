@@ -12,7 +12,7 @@ import { monthOf, reserve, settle } from "./budget/budget.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "./budget/estimate.ts";
 import { limitsOf } from "./prepare.ts";
 
-/** Without tools and history: what the fast model of an agent says to one prompt, on the agent's budget. */
+/** Completes one prompt with an agent's fast model, without tools and history, on the agent's budget. */
 export function createComplete(services: Services, agents: Agents): Complete {
   return async (slug, prompt, signal) => {
     const agent = await agents.serve(slug, async (found) => {
@@ -23,7 +23,7 @@ export function createComplete(services: Services, agents: Agents): Complete {
     const input = await inputOf(services, agent, prompt);
     const outcome = await onBudget(services, agent, prompt, () => runToEnd(services, input, signal));
     if (outcome.status === "done") return outcome.text;
-    // Ours, without a word of the provider's.
+    // The message is the engine's own; the provider's may contain secrets or the prompt.
     throw new Error(outcome.status === "failed" ? outcome.failure.message : `The fast model was ${outcome.status}`);
   };
 }
@@ -51,7 +51,7 @@ async function inputOf(services: Services, agent: LiveAgent, prompt: string): Pr
   };
 }
 
-/** Holds tokens of the agent's budget while it is asked, and writes down what that took. Throws the 429 when there are none left. */
+/** Reserves tokens of the agent's budget, awaits `ask` and records the tokens used. Throws the budget's 429. */
 async function onBudget(
   services: Services,
   agent: LiveAgent,

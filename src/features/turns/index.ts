@@ -14,9 +14,9 @@ import { createComplete } from "./complete.ts";
 import { replySent } from "./end/reply-sent.ts";
 import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
 
-// What every door calls: it knows no HTTP route, and no door.
+// Every door calls these functions. This feature imports no door and no HTTP route.
 
-/** Leave to talk to an agent, as the agent is now. */
+/** Permission to talk to an agent. */
 export {
   AgentRefusal,
   type Asker,
@@ -28,15 +28,15 @@ export {
   refuseKey,
 } from "./access/admit.ts";
 export { AgentChanged, type Agents } from "./access/agents.ts";
-/** The replies that are under way to clients. */
+/** The open replies to clients. */
 export type { OpenStreams, Seat } from "./access/open-streams.ts";
 export type { LiveAgent } from "./agent/load.ts";
-/** Decides about a call that waits for a person. */
+/** Records a person's decision about a waiting call. */
 export { decide } from "./approvals/decide.ts";
 /** Tells a caller how a turn ended. */
 export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";
-/** Repeats of a request by its `Idempotency-Key`. */
+/** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
 export { findRepeat, type StoredReply } from "./place/idempotency.ts";
 export type { Idempotency } from "./place/open.ts";
 /** Writes the context of a call to the state of its conversation. */
@@ -45,18 +45,18 @@ export type { TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
 
 interface Options extends TurnsOptions {
-  /** Of the features that stand above this one. */
+  /** The tools of features above this one. */
   toolSources: () => readonly ToolSource[];
 }
 
 export interface Turns extends Pick<RunningTurns, "takeTurn"> {
   agents: Agents;
   streams: OpenStreams;
-  /** What the fast model of an agent says, for background work. */
+  /** Completes a prompt with the fast model of an agent, for background work. */
   complete: Complete;
-  /** How an agent's memories are found by meaning, by its slug; null where they are not. */
+  /** The embedder for an agent's memories; null where memories have none. Throws an `AgentRefusal`. */
   embedderOf(slug: string): Promise<Embedder | null>;
-  /** Continues the turn about whose calls was decided, or all such turns. */
+  /** Continues the turn `turnId` whose waiting calls are decided; with null, all such turns. */
   continueDecided(turnId: string | null): Promise<void>;
   /** Runs the `response_sent` hooks of a turn whose reply left after the turn was recorded. */
   replySent(turnId: string, signal: AbortSignal): Promise<void>;
@@ -93,7 +93,7 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
   };
 }
 
-/** The provider whose model answers for an agent as things are; null when there is no such agent. */
+/** The provider of the model that answers for an agent now; null when there is no such agent. */
 export async function answeringProvider(services: Services, slug: string): Promise<ProviderName | null> {
   const agent = await loadAgent(services, slug);
   return agent && modelSpec(services, agent).provider;

@@ -11,14 +11,14 @@ interface Preparation {
   turnId: string;
   agent: LiveAgent;
   request: TurnRequest;
-  /** Null: nothing of the turn but its row is stored. */
+  /** Null when only the turn's row is stored. */
   conversation: TurnInput["conversation"];
   /** The conversation as stored. */
   transcript: Transcript;
   policies: Policies;
   /** Milliseconds since the epoch. */
   now: number;
-  /** What is remembered of the user, as lines; empty for nothing. */
+  /** The memories of the user, as lines; empty for none. */
   memories: string;
   model: LanguageModelV4;
   images: NonNullable<TurnInput["images"]>;
@@ -26,7 +26,7 @@ interface Preparation {
   reserve: TurnInput["reserve"];
 }
 
-/** The agent as cached, the request, what was read and the policies of this moment become the frozen input of a turn. No I/O. */
+/** Builds the input of a turn from the agent, the request, the transcript and the current policies. No I/O. */
 export function prepare({
   agent,
   request,
@@ -40,7 +40,7 @@ export function prepare({
   const { row, prompt, datetime, scrub } = agent;
   const { origin, input } = request;
   const state = new TurnState(transcript.state);
-  // A request that brings its conversation along says by that whether it begins.
+  // Without a stored conversation, a request without history begins one.
   const begins = conversation ? transcript.begins : input.history.length === 0;
   return {
     ...rest,
@@ -67,16 +67,16 @@ export function prepare({
   };
 }
 
-/** The transcript before the turn; a turn that continues another brings that one's part along. */
+/** The transcript without the turns that this one continues: `continued` carries their messages. */
 function earlier(stored: readonly StoredMessage[], { continued }: TurnRequest): StoredMessage[] {
   const own = new Set(continued?.suspended.turnIds);
   return stored.filter(({ turnId }) => turnId === null || !own.has(turnId));
 }
 
-/** Node ends a request that is silent for five minutes, and so may what stands between. */
+/** The longest silence, below the five minutes after which Node and many proxies end a request. */
 const longestSilenceMs = 240_000;
 
-/** Silence may be thought, or a model that is being loaded: half of a turn's time, and no less than a minute. */
+/** The limits of a turn. Models think and load silently: `silenceMs` is half of `turnMs`, at least a minute. */
 export function limitsOf({ modelTimeoutSeconds, toolTimeoutSeconds }: Policies, maxSteps: number): Limits {
   const turnMs = modelTimeoutSeconds * 1000;
   const silenceMs = Math.min(longestSilenceMs, Math.max(60_000, turnMs / 2));
@@ -90,12 +90,12 @@ export function hooksAt({ hooks }: LiveAgent, { channel }: Origin): readonly Hoo
   return traits.sendsLater ? hooks.filter(({ event }) => event !== "response_sent") : hooks;
 }
 
-/** An agent that was asked by another one asks nobody itself (spec "Limits"). */
+/** The tools of a turn. An agent that another agent asked gets no `agent:` tools (spec "Limits"). */
 function toolsAt({ tools }: LiveAgent, { depth }: Origin): TurnInput["tools"] {
   return depth === 0 ? tools : new Map([...tools].filter(([, { name }]) => !name.startsWith("agent:")));
 }
 
-/** The state as lines of the prompt, each value as JSON: it can't pretend to be another part. */
+/** The state as lines of the prompt. Values are JSON, so that none can imitate another part of the prompt. */
 function stateLines(state: TurnState): string {
   return Object.entries(state.visible())
     .map(([key, value]) => `- ${JSON.stringify(key).slice(1, -1)}: ${JSON.stringify(value)}`)
@@ -103,8 +103,8 @@ function stateLines(state: TurnState): string {
 }
 
 /**
- * A stored transcript as the model gets it: it begins with the user, and reasoning stays behind, since providers take
- * it back only within the turn that made it.
+ * The messages of a stored transcript for the model. The first one is a user's. Reasoning is left out, since providers
+ * accept it only within its own turn.
  */
 export function replay(stored: readonly StoredMessage[]): ModelMessage[] {
   const first = stored.findIndex(({ role }) => role === "user");

@@ -3,33 +3,33 @@ import type { Continued, JsonObject, ModelMessage, Origin } from "../../turn/typ
 import type { Suspended } from "./end/record.ts";
 import type { Idempotency, Opening } from "./place/open.ts";
 
-/** What a turn is about. */
+/** The messages of a turn request. */
 export interface TurnMessages {
-  /** What was said before, of a conversation that is not stored; else empty. */
+  /** The earlier messages of a conversation that is not stored; else empty. */
   history: readonly ModelMessage[];
   /** The new messages of the user, in order. */
   fresh: readonly string[];
-  /** Files that came with them, stored before; absent for none. */
+  /** The ids of stored files that came with `fresh`; absent for none. */
   fileIds?: readonly string[];
 }
 
-/** What a door asks of a turn. */
+/** A door's request for a turn. */
 export interface TurnRequest {
   door: string;
   origin: Origin;
   /** The public conversation id. */
   ref: string;
-  /** Whether the turn belongs to a stored conversation; else nothing of it but its row is stored. */
+  /** Whether the turn belongs to a stored conversation; else only its row is stored. */
   stored: boolean;
-  /** The conversation on whose behalf this one is. */
+  /** The id of the conversation in which an agent asked this one. */
   parentId?: string;
   input: TurnMessages;
-  /** What the call wrote to the conversation's state before it asked for its turn. */
+  /** The values that the call wrote to the conversation's state before the turn was taken. */
   callContext?: JsonObject | null;
   rule: DisconnectRule;
   requestId: string;
   throttle: Opening["throttle"];
   idempotency?: Idempotency | null;
-  /** What a person decided about the calls at which an earlier turn of the conversation stopped. */
+  /** The turn that this one continues after an approval, and the decisions about its calls; absent for other turns. */
   continued?: Continued & { turnId: string; suspended: Suspended };
 }

@@ -20,19 +20,19 @@ export interface Turn extends Relay {
 
 export interface TurnsOptions {
   observers: () => readonly TurnObserver[];
-  /** Called when work that a turn left for the background is due at this time, in milliseconds since the epoch. */
+  /** Called when a turn enqueued background work that is due at `at`, in milliseconds since the epoch. */
   onWork: (at: number) => void;
 }
 
 export type RunningTurns = ReturnType<typeof createRunningTurns>;
 
-/** The turns of this process: opens them, keeps their leases, lets them wait for each other, and ends them at a stop. */
+/** Runs the turns of this process: takes them, renews their leases, lets them wait, and ends them at a stop. */
 export function createRunningTurns(services: Services, { observers, onWork }: TurnsOptions) {
   const { database, clock, log, notify } = services;
   const owner = newId();
   const running = new Map<string, Relay>();
   const waitingTurns = new WaitingTurns(services, owner);
-  /** Turns that ask for their place: not running yet, but a stop has to wait for them too. */
+  /** Turns that wait for OPEN: they are not in `running` yet, and `stop` has to wait for them too. */
   const opening = new Set<Promise<Turn>>();
   let stopping = false;
 
@@ -49,7 +49,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     let begun: Begun | null = null;
     let waits = place.kind === "queued";
     const turn = relay({
-      // A reply that is held back is finished whoever waits for it (spec "Buffered turn"), once its turn has come.
+      // Once it has its place, a buffered turn is finished without listeners too (spec "Buffered turn").
       get rule() {
         return buffered && !waits ? "always-finish" : request.rule;
       },
@@ -90,8 +90,8 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
   };
 
   /**
-   * Takes a turn with the agent of a grant, inside `Agents.serve`. `listener` is told of this turn, as observers are of
-   * all. Throws the refusals that come before a turn, and `AgentChanged`; everything later is in the relay.
+   * Takes a turn with the agent of a grant, inside `Agents.serve`. `listener` hears this turn as observers hear all
+   * turns. Throws `AgentChanged` and the refusals before the turn; later failures are in the relay's outcome.
    */
   const takeTurn = (grant: Grant, request: TurnRequest, listener?: TurnListener): Promise<Turn> => {
     const starting = startTurn(grant, request, listener);
@@ -99,9 +99,9 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     return starting.finally(() => opening.delete(starting));
   };
 
-  /** Renews the leases; a turn whose lease is gone is no longer ours to run. */
+  /** Renews the leases. Aborts a turn whose lease was lost, since another process may have closed it. */
   const renewLeases = async () => {
-    // Turns may begin and end meanwhile: only those that were asked about can have lost their lease.
+    // Turns begin and end during the statement: only the turns in `asked` can have lost their lease.
     const asked = [...running];
     const held = await renew(
       database,
@@ -115,7 +115,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     }
   };
 
-  /** Frees the conversations of dead processes. */
+  /** Closes the turns of dead processes, which frees their conversations. */
   const closeDead = async () => {
     const lost = await closeLost(database);
     if (lost > 0) log.warn({ lost }, "Closed turns whose process is gone");
@@ -136,7 +136,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
   return { takeTurn, renewLeases, closeDead, stop };
 }
 
-/** What observers are told of a turn beside how to end it. */
+/** The description of a turn for observers, without its functions. */
 function describe(id: string, { grant, spec }: Taken, request: TurnRequest): Omit<StartedTurn, "leave" | "abort"> {
   const { row } = grant.agent;
   const { door, origin, stored, requestId, continued } = request;

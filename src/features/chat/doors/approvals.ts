@@ -36,7 +36,7 @@ export function approvalRoutes(chat: Chat) {
     const { id: ref, toolCallId } = c.req.valid("param");
     const decision = c.req.valid("json");
     const turnId = await decide(c.var.ctx, { ref, toolCallId }, decision);
-    // Not waited for; whatever becomes of it, the next tick finds it too.
+    // The response does not wait for the turn. The next tick continues a turn that fails to start here.
     chat.turns.continueDecided(turnId).catch((err: unknown) => c.var.log.error({ turnId, err }, "Going on failed"));
     return c.json({ status: decision.approved ? ("approved" as const) : ("refused" as const) }, 201);
   });

@@ -5,7 +5,7 @@ import { limitBody } from "../../../http/body.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 
-/** Reads a body as JSON, and as the text it was. Throws the 400, 413 and 415 of decisions §3. */
+/** Reads a body; gives the parsed JSON and the raw text. Throws the 400, 413 and 415 of decisions §3. */
 export async function readJson(c: Context<AppEnv>): Promise<{ body: unknown; text: string }> {
   const type = c.req.header("Content-Type")?.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type !== "application/json" && !type.endsWith("+json")) {
@@ -23,10 +23,10 @@ export async function readJson(c: Context<AppEnv>): Promise<{ body: unknown; tex
   return { body, text };
 }
 
-/** No request of a chat client comes near this depth. */
+/** The deepest nesting of a body; requests of chat clients are far flatter. */
 const deepestBody = 200;
 
-/** How many parts all messages may have together; counted by hand, since each wrong part costs a validator dearly. */
+/** The most parts of all messages together, counted before validation: each wrong part costs zod much time. */
 const mostParts = 1000;
 
 function requireFewParts(body: unknown): void {

@@ -5,8 +5,8 @@ import { AgentRefusal, type Grant, refuseKey } from "../../turns/index.ts";
 import type { Call } from "./call.ts";
 
 /**
- * What the `context` of a call writes to the conversation's state: the values that the agent maps and the context has;
- * null for a call without any. Throws the refusals of decisions §5 "Context", in their order.
+ * The values that the `context` of a call writes to the conversation's state, by the agent's mapping; null for a call
+ * without `context`. Throws the refusals of decisions §5 "Context", in their order.
  */
 export function projectContext({ request, input }: Call, { agent, by }: Grant): JsonObject | null {
   const { context } = request;
@@ -27,7 +27,7 @@ export function projectContext({ request, input }: Call, { agent, by }: Grant): 
   return project(context, mapping);
 }
 
-/** The values at the dotted paths; an absent one is skipped, and null is a value. */
+/** The values at the dotted paths, by state key. An absent value is skipped; null is a value. */
 export function project(context: JsonObject, mapping: readonly (readonly [string, string])[]): JsonObject {
   const found = mapping.flatMap(([key, path]) => {
     const value = valueAt(context, path);

@@ -18,17 +18,17 @@ import {
 import { type ChatInput, readInput } from "./input.ts";
 import type { ChatRequest } from "./schema.ts";
 
-/** What a call of a chat door asks for, whichever agent answers. */
+/** The parts of a chat call that do not depend on the agent. */
 export interface Call<Request extends ChatRequest = ChatRequest> {
   request: Request;
   input: ChatInput;
   idempotency: Idempotency | null;
 }
 
-/** What a door asks of a turn for a call. */
+/** The turn request of a call; the door adds `throttle`. */
 export type AskedTurn = Omit<TurnRequest, "throttle" | "continued">;
 
-/** Reads what all chat doors read in the same order: body, messages, `Idempotency-Key`. Throws the 400s. */
+/** Reads the body, the messages and the `Idempotency-Key`, in this order at all chat doors. Throws the 400s. */
 export async function readCall<Request extends ChatRequest>(
   c: Context<AppEnv>,
   { body, text }: { body: unknown; text: string },
@@ -40,7 +40,7 @@ export async function readCall<Request extends ChatRequest>(
   return { request: parsed.data, input, idempotency: await readIdempotency(c, input.chatId, text) };
 }
 
-/** Null without a key, or without a conversation for the key to hold in. Throws the 400 of a malformed key. */
+/** Null without a key or a `chat_id`, since keys belong to a conversation. Throws the 400 of a malformed key. */
 async function readIdempotency(c: Context<AppEnv>, chatId: string | null, body: string): Promise<Idempotency | null> {
   const key = c.req.header("Idempotency-Key");
   if (key === undefined || chatId === null) return null;
@@ -50,12 +50,12 @@ async function readIdempotency(c: Context<AppEnv>, chatId: string | null, body: 
   return { key, digest: toHex(await digest(body)) };
 }
 
-/** The caller of a door that asks for the agent's key. */
+/** The caller of a door that requires the agent's key. */
 export function clientOf(c: Context<AppEnv>): Caller {
   return { type: "client", authorization: c.req.header("Authorization"), origin: originOfForeignPage(c) };
 }
 
-/** The turn of a call that came by the agent's Web channel. */
+/** The turn request of a call to the agent's Web channel. */
 export function webTurn(c: Context<AppEnv>, grant: Grant, call: Call, door: string): AskedTurn {
   const { chatId, user } = call.input;
   const channelId = chatId === null ? newId() : `api-${chatId}`;
@@ -67,7 +67,7 @@ export function webTurn(c: Context<AppEnv>, grant: Grant, call: Call, door: stri
   });
 }
 
-/** The turn of a call at a place that the door names. */
+/** The turn request of a call in the conversation that the door names. */
 export function turnOf(
   c: Context<AppEnv>,
   { input: { chatId, history, fresh }, idempotency }: Call,
@@ -85,7 +85,7 @@ export function turnOf(
 
 /**
  * Writes the context of a call to the conversation's state before its turn. Throws 413 when the state would be too
- * large, and `AgentChanged` when the values may be projected by an old mapping.
+ * large, and `AgentChanged` when the agent's revision changed, since an old mapping may have projected the values.
  */
 export async function commitContext(
   { database }: Pick<Services, "database">,

@@ -5,7 +5,7 @@ import { isOutput } from "../../../turn/relay.ts";
 import type { TurnOutcome, Usage } from "../../../turn/types.ts";
 import { endingError, type LiveAgent } from "../../turns/index.ts";
 
-/** What every form of one completion begins with. */
+/** The fields that the completion object and its chunks share. */
 export interface CompletionHead {
   id: string;
   /** Seconds since the epoch. */
@@ -27,7 +27,7 @@ export function completion({ id, created, agent }: CompletionHead, content: stri
 
 export type ChunkEncoder = ReturnType<typeof chunkEncoder>;
 
-/** The lines of a streamed completion. `usageWanted`: the request asks for a usage chunk, which the agent may allow. */
+/** Encodes a streamed completion. The usage chunk needs both `usageWanted` and the agent's `streamUsageEnabled`. */
 export function chunkEncoder({ id, created, agent }: CompletionHead, usageWanted: boolean) {
   const { slug, streamUsageEnabled } = agent.row;
   const head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(slug)},`;
@@ -55,14 +55,14 @@ export function chunkEncoder({ id, created, agent }: CompletionHead, usageWanted
   };
 }
 
-/** The chunks of a turn: gathered until a response is open, then written to it. */
+/** Gathers the chunks of a turn until `open`, then writes each chunk to the response. */
 export interface ChunkRelay {
   listener: TurnListener;
   /** Resolves with the first output. */
   begun: Promise<null>;
   open(write: (text: string) => void): void;
   write(text: string): void;
-  /** Drops what comes from here on. */
+  /** Drops all further chunks. */
   mute(): void;
 }
 
@@ -91,7 +91,7 @@ export function relayChunks(encode: ChunkEncoder): ChunkRelay {
   };
 }
 
-/** The sentence behind the text of a turn that stopped for a person's decision; empty for all others. */
+/** The sentence appended to the text of a turn that stopped for an approval; empty for other turns. */
 export function pendingSentence(outcome: TurnOutcome): string {
   if (outcome.status !== "approval") return "";
   return approvalSentence(

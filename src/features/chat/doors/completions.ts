@@ -34,7 +34,7 @@ import {
 import { answerOrigin, type Cors } from "./cors.ts";
 import { CompletionRequest } from "./schema.ts";
 
-/** Spec "Limits": 20 requests a minute for each client address, whoever calls. */
+/** Spec "Limits": 20 requests a minute for each client address, with or without a valid key. */
 const perMinute = { calls: 20, windowMs: 60_000 };
 
 /** `POST /v1/chat/completions`. The order of refusals is decisions §5. */
@@ -53,13 +53,13 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
       return answer({ c, chat, throttle, grant, cors, call });
     });
   } catch (refusal) {
-    // The throttle comes first; an admitted call is counted by OPEN, which saves a statement.
+    // A refused call is counted here, and the throttle's 429 wins over its refusal. OPEN counts an admitted call.
     await throttle.count();
     throw refusal;
   }
 }
 
-/** The fixed throttle, which counts a call once, however it goes on. */
+/** The fixed throttle of one call; counts the call once. */
 class CallThrottle {
   readonly #chat: Chat;
   readonly #limit;
@@ -70,7 +70,7 @@ class CallThrottle {
     this.#limit = { key: `chat:${clientKey(c.var.ip)}`, limit: perMinute, now: chat.services.clock.now() };
   }
 
-  /** An address that was refused just now is refused again without a statement. */
+  /** Throws the 429 without a statement while the window of an earlier refusal lasts. */
   requireNotRefused(): void {
     const { key, now } = this.#limit;
     const known = this.#chat.refused.get(key)?.value;
@@ -78,7 +78,7 @@ class CallThrottle {
     requireAllowed({ ...known.verdict, resetSeconds: Math.max(1, Math.ceil((known.until - now) / 1000)) });
   }
 
-  /** Counts the call unless it is counted. Throws the 429. */
+  /** Counts the call unless it was counted before. Throws the 429. */
   async count(): Promise<void> {
     if (this.#counted) return;
     this.#counted = true;
@@ -88,7 +88,7 @@ class CallThrottle {
     requireAllowed(verdict);
   }
 
-  /** For OPEN, which counts the call; null when it is counted already. */
+  /** The throttle for OPEN, which then counts the call; null when the call was counted before. */
   handOver() {
     if (this.#counted) return null;
     this.#counted = true;
@@ -96,7 +96,7 @@ class CallThrottle {
   }
 }
 
-/** The agent has to be known before the rest of the body is looked at. */
+/** The `model` of a body, read first, since the agent is admitted before the rest is validated. Throws the 400. */
 function readModel(body: unknown): string {
   const model = body !== null && typeof body === "object" && "model" in body ? body.model : undefined;
   if (typeof model === "string" && agentSlugPattern.test(model)) return model;
@@ -113,7 +113,7 @@ interface Admitted {
   call: Call<CompletionRequest>;
 }
 
-/** Answers a call that is admitted, all of it by the agent of its grant. */
+/** Answers an admitted call; every part of the answer uses the agent of the grant. */
 async function answer(admitted: Admitted): Promise<Response> {
   const { c, chat, throttle, grant, call } = admitted;
   const { services, turns } = chat;
@@ -131,7 +131,7 @@ async function answer(admitted: Admitted): Promise<Response> {
       return repeatReply(admitted, { head, encode, seat }, repeat);
     }
     if (callContext) {
-      // A refused call must not write: it is counted before.
+      // A call that the throttle refuses must not write, so it is counted before the write.
       await throttle.count();
       await commitContext(services, grant, asked, callContext);
     }
@@ -164,7 +164,7 @@ async function wholeReply(reply: Reply): Promise<Response> {
   return c.json(completion(head, outcome.text + pendingSentence(outcome), outcome.usage), 200);
 }
 
-/** Awaits what the client wants, while the client is there and may have it; rejects when the right to it is revoked. */
+/** Awaits `work`. Calls `leave` when the client disconnects; calls `leave` and rejects when the seat is revoked. */
 async function whileWanted<T>({ c, seat }: Reply, work: Promise<T>, leave: () => void): Promise<T> {
   const { signal } = c.req.raw;
   const revoked = Promise.withResolvers<never>();
@@ -177,7 +177,7 @@ async function whileWanted<T>({ c, seat }: Reply, work: Promise<T>, leave: () =>
   return Promise.race([work, revoked.promise]).finally(() => signal.removeEventListener("abort", leave));
 }
 
-/** The answer to an earlier request once more, streamed as one delta. */
+/** Answers the stored reply of an earlier request again; a streamed answer has it as one delta. */
 function repeatReply({ c, chat, cors, call }: Admitted, { head, encode, seat }: Form, reply: StoredReply): Response {
   const content = reply.content + approvalSentence(reply.content, reply.metadata.approval ? reply.pending : []);
   c.header("Idempotent-Replayed", "true");
@@ -197,8 +197,8 @@ function repeatReply({ c, chat, cors, call }: Admitted, { head, encode, seat }: 
 }
 
 /**
- * Answers when the first output is there, so that a failure before it has its real status; from then on an error is a
- * line in the stream, without a finish reason: the official clients raise on it.
+ * Answers after the first output, so that an earlier failure has its real status. A later error is a `data:` line
+ * without a finish reason, on which the official clients raise.
  */
 async function streamReply(reply: Reply, chunks: ChunkRelay): Promise<Response> {
   const { c, chat, cors, turn, seat, encode } = reply;

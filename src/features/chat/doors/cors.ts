@@ -2,14 +2,14 @@ import type { Context } from "hono";
 import type { AppEnv } from "../../../http/environment.ts";
 import { allowsOrigin, type LiveAgent } from "../../turns/index.ts";
 
-/** The headers by which a page may read a response that is made from scratch. */
+/** The CORS headers, for responses that are built without the Hono context. */
 export type Cors = Readonly<Record<string, string>>;
 
 const names = ["Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Vary"] as const;
 
 /**
- * CORS for the chat doors, by the agent's own list of origins (decisions §3). Set before anything is refused, so that a
- * page can read the refusal too, and set anew when the agent changed meanwhile.
+ * CORS for the chat doors, by the agent's own list of origins (decisions §3). Set before the first
+ * refusal, so that a page can read refusals too, and set again when the attempt is repeated with a fresh agent.
  */
 export function answerOrigin(c: Context<AppEnv>, agent: LiveAgent | null): Cors {
   const origin = c.req.header("Origin");
@@ -25,7 +25,7 @@ export function answerOrigin(c: Context<AppEnv>, agent: LiveAgent | null): Cors 
   return headers;
 }
 
-/** Answers a preflight. The request that follows is what is checked: only that request knows the agent on `/v1`. */
+/** Answers a preflight. On `/v1` only the request after it names the agent, so the origin is checked there. */
 export function preflight(c: Context<AppEnv>, origin: string | null): Response {
   if (origin === null) return c.body(null, 204);
   return c.body(null, 204, {

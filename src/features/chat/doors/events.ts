@@ -23,8 +23,8 @@ const DoneMetadata = z
   .openapi("DoneMetadata");
 
 /**
- * What the native stream sends (spec "POST /api/instances/{slug}/chat/stream"), each event as an object of its SSE
- * fields, with `data` parsed.
+ * The events of the native stream (spec "POST /api/instances/{slug}/chat/stream"), each as an object of its SSE fields,
+ * with `data` parsed.
  */
 export const ChatEvent = z
   .discriminatedUnion("event", [

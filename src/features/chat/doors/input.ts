@@ -3,35 +3,37 @@ import { isStorable } from "../../../core/text.ts";
 import type { ModelMessage } from "../../../turn/types.ts";
 import type { ChatRequest } from "./schema.ts";
 
-/** What the new input of one turn may have, in bytes: it is stored, and read again with every turn that follows. */
+/** The most bytes of a turn's new input, since the input is stored and read again with every later turn. */
 export const freshLimit = 256 * 1024;
 
-/** What a request asks: the new input, and, without a stored conversation, the history it brings along. */
+/** The messages of a request. */
 export interface ChatInput {
   chatId: string | null;
   user: string | null;
+  /** The earlier messages; empty with a `chatId`, since the stored conversation is the history then. */
   history: ModelMessage[];
+  /** The new user messages. */
   fresh: string[];
 }
 
-interface Said {
+interface TextMessage {
   role: "user" | "assistant";
   text: string;
 }
 
 /**
- * Reads the messages as decisions §5 "Input" says: with a `chat_id` the engine's transcript is the history and the
- * new input is the run of user messages after the last assistant message; without one the request is all there is.
+ * Reads the messages as decisions §5 "Input" says. The new input is the run of user messages after the last assistant
+ * message. With a `chat_id` the stored transcript is the history; without one, the earlier messages of the request.
  */
 export function readInput(request: ChatRequest, headers: { get(name: string): string | undefined }): ChatInput {
-  const said = request.messages.map(readMessage).filter((message) => message !== null);
-  const lastAnswer = said.findLastIndex(({ role }) => role === "assistant");
-  const fresh = said.slice(lastAnswer + 1).map(({ text }) => text);
+  const messages = request.messages.map(readMessage).filter((message) => message !== null);
+  const lastAnswer = messages.findLastIndex(({ role }) => role === "assistant");
+  const fresh = messages.slice(lastAnswer + 1).map(({ text }) => text);
   if (fresh.length === 0) throw new EngineError("bad-request", "No user message");
   requireShort(fresh);
 
   const chatId = readChatId(request, headers);
-  const before = chatId === null ? said.slice(0, lastAnswer + 1) : [];
+  const before = chatId === null ? messages.slice(0, lastAnswer + 1) : [];
   const history = before.map(({ role, text }): ModelMessage => ({ role, content: [{ type: "text", text }] }));
   return { chatId, user: request.user || null, history, fresh };
 }
@@ -42,7 +44,7 @@ function requireShort(texts: readonly string[]): void {
   if (bytes > freshLimit) throw new EngineError("bad-request", `Message too long: at most ${freshLimit} bytes`);
 }
 
-function readMessage({ role, content }: ChatRequest["messages"][number], index: number): Said | null {
+function readMessage({ role, content }: ChatRequest["messages"][number], index: number): TextMessage | null {
   if (role !== "user" && role !== "assistant") return null;
   const text = readContent(content, index);
   if (text.trim() === "") return null;
@@ -63,7 +65,7 @@ function readPart(part: { type: string; text?: unknown }): string {
   throw new EngineError("bad-request", "Only text content is supported");
 }
 
-/** The body wins over the headers that stand in for it. */
+/** The `chat_id` of the body, else of the headers that chat clients send instead. Throws the 400. */
 function readChatId({ chat_id }: ChatRequest, headers: { get(name: string): string | undefined }): string | null {
   if (chat_id) return chat_id;
   const header = headers.get("X-Chat-Id") || headers.get("X-OpenWebUI-Chat-Id");

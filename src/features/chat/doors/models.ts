@@ -9,7 +9,7 @@ import { bearer } from "../../turns/index.ts";
 
 /**
  * The agents that a caller may name as `model` (spec, "GET /v1/models"): with an agent's key that agent, while its Web
- * channel is on; with a session the active agents within reach. A management key is no credential here.
+ * channel is on; with a session the active agents within reach. Throws 401, also for a management key, and 403.
  */
 export async function listModels(c: Context<AppEnv>) {
   const listed = offersSession(c) ? await reachable(await authenticateSession(c)) : await keyHolder(c);

@@ -11,7 +11,7 @@ import { projectContext } from "./call-context.ts";
 import { answerOrigin, type Cors } from "./cors.ts";
 import { ChatRequest } from "./schema.ts";
 
-/** How a stream is written, and the place of its client. */
+/** The options of a stream, and the seat of its client. */
 type SeatedStream = Streaming & { seat: Seat };
 
 /** A door that answers with the native stream. */
@@ -22,8 +22,8 @@ export interface NativeDoor {
 }
 
 /**
- * `POST /api/instances/{slug}/chat/stream`: everything that happens in the turn, as typed events. The stream opens as
- * soon as the turn has its place; what goes wrong later is an `error` event and `done` (spec "Errors", rules 1 and 2).
+ * `POST /api/instances/{slug}/chat/stream`: the turn as typed events. The stream opens as soon as the turn has its
+ * place; a later failure is an `error` event, then `done` (spec "Errors", rules 1 and 2).
  */
 export async function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): Promise<Response> {
   return answerNatively(c, chat, {
@@ -33,7 +33,7 @@ export async function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): 
   });
 }
 
-/** Admits a caller at a native door, takes the turn and answers its stream. */
+/** Admits a caller at a native door, takes the turn and answers the turn's stream. */
 export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: NativeDoor): Promise<Response> {
   const { services, turns } = chat;
   let call: Call | undefined;
@@ -73,7 +73,10 @@ async function openStream(
   return followReplay(replay, 0, stream, stream.seat);
 }
 
-/** What follows the 401s comes in the stream: refusals of the call's context, of a full line and of a budget. */
+/**
+ * Answers a refusal. Once the stream is prepared, refusals of the context, of a full waiting line and of a budget are
+ * sent as events; others keep their HTTP status.
+ */
 function refuse(refusal: unknown, stream: SeatedStream | null): Response {
   if (!stream) throw refusal;
   const inStream =

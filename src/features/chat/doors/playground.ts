@@ -69,7 +69,7 @@ export function playgroundRoutes(chat: Chat) {
   const routes = router();
   const { middleware, ...described } = play;
   routes.openAPIRegistry.registerPath(described);
-  // The body is read as the native door reads it, with its limits.
+  // `answerNatively` reads and validates the body, so the route is registered without validation.
   routes.post("/api/instances/:slug/playground/stream", every(...middleware), async (c) => {
     const slug = c.req.param("slug");
     return answerNatively(c, chat, { slug, by: await personOf(c.var.ctx, slug), turnOf: playedTurn });
@@ -86,7 +86,7 @@ export function playgroundRoutes(chat: Chat) {
   return routes;
 }
 
-/** The person who is signed in; throws the 404 of an agent out of reach. */
+/** The signed-in caller. Throws the 404 of an agent out of reach. */
 async function personOf(ctx: Ctx, slug: string): Promise<Caller> {
   await findAgent(ctx, slug);
   return { type: "session", ctx };
@@ -98,7 +98,7 @@ function playedTurn(c: Context<AppEnv>, { agent }: Grant, call: Call): AskedTurn
   const ref = `${agent.row.slug}:playground:${channelId}`;
   const { actor, membership } = c.var.ctx;
   const userName = actor.name ?? "";
-  // Speaking as an end user writes that person's memories.
+  // A turn with `user` as its subject writes the memories of that end user.
   const subject = membership.permissions.has("memory:write") ? (user ?? ref) : ref;
   return turnOf(c, call, {
     door,

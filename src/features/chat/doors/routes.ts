@@ -105,8 +105,8 @@ const stop = createRoute({
 });
 
 /**
- * The chat doors. They read their bodies themselves: who may talk to the agent is decided before the body is looked at,
- * which the validation of declared routes would do first.
+ * The chat doors. They read their bodies themselves, since callers are admitted before their bodies are validated, and
+ * a declared route would validate first.
  */
 export function chatRoutes(chat: Chat) {
   const routes = router();
@@ -129,7 +129,7 @@ export function chatRoutes(chat: Chat) {
     return c.json({ stopped: await stopTurn(c, chat, { slug, by: clientOf(c), messageId, door: "native" }) }, 200);
   });
 
-  // Only the request itself names the agent, and is refused then where its page is.
+  // A preflight of `/v1` does not name the agent: the request after the preflight checks the origin.
   routes.options("/v1/*", (c) => preflight(c, c.req.header("Origin") ?? null));
   for (const path of ["", "/:messageId"]) {
     routes.options(`/api/instances/:slug/chat/stream${path}`, async (c) => {
@@ -140,7 +140,7 @@ export function chatRoutes(chat: Chat) {
   return routes;
 }
 
-/** Whether pages of an origin may read what an agent answers. */
+/** Whether pages of an origin may read the responses for an agent. */
 function mayRead({ turns: { agents } }: Chat, slug: string, origin: string): Promise<boolean> {
   return agents.serve(slug, async (agent) => {
     if (agent) await agents.confirm(agent);

@@ -13,7 +13,7 @@ const Message = z
   })
   .openapi("ChatMessage", { description: "System, developer and tool messages are accepted and dropped." });
 
-/** The body of both chat doors (spec "Chat-completions-compatible API"). Fields it does not name are ignored. */
+/** The body of completions (spec "Chat-completions-compatible API"). Other fields are ignored. */
 export const CompletionRequest = z
   .object({
     model: z
@@ -48,7 +48,7 @@ export const CompletionRequest = z
 
 export type CompletionRequest = z.infer<typeof CompletionRequest>;
 
-/** Natively the slug of the path stands for the model, and the answer always streams. */
+/** The body of the native door, where the path names the agent and every answer streams. */
 export const ChatRequest = CompletionRequest.omit({ model: true, stream: true, stream_options: true }).openapi(
   "ChatRequest",
   { example: { messages: [{ role: "user", content: "Hello" }], chat_id: "user-42" } },

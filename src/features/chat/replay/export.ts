@@ -2,28 +2,29 @@ import type { Services } from "../../../context.ts";
 import { pause } from "../../../core/pause.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Database } from "../../../db/client.ts";
-import { keptMs, type Replay, type Replays } from "./replay.ts";
+import { type Replay, type Replays, resumableMs } from "./replay.ts";
 import { refusalText } from "./wire.ts";
 
-// Across replicas: a process that is asked for another's turn leaves a wish in `stream_chunks` (`first` 0) and says so.
-// The owner of the turn looks for wishes then, and every 2 seconds, and writes the events there from then on, in batches;
-// a row without events is the end. Nothing is written of turns that nobody asks for, nor of a deleted conversation.
+// How a client follows a turn of another replica: the asked process inserts a row with `first` 0, a wish, into
+// `stream_chunks` and publishes `turn-wanted`. The owner of the turn reads wishes on that notice and every 2 seconds,
+// and from then on writes the turn's events there in batches; a row without events is the end. Turns without a wish and
+// turns of deleted conversations are not written.
 
-/** How often events are written for others, and read. */
+/** How often the owner writes events, and other replicas read them. */
 export const batchMs = 100;
 
-/** How long to rest when they could not be written. */
-const againMs = 1_000;
+/** The pause after a failed write. */
+const retryMs = 1_000;
 
-/** So much a row holds, in UTF-16 units, unless a single event is longer. */
+/** The length at which a row is full, in UTF-16 units; a single event may be longer. */
 const rowLength = 64 * 1024;
 
-/** Writes down the events of those turns of this process that other replicas were asked for. */
+/** Writes the events of this process's turns that other replicas follow. */
 export class Exports {
   readonly #database: Database;
   readonly #services: Services;
   readonly #replays: Replays;
-  /** Written, or being written. */
+  /** The ids of the turns that are written, or were. */
   readonly #begun = new Set<string>();
   readonly #writing = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -32,18 +33,17 @@ export class Exports {
     this.#database = services.database;
     this.#services = services;
     this.#replays = replays;
-    const look = () =>
-      this.look().catch((err: unknown) => services.log.warn({ err }, "Wishes for streams could not be read"));
+    const begin = () =>
+      this.beginWanted().catch((err: unknown) => services.log.warn({ err }, "Wishes for streams could not be read"));
     services.notify.listen("turn-wanted", (turnId) => {
-      if (replays.get(turnId)) look();
+      if (replays.get(turnId)) begin();
     });
   }
 
-  /** Begins what was wished for. Call it every 2 seconds; no statement while this process keeps no events. */
-  async look(): Promise<void> {
-    const kept = this.#replays.ids();
+  /** Begins to write the turns with a wish. Call it every 2 seconds; no statement while this process has no replays. */
+  async beginWanted(): Promise<void> {
     for (const id of this.#begun) if (!this.#replays.get(id)) this.#begun.delete(id);
-    const ids = kept.filter((id) => !this.#begun.has(id));
+    const ids = this.#replays.ids().filter((id) => !this.#begun.has(id));
     if (ids.length === 0) return;
     const wished = await this.#database.query<{ id: string }>(
       "select turn_id as id from stream_chunks where first = 0 and turn_id = any($1::uuid[])",
@@ -55,7 +55,7 @@ export class Exports {
       this.#begun.add(id);
       const writing = this.#write(replay)
         .catch((err: unknown) => {
-          // The next look begins again.
+          // The next `beginWanted` begins the turn again.
           this.#begun.delete(id);
           this.#services.log.warn({ turnId: id, err }, "A stream could not be handed to another replica");
         })
@@ -64,7 +64,7 @@ export class Exports {
     }
   }
 
-  /** Writes what is left of the turns that it began with; they have to be over. */
+  /** Writes the remaining events of the begun turns. All turns have to be over. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#writing);
@@ -75,7 +75,7 @@ export class Exports {
     for (;;) {
       const over = replay.endedAt !== null;
       const { last } = replay;
-      for (const row of rowsOf(replay.behind(written) ?? [lost(replay)])) {
+      for (const row of rowsOf(replay.behind(written) ?? [goneText(replay)])) {
         if (!(await this.#insert(replay.turnId, written + 1, row.join("")))) return;
         written += row.length;
       }
@@ -84,24 +84,24 @@ export class Exports {
         await this.#insert(replay.turnId, written + 1, "");
         return;
       }
-      // A server that stops waits for the turn's end alone.
+      // After `stop` the loop waits for the turn's end only.
       await this.#rest(batchMs).catch(() => replay.over);
     }
   }
 
   /**
-   * Tries for as long as the turn is kept: readers have what came before, and must miss nothing of it. Answers false
-   * when the turn's conversation is deleted.
+   * Retries while the replay exists, since a row that failed would be a gap for readers. Answers false when the turn's
+   * conversation is deleted.
    */
   async #insert(turnId: string, first: number, events: string): Promise<boolean> {
     for (;;) {
       try {
-        const told = await this.#database.query(insertStatement, [turnId, first, events]);
-        return told.length > 0;
+        const turns = await this.#database.query(insertStatement, [turnId, first, events]);
+        return turns.length > 0;
       } catch (err) {
         if (this.#stopping.signal.aborted || !this.#replays.get(turnId)) throw err;
         this.#services.log.warn({ turnId, err }, "A stream could not be handed to another replica yet");
-        await this.#rest(againMs).catch(() => {});
+        await this.#rest(retryMs).catch(() => {});
       }
     }
   }
@@ -125,12 +125,12 @@ function* rowsOf(events: readonly string[]): Generator<string[]> {
   if (row.length > 0) yield row;
 }
 
-/** What stands for events that were dropped. */
-const lost = ({ turn }: Replay) => refusalText(notKept, turn.conversationRef);
+/** The event text in place of dropped events. */
+const goneText = ({ turn }: Replay) => refusalText(beginningGone, turn.conversationRef);
 
-export const notKept = "The beginning of this turn is no longer kept: read the conversation's messages";
+export const beginningGone = "The beginning of this turn is no longer kept: read the conversation's messages";
 
-/** Locks the turn: who deletes its conversation comes first, or deletes this too. Only stored turns are asked for. */
+/** `for share` orders the insert and the deletion of the conversation: a later deletion deletes the row too. */
 const insertStatement = `
   with turn as (
     select id from turns where id = $1 and conversation_id is not null for share
@@ -139,12 +139,12 @@ const insertStatement = `
   )
   select 1 from turn`;
 
-/** Forgets what was written for others once nobody can ask for it any more: a turn may take longer than it is kept. */
+/** Deletes rows that no client can resume any more. Rows of a turn that still runs stay, however old they are. */
 export async function forgetChunks(database: Database): Promise<void> {
   await database.query(
     `delete from stream_chunks k where k.created_at < now() - $1::interval and not exists (
        select 1 from turns t where t.id = k.turn_id
          and (t.status in ('queued', 'running') or t.finished_at > now() - $1::interval))`,
-    [`${(keptMs * 5) / 1000} s`],
+    [`${(resumableMs * 5) / 1000} s`],
   );
 }

@@ -2,14 +2,14 @@ import type { Services } from "../../../context.ts";
 import { notFound } from "../../../core/errors.ts";
 import { pause } from "../../../core/pause.ts";
 import type { EventSink } from "../../../http/sse.ts";
-import { batchMs, notKept } from "./export.ts";
+import { batchMs, beginningGone } from "./export.ts";
 
-// The other side of `export.ts`: a process that is asked for a turn which another one runs.
+// The reading side of `export.ts`: a client resumes a turn here that another process runs.
 
 /** How long the owner of a turn may take to answer a wish. */
-const patienceMs = 6_000;
+const ownerTimeoutMs = 6_000;
 
-/** How much is read at a time, in bytes and in rows: a reader is given more when it has taken that. */
+/** The most that one statement reads, in bytes and in rows. The next page is read once the reader took this one. */
 const [pageLength, pageRows] = [512 * 1024, 256];
 
 /** A turn that another process runs or ran. */
@@ -20,10 +20,11 @@ export interface ForeignTurn {
 
 interface Page {
   chunks: { first: number; events: string }[];
-  /** Whether it was filled, so that more may be there already. */
+  /** Whether a limit cut the page, so that more rows may exist already. */
   full: boolean;
+  /** Whether the turn is open and its owner holds the lease. */
   alive: boolean;
-  /** Whether its conversation is gone. */
+  /** Whether the turn's conversation is gone. */
   deleted: boolean;
 }
 
@@ -41,10 +42,10 @@ const pageStatement = `
     exists (select 1 from turns where id = $1 and status in ('queued', 'running') and lease_until > now()) as alive,
     not exists (select 1 from turns where id = $1 and conversation_id is not null) as deleted`;
 
-/** The turns of other processes that are followed here. */
+/** Follows turns of other processes. */
 export class ForeignTurns {
   readonly #services: Services;
-  /** What is being read, by turn and place: who is at the same place of a turn shares it. */
+  /** The pages that are being read, by turn and last read event: readers at the same event share a page. */
   readonly #pages = new Map<string, Promise<Page>>();
 
   constructor(services: Services) {
@@ -52,9 +53,9 @@ export class ForeignTurns {
   }
 
   /**
-   * Tells a reader what a turn said behind event `after`, and what it says, until its end. Answers why it broke off: its
-   * owner or its conversation is gone, or it is not kept any more, or there never was such an event; null when all
-   * was told.
+   * Writes the events of a turn behind event `after` to `sink`, until the turn's end. Answers null at the end, else the
+   * message for the client: the owner or the conversation is gone, the events are gone, or `after` was never sent.
+   * Rejects once `signal` is aborted.
    */
   async follow(
     { id }: ForeignTurn,
@@ -68,7 +69,7 @@ export class ForeignTurns {
       [id],
     );
     notify.publish("turn-wanted", id);
-    let heardAt = clock.now();
+    let lastChunkAt = clock.now();
     let read = 0;
     let restMs = 0;
     for (;;) {
@@ -76,15 +77,15 @@ export class ForeignTurns {
       const { chunks, full, alive, deleted } = await this.#next(id, read, restMs);
       if (deleted) return notFound("Turn").message;
       for (const { first, events } of chunks) {
-        if (events === "") return after < first ? null : ahead;
+        if (events === "") return after < first ? null : aheadOfTurn;
         sink.writeKept(behind({ first, events }, after));
         read = first;
       }
       if (chunks.length > 0) {
-        // What waits for a slow reader stays in the database.
+        // Events that a slow reader has not taken stay in the database.
         await sink.drained();
-        heardAt = clock.now();
-      } else if (!alive && clock.now() - heardAt > patienceMs) return read === 0 ? notKept : ownerGone;
+        lastChunkAt = clock.now();
+      } else if (!alive && clock.now() - lastChunkAt > ownerTimeoutMs) return read === 0 ? beginningGone : ownerGone;
       restMs = full ? 0 : batchMs;
     }
   }
@@ -105,11 +106,11 @@ export class ForeignTurns {
   }
 }
 
-export const ahead = "Last-Event-ID is ahead of the turn";
+export const aheadOfTurn = "Last-Event-ID is ahead of the turn";
 
 const ownerGone = "The server that ran this turn is gone";
 
-/** The events of a row that come after the one with this number. */
+/** The events of a row behind event `after`. */
 function behind({ first, events }: Page["chunks"][number], after: number): string[] {
   if (after < first) return [events];
   return events

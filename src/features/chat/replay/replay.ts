@@ -4,36 +4,37 @@ import type { StartedTurn, TurnEnding, TurnListener, TurnObserver } from "../../
 import { endingError, wasStopped } from "../../turns/index.ts";
 import { eventText, wireDone, wireEvent } from "./wire.ts";
 
-/** How long the events of a turn are kept after its end (decisions §5, "Resume"). */
-export const keptMs = 60_000;
+/** How long a turn can be resumed after its end (decisions §5, "Resume"). */
+export const resumableMs = 60_000;
 
-/** What the events of one turn may take, in UTF-16 units; of a longer one the beginning goes. */
+/** The limit of one turn's events, in UTF-16 units; a longer turn loses its first events. */
 const turnLimit = 4 * 1024 * 1024;
 
-/** What those of all ended turns may take; the oldest go first. */
+/** The limit of all ended turns' events, in UTF-16 units; the turns that ended first are dropped first. */
 const endedLimit = 64 * 1024 * 1024;
 
-/** Somebody who is told the events of a turn. */
+/** Receives the events of a turn. */
 export interface Follower {
   write(text: string): void;
   close(): void;
 }
 
-/** The doors whose events a client may come back for. */
+/** The doors whose turns a client may resume. */
 const resumable: ReadonlySet<string> = new Set(["native", "playground"]);
 
-/** The events of a turn as they were sent, for clients that come back. */
+/** The events of a turn as they were sent, for clients that resume. */
 export class Replay {
   readonly turn: StartedTurn;
-  /** Since when the turn is over; null while it runs. */
+  /** The time at which the turn ended, in milliseconds since the epoch; null while the turn runs. */
   endedAt: number | null = null;
   /** Resolves when the turn is over. */
   readonly over: Promise<void>;
   readonly #resolveOver: () => void;
+  /** The length of all events here, in UTF-16 units. */
   length = 0;
   readonly #events: string[] = [];
   readonly #followers = new Set<Follower>();
-  /** How many of the first events are gone. */
+  /** The number of first events that were dropped. */
   #dropped = 0;
 
   constructor(turn: StartedTurn) {
@@ -60,12 +61,12 @@ export class Replay {
     for (const follower of this.#followers) follower.write(text);
   }
 
-  /** The events behind the one with this number; null when they are not all there any more. */
+  /** The events behind event `number`; null when some of them were dropped. */
   behind(number: number): string[] | null {
     return number < this.#dropped ? null : this.#events.slice(number - this.#dropped);
   }
 
-  /** Tells somebody what happens from here on; the returned function stops that. */
+  /** Writes all further events to `follower`, until the returned function is called. */
   follow(follower: Follower): () => void {
     if (this.endedAt !== null) {
       follower.close();
@@ -84,7 +85,7 @@ export class Replay {
     this.#followers.clear();
   }
 
-  /** At once, since each time all that is left moves up. */
+  /** Drops half the length at once, since each `splice` moves all remaining events. */
   #forgetHalf(): void {
     const half = this.length / 2;
     let count = 0;
@@ -97,7 +98,7 @@ export class Replay {
   }
 }
 
-/** The turns of this process whose events are kept. */
+/** The replays of this process's turns. */
 export class Replays implements TurnObserver {
   readonly #clock: Clock;
   readonly #replays = new Map<string, Replay>();
@@ -106,7 +107,7 @@ export class Replays implements TurnObserver {
     this.#clock = clock;
   }
 
-  /** Keeps the events of a turn that a client may come back for, from the first event on. */
+  /** Records the events of a turn at a resumable door, from the first event on. */
   started(turn: StartedTurn): TurnListener | null {
     if (!resumable.has(turn.door)) return null;
     const replay = new Replay(turn);
@@ -130,17 +131,17 @@ export class Replays implements TurnObserver {
     return replay && this.#isOver(replay) ? undefined : replay;
   }
 
-  /** Forgets a turn; who follows it already goes on. */
+  /** Forgets a turn; its present followers still get all events. */
   drop(turnId: string): void {
     this.#replays.delete(turnId);
   }
 
-  /** Of these turns, or of all. */
+  /** The ids of the turns. */
   ids(): string[] {
     return [...this.#replays.keys()];
   }
 
-  /** Lets go of what is over. Call it every few seconds. */
+  /** Drops replays that can't be resumed any more, and the oldest above `endedLimit`. Call it every 2 seconds. */
   sweep(): void {
     const ended = [...this.#replays.values()].filter(({ endedAt }) => endedAt !== null);
     let length = ended.reduce((sum, replay) => sum + replay.length, 0);
@@ -152,11 +153,11 @@ export class Replays implements TurnObserver {
   }
 
   #isOver({ endedAt }: Replay): boolean {
-    return endedAt !== null && this.#clock.now() - endedAt > keptMs;
+    return endedAt !== null && this.#clock.now() - endedAt > resumableMs;
   }
 }
 
-/** What went wrong. A stop is what somebody asked for, and no failure. */
+/** The error of an ending; null for none. A stop on request is no error. */
 function errorOf(ending: TurnEnding): EngineError | null {
   if ("unrecorded" in ending) return ending.unrecorded;
   return wasStopped(ending.outcome) ? null : endingError(ending.outcome);

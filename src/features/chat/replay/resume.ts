@@ -7,12 +7,12 @@ import { eventStream, eventStreamHeaders } from "../../../http/sse.ts";
 import { admit, type Caller, type Grant, type Seat } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { answerOrigin, type Cors } from "../doors/cors.ts";
-import { ahead } from "./foreign.ts";
-import { keptMs, type Replay } from "./replay.ts";
+import { aheadOfTurn, type ForeignTurn } from "./foreign.ts";
+import { type Replay, resumableMs } from "./replay.ts";
 import { followReplay, type Streaming } from "./stream.ts";
 import { refusalText } from "./wire.ts";
 
-/** A turn that a client asks for, at a door that the turn came through. */
+/** A client's request for a turn; `door` has to be the turn's own. */
 export interface WantedTurn {
   slug: string;
   by: Caller;
@@ -27,15 +27,15 @@ interface Seen {
 }
 
 /**
- * The stream of a turn from behind `Last-Event-ID` (decisions §5, "Resume"): what was missed, then what happens. A turn
- * that stopped for a decision leads on to the one that continues it. Throws the 404, and 400 for an id that this stream
- * can't have sent.
+ * The stream of a turn from behind `Last-Event-ID` (decisions §5, "Resume"): the missed events, then the live ones.
+ * After an approval the stream leads on to the turn that continues the wanted one. Throws the 404, and 400 for an id
+ * that this stream can't have sent.
  */
 export function resumeStream(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn): Promise<Response> {
   return withAgent(c, chat, wanted, async (grant, cors) => {
     const seen = readLastEventId(c.req.header("Last-Event-ID"));
     if (c.req.method === "HEAD") {
-      // It comes through the route of GET, but nobody will read: it takes no seat and follows nothing.
+      // Hono routes HEAD to GET. A HEAD has no body, so it takes no seat and follows no turn.
       afterOf(await find(chat, grant, wanted, seen), seen, wanted.messageId);
       return c.body(null, 200, { ...eventStreamHeaders, ...cors });
     }
@@ -44,7 +44,7 @@ export function resumeStream(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn)
     try {
       const found = await find(chat, grant, wanted, seen);
       const after = afterOf(found, seen, wanted.messageId);
-      if (found instanceof Found) return followReplay(found.replay, after, streaming, seat);
+      if (found instanceof OwnTurn) return followReplay(found.replay, after, streaming, seat);
       return followElsewhere(chat, found, after, streaming, seat);
     } catch (refusal) {
       seat.leave();
@@ -53,7 +53,7 @@ export function resumeStream(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn)
   });
 }
 
-/** Stops a turn, whichever replica runs it. Answers false when it was over already. Throws the 404. */
+/** Stops a turn of any replica. Answers false when the turn was over already. Throws the 404. */
 export function stopTurn(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn): Promise<boolean> {
   return withAgent(c, chat, wanted, async ({ agent }) => {
     const { messageId, door } = wanted;
@@ -65,13 +65,13 @@ export function stopTurn(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn): Pr
       [messageId, agent.row.id, door],
     );
     if (!turn) throw notFound("Turn");
-    // A process that does not hear it sees it when it renews its leases.
+    // A process that misses the notice reads `stop_requested` when it renews its leases.
     if (turn.open) chat.services.notify.publish("turn-stopped", messageId);
     return turn.open;
   });
 }
 
-/** What is done about a turn that runs already, with the agent as it is now: no statement of the turn looks at it. */
+/** Admits the caller by the agent as it is now (`confirm`), since no OPEN checks the agent's revision here. */
 function withAgent<T>(
   c: Context<AppEnv>,
   { turns: { agents } }: Chat,
@@ -86,7 +86,8 @@ function withAgent<T>(
   });
 }
 
-class Found {
+/** A turn whose replay is in this process. */
+class OwnTurn {
   readonly id: string;
   readonly replay: Replay;
 
@@ -96,31 +97,27 @@ class Found {
   }
 }
 
-interface Elsewhere {
-  id: string;
-  ref: string;
-}
-
-/** Turns are found by their id as text, too, and `newId` writes lower case. */
+/** Lower case only, since `Replays` compares ids as text and `newId` writes lower case. */
 const isTurnId = (text: string) => isUuid(text) && text === text.toLowerCase();
 
+/** The turn to stream: the wanted one or the turn that continues it. Throws the 404. */
 async function find(
   chat: Chat,
   { agent }: Grant,
   { messageId, door }: Pick<WantedTurn, "messageId" | "door">,
   seen: Seen | null,
-): Promise<Found | Elsewhere> {
+): Promise<OwnTurn | ForeignTurn> {
   if (!isTurnId(messageId)) throw notFound("Turn");
   const local = ownReplay(chat, messageId, agent.row.id, door);
   if (local?.turn.stored && (await isDeleted(chat, messageId))) {
     chat.replays.drop(messageId);
     throw notFound("Turn");
   }
-  if (local && !isExhausted(local, seen)) return new Found(local);
+  if (local && !isExhausted(local, seen)) return new OwnTurn(local);
   const turn = await readTurn(chat, { messageId, agentId: agent.row.id, door });
   const next = turn?.next ?? null;
-  const going = ownReplay(chat, next ?? messageId, agent.row.id, door) ?? local;
-  if (going) return new Found(going);
+  const current = ownReplay(chat, next ?? messageId, agent.row.id, door) ?? local;
+  if (current) return new OwnTurn(current);
   if (!turn) throw notFound("Turn");
   return { id: next ?? messageId, ref: turn.ref };
 }
@@ -131,24 +128,24 @@ function ownReplay({ replays }: Chat, id: string, agentId: string, door: string)
   return own ? replay : undefined;
 }
 
-/** Whether the conversation of a turn that had one is gone. */
+/** Whether the conversation of a stored turn was deleted. */
 async function isDeleted({ services: { database } }: Chat, turnId: string): Promise<boolean> {
   const [turn] = await database.query("select 1 from turns where id = $1 and conversation_id is not null", [turnId]);
   return turn === undefined;
 }
 
-/** Whether the caller has had all of it. */
+/** Whether the client has all events of an ended turn. */
 function isExhausted(replay: Replay, seen: Seen | null): boolean {
   return replay.endedAt !== null && seen !== null && (seen.turnId !== replay.turnId || seen.number >= replay.last);
 }
 
 interface TurnRow {
   ref: string;
-  /** The turn in which it went on. */
+  /** The id of the turn that continues this one. */
   next: string | null;
 }
 
-/** A turn that can still be followed: one that runs, that ended just now, or that waits for a decision or went on after it. */
+/** Reads a turn that runs or ended within `resumableMs`, itself or in the turn that continues it; undefined for none. */
 async function readTurn(
   { services: { database } }: Chat,
   { messageId, agentId, door }: { messageId: string; agentId: string; door: string },
@@ -159,24 +156,25 @@ async function readTurn(
      where t.id = $1 and t.agent_id = $2 and t.door = $3
        and (coalesce(n.status, t.status) in ('queued', 'running')
          or coalesce(n.finished_at, t.finished_at) > now() - $4::interval)`,
-    [messageId, agentId, door, `${keptMs / 1000} s`],
+    [messageId, agentId, door, `${resumableMs / 1000} s`],
   );
   return row;
 }
 
-function afterOf(found: Found | Elsewhere, seen: Seen | null, messageId: string): number {
+/** The number of the last event that the client has of the found turn; 0 for none. Throws the 400s. */
+function afterOf(found: OwnTurn | ForeignTurn, seen: Seen | null, messageId: string): number {
   if (!seen) return 0;
   if (seen.turnId !== messageId && seen.turnId !== found.id) {
     throw new EngineError("bad-request", "Last-Event-ID is of another turn");
   }
   if (seen.turnId !== found.id) return 0;
-  if (found instanceof Found && seen.number > found.replay.last) {
-    throw new EngineError("bad-request", ahead);
+  if (found instanceof OwnTurn && seen.number > found.replay.last) {
+    throw new EngineError("bad-request", aheadOfTurn);
   }
   return seen.number;
 }
 
-/** `<messageId>:<n>`; null when there is none. Throws the 400 of anything else. */
+/** Parses `<messageId>:<n>`; null without the header. Throws the 400 of a malformed one. */
 function readLastEventId(header: string | undefined): Seen | null {
   if (header === undefined || header === "") return null;
   const match = /^([0-9a-f-]{36}):(\d{1,9})$/.exec(header);
@@ -186,7 +184,7 @@ function readLastEventId(header: string | undefined): Seen | null {
 
 function followElsewhere(
   { services, foreign }: Chat,
-  turn: Elsewhere,
+  turn: ForeignTurn,
   after: number,
   streaming: Streaming,
   seat: Seat,

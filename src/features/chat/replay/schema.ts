@@ -16,12 +16,12 @@ export const Stopped = z
 export const eventStreamAnswer = {
   description: 'The stream: `ChatEvent`s such as `event: text-delta` with `data: {"text":"Hello"}`.',
   content: {
-    // OpenAPI 3.1 cannot say "one of these after the other": the schema is that of a single event.
+    // OpenAPI 3.1 has no schema for a sequence of events: this is the schema of a single event.
     "text/event-stream": { schema: ChatEvent },
   },
 } as const;
 
-/** Of the doors that begin a turn (decisions §5). */
+/** The headers of the doors that begin a turn (decisions §5). */
 export const idempotencyHeader = z.object({
   "idempotency-key": z.string().optional().openapi({
     description:

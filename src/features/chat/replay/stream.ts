@@ -1,13 +1,13 @@
 import type { EngineError } from "../../../core/errors.ts";
 import { eventStream } from "../../../http/sse.ts";
 import type { Seat, StoredReply } from "../../turns/index.ts";
-import { notKept } from "./export.ts";
+import { beginningGone } from "./export.ts";
 import type { Replay } from "./replay.ts";
 import { eventText, refusalText } from "./wire.ts";
 
 export type Streaming = Parameters<typeof eventStream>[0];
 
-/** Streams what a turn of this process said behind event `after`, and what it says, until its end or until its reader leaves. */
+/** Streams the events of a turn of this process behind event `after`, until the turn ends or its reader leaves. */
 export function followReplay(replay: Replay, after: number, streaming: Streaming, seat: Seat): Response {
   let left = false;
   let unfollow = () => {};
@@ -20,16 +20,16 @@ export function followReplay(replay: Replay, after: number, streaming: Streaming
     sink.write(refusalText(message, replay.turn.conversationRef));
     sink.close();
   };
-  // Something has to go out for every runtime to send the headers.
+  // Some runtimes send the headers only with the first bytes of the body.
   sink.write(": ping\n\n");
   const missed = replay.behind(after);
   if (missed === null) {
-    refuse(notKept);
+    refuse(beginningGone);
     return response;
   }
   sink.writeKept(missed);
   unfollow = replay.follow(sink);
-  // It may have been gone before there was anything to follow.
+  // The reader may have left before `unfollow` was set.
   if (left) unfollow();
   seat.onRevoked(({ message }) => {
     refuse(message);
@@ -38,7 +38,7 @@ export function followReplay(replay: Replay, after: number, streaming: Streaming
   return response;
 }
 
-/** A refusal after everything that has an HTTP status: `error`, and `done` without ids (spec "Errors", rule 2). */
+/** Answers a refusal as a stream: `error`, then `done` without ids (spec "Errors", rule 2). */
 export function refusedStream(streaming: Streaming, { message }: EngineError): Response {
   const { response, sink } = eventStream(streaming);
   sink.write(refusalText(message, null));
@@ -46,17 +46,17 @@ export function refusedStream(streaming: Streaming, { message }: EngineError): R
   return response;
 }
 
-/** The stored reply of an earlier request, as one delta; without ids, since the turn's own are of other events. */
+/** Streams a stored reply as one delta, without event ids, since the turn's ids name its original events. */
 export function repeatedStream(streaming: Streaming, ref: string, reply: StoredReply): Response {
   const headers = { ...streaming.headers, "Idempotent-Replayed": "true" };
   const { response, sink } = eventStream({ ...streaming, headers });
   const { turnId, content, metadata } = reply;
   const { approval, hookId } = metadata;
-  const said = { ...(approval ? { approval } : {}), ...(hookId ? { hookId } : {}) };
+  const shown = { ...(approval ? { approval } : {}), ...(hookId ? { hookId } : {}) };
   const done = {
     conversationId: ref,
     messageId: turnId,
-    ...(Object.keys(said).length === 0 ? {} : { metadata: said }),
+    ...(Object.keys(shown).length === 0 ? {} : { metadata: shown }),
   };
   if (content !== "") sink.write(eventText(null, "text-delta", { text: content }));
   sink.write(eventText(null, "done", done));

@@ -2,17 +2,17 @@ import type { TurnEnding } from "../../../turn/observers.ts";
 import type { TurnEvent } from "../../../turn/types.ts";
 import { approvalMetadata, servedBy } from "../../turns/index.ts";
 
-/** An event of the native stream; its id is what the stream is resumed by, and a refusal has none. */
+/** The text of an event of the native stream. Clients resume by `id`; a refusal has none. */
 export function eventText(id: string | null, type: string, data: object): string {
   return `${id === null ? "" : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** An error, and the end that natively follows it (spec "Errors", rule 2). */
+/** An `error` event and the `done` that follows every error (spec "Errors", rule 2). */
 export function refusalText(message: string, conversationId: string | null): string {
   return eventText(null, "error", { message }) + eventText(null, "done", { conversationId, messageId: null });
 }
 
-/** The data of an event as the spec's table has it; null for what has no wire form. */
+/** The data of an event by the spec's table; null for an event that is not sent. */
 export function wireEvent(event: TurnEvent): object | null {
   switch (event.type) {
     case "produced":
@@ -37,7 +37,7 @@ export function wireEvent(event: TurnEvent): object | null {
   }
 }
 
-/** The data of `done`: the stored reply, where the turn waits, and whose words the reply is. */
+/** The data of `done`: the stored reply's id, the calls that wait for approval, and the hook that replaced the reply. */
 export function wireDone(turnId: string, conversationId: string, ending: TurnEnding): object {
   if ("unrecorded" in ending) return { conversationId, messageId: null };
   const { outcome, replyKept } = ending;

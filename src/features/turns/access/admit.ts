@@ -3,7 +3,7 @@ import { EngineError, type ErrorCode } from "../../../core/errors.ts";
 import { sameText } from "../../../core/ids.ts";
 import type { LiveAgent } from "../agent/load.ts";
 
-/** Leave to talk to an agent as this copy of it has it. A door holds one only inside `Agents.serve`. */
+/** Permission of a caller to talk to this copy of an agent. A door holds a grant only inside `Agents.serve`. */
 export interface Grant {
   agent: LiveAgent;
   by: Caller;
@@ -18,8 +18,8 @@ export interface Asker {
 }
 
 /**
- * A client with the `Authorization` header of its request and the origin of its page, when that page is not ours; a
- * signed-in person; another agent; or the engine itself, for work that a channel left.
+ * A client, with the `Authorization` header of its request and the origin of its page, null for a page of this server;
+ * a signed-in person; another agent; or the engine itself, for background work and continued turns.
  */
 export type Caller =
   | { type: "client"; authorization: string | undefined; origin: string | null }
@@ -27,10 +27,10 @@ export type Caller =
   | { type: "agent"; asker: Asker }
   | { type: "engine"; whileInactive: boolean };
 
-/** A refusal that depends on how the agent is configured: a cached copy may give one that the stored agent does not. */
+/** A refusal by the agent's configuration. A cached copy may cause one that the stored agent does not. */
 export class AgentRefusal extends EngineError {}
 
-/** Spec "Authentication" 6, in the order of decisions §5: known and reachable, then authenticated. Throws an `AgentRefusal`. */
+/** Spec "Authentication" 6 in the order of decisions §5: reachable, then authenticated. Throws an `AgentRefusal`. */
 export function admit(agent: LiveAgent | null, slug: string, by: Caller): Grant {
   const refusal = refuse(agent, slug, by);
   if (refusal || !agent) throw refusal;
@@ -58,12 +58,12 @@ function refuseClient(
   { authorization, origin }: Extract<Caller, { type: "client" }>,
 ): AgentRefusal | null {
   if (!agent?.row.active || !agent.web.enabled) return unknownModel();
-  // Without a key, any page that a person opens could talk to the agents of that person's network.
+  // Without a key, any page that a person opens could reach agents in that person's network.
   if (!agent.row.authEnabled) return origin === null || allowsOrigin(agent, origin) ? null : foreignOrigin();
   return refuseKey(agent, authorization, "Auth enabled but no API key configured");
 }
 
-/** Compares the presented key with the stored one in constant time; `unconfigured` is said when none is stored. */
+/** Compares the presented key with the stored one in constant time; `unconfigured` is the message when none is stored. */
 export function refuseKey(
   { secrets }: LiveAgent,
   authorization: string | undefined,
@@ -76,7 +76,7 @@ export function refuseKey(
   return sameText(presented, key) ? null : refusal("unauthorized", "Invalid API key");
 }
 
-/** Whether pages of an origin may read what the agent answers. A hidden agent must look like a missing one. */
+/** Whether pages of an origin may read the agent's responses; false for an inactive agent as for a missing one. */
 export function allowsOrigin(agent: LiveAgent | null, origin: string): boolean {
   if (!agent?.row.active || !agent.web.enabled) return false;
   const { allowedOrigins } = agent.web;
@@ -89,7 +89,7 @@ const foreignOrigin = () =>
     "This origin is not allowed: add it to the agent's allowedOrigins or, if it is this server's own, set publicAddress",
   );
 
-/** A signed-in person talks to the agents within reach, whatever their switches say. */
+/** A signed-in person may talk to every agent within reach, also while the agent or its Web channel is off. */
 function refuseSession(agent: LiveAgent | null, { membership }: Ctx): AgentRefusal | null {
   const scope = workspaceScope(membership);
   const own = agent?.row.organizationId === membership.organizationId;
@@ -97,7 +97,7 @@ function refuseSession(agent: LiveAgent | null, { membership }: Ctx): AgentRefus
   return reached ? null : refusal("not-found", "Agent not found");
 }
 
-/** Agents ask the other active ones of their workspace (decisions §7). */
+/** An agent may ask the other active agents of its workspace (decisions §7). */
 function refuseAsker(agent: LiveAgent | null, slug: string, asker: Asker): AgentRefusal | null {
   const { id, organizationId, workspaceId } = asker;
   const near = agent?.row.organizationId === organizationId && agent.row.workspaceId === workspaceId;

@@ -7,25 +7,25 @@ import { agents } from "../../../db/schema.ts";
 import { type LiveAgent, loadAgent } from "../agent/load.ts";
 import { AgentRefusal } from "./admit.ts";
 
-/** Thrown inside `Agents.serve` when the agent is not as the attempt has it: what was derived from it is derived anew. */
+/** Thrown inside `Agents.serve` for an old copy of the agent: `serve` repeats the attempt with a fresh copy. */
 export class AgentChanged extends Error {}
 
 const attempts = 5;
 
-/** How often one refusal of an agent is checked against a fresh copy. */
+/** The least time between two checks of the same refusal against a fresh copy. */
 const recheckMs = 1_000;
 
 /**
- * The agents that turns are taken with, cached for 30 s. A cached copy never delays a change: a write of this process
- * drops it, other processes say so or are asked every 2 seconds (`refresh`), OPEN compares revisions, and a refusal is
- * checked against a fresh copy (decisions §5, "A change is in force at once").
+ * The agents that turns are taken with, cached for 30 s. A cached copy never delays a change: an `agent-changed` notice
+ * of any process drops it, `closeRevoked` compares revisions every 2 seconds, OPEN compares them for each turn, and a
+ * refusal is checked against a fresh copy (decisions §5, "A change is in force at once").
  */
 export class Agents {
   readonly #services: Services;
   readonly #toolSources: () => readonly ToolSource[];
   readonly #cache: TtlCache<LiveAgent>;
   readonly #rechecked: TtlCache<true>;
-  /** How many notices of changes came: a copy whose loading one overlaps is not cached. */
+  /** Counts the notices of changes. A copy is not cached when a notice arrived while it was loaded. */
   #notices = 0;
 
   constructor(services: Services, toolSources: () => readonly ToolSource[]) {
@@ -42,9 +42,9 @@ export class Agents {
   }
 
   /**
-   * Does with an agent what a call is about; `attempt` gets null when there is none of the slug. All that depends on
-   * the agent is derived inside `attempt`, which is made again with a fresh copy when it throws `AgentChanged`, or an
-   * `AgentRefusal` that only an old copy gives. Throws what the last attempt threw; 503 when the agent keeps changing.
+   * Serves a call with an agent; `attempt` gets null for an unknown slug. Everything that depends on the agent must be
+   * derived inside `attempt`, which is repeated with a fresh copy when it throws `AgentChanged`, or an `AgentRefusal`
+   * that may come from an old copy. Throws the error of the last attempt; 503 when the agent keeps changing.
    */
   async serve<T>(slug: string, attempt: (agent: LiveAgent | null) => Promise<T>): Promise<T> {
     let agent = this.#cache.get(slug)?.value ?? null;
@@ -65,7 +65,7 @@ export class Agents {
     throw new EngineError("unavailable", "The agent is being changed; try again", { headers: { "Retry-After": "1" } });
   }
 
-  /** For what is answered without OPEN, inside `serve`: throws `AgentChanged` unless the agent is as this copy has it. */
+  /** For answers without OPEN, inside `serve`: throws `AgentChanged` unless the stored revision is that of this copy. */
   async confirm({ row: { id, revision } }: LiveAgent): Promise<void> {
     const [current] = await this.#services.database.db
       .select({ revision: agents.revision })
@@ -74,7 +74,7 @@ export class Agents {
     if (current?.revision !== revision) throw new AgentChanged();
   }
 
-  /** Reads an agent anew; null when there is none. */
+  /** Reads an agent from the database; null when there is none. */
   reload(slug: string): Promise<LiveAgent | null> {
     return this.#load(slug);
   }
@@ -84,7 +84,7 @@ export class Agents {
     return this.#cache.values().map(({ row }) => row.id);
   }
 
-  /** Drops the cached agents that are among `ids` and not of the revision that `revisions` has by their ids. */
+  /** Drops the cached agents among `ids` whose revision differs from the one in `revisions`. */
   dropChanged(ids: readonly string[], revisions: ReadonlyMap<string, number>): void {
     const asked = new Set(ids);
     this.#drop(({ row }) => asked.has(row.id) && revisions.get(row.id) !== row.revision);
@@ -98,7 +98,7 @@ export class Agents {
     return agent;
   }
 
-  /** Whether a refusal is to be checked: one of each kind and agent a second, so that floods of refused calls stay cheap. */
+  /** Whether to check a refusal: once a second for each agent and message, so that floods of calls stay cheap. */
   #mayBeOld(slug: string, error: unknown): boolean {
     if (!(error instanceof AgentRefusal)) return false;
     const reason = `${slug}: ${error.message}`;

@@ -5,14 +5,14 @@ import { admit, type Grant } from "./admit.ts";
 import type { Agents } from "./agents.ts";
 import { type Rights, readRights } from "./rights.ts";
 
-/** So many replies may be under way to one client at a time, in this process. */
+/** The most open replies to one client at a time, in this process. */
 export const streamLimit = 256;
 
 type Revoke = (refusal: EngineError) => void;
 
-/** A reply that is under way to a client. */
+/** An open reply to a client. */
 export interface Seat {
-  /** Called once if the client may not talk to the agent any more. */
+  /** Sets the function that is called once the client may not talk to the agent any more. */
   onRevoked(revoke: Revoke): void;
   leave(): void;
 }
@@ -22,7 +22,7 @@ interface Guest {
   revoke: Revoke;
 }
 
-/** The chat replies that are under way: streams until their end, others until they are there. */
+/** The open chat replies: a stream until its end, another reply until it is complete. */
 export class OpenStreams {
   readonly #counts = new Map<string, number>();
   readonly #guests = new Set<Guest>();
@@ -34,7 +34,7 @@ export class OpenStreams {
     this.#agents = agents;
   }
 
-  /** Takes a place of the client's. Throws the 429 when all are taken. */
+  /** Takes a seat for a reply to `client`. Throws the 429 when `streamLimit` seats are taken. */
   enter(client: string, grant: Grant): Seat {
     const count = this.#counts.get(client) ?? 0;
     if (count >= streamLimit) throw tooMany();
@@ -52,9 +52,9 @@ export class OpenStreams {
   }
 
   /**
-   * Drops cached agents that another process changed, and ends the replies to callers who would be refused now: a key
-   * that was replaced, a channel that was turned off, a session or a right that is gone. One query for all streams, and
-   * none while there is nothing to ask about. Call it every 2 seconds.
+   * Drops cached agents that another process changed, and ends the replies to callers who would be refused now, as after
+   * a replaced key, a channel turned off, or a lost session or permission. One query for all streams, none without
+   * streams and cached agents. Call it every 2 seconds.
    */
   async closeRevoked(): Promise<void> {
     const guests = [...this.#guests];
@@ -73,7 +73,7 @@ export class OpenStreams {
     for (const [slug, ofAgent] of changed) await this.#checkChanged(slug, ofAgent, rights);
   }
 
-  /** An agent that can't be loaded must not keep the streams of others open, nor its own. */
+  /** Checks the guests of a changed agent. A failed load ends their streams, unless it is a 503, and never rejects. */
   async #checkChanged(slug: string, guests: readonly Guest[], rights: Rights): Promise<void> {
     try {
       const agent = await this.#agents.reload(slug);
@@ -85,7 +85,7 @@ export class OpenStreams {
     }
   }
 
-  /** Admits a guest again, with the rights that a person has by now. */
+  /** Admits a guest again, with the present rights of a signed-in person. */
   #check(guest: Guest, agent: Grant["agent"] | null, rights: Rights): void {
     const {
       by,
@@ -106,7 +106,7 @@ export class OpenStreams {
   }
 }
 
-/** Throws the 401, 404 and 403 that a new call of the session would be answered. */
+/** The call with the session's present rights. Throws the 401, 404 or 403 that a new call of the session would get. */
 function asOfNow(ctx: Ctx, rights: Rights): Ctx {
   const membership = membershipNow(ctx, rights.standingOf(ctx));
   requirePermission(membership, "agent.playground:use");

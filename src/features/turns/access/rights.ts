@@ -2,11 +2,11 @@ import type { Ctx, Standing } from "../../../context.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Database } from "../../../db/client.ts";
 
-/** What callers' rights hang on, as it is now. */
+/** The present state of everything that callers' rights depend on. */
 export interface Rights {
-  /** By agent id; an agent that is gone has none. */
+  /** Revisions by agent id; a deleted agent has none. */
   revisions: ReadonlyMap<string, number>;
-  /** Of the token and in the organization of a call; undefined when the token is gone or expired. */
+  /** The standing of a call's token in its organization; undefined when the token is deleted or expired. */
   standingOf(ctx: Ctx): Standing | undefined;
 }
 

@@ -2,13 +2,13 @@ import type { Services } from "../../../context.ts";
 import type { Embedder, ModelSpec } from "../../../core/ports.ts";
 import { embeddingModels } from "../../../core/providers.ts";
 import { monthOf, settle } from "../budget/budget.ts";
-import { type Asking, modelSpec } from "./model.ts";
+import { type ModelOwner, modelSpec } from "./model.ts";
 
 /**
- * How an agent's memories are found by meaning: with the embedding model of its own provider, since nobody else is to
- * read them. Null where the database or the provider has none.
+ * The embedder for an agent's memories. It uses the agent's own provider, since no other one may read the memories. Null
+ * where the database has no vectors or the provider no embedding model.
  */
-export function embedderFor(services: Services, agent: Asking): Embedder | null {
+export function embedderFor(services: Services, agent: ModelOwner): Embedder | null {
   const { models, options } = services;
   const embed = models.embed;
   if (!options.vectors || !embed) return null;
@@ -28,21 +28,21 @@ export function embedderFor(services: Services, agent: Asking): Embedder | null 
   };
 }
 
-/** A provider's own may repeat a key, or what was to be embedded. */
+/** The engine's own message, since a provider's message may contain a key or the texts. */
 function inOurWords(error: unknown): Error {
   const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
   return new Error(`The embedding model gave no vectors${status === undefined ? "" : ` (status ${status})`}`);
 }
 
-/** At an address of its own a provider need not have the model. */
-function embeddingSpec(services: Services, agent: Asking): (ModelSpec & { least: number }) | null {
+/** The embedding model; null for a provider at the agent's own address, where the model may not exist. */
+function embeddingSpec(services: Services, agent: ModelOwner): (ModelSpec & { least: number }) | null {
   const own = modelSpec(services, agent);
   const found = embeddingModels[own.provider];
   return found === undefined || own.baseUrl !== undefined ? null : { ...own, ...found };
 }
 
-/** They cost so little that no tokens are held for them. */
-async function charge({ database, clock }: Services, { row }: Asking, used: number): Promise<void> {
+/** Records the tokens of an embedding. None are reserved before, since embeddings cost little. */
+async function charge({ database, clock }: Services, { row }: ModelOwner, used: number): Promise<void> {
   if (row.monthlyTokenBudget === null || used === 0) return;
   await settle(database, { agentId: row.id, month: monthOf(clock.now()), tokens: 0, used });
 }

@@ -17,29 +17,29 @@ import { loadTools } from "./tools.ts";
 
 export type AgentRow = typeof agents.$inferSelect;
 
-/** An agent as a turn needs it: decrypted, read once, true until its revision changes. */
+/** A decrypted copy of an agent and all its settings, valid until the agent's revision changes. */
 export interface LiveAgent {
   row: AgentRow;
   organizationSlug: string;
-  /** The only one whose agents may use the environment's keys under the policy `environmentKeys: first-organization`. */
+  /** Whether the policy `environmentKeys: first-organization` lets the agent use the environment's keys. */
   inFirstOrganization: boolean;
   secrets: ReadonlyMap<string, string>;
   web: WebConfig & { enabled: boolean };
   prompt: PreparedPrompt;
-  /** The moment as its prompt writes it. */
+  /** Formats a time, in milliseconds since the epoch, for the prompt. */
   datetime: (now: number) => string;
-  /** By the names that models see. */
+  /** The enabled tools, by the names that models see. */
   tools: ReadonlyMap<string, Tool>;
-  /** Those that are on, in their order. */
+  /** The enabled hooks, in their order. */
   hooks: readonly Hook[];
-  /** What prompt and tools take of a model's window, in bytes. */
+  /** The size of prompt and tools in the model's window, in bytes. */
   fixedBytes: number;
-  /** Of everything that shapes the prompt. */
+  /** A hash that changes with the prompt, the versions of the skills, and the tools as the model sees them. */
   fingerprint: string;
   scrub: Scrub;
 }
 
-/** Reads an agent by its slug; null when there is none. Its tools are those of this room and of `sources`. */
+/** Reads an agent by its slug; null when there is none. Its tools are those of `loadTools`, with those of `sources`. */
 export async function loadAgent(
   services: Services,
   slug: string,
@@ -85,10 +85,7 @@ export async function loadAgent(
   };
 }
 
-/**
- * The length of what every prompt begins with, and a fingerprint that changes with the prompt, with the version of any
- * skill, and with what the model is told of the tools.
- */
+/** Measures and fingerprints the fixed part of every prompt, with the tools. */
 async function describe(
   prompt: string,
   skills: readonly LoadedSkill[],

@@ -13,24 +13,24 @@ import {
 } from "../../../core/providers.ts";
 import type { agents } from "../../../db/schema.ts";
 
-/** What the choice of a model depends on. */
-export interface Asking {
+/** The part of an agent that the choice of a model depends on. */
+export interface ModelOwner {
   row: typeof agents.$inferSelect;
   secrets: ReadonlyMap<string, string>;
   inFirstOrganization: boolean;
 }
 
-/** Which model answers for an agent, and with which credentials, under the policies of this moment. */
-export function modelSpec(services: Services, agent: Asking): ModelSpec {
+/** The model that answers for an agent, with its credentials, under the current policies. */
+export function modelSpec(services: Services, agent: ModelOwner): ModelSpec {
   const environment = environmentOf(services, agent);
   return withCredentials(agent, environment, chooseModel(agent, environment, services.policies.values.defaultModel));
 }
 
 /**
- * Which model does an agent's background work: its `fastModel`, else the usual fast one of its provider, else its own.
- * A provider at an address of its own need not have the usual one.
+ * The model for an agent's background work: its `fastModel`, else the provider's usual fast model, else the agent's
+ * model. The usual one is skipped for a provider at the agent's own address, where it may not exist.
  */
-export function fastModelSpec(services: Services, agent: Asking): ModelSpec {
+export function fastModelSpec(services: Services, agent: ModelOwner): ModelSpec {
   const own = modelSpec(services, agent);
   const named = agent.row.fastModel === null ? null : splitModel(agent.row.fastModel);
   const usual = own.baseUrl === undefined ? fastModels[own.provider] : undefined;
@@ -39,10 +39,10 @@ export function fastModelSpec(services: Services, agent: Asking): ModelSpec {
   return withCredentials(agent, environmentOf(services, agent), { provider: named?.provider ?? own.provider, model });
 }
 
-const environmentOf = ({ options, policies }: Services, agent: Asking) =>
+const environmentOf = ({ options, policies }: Services, agent: ModelOwner) =>
   usableKeys(policies.values, options.environmentKeys, agent.inFirstOrganization);
 
-function withCredentials({ secrets }: Asking, environment: Keys, { provider, model }: Choice): ModelSpec {
+function withCredentials({ secrets }: ModelOwner, environment: Keys, { provider, model }: Choice): ModelSpec {
   const keyName = apiKeySecret(provider);
   const baseUrl = secrets.get(baseUrlSecret(provider));
   // The environment's key goes to the environment's address only: an agent's own address must not collect it.
@@ -62,8 +62,8 @@ interface Choice {
   model: string;
 }
 
-/** The agent's choice, else the installation's, else what there are keys for. */
-function chooseModel({ row, secrets }: Asking, environment: Keys, defaultModel: string | null): Choice {
+/** The agent's choice, else the installation's default, else the first provider with a key. */
+function chooseModel({ row, secrets }: ModelOwner, environment: Keys, defaultModel: string | null): Choice {
   const named = row.provider !== null && isProviderName(row.provider) ? row.provider : null;
   const preset = defaultModel === null ? null : splitModel(defaultModel);
   const provider = named ?? preset?.provider ?? firstConfigured(secrets, environment);
@@ -71,7 +71,7 @@ function chooseModel({ row, secrets }: Asking, environment: Keys, defaultModel: 
   return { provider, model: row.model ?? usual ?? "default" };
 }
 
-/** The first provider that has a key and a model of its own to begin with, else the built-in one. */
+/** The first provider with a key and a default model, else the built-in `demo`. */
 function firstConfigured(secrets: Keys, environment: Keys): ProviderName {
   const hasKey = (provider: ProviderName) =>
     secrets.has(apiKeySecret(provider)) || environment.has(apiKeySecret(provider));

@@ -1,11 +1,11 @@
 import type { S3Secret } from "../../../core/s3.ts";
 
-/** Secrets that say where files lie, and open nothing. */
+/** Secrets that name the place of files; they give no access. */
 const places: ReadonlySet<string> = new Set(["s3_region", "s3_bucket"] satisfies S3Secret[]);
 
 /**
- * The texts that no reply may hold: the values of secrets. Of an address only its user and password count, since the
- * rest of it stands in ordinary answers, which would be full of marks.
+ * The texts that no reply may contain: the values of secrets. Of a base URL only user and password count, since
+ * ordinary replies contain the rest of a URL, and scrubbing would cut it out.
  */
 export function secretTexts(secrets: ReadonlyMap<string, string>): string[] {
   return [...secrets].flatMap(([key, value]) => {
@@ -14,7 +14,7 @@ export function secretTexts(secrets: ReadonlyMap<string, string>): string[] {
   });
 }
 
-/** User and password as the address has them and decoded; all of a value that is no address. */
+/** User and password of a URL, encoded and decoded; the whole value when it is no URL. */
 function credentialsIn(address: string): string[] {
   const url = URL.parse(address);
   if (!url) return [address];

@@ -28,21 +28,21 @@ interface Agent {
 interface Parts {
   skills: readonly LoadedSkill[];
   hooks: readonly { toolName: string }[];
-  /** Of features that stand above this room. */
+  /** The tools of features above this one. */
   sources: readonly ToolSource[];
   embedder: () => Embedder | null;
 }
 
 interface AgentTools {
-  /** By the names that models see. */
+  /** The enabled tools, by the names that models see. */
   tools: Map<string, Tool>;
-  /** A tool by its canonical name, whether it is on for the model or not; null when the agent can't have it. */
+  /** A tool by its canonical name, enabled for the model or not; null when the agent can't have the tool. */
   find: (name: string) => Tool | null;
-  /** What they must not say. */
+  /** Secret values of skills and plugins, which no reply may contain. */
   secrets: string[];
 }
 
-/** The tools that are on for an agent with these skills, and those that its hooks call. */
+/** The tools that are enabled for an agent, and `find` for the tools that its hooks call. */
 export async function loadTools(
   services: Services,
   agent: Agent,
@@ -70,7 +70,7 @@ export async function loadTools(
   const required = new Set(skills.flatMap(({ requiredTools }) => requiredTools));
   const enabled = all.flatMap((tool) => {
     const setting = settings.get(tool.name);
-    // What a skill turned on is on as long as the skill is served.
+    // A tool that a skill enabled stays enabled while the agent has the skill.
     const on = setting?.chosen || (setting?.bySkill && required.has(tool.name));
     return on ? [{ ...tool, needsApproval: setting.needsApproval }] : [];
   });
