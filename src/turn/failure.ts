@@ -2,17 +2,17 @@ import { APICallError } from "@ai-sdk/provider";
 import { EngineError } from "../core/errors.ts";
 import type { Failure } from "./types.ts";
 
-/** Longer than this nobody waits inside a turn: the caller is told to come back. */
+/** The longest wait inside a turn, in milliseconds; a provider that asks for more makes the turn fail with `Retry-After`. */
 const longestWaitMs = 10_000;
 
-/** What a caller is told to wait when the provider does not say. */
+/** The `Retry-After` of a provider's 429 that names none, in seconds. */
 const defaultRetrySeconds = 5;
 const longestRetrySeconds = 86_400;
 
 /** The provider's filter let nothing of a reply through. Its message is for the log. */
 export class Blocked extends Error {}
 
-/** What the error of a turn means to the caller. Its own words stay in `cause`, for the log. */
+/** Classifies an error for the caller. The error's own words stay in `cause`, for the log. */
 export function classifyFailure(error: unknown): Failure {
   if (error instanceof EngineError && (error.code === "unavailable" || error.code === "too-large")) {
     return { code: error.code, message: error.message, cause: error };
@@ -51,7 +51,7 @@ export function isRetryable(error: unknown): boolean {
   return (APICallError.isInstance(error) && error.isRetryable) || isNetworkError(error);
 }
 
-/** How long to wait before the next attempt: what the provider asks for, else half a second, then a whole one. */
+/** The wait before the next attempt: the provider's own, else half a second, then a whole one. */
 export function retryDelayMs(error: unknown, attempt: number): number {
   return retryAfterMs(error) ?? 500 * 2 ** (attempt - 1);
 }
@@ -78,7 +78,7 @@ const wordedStatus: Readonly<Record<string, number>> = {
   service_unavailable: 503,
 };
 
-/** The HTTP status of an error, or the one that its words stand for; undefined for what is none. */
+/** The HTTP status of an error, or the status that its words stand for; undefined when it has neither. */
 function statusOf(error: unknown): number | undefined {
   if (APICallError.isInstance(error)) return asStatus(error.statusCode);
   const fields = fieldsOf(error);

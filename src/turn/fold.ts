@@ -14,7 +14,7 @@ import type {
   Usage,
 } from "./types.ts";
 
-/** What the results of all calls of a turn may have together, as JSON: they are stored, shown, and sent to the model. */
+/** The limit of all results of a turn together, as JSON, since they are stored, shown and sent to the model. */
 const longestResults = 4 * 1024 * 1024;
 
 const tooLong = {
@@ -24,13 +24,13 @@ const tooLong = {
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 
-/** What became of a turn so far. */
+/** Accumulates the steps, texts and messages of a running turn. */
 export class TurnFold {
-  /** What the turn adds to the transcript: each call in it has its result. */
+  /** The messages that the turn adds to the transcript; each call among them has its result. */
   readonly messages: ModelMessage[] = [];
-  /** What the model has to see of this turn. */
+  /** The messages of this turn that the next model call has to see. */
   readonly prompt: ModelMessage[];
-  /** What the model is told before the user's message. */
+  /** Text of hooks that the model reads before the user's message. */
   context: string | null;
   readonly hooks: HookExecution[] = [];
   readonly #steps: Step[] = [];
@@ -44,7 +44,7 @@ export class TurnFold {
   #uncountedCalls = 0;
   #uncountedLength = 0;
   #lastCallTokens = 0;
-  /** What the turn added to the prompt, and what of it came after the last call, in UTF-16 units. */
+  /** The length that the turn added to the prompt, and the part of it behind the last call, in UTF-16 units. */
   #addedLength = 0;
   #unseenLength = 0;
   #resultsLength = 0;
@@ -74,7 +74,7 @@ export class TurnFold {
     if (this.#firstOutputMs === null && step.produced) this.#firstOutputMs = this.#clock.now() - this.#startedAt;
   }
 
-  /** Takes what became of a call; answers what is made of it. */
+  /** Takes the answer to a call; gives it back as it is stored, which may be shorter. */
   answer(call: ToolCall, result: Answer): Answer {
     const length = JSON.stringify(wireResult(result)).length;
     const fits = this.#resultsLength + length <= longestResults;
@@ -103,14 +103,14 @@ export class TurnFold {
     else this.prompt.push(results);
   }
 
-  /** Closes a step at calls that wait for a decision; answers what `Continued.messages` will have to be. */
+  /** Closes a step at calls that wait for a decision; gives the messages that `Continued.messages` needs. */
   suspend(step: StepFold): ModelMessage[] {
     const { results } = this.#close(step, "approval");
     const said = step.message(() => true);
     return [...this.prompt, ...(said ? [said] : []), ...(results ? [results] : [])];
   }
 
-  /** Keeps what an unfinished step has produced. `aborted`: it did not fail, it was left. */
+  /** Adds what an unfinished step produced. `aborted`: the step was left, not failed. */
   breakOff(aborted: boolean): void {
     if (this.#step?.produced) this.#close(this.#step, "error");
     // Its prompt was sent all the same.
@@ -127,13 +127,13 @@ export class TurnFold {
     return this.#firstOutputMs !== null;
   }
 
-  /** What the turn brings along for one more model call. */
+  /** The size of one more model call, for the budget. */
   get nextCall(): NextCall {
     const counted = this.#lastCallTokens > 0;
     return { countedTokens: this.#lastCallTokens, length: counted ? this.#unseenLength : this.#addedLength };
   }
 
-  /** Puts another reply in the place of what the model said, everywhere. */
+  /** Replaces the model's text by a hook's, in all that is stored and shown. */
   replaceText({ text, hookId }: Reply): void {
     this.#replacedBy = hookId;
     if (text === this.text) return;
@@ -225,7 +225,7 @@ function withoutText(message: ModelMessage): ModelMessage {
   return { ...message, content: message.content.filter(({ type }) => type !== "text") };
 }
 
-/** What is kept of a call until a person has decided about it. */
+/** The stored form of a call that waits for a person's decision. */
 export function pendingCall({ id, name, tool, shown }: ToolCall): PendingCall {
   return { toolCallId: id, modelName: name, toolName: tool, args: shown };
 }

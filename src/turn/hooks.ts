@@ -11,10 +11,10 @@ export function isBuffered(hooks: readonly Hook[]): boolean {
 
 const replacesReply = ({ event, mutates }: Hook) => event === "response_generated" && mutates;
 
-/** So much of each result the model is told, in characters: nobody counted it when the prompt was measured. */
+/** The most of each result that the model reads, in characters, since the measured prompt did not include it. */
 const longestResult = 16_000;
 
-/** What is said to the model of the results of hooks that ran before it. */
+/** Tells the model the results of hooks that ran before it; null when there are none. */
 export function hookContext(executions: readonly HookExecution[]): string | null {
   const said = executions.filter(({ success, result }) => success && result !== null);
   if (said.length === 0) return null;
@@ -37,7 +37,7 @@ export interface Reply {
 }
 
 /**
- * Runs the hooks of an event one after the other, as they are ordered, and answers what became of each. A failure is
+ * Runs the hooks of an event one after the other, as they are ordered, and yields the execution of each. A failure is
  * noted and the rest goes on (decisions §4, "Hooks"); once the turn is aborted, none is begun.
  */
 export async function* runHooks(
@@ -75,7 +75,7 @@ async function runHook(
   const tools = new Map(tool ? [[toolName, { ...tool, timeoutMs: undefined }]] : []);
   const make = (args: JsonValue) => {
     const call = { id: `hook_${id}`, name: toolName, tool: toolName, args, shown: args };
-    // Whoever set the hook up has decided about its calls.
+    // The operator decided about its calls by making the hook.
     return callTool({ ...input, tools, limits }, call, { signal, clock, approved: true });
   };
   const filled = fillAll(hook.args, valuesOf(input, replyText));
@@ -93,7 +93,7 @@ async function runHook(
   };
 }
 
-/** What placeholders may name, beside `state.` with a key (decisions §4, "Hooks"). */
+/** The names of placeholders, beside `state.` with a key (decisions §4, "Hooks"). */
 export const placeholderNames = [
   "instance.slug",
   "conversation.id",
@@ -108,7 +108,7 @@ export const statePrefix = "state.";
 
 type Values = (name: string) => string | null;
 
-/** What the placeholders of a hook's arguments stand for; null for what is none. */
+/** The values of a hook's placeholders by name; null for a name that is no placeholder. */
 function valuesOf({ agent, conversationRef, origin, fresh, state }: HookScope, reply: string): Values {
   const values: Record<(typeof placeholderNames)[number], string> = {
     "instance.slug": agent.slug,
@@ -127,7 +127,7 @@ function valuesOf({ agent, conversationRef, origin, fresh, state }: HookScope, r
   };
 }
 
-/** What placeholders may stand for in one hook's arguments, in characters: each may name the whole message many times. */
+/** The limit of all filled-in values of one hook, in characters: each placeholder may repeat the whole message. */
 const longestFilled = 1024 * 1024;
 
 const tooLong = {
@@ -148,7 +148,7 @@ function fillAll(args: JsonObject, values: Values): JsonValue | null {
   return within ? filled : null;
 }
 
-/** One of ours by its name; first, one that stands for a secret, which is the tool's to fill in. */
+/** A placeholder of a secret, which the tool fills in, or else one of the named placeholders. */
 const placeholder = /(\{\{skill_env\.(?:(?!\{\{)[\s\S]){1,1024}?\}\})|\{\{\s*([a-z]+\.[^{}]{1,128}?)\s*\}\}/g;
 
 /** Fills in every string of a value, in one pass: nothing that was filled in is filled in itself. */
@@ -160,8 +160,8 @@ function fill(value: JsonValue, values: Values): JsonValue {
 }
 
 /**
- * Only whoever wrote the arguments may name a secret: one that comes about by what is filled in, in whole or in part,
- * is broken up.
+ * Only the author of the arguments may name a secret: a secret's placeholder that arises from filled-in values, in whole
+ * or in part, is broken up.
  */
 function fillText(text: string, values: Values): string {
   let filled = "";

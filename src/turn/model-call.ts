@@ -6,7 +6,7 @@ import { watch } from "./watchdog.ts";
 /** Time that ran out here. Its message is shown to the caller. */
 export class OutOfTime extends Error {}
 
-/** One call of the model as a sequence of parts; what it is waiting for ends with the signal, even if the provider ignores it. */
+/** One call of the model as a sequence of parts. Each wait ends with the signal, even if the provider ignores the signal. */
 export class ModelCall {
   readonly #controller = new AbortController();
   readonly #watchdog;

@@ -1,14 +1,14 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import type { ModelMessage, TurnInput } from "./types.ts";
 
-/** What the model has to see of a turn that has begun. */
+/** The messages of a running turn that the model has to see. */
 interface SoFar {
   /** Told before the user's message; null for nothing. */
   context: string | null;
   prompt: readonly ModelMessage[];
 }
 
-/** The call for the next step. In the last one the model may no longer ask for tools, so that it answers with what it has. */
+/** The options of the next model call. The last step's call allows no tools, so that the model answers. */
 export function callOptions(input: TurnInput, { context, prompt }: SoFar, last: boolean): LanguageModelV4CallOptions {
   const { settings } = input;
   return {

@@ -13,7 +13,7 @@ import type { AbortReason, Continued, HookEvent, TurnEvent, TurnInput, TurnOutco
 /** How often one model call is tried while nothing came out of it. */
 const attempts = 3;
 
-/** Of one step, so many calls are heeded: each may be another agent's whole turn, or a request to somebody else. */
+/** The most calls of one step that are made: each may be another agent's whole turn or a request to a third party. */
 const mostCalls = 64;
 
 const tooMany: ToolResult = {
@@ -120,7 +120,7 @@ export async function* run(
   } catch (error) {
     const cause = controller.signal.aborted ? controller.signal.reason : error;
     turn.breakOff(controller.signal.aborted);
-    // Nobody was shown it, and nobody had a say about it.
+    // A held-back text was never shown, and no hook approved it.
     if (buffered) turn.replaceText({ text: "", hookId: null });
     if (isAbortReason(cause)) return { ...turn.outcome(), status: "aborted", reason: cause };
     const failure =
@@ -131,12 +131,12 @@ export async function* run(
   } finally {
     cancelLimit();
     signal.removeEventListener("abort", forward);
-    // Whatever is still under way upstream (a tool, a stream) has nobody left to answer to.
+    // Ends the tools and streams that are still under way.
     controller.abort("stop" satisfies AbortReason);
   }
 }
 
-/** What the parts of a run share. */
+/** The context that the parts of a run share. */
 interface Work {
   input: TurnInput;
   turn: TurnFold;
@@ -144,7 +144,7 @@ interface Work {
   clock: Clock;
 }
 
-/** What is done before the model hears of the message; its results are told to the model. */
+/** Runs the hooks before the model, which reads their results. */
 async function* prepareReply(work: Work): AsyncGenerator<TurnEvent> {
   const executions = [
     ...(yield* noteHooks(work, "conversation_start")),
@@ -154,7 +154,7 @@ async function* prepareReply(work: Work): AsyncGenerator<TurnEvent> {
   work.turn.context = hookContext(executions);
 }
 
-/** What is done about a reply that is complete. */
+/** Runs the hooks of a complete reply. */
 async function* concludeReply(work: Work, buffered: boolean): AsyncGenerator<TurnEvent> {
   const reply: Reply = { text: work.turn.text, hookId: null };
   if (buffered) yield* sayReply(work, reply);
@@ -162,7 +162,7 @@ async function* concludeReply(work: Work, buffered: boolean): AsyncGenerator<Tur
   yield* noteHooks(work, "response_sent", reply);
 }
 
-/** Says a reply that was held back once its hooks have run; what is told of them follows the text (spec, the events). */
+/** Yields a held-back reply once its hooks have run; their events follow the text (spec, the event table). */
 async function* sayReply(work: Work, reply: Reply): AsyncGenerator<TurnEvent> {
   const told: TurnEvent[] = [];
   for await (const event of noteHooks(work, "response_generated", reply)) told.push(event);
@@ -210,7 +210,7 @@ async function* answerDecided(work: Work, { decided }: Continued): AsyncGenerato
 
 type Emit = (event: TurnEvent) => void;
 
-/** Makes all calls at once; yields what they tell, and each one's result as it comes. */
+/** Makes all calls at once; yields the events that tools emit, and each result as it comes. */
 async function* makeCalls(
   { turn, clock }: Work,
   calls: readonly ToolCall[],
@@ -243,7 +243,7 @@ async function* makeCalls(
   }
 }
 
-/** A stream that ends without a finish reason was cut off; an empty one is no reply, and nor is what a filter emptied. */
+/** Throws for a stream that ended without a finish reason, with an error, or emptied by the provider's filter. */
 function requireFinish(step: StepFold): void {
   if (!step.finish?.stated) throw new Error("The provider's stream ended without a finish reason");
   if (step.finish.reason === "error") throw new Error("The provider's stream finished with an error");

@@ -1,19 +1,19 @@
 import type { JsonObject, JsonValue } from "../core/json.ts";
 import { storable } from "../core/text.ts";
 
-/** What a conversation's state may take, as JSON in UTF-8 (decisions §5). */
+/** The limit of a conversation's state in bytes, as JSON in UTF-8 (decisions §5). */
 export const stateLimit = 64 * 1024;
 
 /** Stored, and out of reach of tools, hooks and prompts: only a context mapping writes it. */
 export const privateKey = "_private";
 
-/** What a turn changed: the rest may have been changed by others meanwhile. */
+/** The keys that a turn changed. Others may have changed the remaining keys meanwhile. */
 export interface StateChanges {
   set: JsonObject;
   removed: string[];
 }
 
-/** The state of a conversation while a turn runs, for everybody who may change it. */
+/** The state of a conversation while a turn runs; tools and hooks change it. */
 export class TurnState {
   readonly #values: Map<string, JsonValue>;
   readonly #changed = new Set<string>();
@@ -43,7 +43,7 @@ export class TurnState {
     this.#changed.add(key);
   }
 
-  /** All but what is private. */
+  /** The state without `_private`. */
   visible(): JsonObject {
     return Object.fromEntries([...this.#values].filter(([key]) => key !== privateKey));
   }

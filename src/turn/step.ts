@@ -19,9 +19,9 @@ export interface ToolCall {
   /** Canonical, for everyone but the model. */
   tool: string;
   args: JsonValue;
-  /** The same for everyone but the tool: without what is secret. */
+  /** The arguments without secrets, for everyone but the tool. */
   shown: JsonValue;
-  /** Set when the arguments are no JSON: what to tell the model. */
+  /** The error for the model when the arguments are no JSON. */
   malformed?: string;
   providerOptions?: SharedV4ProviderMetadata;
 }
@@ -31,7 +31,7 @@ interface OpenBlock {
   clean: ScrubStream;
 }
 
-/** What a turn says and thinks: a secret may lie across two deltas, two blocks, or two steps. */
+/** The texts of a turn, scrubbed: a secret may lie across two deltas, two blocks, or two steps. */
 export type Speech = Readonly<Record<Block["type"], ScrubStream>>;
 
 export const speech = (scrub: Scrub): Speech => ({ text: scrub.stream(), reasoning: scrub.stream() });
@@ -48,7 +48,7 @@ interface Finish {
 
 type Part<Type extends LanguageModelV4StreamPart["type"]> = Extract<LanguageModelV4StreamPart, { type: Type }>;
 
-/** What one model call may say: far more than any model does, far less than a process can hold for many turns. */
+/** The longest output of one model call: above what models give, below what a process can hold for many turns. */
 const longestStep = 4_000_000;
 
 /** Providers' ids of calls are far shorter. */
@@ -123,7 +123,7 @@ export class StepFold {
     }
   }
 
-  /** What is replayed to the model, in its own order: its blocks verbatim, and those of its calls that `answered` has. */
+  /** The message for the model's transcript, in the model's order: blocks verbatim, and the calls that `answered` has. */
   message(answered: (call: ToolCall) => boolean): ModelMessage | null {
     const content = this.#said.flatMap((part): AssistantPart[] => {
       if ("text" in part) return part.text !== "" || part.providerOptions ? [part] : [];
@@ -193,7 +193,7 @@ export class StepFold {
     const { scrub, tools } = this.#input;
     const known = tools.get(toolName);
     const tool = known?.name ?? scrub(toolName);
-    // Some models call every call the same: who decides about one must not mean another.
+    // Some models give every call the same id: a decision about one call must not reach another.
     const taken = known?.needsApproval || this.calls.some(({ id }) => id === toolCallId);
     const odd = toolCallId.length > longestId || scrub(toolCallId) !== toolCallId;
     const id = taken || odd ? `call_${randomHex(24)}` : toolCallId;
@@ -239,7 +239,7 @@ export class StepFold {
   }
 }
 
-/** What was held back of a block that is over. */
+/** Text that was held back of a block that is over. */
 function sayRest({ block, clean }: OpenBlock): string {
   const text = clean.flush();
   block.text += text;
@@ -267,7 +267,7 @@ function parseArguments(input: string): Pick<ToolCall, "args" | "malformed"> {
   if (input.trim() === "") return { args: {} };
   try {
     const args = JSON.parse(input) as JsonValue;
-    // Deeper values break whoever writes them down again.
+    // Deeper values break `JSON.stringify`.
     return isDeeperThan(args, 200) ? { args: "", malformed: "The arguments are nested too deeply" } : { args };
   } catch {
     return { args: input, malformed: "The arguments are not valid JSON" };

@@ -4,7 +4,7 @@ import { clip } from "../core/text.ts";
 import type { ToolCall } from "./step.ts";
 import type { JsonValue, TurnEvent, TurnInput } from "./types.ts";
 
-/** How a call ended: its result for the callers, or the text of what went wrong, for the model to read and go on. */
+/** How a call ended: with a result, or with an error text that the model reads before it goes on. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: string };
 
 /** A result, and how long it took. */
@@ -15,14 +15,14 @@ export function wireResult(result: ToolResult): JsonValue {
   return result.ok ? result.value : { error: result.error };
 }
 
-/** Whether a person has to decide about a call before it is made. Nobody can about what nobody may see. */
+/** Whether a person has to decide about a call before it is made. A call with a secret in its arguments can't be shown. */
 export function needsApproval({ tools }: TurnInput, call: ToolCall): boolean {
   return call.malformed === undefined && !holdsSecret(call) && (tools.get(call.name)?.needsApproval ?? false);
 }
 
 const holdsSecret = ({ args, shown }: ToolCall) => shown !== args;
 
-/** What a model hears of a call that nobody can approve. */
+/** The error that the model reads of a call that nobody can approve. */
 const unapproved = (call: ToolCall) =>
   holdsSecret(call)
     ? "A person has to approve this, and may not see the secret in its arguments: use its placeholder, or leave it out"
@@ -34,7 +34,7 @@ export type ToolScope = Pick<TurnInput, "conversation" | "limits" | "origin" | "
 interface CallOptions {
   signal: AbortSignal;
   clock: Clock;
-  /** Whether somebody decided that it may be made. */
+  /** Whether a person, or the operator by a hook, decided that the call may be made. */
   approved?: boolean;
   emit?: (event: TurnEvent) => void;
 }
@@ -46,7 +46,7 @@ const ignore = () => {};
 
 /**
  * The one wrapper around every tool: knows it, validates its arguments, cuts it off at the time-out even when it
- * ignores its signal, and blots secrets out of what it says. It never rejects.
+ * ignores its signal, and blots secrets out of its result. `callTool` never rejects.
  */
 export async function callTool(
   input: ToolScope,
@@ -97,7 +97,7 @@ function cutOff(controller: AbortController, signal: AbortSignal, clock: Clock, 
       signal.removeEventListener("abort", onAbort);
     };
   });
-  // Whoever loses the race must not become an unhandled rejection.
+  // A promise that loses the race must not become an unhandled rejection.
   passed.catch(() => {});
   return { passed, release: () => release() };
 }

@@ -44,7 +44,7 @@ export interface ToolContext {
   origin: Origin;
   /** Null: nothing of the turn is stored, and nothing may be on its behalf. */
   conversation: { readonly id: string } | null;
-  /** Tells whoever follows the turn what happens in the call. */
+  /** Adds an event of the call to the turn's events. */
   emit(event: TurnEvent): void;
 }
 
@@ -67,7 +67,7 @@ export interface Tool {
   /** The arguments as the tool wants them; throws an `Error` whose message tells the model what is wrong. */
   validate(args: unknown): unknown;
   execute(args: unknown, context: ToolContext): Promise<JsonValue>;
-  /** What a result of it says in words, where the result as a whole is no text; null for nothing. */
+  /** The text in a result that is no text as a whole; null when there is none. */
   textOf?(result: JsonValue): string | null;
 }
 
@@ -87,7 +87,7 @@ export interface Hook {
   timeoutMs: number;
 }
 
-/** What became of a hook. */
+/** One run of a hook. */
 export interface HookExecution {
   hookId: string;
   event: HookEvent;
@@ -109,10 +109,10 @@ export interface PendingCall {
   args: JsonValue;
 }
 
-/** What became of a call that waited. */
+/** A person's decision about a call that waited. */
 interface Decision {
   approved: boolean;
-  /** Nobody decided in time. */
+  /** The time to decide passed. */
   expired?: boolean;
   reason: string | null;
 }
@@ -121,7 +121,7 @@ interface Decision {
 export interface Continued {
   /** The model's own messages since the user's, verbatim, with all calls and the results there are. */
   readonly messages: readonly ModelMessage[];
-  /** What the model was told before the user's message. */
+  /** Text of hooks that the model read before the user's message. */
   readonly context?: string;
   readonly decided: readonly (PendingCall & Decision)[];
 }
@@ -151,7 +151,7 @@ export interface TurnInput {
   readonly hooks: readonly Hook[];
   readonly limits: Limits;
   readonly state: TurnState;
-  /** Asks for tokens for one more model call; rejects with an `EngineError` when there are none. Null: nobody counts. */
+  /** Reserves tokens for one more model call; rejects with an `EngineError` when there are none. Null: no budget. */
   readonly reserve: ((soFar: Consumption, next: NextCall) => Promise<void>) | null;
   /** Blots the agent's secrets out of a text. */
   readonly scrub: Scrub;
@@ -165,7 +165,7 @@ export interface Usage {
   completionTokens: number;
 }
 
-/** What happens in a turn, in order: the one thing that every door, the bus and the tracer consume. */
+/** The events of a turn, in order: doors and observers consume nothing else. */
 export type TurnEvent =
   | { type: "hook-execution"; execution: HookExecution }
   | { type: "step-start"; index: number; stepType: StepType }
@@ -223,22 +223,22 @@ export interface Failure {
   retryAfterSeconds?: number;
 }
 
-/** What model calls took, as far as their provider said. */
+/** The tokens that model calls took, as far as their provider said. */
 export interface Consumption {
   usage: Usage;
-  /** What the first of them took in; 0 when the provider did not say. */
+  /** Prompt tokens of the first call; 0 when the provider did not say. */
   contextTokens: number;
-  /** Those that were made, did not fail, and of which the provider did not say what they took. */
+  /** Calls that did not fail and whose tokens the provider did not tell. */
   uncountedCalls: number;
-  /** What these said, and what the turn had added to their prompts before, in UTF-16 units. */
+  /** The output of these calls, and what the turn had added to their prompts before, in UTF-16 units. */
   uncountedLength: number;
 }
 
-/** What a turn brings along for one more model call. */
+/** The size of one more model call. */
 export interface NextCall {
-  /** What the last one took in and said; 0 when the provider did not say. */
+  /** Tokens of the last call's prompt and output; 0 when the provider did not say. */
   countedTokens: number;
-  /** What came to the prompt after that, or after the turn's first prompt, in UTF-16 units. */
+  /** The length added to the prompt after that call, or after the turn's first prompt, in UTF-16 units. */
   length: number;
 }
 
@@ -266,7 +266,7 @@ interface Outcome extends Consumption {
 export type TurnOutcome = Outcome &
   (
     | { status: "done" }
-    /** Stopped at calls that a person decides about; what `Continued` has to have is in `suspended` and `context`. */
+    /** The turn stopped at calls that a person decides about; `suspended` and `context` are what `Continued` needs. */
     | { status: "approval"; pending: PendingCall[]; suspended: ModelMessage[]; context: string | null }
     | { status: "failed"; failure: Failure }
     | { status: "aborted"; reason: AbortReason }
