@@ -22,7 +22,8 @@ interface RelayOptions {
   start(signal: AbortSignal): Promise<AsyncGenerator<TurnEvent, TurnOutcome>>;
   /** Called with every event, in order. Must not throw. */
   tell(event: TurnEvent): void;
-  record(outcome: TurnOutcome): Promise<void>;
+  /** Answers the outcome as it stands: newer messages may have superseded the turn. */
+  record(outcome: TurnOutcome): Promise<TurnOutcome>;
 }
 
 /** Runs a turn to its end, with or without listeners, and records it. */
@@ -46,8 +47,7 @@ export function relay(options: RelayOptions): Relay {
     } catch (error) {
       outcome = unstarted(controller.signal, error);
     }
-    await record(outcome);
-    return outcome;
+    return record(outcome);
   };
   const ended = pump();
   // Without this, a turn that cannot be recorded after its client left would be an unhandled rejection.

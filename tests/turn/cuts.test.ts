@@ -111,10 +111,19 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
     },
     tell: (event) => listener?.event?.(event),
     record: async (outcome) => {
-      const nothing = { work: [], measured: null, charged: 0, debug: null, continued: null, fileIds: [] };
+      const nothing = {
+        work: [],
+        measured: null,
+        charged: 0,
+        debug: null,
+        continued: null,
+        alongside: null,
+        fileIds: [],
+      };
       const whose = { turnId: "turn-1", owner: "owner-1", origin: input.origin, fresh: ["Hello"], stored: true };
       const replyKept = (await record(takingAll(recorded), { ...whose, ...nothing, outcome }))?.replyKept ?? false;
       listener?.ended?.({ outcome, replyKept });
+      return outcome;
     },
   });
   listener = replays.started(startedTurn(turn));

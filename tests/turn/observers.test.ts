@@ -61,6 +61,7 @@ async function observed(
     record: async (outcome) => {
       recorded.push(outcome);
       audience.ended({ outcome, replyKept: true });
+      return outcome;
     },
   });
   audience.start(observers, startedTurn(), own.listener);

@@ -23,7 +23,10 @@ function relayed(
       events.push(event);
       onEvent(event);
     },
-    record: async (outcome) => void recorded.push(outcome),
+    record: async (outcome) => {
+      recorded.push(outcome);
+      return outcome;
+    },
   });
   return { turn, recorded, events };
 }
@@ -71,7 +74,10 @@ test("after output nobody's leaving stops the turn, and what it says is told on"
 
 test("a turn that cannot start is a failure, one that is aborted while it waits is aborted; both are recorded", async () => {
   const recorded: TurnOutcome[] = [];
-  const record = async (outcome: TurnOutcome) => void recorded.push(outcome);
+  const record = async (outcome: TurnOutcome) => {
+    recorded.push(outcome);
+    return outcome;
+  };
   const tell = () => {};
   const failing = relay({ rule: "always-finish", record, tell, start: () => Promise.reject(new Error("no model")) });
   expect(await failing.ended).toMatchObject({

@@ -33,6 +33,8 @@ export type { OpenStreams, Seat } from "./access/open-streams.ts";
 export type { LiveAgent } from "./agent/load.ts";
 /** Records a person's decision about a waiting call. */
 export { decide } from "./approvals/decide.ts";
+/** Rows of a messenger that are written with the end of its turn. */
+export type { Alongside } from "./end/alongside.ts";
 /** Tells a caller how a turn ended. */
 export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";

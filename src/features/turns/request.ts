@@ -1,5 +1,6 @@
 import type { DisconnectRule } from "../../turn/relay.ts";
 import type { Continued, JsonObject, ModelMessage, Origin } from "../../turn/types.ts";
+import type { AlongsideOf } from "./end/alongside.ts";
 import type { Suspended } from "./end/record.ts";
 import type { Idempotency, Opening } from "./place/open.ts";
 
@@ -30,6 +31,8 @@ export interface TurnRequest {
   requestId: string;
   throttle: Opening["throttle"];
   idempotency?: Idempotency | null;
+  /** Rows of the door's that are written with the turn's end; absent for none. */
+  alongside?: AlongsideOf;
   /** The turn that this one continues after an approval, and the decisions about its calls; absent for other turns. */
   continued?: Continued & { turnId: string; suspended: Suspended };
 }

@@ -63,17 +63,11 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
       record: async (outcome) => {
         let others = true;
         try {
-          const { workAt, replyKept, othersWait } = await finish(services, {
-            turnId,
-            owner,
-            request,
-            taken,
-            begun,
-            outcome,
-          });
-          others = othersWait;
-          if (workAt !== null) onWork(workAt);
-          audience.ended({ outcome, replyKept });
+          const finished = await finish(services, { turnId, owner, request, taken, begun, outcome });
+          others = finished.othersWait;
+          if (finished.workAt !== null) onWork(finished.workAt);
+          audience.ended(finished);
+          return finished.outcome;
         } catch (error) {
           audience.ended({ unrecorded: asEngineError(error) });
           throw error;

@@ -9,6 +9,7 @@ import type { Begun } from "../begin.ts";
 import { tokensTaken } from "../budget/estimate.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
+import { superseded } from "./alongside.ts";
 import { describeCause } from "./cause.ts";
 import { type Recording, record, type Work } from "./record.ts";
 
@@ -26,6 +27,8 @@ interface Ended {
 const [restMs, titleMs] = [30_000, 2_000];
 
 interface Finished {
+  /** As it stands: newer messages may have superseded the turn. */
+  outcome: TurnOutcome;
   /** Whether other turns of the conversation wait. */
   othersWait: boolean;
   /** When the first work that it left for the background is due, in milliseconds since the epoch; null for none. */
@@ -56,11 +59,15 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
       debug: agent.row.debugEnabled && begun ? debugOf(taken, begun) : null,
       continued: continued?.suspended ?? null,
+      alongside: request.alongside?.(outcome) ?? null,
     };
     // The caller has the text already. The lease is renewed meanwhile.
     const recorded = await patiently(clock, () => record(services.database, recording));
     if (!recorded) throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
-    return { ...recorded, workAt: work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime())) };
+    const { wasSuperseded, ...known } = recorded;
+    if (wasSuperseded) return { ...known, outcome: superseded(outcome), workAt: null };
+    const workAt = work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime()));
+    return { ...known, outcome, workAt };
   } catch (err) {
     log.error({ turnId, requestId, err }, "A turn could not be recorded");
     throw err;

@@ -2,7 +2,18 @@ import { type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { assign, column, fields, insertInto, type JsonRow, jsonRows, type RowOf } from "../../../db/fragments.ts";
 import { jsonFits } from "../../../db/json.ts";
-import { conversations, files, hookExecutions, isOpen, jobs, messages, toolCalls, turns } from "../../../db/schema.ts";
+import {
+  conversations,
+  files,
+  hookExecutions,
+  inbox,
+  isOpen,
+  jobs,
+  messages,
+  outbox,
+  toolCalls,
+  turns,
+} from "../../../db/schema.ts";
 import { statement, type Values } from "../../../db/statement.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import { stateLimit } from "../../../turn/state.ts";
@@ -87,7 +98,7 @@ export type WorkRow = JsonRow<typeof workShape>;
 const turn = alias(turns, "turn");
 const conversation = alias(conversations, "conversation");
 
-function closedTurn({ turnId, owner, status, ...values }: RecordValues): SQL {
+function closedTurn({ turnId, owner, status, ...values }: RecordValues, superseded: SQL<boolean>): SQL {
   const { id, budgetMonth, createdAt } = turns;
   const { promptTokens, completionTokens, ttftMs, durationMs, errorCode, suspended } = values;
   const closed = {
@@ -99,7 +110,7 @@ function closedTurn({ turnId, owner, status, ...values }: RecordValues): SQL {
   const month = sql`coalesce(${budgetMonth}, date_trunc('month', ${createdAt} at time zone 'UTC')::date)`;
   return sql`
     update ${turns} set ${assign(turns, closed)}
-    where ${id} = ${turnId} and ${turns.owner} = ${owner} and ${isOpen(turns)}
+    where ${id} = ${turnId} and ${turns.owner} = ${owner} and ${isOpen(turns)} and not ${superseded}
     returning ${turns.conversationId}, ${turns.agentId}, ${turns.organizationId}, ${turns.reserved},
       ${month} as ${column(budgetMonth)}`;
 }
@@ -169,8 +180,15 @@ function enqueuedWork({ work }: RecordValues): SQL {
     ${replaceWaiting}`;
 }
 
-/** The one statement after the model: closes the turn, frees the conversation and stores what came of the turn. */
-export const recordStatement = statement(valueTypes, (values) => {
+/** What a statement writes beside the turn itself. */
+interface Addition {
+  /** Whether newer messages take the place of the turn: then the statement writes nothing. */
+  superseded: SQL<boolean>;
+  /** Further parts of the `with`. */
+  parts: SQL;
+}
+
+function writeTurn(values: RecordValues, { superseded, parts }: Addition) {
   const { turnId, owner, status, charged, fileIds, askedId } = values;
   const settled = sql`${turns.id} = ${turnId} and ${turns.owner} = ${owner} and ${turns.status} = ${status}`;
   const row = fields({
@@ -179,9 +197,10 @@ export const recordStatement = statement(valueTypes, (values) => {
     placed: sql<boolean>`exists (select 1 from ${conversation})
       or exists (select 1 from ${messages} where ${messages.id} = ${turnId})`,
     othersWait: sql<boolean>`coalesce((select ${conversation.openTurns} > 0 from ${conversation}), true)`,
+    superseded,
   });
   return sql<RowOf<typeof row>>`
-    with ${turn} as (${closedTurn(values)}
+    with ${turn} as (${closedTurn(values, superseded)}
     ), settled as (${settleTokens(turn, charged)}
     ), ${conversation} as (${freedConversation(values)}
     ), stored as (${storedMessages(values)}
@@ -191,6 +210,57 @@ export const recordStatement = statement(valueTypes, (values) => {
       update ${files} set ${assign(files, { messageId: askedId })} from ${conversation}
       where ${files.conversationId} = ${conversation.id} and ${files.id} = any(${fileIds})
     ), work as (${enqueuedWork(values)}
-    )
+    )${parts}
     select ${row}`;
-});
+}
+
+/** The one statement after the model: closes the turn, frees the conversation and stores what came of the turn. */
+export const recordStatement = statement(valueTypes, (values) =>
+  writeTurn(values, { superseded: sql<boolean>`false`, parts: sql`` }),
+);
+
+const alongsideTypes = {
+  ...valueTypes,
+  inboxIds: "uuid[]",
+  sends: "jsonb",
+  supersededAfter: "int | null",
+} as const;
+
+type AlongsideValues = Values<typeof alongsideTypes>;
+
+const sendShape = {
+  id: outbox.id,
+  part: outbox.part,
+  channel: outbox.channel,
+  target: outbox.target,
+  body: outbox.body,
+} as const;
+
+export type SendRow = JsonRow<typeof sendShape>;
+
+/** The same with the rows of a messenger (`Alongside`); writes nothing where it answers `superseded`. */
+export const recordAlongsideStatement = statement(alongsideTypes, (values) =>
+  writeTurn(values, {
+    superseded: isSuperseded(values),
+    parts: sql`, answered as (${answeredMessages(values)}), sent as (${partsToSend(values)})`,
+  }),
+);
+
+/** A message that is stored after this statement began belongs to the next turn. */
+function isSuperseded({ turnId, supersededAfter }: AlongsideValues): SQL<boolean> {
+  const newer = sql`${turns.id} = ${turnId} and ${conversations.lastInboxSeq} > ${supersededAfter}`;
+  return sql<boolean>`exists (
+    select 1 from ${turns} join ${conversations} on ${conversations.id} = ${turns.conversationId} where ${newer})`;
+}
+
+function answeredMessages({ turnId, inboxIds }: AlongsideValues): SQL {
+  return sql`
+    update ${inbox} set ${assign(inbox, { status: "done", turnId })} from ${turn}
+    where ${inbox.id} = any(${inboxIds}) and ${inbox.agentId} = ${turn.agentId}`;
+}
+
+function partsToSend({ turnId, sends }: AlongsideValues): SQL {
+  const { table, row } = jsonRows(sends, "part", sendShape);
+  const owned = { agentId: turn.agentId, conversationId: turn.conversationId, turnId };
+  return sql`${insertInto(outbox, { ...row, ...owned })} from ${turn}, ${table}`;
+}

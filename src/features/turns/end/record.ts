@@ -3,7 +3,16 @@ import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text.ts";
 import type { Database } from "../../../db/client.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
-import { type CallRow, type HookRow, type MessageRow, recordStatement, type WorkRow } from "./record-statement.ts";
+import { type Alongside, superseded } from "./alongside.ts";
+import {
+  type CallRow,
+  type HookRow,
+  type MessageRow,
+  recordAlongsideStatement,
+  recordStatement,
+  type SendRow,
+  type WorkRow,
+} from "./record-statement.ts";
 
 /** Who records, and of which turn. */
 export interface Recording {
@@ -25,6 +34,17 @@ export interface Recording {
   /** Of a turn that goes on after a decision: what it went on from. */
   continued: Suspended | null;
   outcome: TurnOutcome;
+  /** Rows of a messenger; null for none. */
+  alongside: Alongside | null;
+}
+
+interface Recorded {
+  /** Whether the reply can be known by the turn's id. */
+  replyKept: boolean;
+  /** Whether other turns of the conversation wait. */
+  othersWait: boolean;
+  /** Whether newer messages took the place of the turn, so that nothing of it is stored. */
+  wasSuperseded: boolean;
 }
 
 /** A job to enqueue with the turn. */
@@ -54,17 +74,30 @@ export interface Suspended {
  * its reply is kept, and null when the turn was no longer this process's: then nothing was written. Calling it again
  * after an answer that was lost does no harm.
  */
-export async function record(
-  database: Database,
-  { turnId, owner, origin, fresh, fileIds, stored, work, measured, charged, debug, continued, outcome }: Recording,
-): Promise<{ replyKept: boolean; othersWait: boolean } | null> {
+export async function record(database: Database, recording: Recording): Promise<Recorded | null> {
+  const { stored, outcome, continued, alongside } = recording;
   // What became of an approved call is never left unsaid.
   const said = isKept(outcome) || continued !== null;
-  const kept = stored && said;
+  const values = valuesOf(recording, stored && said);
+  const [result] = alongside
+    ? await recordAlongsideStatement.run(database, { ...values, ...alongsideValues(alongside) })
+    : await recordStatement.run(database, values);
+  if (!result?.recorded && !result?.settled) return result?.superseded ? recordSuperseded(database, recording) : null;
+  // Its conversation may have been deleted meanwhile; one that was to be stored nowhere has an id all the same.
+  return {
+    replyKept: said && (!stored || result.placed),
+    othersWait: stored && result.othersWait,
+    wasSuperseded: false,
+  };
+}
+
+/** `kept`: the conversation keeps what was said. */
+function valuesOf(recording: Recording, kept: boolean) {
+  const { turnId, owner, fresh, fileIds, work, measured, charged, debug, outcome } = recording;
   const rows = kept ? messageRows(turnId, fresh, outcome, debug) : [];
   const { usage } = outcome;
-  const left = outcome.status === "approval" ? leftBy(turnId, { origin, fresh, fileIds }, continued, outcome) : null;
-  const [result] = await recordStatement.run(database, {
+  const left = outcome.status === "approval" ? leftBy(recording, outcome) : null;
+  return {
     turnId,
     owner,
     status: outcome.status,
@@ -85,16 +118,23 @@ export async function record(
     work: storableJson(kept ? workRows(work) : []),
     fileIds: rows.length > 1 ? fileIds : [],
     askedId: rows.at(-2)?.id ?? null,
-  });
-  if (!result?.recorded && !result?.settled) return null;
-  // Its conversation may have been deleted meanwhile; one that was to be stored nowhere has an id all the same.
-  return { replyKept: said && (!stored || result.placed), othersWait: stored && result.othersWait };
+  };
+}
+
+/** Closes a turn whose place newer messages take: of it only its row is stored. */
+async function recordSuperseded(database: Database, recording: Recording): Promise<Recorded | null> {
+  const outcome = superseded(recording.outcome);
+  const recorded = await record(database, { ...recording, outcome, work: [], continued: null, alongside: null });
+  return recorded && { ...recorded, wasSuperseded: true };
+}
+
+function alongsideValues({ inboxIds, sends, supersededAfter }: Alongside) {
+  const parts = sends.map((send, part): SendRow => ({ ...send, part, id: newId() }));
+  return { inboxIds, sends: storableJson(parts), supersededAfter };
 }
 
 function leftBy(
-  turnId: string,
-  { origin: { source, userName }, fresh, fileIds }: Pick<Recording, "origin" | "fresh" | "fileIds">,
-  continued: Suspended | null,
+  { turnId, origin: { source, userName }, fresh, fileIds, continued }: Recording,
   { suspended, context }: Extract<TurnOutcome, { status: "approval" }>,
 ): Suspended {
   return {

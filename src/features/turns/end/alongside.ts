@@ -1,0 +1,30 @@
+import type { TurnOutcome } from "../../../turn/types.ts";
+
+/** A part of a reply for the outbox. */
+export interface OutgoingPart {
+  channel: string;
+  /** Where the messenger delivers the part. */
+  target: string;
+  body: string;
+}
+
+/** Rows of a messenger that are written in the statement that records its turn, with all of the turn or not at all. */
+export interface Alongside {
+  /** Rows of the inbox that the turn answers: they become `done`. */
+  inboxIds: readonly string[];
+  /** The reply's parts, in order. */
+  sends: readonly OutgoingPart[];
+  /**
+   * The last `inbox.seq` that the turn knows, when newer messages may take its place: then nothing of the turn is stored,
+   * and it ends as `superseded` (decisions §8, "Bursts"). Null when they may not: the turn was restarted often enough.
+   */
+  supersededAfter: number | null;
+}
+
+/** What to write for a turn that ended in this way. */
+export type AlongsideOf = (outcome: TurnOutcome) => Alongside;
+
+/** The outcome of a turn that newer messages superseded. */
+export function superseded(outcome: TurnOutcome): TurnOutcome {
+  return { ...outcome, status: "aborted", reason: "superseded" };
+}
