@@ -9,7 +9,7 @@ type Headers = Record<string, string>;
 const choose = (h: Harness, headers: Headers, slug: unknown) =>
   h.request("/api/me/organization", { method: "PUT", headers, json: { slug } });
 
-/** Slugs of the agents that an unaddressed request finds: which organization it means. */
+/** Slugs of the agents that a request without an organization finds, which tell the organization that it means. */
 const agents = async (h: Harness, headers: Headers): Promise<string[]> => {
   const { instances } = await (await h.request("/api/instances", { headers })).json();
   return instances.map(({ slug }: { slug: string }) => slug);

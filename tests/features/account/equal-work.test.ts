@@ -10,7 +10,7 @@ vi.mock("hash-wasm", async (original) => {
   return { ...actual, argon2Verify: vi.fn(actual.argon2Verify) };
 });
 
-/** What argon2 was told to spend: everything of the hash but salt and digest. */
+/** The cost parameters that argon2 was called with: the hash without salt and digest. */
 const costs = () => vi.mocked(argon2Verify).mock.calls.map(([{ hash }]) => String(hash).split("$").slice(1, 4).join());
 
 test("an unknown account costs the same work as a wrong password", async () => {

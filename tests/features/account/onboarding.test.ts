@@ -10,7 +10,7 @@ const patch = (h: Harness, headers: Record<string, string>, init: { json?: unkno
     ...init,
   });
 
-/** A user with a session, and what is remembered of them. */
+/** A user with a session; `read` answers the stored `onboarding`. */
 async function someone() {
   const h = await harness();
   const headers = await openSession(h, (await createUser(h, "ada@example.com")).id);

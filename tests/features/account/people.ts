@@ -8,7 +8,7 @@ import type { Harness } from "../../harness.ts";
 export const password = "correct horse battery";
 
 let hashed: Promise<string> | undefined;
-/** Of `password`; it takes tens of milliseconds, so it is made once. */
+/** The hash of `password`, made once because it takes tens of milliseconds. */
 function passwordHash(): Promise<string> {
   hashed ??= passwords.hash(password);
   return hashed;
@@ -36,7 +36,7 @@ export async function openSession(h: Harness, userId: string, userAgent = "test"
   return { Authorization: `Bearer ${token}` };
 }
 
-/** What a session's headers open now: 200, or 401 when it is over. */
+/** The status of a call with a session's headers: 200, or 401 when the session has ended. */
 export async function statusOf(h: Harness, headers: Record<string, string>): Promise<number> {
   return (await h.request("/api/me", { headers })).status;
 }

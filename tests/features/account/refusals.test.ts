@@ -6,7 +6,7 @@ import { issueSetupToken } from "../../../src/features/account/index.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { createUser, join, password, signIn } from "./people.ts";
 
-/** How many calls the threads were given, and what each of them waits for. */
+/** The number of calls to the threads, and the promise that each call waits for. */
 const threads = vi.hoisted(() => ({ called: 0, opened: Promise.resolve() }));
 vi.mock("node:worker_threads", async (load) => {
   const real = await load<typeof import("node:worker_threads")>();
@@ -22,7 +22,7 @@ vi.mock("node:worker_threads", async (load) => {
 const minute = 60_000;
 const email = "ada@example.com";
 
-/** As if so much had been counted under the key. */
+/** Sets the count of a throttle key. */
 const counted = (h: Harness, key: string, count: number) =>
   h.services.database.query("insert into throttles (key, count, resets_at) values ($1, $2, $3)", [
     key,

@@ -186,7 +186,7 @@ describe("the throttle of failures", () => {
 });
 
 describe("the limit of all sign-ins", () => {
-  /** As if this address had signed in so often. */
+  /** Counts `times` sign-ins of the address of the tests. */
   const signedIn = (h: Harness, times: number) =>
     h.services.database.query("insert into throttles (key, count, resets_at) values ($1, $2, $3)", [
       "sign-ins:192.0.2.1",
@@ -249,7 +249,7 @@ test("sign-ins are in the log of every organization of the user, and of the inst
     { actorId: id, target: email, success: true, ip: "192.0.2.1", summary: { userAgent: "test/1" } },
     { actorId: id, target: email, success: false, ip: "192.0.2.1", summary: { userAgent: `x${"y".repeat(511)}` } },
   ]);
-  // Whoever adds an account to an organization learns that it is used, not from where.
+  // The log of an organization that added the account shows its sign-ins without their addresses.
   expect(
     inLog(lab).map(({ actorId, target, success, ip, summary }) => [actorId, target, success, ip, summary]),
   ).toEqual([

@@ -89,7 +89,7 @@ test("the total says 10,001 for any number above 10,000, on every page", async (
        from generate_series($2::int, $3::int) n`,
       [h.organization.id, from, to],
     );
-  // Admins see one part of the log less.
+  // Unlike the Owner, the Admin does not see the entries of no organization.
   const admin = await h.as("admin");
   const total = async (query: Record<string, string> = {}) => {
     const [all, own] = await Promise.all([owner, admin].map((headers) => read(h, headers, query)));

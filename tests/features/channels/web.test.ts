@@ -77,7 +77,7 @@ describe("the channel web", () => {
       body: { message: noKey },
     });
     expect(await instance(h, headers)).toMatchObject({ authEnabled: false });
-    // The agent's own switch may do it: chat then answers that no key is configured.
+    // The agent's own switch may turn authentication on without a key: chat then answers that none is configured.
     const patch = await h.request("/api/instances/one", { method: "PATCH", headers, json: { authEnabled: true } });
     expect(patch.status).toBe(200);
     expect(await web(h, headers)).toMatchObject({ enabled: true, config: { requireAuthentication: true } });

@@ -10,7 +10,7 @@ export const address = (ref: string) => `${root}/${encodeURIComponent(ref)}`;
 
 type Headers = Record<string, string>;
 
-/** An agent that answers, and the conversations API as its organization's Admin meets it. */
+/** An agent that answers, and calls of the conversations API by an Admin of its organization. */
 export async function conversationHarness(
   model: ScriptedModel | undefined = scriptedModel(() => reply("Noted.")),
   fields: Record<string, unknown> = {},
@@ -55,7 +55,7 @@ interface Listed {
 
 type ConversationHarness = Awaited<ReturnType<typeof conversationHarness>>;
 
-/** Conversations by the hundred, without a turn: `contents` are one message each. */
+/** Inserts conversations without turns, each with one message of `contents`. */
 export async function plant({ db, agent }: ConversationHarness, contents: readonly string[], fields: object = {}) {
   const [row] = await db.select().from(agents).where(eq(agents.slug, agent.slug));
   if (!row) throw new Error("There is no agent");

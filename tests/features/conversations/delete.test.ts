@@ -54,7 +54,7 @@ test("takes all of one conversation, nothing of another, and is in the audit log
   const states = new Map((await h.db.select().from(files)).map((row) => [row.id, row.status]));
   expect(states.get(theirs)).toBe("stored");
   expect(states.get(mine) ?? "deleting").toBe("deleting");
-  // What an agent learned is its own.
+  // Memories of the agent outlive their conversation.
   expect(await h.db.select().from(memories)).toMatchObject([{ content: "Likes tea", sourceConversationId: null }]);
   const audited = await h.db.select().from(auditLogs).where(eq(auditLogs.action, "conversation.delete"));
   expect(audited).toMatchObject([{ target: h.agent.slug, summary: { conversationId: ref } }]);
@@ -206,7 +206,7 @@ test("turns that wait are stopped, and never reach the model", async () => {
   const second = h.native("second", { chat_id: "c" });
   await eventually(async () => (await h.stored()).turns.some(({ status }) => status === "queued"));
   await remove(h, refOf(h, "c"));
-  // Long enough for the waiting turn to ask for its place again and again.
+  // The waiting turn asks for its place several times meanwhile.
   for (let n = 0; n < 8; n += 1) await h.clock.advance(300);
   expect(model.calls).toHaveLength(1);
   await h.engine.renewLeases();

@@ -14,7 +14,7 @@ test("lists what was said to agents, the newest first, with what it took", async
   expect(page.conversations[0]).toEqual({
     id: expect.any(String),
     conversationId: refOf(h, "a"),
-    // Given in the background.
+    // A job may have given it by now.
     title: expect.toBeOneOf([null, expect.any(String)]),
     summary: null,
     channel: "web",
@@ -54,7 +54,7 @@ test("is narrowed by agent, channel and source", async () => {
 
 test("comes in pages that hold each once", async () => {
   const h = await conversationHarness();
-  // All at one moment: nothing but the id tells them apart.
+  // All have the same time, so that only the id orders them.
   await plant(
     h,
     Array.from({ length: 45 }, (_, n) => `message ${n}`),

@@ -59,7 +59,7 @@ test("shows what was said, with the steps that led to it and what they took", as
   });
 });
 
-/** Says what it was told. */
+/** A model that repeats the last message. */
 const echo = () =>
   scriptedModel(({ prompt }) => {
     const said = prompt.at(-1)?.content;

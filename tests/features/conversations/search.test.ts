@@ -15,7 +15,7 @@ describe("a search", () => {
       const { conversations: found, total } = await h.list({ search });
       expect([search, total, found.map(({ conversationId }) => conversationId)]).toEqual([search, 1, [ref]]);
     }
-    // None of them within one message.
+    // No message has all of these words.
     for (const search of ["ferr leaves", "ferry zeppelin", "herry", "train"]) {
       expect([search, (await h.list({ search })).total]).toEqual([search, 0]);
     }

@@ -14,7 +14,7 @@ import { memoryStore } from "../../stored-files.ts";
 
 export const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** The head of a PNG is enough to be one. */
+/** The head of a PNG, which is enough to be recognised as one. */
 export const png = bytesOf("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0");
 
 const s3Secrets = {
@@ -26,7 +26,7 @@ const s3Secrets = {
 
 export type FilesHarness = Awaited<ReturnType<typeof filesHarness>>;
 
-/** An agent that takes attachments, a store in memory and an S3. `store` says where the agent's files lie. */
+/** An agent that takes attachments, a directory in memory and an S3. `store` is the place of the agent's files. */
 export async function filesHarness({ store = "directory" }: { store?: "directory" | "s3" | "none" } = {}) {
   const s3 = await s3Server();
   const directory = memoryStore();
@@ -61,7 +61,7 @@ export async function filesHarness({ store = "directory" }: { store?: "directory
     ...h,
     db,
     s3,
-    /** What lies in the directory. */
+    /** The files in the directory. */
     local: directory.objects,
     slug,
     headers,

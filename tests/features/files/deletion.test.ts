@@ -63,7 +63,7 @@ describe("an agent's files", () => {
     const both = { ...h.services, cipher: await createCipher(keys) };
     const query: typeof both.database.query = async (text, parameters) => {
       const rows = await both.database.query<object>(text, parameters);
-      // The job is tried between being read and being written.
+      // The job runs between its read and its write by the rotation.
       if (/^select .* from jobs/.test(plainText(text))) await h.worker.work();
       return rows as never;
     };
@@ -135,7 +135,7 @@ describe("an agent's files", () => {
     const [deleted, ...stored] = await Promise.allSettled([h.deleteAgent(), ...stores]);
     expect(deleted).toMatchObject({ value: { status: 200 } });
     const refusals = stored.flatMap((one) => (one.status === "rejected" ? [one.reason.message] : []));
-    // After the agent, its secrets are gone too, so that there may seem to be another place for the file.
+    // With the agent its secrets are gone, so that a late file may find another place than the bucket.
     expect(refusals.filter((message) => message !== "Conversation not found")).toEqual([]);
     await h.worker.work();
     expect([h.local.size, h.s3.objects.size]).toEqual([0, 0]);

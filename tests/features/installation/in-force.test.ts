@@ -69,7 +69,7 @@ test("the public address is one whose pages may use the cookie", async () => {
 });
 
 describe("the model of a turn", () => {
-  /** An agent whose turns say which model was resolved for them. */
+  /** An agent, and the models that were resolved for its turns. */
   async function start(fields: Record<string, unknown>, environmentKeys: Record<string, string> = {}) {
     const specs: ModelSpec[] = [];
     const model = scriptedModel(() => ({ parts: [...text("ok"), finish()] }));

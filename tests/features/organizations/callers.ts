@@ -8,7 +8,7 @@ export type Headers = Record<string, string>;
 /** An id that no row has. */
 export const nobody = "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d";
 
-/** What no path parameter that is an id can be. */
+/** Texts that are no id, for path parameters that take one. */
 export const oddIds = ["1", "%00", "..%2f..", "' or 1=1", `${nobody}x`, `{${nobody}}`];
 
 /** The id of the user whose session the headers carry. */

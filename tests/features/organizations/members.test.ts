@@ -270,7 +270,7 @@ describe("the last Owner", () => {
 
   test("stays, whoever asks", async () => {
     const h = await harness();
-    // An Owner of another organization is none here.
+    // Owners of another organization do not count as Owners of this one.
     const other = await h.createOrganization("other");
     const owner = await person(h, "owner");
     await join(h, other.id, owner.id, "owner");
@@ -339,7 +339,7 @@ describe("a removed member", () => {
     expect((await h.request(path, { headers: someone.headers })).status).toBe(404);
     expect(await entriesOf(h, someone.id)).toEqual([other.workspaceId]);
     expect((await h.request(at("other"), { headers: someone.headers })).status).toBe(200);
-    // Requests that name no organization mean the one that is left, though the session had chosen the lost one.
+    // A request that names no organization means the remaining one, although the session had chosen the lost one.
     const meant = async (headers: Headers) =>
       (await (await h.request("/api/instances", { headers })).json()).instances.map(
         ({ slug }: { slug: string }) => slug,

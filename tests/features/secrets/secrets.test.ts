@@ -95,7 +95,7 @@ describe("storing secrets", () => {
     const many = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`key_${index}`, "k".repeat(room)]));
     expect((await put(h, headers, "one", many)).status).toBe(200);
     expect((await putEnv("e".repeat(room))).status).toBe(200);
-    // As UTF-8 it is the room that is left.
+    // In UTF-8 its size is exactly the remaining room.
     const last = "é".repeat(room / 2);
     expect((await put(h, headers, "one", { last })).status).toBe(200);
     for (const answer of [
