@@ -22,7 +22,7 @@ function tools() {
   return { made, tools: map };
 }
 
-/** The engine's own: models may call every call the same. */
+/** An id of the engine's, since models may give all calls the same id. */
 const ownId = expect.stringMatching(/^call_[0-9a-f]{24}$/);
 
 const asking = () =>
@@ -113,7 +113,7 @@ test("approved, the call is made and the model goes on where it stopped", async 
     },
     { role: "tool", content: [{ toolCallId: "l" }, { toolCallId: ownId, output: { value: "shop:pay done" } }] },
   ]);
-  // Behind the first turn's messages in the transcript, these make it whole.
+  // The messages of both turns together are a whole transcript.
   expect(whole.messages).toMatchObject([
     { role: "assistant", content: [{ type: "tool-call", toolCallId: ownId }] },
     { role: "tool", content: [{ toolCallId: ownId }] },

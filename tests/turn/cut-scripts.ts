@@ -6,16 +6,16 @@ import type { Hook, HookEvent, Tool } from "../../src/turn/types.ts";
 import { finish, reasoning, text, toolCall } from "../scripted-model.ts";
 import { tool } from "./input.ts";
 
-/** Something that a provider does; times are milliseconds of the test's clock. */
+/** A part of a provider's stream; times are milliseconds of the test's clock. */
 type Said =
   | { kind: "pause"; ms: number }
   | { kind: "reasoning" | "text"; deltas: string[]; ms: number }
   | { kind: "call"; toolMs: number; fails: boolean; ms: number };
 
 export interface Step {
-  /** Until the call answers at all. */
+  /** The time until the call's stream opens. */
   connectMs: number;
-  /** So often the call is refused first, which may be tried again. */
+  /** The number of retryable refusals before the call succeeds. */
   refusals: number;
   said: Said[];
   ending: "stop" | "cut off";
@@ -28,11 +28,11 @@ interface ScriptedHook {
   mutates: boolean;
 }
 
-/** All that happens in a turn, and when. */
+/** All events of a turn, with their times. */
 export interface Script {
-  /** How long it waits in line; null: it is the first. */
-  lineMs: number | null;
-  /** What it takes to prepare it, which nothing cuts short. */
+  /** The time for which the turn waits for its place; null when it need not wait. */
+  waitMs: number | null;
+  /** The time that the preparation takes; an abort does not shorten it. */
   prepareMs: number;
   hooks: ScriptedHook[];
   steps: Step[];
@@ -67,18 +67,18 @@ const hook: fc.Arbitrary<ScriptedHook> = fc.record({
 });
 
 export const script: fc.Arbitrary<Script> = fc.record({
-  lineMs: fc.option(ms, { freq: 2 }),
+  waitMs: fc.option(ms, { freq: 2 }),
   prepareMs: ms,
   hooks: fc.array(hook, { maxLength: 4 }),
   steps: fc.array(step, { minLength: 1, maxLength: 3 }),
 });
 
 export interface TimedModel extends LanguageModelV4 {
-  /** The signals of its calls, in order. */
+  /** The signals of the model calls, in order. */
   readonly signals: AbortSignal[];
 }
 
-/** A provider that takes its time and heeds its signal. A call beyond the script says one word. */
+/** A model that takes the scripted times and obeys its signal. A call beyond the script says one word. */
 export function timedModel(steps: readonly Step[], clock: Clock): TimedModel {
   const signals: AbortSignal[] = [];
   const left = steps.map(({ refusals }) => refusals);
@@ -107,7 +107,7 @@ type Item = LanguageModelV4StreamPart | number | Error;
 function itemsOf({ said: all, ending }: Step, index: number): Item[] {
   const items = all.flatMap((one, at): Item[] => {
     if (one.kind === "pause") return [one.ms];
-    // The time passes in its midst.
+    // The time passes in the middle of the tool call's parts.
     if (one.kind === "call") return spread(toolCall(`${index}.${at}`, nameOf(one.toolMs, one.fails)), one.ms);
     return spread(one.kind === "text" ? text(...one.deltas) : reasoning(...one.deltas), one.ms);
   });

@@ -14,11 +14,11 @@ import { startedTurn } from "../turns.ts";
 import { hooksOf, type Script, script, timedModel, toolsOf } from "./cut-scripts.ts";
 import { turnInput } from "./input.ts";
 
-/** When a follower leaves: with the event of this number, or at this moment. At half milliseconds nothing happens. */
+/** When a follower leaves: with event `event`, or at `ms`, a half millisecond at which the turn does nothing. */
 type Cut = { event: number } | { ms: number };
 type Leaving = Cut & { backMs: number };
 
-/** Where a follower leaves, as a part of the turn, and after how long it comes back. */
+/** A cut at a fraction of the turn, and the time after which the follower comes back. */
 interface Drawn {
   by: "event" | "time";
   at: number;
@@ -27,7 +27,7 @@ interface Drawn {
 
 const drawn: fc.Arbitrary<Drawn> = fc.record({
   by: fc.constantFrom("event", "time"),
-  // Most of what is to be seen happens early.
+  // The exponent draws early cuts more often, since most events are early.
   at: fc.integer({ min: 0, max: 999 }).map((at) => (at / 1000) ** 1.5),
   backMs: fc.integer({ min: 0, max: 600 }),
 });
@@ -35,13 +35,13 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
 interface Told {
   ms: number;
   event: TurnEvent;
-  /** How many events were sent before it. */
+  /** The number of events that were sent before this one. */
   sent: number;
 }
 
 interface Left {
   ms: number;
-  /** The event with which it left; null: between two. */
+  /** The number of the event with which the follower left; null between two events. */
   event: number | null;
   over: boolean;
 }
@@ -49,17 +49,17 @@ interface Left {
 interface Played {
   told: Told[];
   outcome: TurnOutcome;
-  /** What each call of `record` stored: the messages' roles. */
+  /** The roles of the messages that each call of `record` stored. */
   recorded: string[][];
-  /** What the followers got, one after the other. */
+  /** The text of all visits of the follower, in order. */
   followed: string;
-  /** All that was sent. */
+  /** The text of all events of the turn. */
   sent: string;
   left: Left[];
   endedMs: number;
 }
 
-/** A database that takes everything, and tells what it was given. */
+/** A database that accepts every write and notes the roles of stored messages. */
 function takingAll(recorded: string[][]): Database {
   const query = async (_text: string, parameters: readonly unknown[]) => {
     recorded.push(rolesIn(parameters));
@@ -75,18 +75,18 @@ function rolesIn(parameters: readonly unknown[]): string[] {
   return rows.flatMap(({ role }) => role ?? []);
 }
 
-/** One turn, whose only follower comes and goes. */
+/** Runs one turn, whose only follower leaves and comes back at the cuts. */
 async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Leaving[]) {
   const clock = new TestClock();
   const beganAt = clock.now();
   const now = () => clock.now() - beganAt;
-  const { lineMs, prepareMs } = drawnScript;
+  const { waitMs, prepareMs } = drawnScript;
   const hooks = hooksOf(drawnScript, clock);
   const input = turnInput(timedModel(drawnScript.steps, clock), { tools: toolsOf(drawnScript, clock), hooks });
   const told: Told[] = [];
   const recorded: string[][] = [];
   let replay: Replay | null = null;
-  let waits = lineMs !== null;
+  let waits = waitMs !== null;
 
   async function* telling(signal: AbortSignal): AsyncGenerator<TurnEvent, TurnOutcome> {
     const turn = run(input, signal, clock);
@@ -104,7 +104,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
       return isBuffered(hooks) && !waits ? "always-finish" : rule;
     },
     start: async (signal) => {
-      if (lineMs !== null) await pause(clock, lineMs, signal);
+      if (waitMs !== null) await pause(clock, waitMs, signal);
       waits = false;
       await pause(clock, prepareMs);
       return telling(signal);
@@ -138,7 +138,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
   const endedMs = ended.then(now);
   while (!over) await clock.advance(1_000);
   const outcome = await ended;
-  // Whoever is away comes back for the rest.
+  // A follower that is away comes back within this time.
   await clock.advance(10_000);
   expect(replays.get("turn-1")).toBe(replay);
   const { got, left } = visits();
@@ -146,7 +146,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
   return { told, outcome, recorded, followed: got, sent, left, endedMs: await endedMs } satisfies Played;
 }
 
-/** Follows a turn as a client does that loses its connection at these cuts. */
+/** Follows a turn as a client that loses its connection at each cut. */
 function follow(replay: Replay, clock: TestClock, cuts: readonly Leaving[], moment: () => Omit<Left, "event">) {
   let got = "";
   let seen = 0;
@@ -193,16 +193,16 @@ function blocks(text: string): Block[] {
   });
 }
 
-/** Whether something had come out of the turn when somebody left it. */
+/** Whether the turn had produced output when the follower left. */
 function producedBefore({ ms, event }: Left, whole: Played): boolean {
   const first = whole.told.find((told) => isOutput(told.event));
   if (!first) return false;
   return event === null ? first.ms < ms : event > first.sent;
 }
 
-function isCancelled(left: Left, whole: Played, { lineMs, hooks }: Script, rule: DisconnectRule): boolean {
+function isCancelled(left: Left, whole: Played, { waitMs, hooks }: Script, rule: DisconnectRule): boolean {
   const buffered = hooks.some(({ event, mutates }) => event === "response_generated" && mutates);
-  const finishes = rule === "always-finish" || (buffered && left.ms >= (lineMs ?? 0));
+  const finishes = rule === "always-finish" || (buffered && left.ms >= (waitMs ?? 0));
   return !left.over && !finishes && !producedBefore(left, whole);
 }
 
@@ -214,19 +214,19 @@ function expectWhole(cut: Played, whole: Played): void {
   expect(cut.recorded).toEqual([kept ? ["user", "assistant"] : []]);
 }
 
-function expectDropped(cut: Played, whole: Played, by: Left, { lineMs, prepareMs }: Script): void {
+function expectDropped(cut: Played, whole: Played, by: Left, { waitMs, prepareMs }: Script): void {
   expect(cut.outcome).toMatchObject({ status: "aborted", reason: "disconnect", produced: false, messages: [] });
   expect(cut.recorded).toEqual([[]]);
   const sent = blocks(cut.sent);
   const [error, done] = sent.splice(-2);
   expect(error).toMatchObject({ event: "error" });
   expect(done).toMatchObject({ event: "done", data: { messageId: null } });
-  // A hook that is cut off is told of as one that failed.
+  // An aborted hook is reported as a failed one.
   const last = sent.at(-1);
   if (last?.event === "hook-execution" && cut.told.at(-1)?.ms === by.ms && last.data.success === false) sent.pop();
   expect(sent).toEqual(blocks(whole.sent).slice(0, sent.length));
-  // Nothing goes on for nobody.
-  expect(cut.endedMs).toBeLessThanOrEqual(Math.max(by.ms, (lineMs ?? 0) + prepareMs));
+  // The turn ends at the cut, or after the preparation that can't be aborted.
+  expect(cut.endedMs).toBeLessThanOrEqual(Math.max(by.ms, (waitMs ?? 0) + prepareMs));
 }
 
 test("1,000 cuts: what becomes of a turn follows from whether anything had come out of it", {
@@ -259,7 +259,7 @@ test("1,000 cuts: what becomes of a turn follows from whether anything had come 
     }),
     { numRuns: 250 },
   );
-  // Each way out was taken often enough to mean something.
+  // Each kind of ending occurred often enough.
   expect(counts.done).toBeGreaterThan(200);
   expect(counts.dropped).toBeGreaterThan(100);
   expect(counts.failed).toBeGreaterThan(20);

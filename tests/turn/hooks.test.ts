@@ -21,7 +21,7 @@ function hook(event: HookEvent, execute: Tool["execute"], overrides: Partial<Hoo
 const replacing = (execute: Tool["execute"], overrides: Partial<Hook> = {}) =>
   hook("response_generated", execute, { mutates: true, ...overrides });
 
-/** Keeps what it is called with. */
+/** A tool that notes its arguments. */
 const noting =
   (given: unknown[], answer: JsonValue): Tool["execute"] =>
   async (args) => {
@@ -29,7 +29,7 @@ const noting =
     return answer;
   };
 
-/** The result that a hook had for these arguments, in the given turn. */
+/** The arguments of a hook with their placeholders filled in, in the given turn. */
 async function filled(args: JsonObject, overrides: Partial<TurnInput> = {}, event: HookEvent = "message_received") {
   const given: unknown[] = [];
   const keeping = hook(event, noting(given, null), { args });
@@ -38,7 +38,7 @@ async function filled(args: JsonObject, overrides: Partial<TurnInput> = {}, even
   return given[0];
 }
 
-/** What happens, each hook by its event. */
+/** The types of events, with a hook's execution as its hook event. */
 const kinds = (events: readonly TurnEvent[]) =>
   events.map((event) => (event.type === "hook-execution" ? event.execution.event : event.type));
 
@@ -196,7 +196,7 @@ describe("what the model is told", () => {
       { type: "text", text: "you" },
     ]);
     expect(told(1)).toEqual(told(0));
-    // It belongs to this turn alone.
+    // The context of hooks is not stored.
     expect(JSON.stringify(outcome.messages)).not.toContain("2019");
   });
 
@@ -314,7 +314,7 @@ describe("a hook that fails", () => {
       },
       { timeoutMs },
     );
-    // Not even a tool that is given longer takes longer here.
+    // A tool with a longer timeout has only the hook's time.
     const patient = { ...slow, tool: slow.tool && { ...slow.tool, timeoutMs: () => 90_000 } };
     const running = runTurn(turnInput(scriptedModel([reply("Hi.")]), { hooks: [patient] }), { clock });
     await begun.promise;
@@ -398,7 +398,7 @@ describe("a hook that replaces the reply", () => {
     expect(outcome.messages.at(-1)?.content).toEqual([{ type: "text", text: "CENSORED" }]);
     const { hooks: _, ...rest } = outcome;
     expect(JSON.stringify([rest, events.filter(({ type }) => type !== "hook-execution")])).not.toMatch(/noon|see\./);
-    // Within the turn the model knows what it said.
+    // Within the turn the model still reads its own text.
     expect(JSON.stringify(model.calls[1]?.prompt)).toContain("Let me see. ");
   });
 

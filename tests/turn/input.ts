@@ -6,7 +6,7 @@ import { TurnState } from "../../src/turn/state.ts";
 import type { JsonValue, Tool, ToolContext, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
 import { TestClock } from "../clock.ts";
 
-/** A complete turn input around a model; the test overrides what it is about. */
+/** A complete turn input with the given model; a test overrides the fields that it needs. */
 export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> = {}): TurnInput {
   return {
     turnId: "turn-1",
@@ -30,7 +30,7 @@ export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> 
   };
 }
 
-/** What a tool is called with, in a turn of which nothing is stored unless the test says otherwise. */
+/** The context of a tool call, by default in a turn without a stored conversation. */
 export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
   return {
     toolCallId: "call-1",

@@ -15,10 +15,10 @@ const never = new Promise<never>(() => {});
 const broken = () => {
   throw new Error("broken");
 };
-/** What TypeScript lets pass where nothing is expected. */
+/** TypeScript accepts an `async` function where a listener returns `void`. */
 const rejecting = async () => Promise.reject(new Error("broken"));
 
-/** Each is told of a turn, and does what it may not. */
+/** Observers that break the rules for observers, and the number of errors that are logged. */
 const bad: Record<string, { observer: TurnObserver; errors: number }> = {
   "throws when a turn starts": { observer: { started: broken }, errors: 1 },
   "rejects when a turn starts": { observer: { started: rejecting as never }, errors: 1 },
@@ -31,7 +31,7 @@ const bad: Record<string, { observer: TurnObserver; errors: number }> = {
   "never gets done with the end": { observer: { started: () => ({ ended: () => never }) }, errors: 0 },
 };
 
-/** Remembers all it is told. */
+/** An observer and a listener that note all calls. */
 function diary() {
   const events: TurnEvent[] = [];
   const endings: TurnEnding[] = [];
@@ -42,7 +42,7 @@ function diary() {
   return { events, endings, listener, observer: { started: () => listener } satisfies TurnObserver };
 }
 
-/** Runs a turn as the engine does, before these observers and a listener of its own. */
+/** Runs a turn as the engine does, with these observers and a listener of the turn. */
 async function observed(
   observers: readonly TurnObserver[],
   steps: readonly ScriptStep[],
@@ -66,7 +66,7 @@ async function observed(
   });
   audience.start(observers, startedTurn(), own.listener);
   const outcome = await turn.ended;
-  // A rejection is noticed behind all that waits for it.
+  // Unhandled rejections are reported after all microtasks.
   await new Promise((resolve) => setImmediate(resolve));
   return { outcome, recorded, errors, own };
 }

@@ -37,7 +37,7 @@ test("the prompt is system, history, new messages, in this order", async () => {
   expect(model.calls[0]?.options).not.toHaveProperty("tools");
 });
 
-/** The block with a signature at its end, as Anthropic sends it. */
+/** The reasoning block with a signature at its end, as Anthropic sends it. */
 function signed(parts: ReturnType<typeof reasoning>, signature: string) {
   return parts.map((part) =>
     part.type === "reasoning-end" ? { ...part, providerMetadata: { scripted: { signature } } } : part,
@@ -273,7 +273,7 @@ test("a secret that the model says is scrubbed, also over several deltas and in 
   expect(streamedText(events)).toBe("The value is [secret], and top-notch.It ends in top-secret");
   expect(outcome.text).toBe(streamedText(events));
   expect(events).toContainEqual({ type: "tool-call", id: "a", name: "send", args: { to: "[secret]" } });
-  // `keep` may store its arguments, so it sees no secret.
+  // `keep` may store its arguments, so they contain no secret.
   expect(given).toEqual([
     ["send", { to: "top-secret-value" }],
     ["keep", { note: "[secret]" }],

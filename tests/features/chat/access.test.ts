@@ -16,7 +16,7 @@ const web = (h: ChatHarness, method: "PUT" | "DELETE", json?: object) =>
 const patch = (h: ChatHarness, json: object) =>
   h.request(`/api/instances/${h.agent.slug}`, { method: "PATCH", headers: h.agent.headers, json });
 
-/** Both doors, in one word each: the status and the message. */
+/** The status and the message with which each door answers. */
 async function verdicts(h: ChatHarness, headers?: Record<string, string>) {
   const answers = [
     await h.complete("Hi", {}, { headers: headers ?? {} }),

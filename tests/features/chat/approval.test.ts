@@ -8,7 +8,7 @@ import { type ChatHarness, chatHarness, dataLines, eventually, readEvents } from
 
 const url = "https://shop.example/pay";
 
-/** Wants to pay, and says what came of it. */
+/** A model that calls the tool `shop:pay` and then says whether the call was refused. */
 const payer = () =>
   scriptedModel(({ prompt }) => {
     const last = prompt.at(-1);
@@ -19,7 +19,7 @@ const payer = () =>
     return { parts: [...text("I will pay."), ...call, finish("tool-calls")] };
   });
 
-/** An agent whose calls a person has to approve. */
+/** An agent whose calls need a person's approval. */
 async function paying(model = payer()) {
   const asked: EgressRequest[] = [];
   const egress = {
@@ -36,7 +36,7 @@ async function paying(model = payer()) {
   };
   await limit(agent);
   const ref = `${agent.slug}:web:api-c`;
-  /** The calls that a person decides about, the newest last. */
+  /** The calls that needed an approval, the newest last. */
   const calls = () =>
     h.services.database.db.select().from(toolCalls).where(isNotNull(toolCalls.args)).orderBy(asc(toolCalls.createdAt));
   const decide = async (json: object, { id = ref, call = "", headers = agent.headers } = {}) => {
@@ -47,7 +47,7 @@ async function paying(model = payer()) {
   return { ...h, asked, model, ref, calls, decide, limit };
 }
 
-/** The engine's own: models may call every call the same. */
+/** An id of the engine's, since models may give all calls the same id. */
 const ownId = expect.stringMatching(/^call_[0-9a-f]{24}$/);
 
 const answer = (h: ChatHarness, count: number) =>
@@ -82,7 +82,7 @@ describe("a call that needs approval", () => {
     ]);
     expect(h.asked).toMatchObject([{ url, method: "POST" }]);
 
-    // The transcript is whole: the next turn replays it without a word from the provider.
+    // The next turn replays the whole transcript.
     await (await h.native("Thanks", { chat_id: "c" })).text();
     const roles = h.model.calls.at(-1)?.prompt.map(({ role }) => role);
     expect(roles).toEqual(["system", "user", "assistant", "assistant", "tool", "assistant", "user"]);
@@ -114,7 +114,7 @@ describe("a call that needs approval", () => {
   test("goes on after a restart: the decision was stored, the process died", async () => {
     const h = await paying();
     await (await h.native("pay", { chat_id: "c" })).text();
-    // Written down, but nobody was there to go on.
+    // The decision is stored, but the stopped engine does not continue the turn.
     await h.engine.stop(0);
     expect((await h.decide({ approved: true })).status).toBe(201);
     const restarted = createEngine(h.services);
@@ -171,7 +171,7 @@ describe("a call that needs approval", () => {
     await (await later.app.request(path, { method: "POST", headers, body: JSON.stringify(json) })).text();
     const theirs = { id: `${other.slug}:web:api-c`, headers: other.headers };
     expect((await h.decide({ approved: true }, theirs)).status).toBe(201);
-    // The server that stopped says of both that it can't.
+    // The stopped engine logs for both decisions that it can't continue the turn.
     await eventually(async () => h.logs.filter((line) => line.includes("could not go on")).length === 2);
 
     const before = h.logs.length;

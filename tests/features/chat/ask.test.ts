@@ -9,7 +9,7 @@ import { eventually } from "./chat.ts";
 
 const names = (tools: readonly { name: string }[] | undefined) => tools?.map(({ name }) => name);
 
-/** The same call as often as said, in one step. */
+/** One step with `count` calls of the same tool. */
 const askTimes = (count: number) => ({
   parts: [
     ...Array.from({ length: count }, (_, index) =>
@@ -101,7 +101,7 @@ describe("an agent that asks another one", () => {
       return rows as never;
     };
     const said = h.say("Hi");
-    // The caller's own turn, and every question: also the one for which there is no place.
+    // The caller's turn and all 18 questions, with the one that finds the waiting line full.
     await eventually(async () => asked === 19);
     expect((await h.helped()).turns).toHaveLength(17);
     all.open();

@@ -14,21 +14,21 @@ import { chatHarness, readEvents } from "./chat.ts";
 
 type Script = (call: ScriptedCall, index: number) => ScriptStep;
 
-/** Asks the helper once with each message of the user's, then says what came of it. */
+/** A model that asks the helper once for each user message and then replies. */
 export const askOnce: Script = ({ prompt }) => {
   const last = prompt.at(-1);
   if (last?.role === "tool") return reply("Done.");
   return { parts: [...toolCall("c", "ask_helper", { message: "How long?" }), finish("tool-calls")] };
 };
 
-/** What the tools of the last step gave back, as the model was told. */
+/** The tool results of the last step, as the model read them. */
 export function heard(model: ScriptedModel): unknown[] {
   const last = model.calls.at(-1)?.prompt.at(-1);
   if (last?.role !== "tool") return [];
   return last.content.map((part) => (part.type === "tool-result" && "value" in part.output ? part.output.value : null));
 }
 
-/** The agent `caller`, which has the agent `helper` as a tool, each with a model of its own. */
+/** The agents `caller` and `helper`, each with its own model; `helper` is a tool of `caller`. */
 export async function asking({
   caller = askOnce,
   helper = () => ({ parts: [...text("Thirty days."), finish("stop", { input: 40, output: 10 })] }),
@@ -48,7 +48,7 @@ export async function asking({
     if (!answer.ok) throw new Error(`${method} ${path} got ${answer.status}: ${await answer.text()}`);
     return answer.json();
   };
-  // Its Web channel is off: agents need none.
+  // The helper has no Web channel, since agents need none to ask it.
   await send("POST", "/api/instances", { slug: "helper", provider: "demo", model: "helper", ...fields });
   const enable = (slug: string, enabled: string[], needsApproval: string[] = []) =>
     send("PATCH", `/api/instances/${slug}/tools`, { enabled, needsApproval });
@@ -59,7 +59,7 @@ export async function asking({
     send,
     enable,
     say: async (content: string, extra: object = { chat_id: "c" }) => readEvents(await h.native(content, extra)),
-    /** What is stored of the helper's side. */
+    /** The helper's stored conversations, messages and turns. */
     helped: async () => {
       const { db } = database;
       const asked = (await db.select().from(conversations)).filter(({ channel }) => channel === "agent");

@@ -15,16 +15,16 @@ import { ownTurns } from "../../turns.ts";
 import { chatHarness, eventually, readEvents } from "./chat.ts";
 
 const spent = "The agent's monthly token budget is used up";
-/** What the clock of the tests says is January 2026. */
+/** The test clock begins in January 2026. */
 const [month, january] = ["2026-01-01", "2026-01-15"];
 const secondsOfJanuary = 31 * 24 * 60 * 60;
 
-/** A reply that takes so many tokens. */
+/** A reply with the given token counts. */
 const taking = (input: number, output: number): ScriptStep => ({
   parts: [...text("Yes."), finish("stop", { input, output })],
 });
 
-/** An agent whose answers have at most 100 tokens, and what becomes of its budget. */
+/** An agent with a budget and at most 100 tokens an answer, and reads of its budget. */
 async function budgeted(
   script: Parameters<typeof scriptedModel>[0],
   monthlyTokenBudget: number | null,
@@ -48,7 +48,7 @@ async function budgeted(
         .select({ month: budgetPeriods.month, used: budgetPeriods.used, reserved: budgetPeriods.reserved })
         .from(budgetPeriods),
     turnsOf: () => db.select().from(turns).orderBy(turns.createdAt),
-    /** Puts the turns that there are into a month; the database's clock is not the test's. */
+    /** Moves all turns to a day, since the database sets `createdAt` by its own clock. */
     date: (day: string) => db.update(turns).set({ createdAt: new Date(day) }),
   };
 }
@@ -210,7 +210,7 @@ describe("what a turn took is settled", () => {
     await said;
     const [period] = await h.periods();
     expect(period?.reserved).toBe(0);
-    // The counted call, and of the other the first prompt, the result and the text.
+    // The tokens of the counted call, and for the other call an estimate of the prompt, the tool result and the text.
     expect(period?.used).toBeGreaterThan(110 + 100 + 10_000 + 1_000);
     expect(period?.used).toBeLessThan(12_000);
   });
@@ -243,7 +243,7 @@ describe("what a turn took is settled", () => {
     await h.db.update(turns).set({ leaseUntil: new Date(0) });
     await h.engine.tick();
     expect(await h.periods()).toEqual([{ month, used: reserved, reserved: 0 }]);
-    // Whoever was thought dead and is not settles nothing more.
+    // A living process whose turn was closed as dead adds no tokens.
     await h.engine.renewLeases();
     await said;
     await h.engine.tick();
@@ -292,7 +292,7 @@ describe("a turn of several calls", () => {
     expect((await h.request(path, { method: "PATCH", headers: h.agent.headers, json })).status).toBe(200);
     expect(error(await h.say("a"))).toBeUndefined();
     expect(await h.periods()).toEqual([{ month, used: 6 * 320, reserved: 0 }]);
-    // Of the next call: what the last one took, the time that it asked for, and its answer.
+    // Reserved for the next call: the tokens of the last call, the result of `currentTime`, and the answer.
     const reserved = (await h.turnsOf())[0]?.reserved ?? 0;
     expect(reserved).toBeGreaterThan(5 * 320 + 320 + 100);
     expect(reserved).toBeLessThan(5 * 320 + 320 + 100 + 100);

@@ -6,13 +6,13 @@ import { memories } from "../../../src/db/schema.ts";
 import { finish, reply, type ScriptedModel, scriptedModel, toolCall } from "../../scripted-model.ts";
 import { chatHarness, eventually } from "./chat.ts";
 
-/** What an agent has that nobody may see: a provider's key, and a value of a skill. */
+/** The secrets of an agent: a provider's key and a value of a skill. */
 const canaries = (slug: string) => ({ key: `canary-key-${slug}-0815`, token: `canary-token-${slug}-4711` });
 const callers = canaries("caller");
 const helpers = canaries("helper");
 const all = [callers, helpers].flatMap(Object.values);
 
-/** A service that says back all it was sent, in several forms. */
+/** A service whose answer repeats the request in several encodings. */
 const echo = ({ headers, body = "" }: EgressRequest) => `${JSON.stringify(headers)} ${body} ${btoa(body)}`;
 
 const send = (text: string) => ({
@@ -22,7 +22,7 @@ const send = (text: string) => ({
   body: `{{skill_env.shop.TOKEN}} ${text}`,
 });
 
-/** Says all that it was told, as a model does that somebody talked into it. */
+/** A model that repeats its whole prompt, as after a prompt injection. */
 const blurting = ({ prompt }: { prompt: readonly { content: unknown }[] }) => reply(JSON.stringify(prompt.slice(1)));
 
 async function world() {
@@ -39,7 +39,7 @@ async function world() {
         ? blurting(call)
         : { parts: [...toolCall("h", "httpRequest", send("from the helper")), finish("tool-calls")] },
     ),
-    // What sums up and remembers repeats what it reads.
+    // The model for summaries and memories repeats its prompt too.
     fast: scriptedModel(({ prompt }) => {
       const said = JSON.stringify(prompt).slice(-300);
       return reply(JSON.stringify({ title: said, summary: said, facts: [{ content: said }] }));
@@ -86,7 +86,7 @@ async function world() {
   return { ...h, call, models, sent };
 }
 
-/** Every row of every table, and what the log says. */
+/** Every row of every table, and the log. */
 async function everything({ services: { database }, logs }: Awaited<ReturnType<typeof world>>): Promise<string> {
   const tables = await database.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = current_schema()",
@@ -118,7 +118,7 @@ test("no secret of an agent or of one that it asks is told, stored, remembered o
   told.push(await h.call("GET", "/api/conversations?search=helper"), await h.call("GET", "/memories"));
   told.push(JSON.stringify(Object.values(h.models).flatMap(({ calls }) => calls.map(({ prompt }) => prompt))));
 
-  // It all took place: what is looked for was there to be told.
+  // Both secrets were used, so that a missing scrub would show them.
   const went = h.sent.map(({ headers }) => headers["x-token"]);
   expect(new Set(went)).toEqual(new Set([callers.token, helpers.token]));
   const found = `${told.join("\n")}${await everything(h)}`;

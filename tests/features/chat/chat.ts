@@ -12,7 +12,7 @@ interface Asked {
 
 export type ChatHarness = Awaited<ReturnType<typeof chatHarness>>;
 
-/** An agent over a scripted model, and the two doors to it. */
+/** An agent with a scripted model, and calls of both chat doors. */
 export async function chatHarness(
   model: ScriptedModel | undefined,
   fields: Record<string, unknown> = {},
@@ -24,7 +24,7 @@ export async function chatHarness(
 
   const post = (path: string, json: unknown, { headers, signal }: Asked = {}) => {
     calls += 1;
-    // Each call from an address of its own: the throttle is not what most tests are about.
+    // Each call has its own address, so that the throttle does not refuse it.
     const given = { Authorization: `Bearer ${agent.key}`, "X-Forwarded-For": `198.51.100.${calls % 250}`, ...headers };
     return h.request(path, { method: "POST", headers: given, json, ...(signal ? { signal } : {}) });
   };
@@ -91,7 +91,7 @@ export async function readUntil(response: Response, enough: (text: string) => bo
   return { text, reader };
 }
 
-/** Waits, in real time, for what happens on its own. */
+/** Polls `look` in real time until it gives a value; throws after 15 s. */
 export async function eventually<T>(look: () => Promise<T | null | undefined | false>): Promise<T> {
   const end = performance.now() + 15_000;
   while (performance.now() < end) {

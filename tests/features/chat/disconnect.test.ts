@@ -12,7 +12,7 @@ import {
 } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually } from "./chat.ts";
 
-/** A request over a real socket that can be cut. */
+/** A request over a real socket, which the test can cut. */
 async function connect(h: ChatHarness, door: "completions" | "native", extra: object = {}) {
   const url = await h.listen();
   const path = door === "native" ? `/api/instances/${h.agent.slug}/chat/stream` : "/v1/chat/completions";
@@ -28,7 +28,7 @@ async function connect(h: ChatHarness, door: "completions" | "native", extra: ob
   return { cut: () => socket.destroy() };
 }
 
-/** Long enough for a socket of this machine to carry what there is. */
+/** Enough time for a loopback socket to deliver all sent bytes. */
 const moments = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 const settled = (h: ChatHarness) =>

@@ -130,7 +130,7 @@ test("a database that blinks when a turn is recorded loses nothing", async () =>
     failures += 1;
     if (failures === 1) throw new EngineError("unavailable", "The database is unreachable");
     const rows = await query(sql, parameters);
-    // Written, but the answer is lost: the next attempt must not take it for a failure.
+    // The write succeeds, but its answer is lost: the next attempt must not fail because of that.
     if (failures === 2) throw new EngineError("unavailable", "The connection to the database was lost");
     return rows as never;
   };

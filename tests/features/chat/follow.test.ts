@@ -4,7 +4,7 @@ import { createEngine } from "../../../src/engine.ts";
 import { finish, gate, type ScriptItem, scriptedModel, textDelta } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents, readUntil, type SseEvent } from "./chat.ts";
 
-/** A turn that has said "0 " and says more, one more number if nothing else, for each gate; and another replica that is asked for it. */
+/** A turn that says "0 " and then `said(index)` after each gate, and another replica whose clients follow the turn. */
 async function elsewhere(gates: number, said = (index: number) => `${index + 1} `) {
   const held = Array.from({ length: gates }, () => gate());
   const more = held.flatMap(({ promise }, index): ScriptItem[] => [promise, textDelta(said(index))]);
@@ -19,7 +19,7 @@ async function elsewhere(gates: number, said = (index: number) => `${index + 1} 
   };
   const follow = async (after = "") => readEvents(await ask(after));
   const chunks = () => h.services.database.db.select().from(streamChunks).orderBy(streamChunks.first);
-  /** Counts from here on how often events are read. */
+  /** Counts the reads of events from now on. */
   const reads = () => {
     const query = vi.spyOn(h.services.database, "query");
     return () => query.mock.calls.filter(([statement]) => statement.includes("from stream_chunks")).length;
@@ -29,10 +29,10 @@ async function elsewhere(gates: number, said = (index: number) => `${index + 1} 
 
 const textOf = (events: readonly SseEvent[]) => events.map(({ data }) => data.text ?? "").join("");
 
-/** Lets the time pass that both replicas take until `over`. */
+/** Moves the clock on and runs the ticks until `over`. */
 async function pass(h: ChatHarness, over: () => Promise<unknown>): Promise<void> {
   await eventually(async () => {
-    // Slowly enough for the database, which has a clock of its own.
+    // In small steps, since the database needs real time.
     await h.clock.advance(100);
     await h.engine.closeRevoked();
     return over();
@@ -119,7 +119,7 @@ describe("a turn that another replica runs", () => {
     const read = h.reads();
     for (let n = 0; n < 10; n += 1) {
       await h.clock.advance(100);
-      // What was asked meanwhile is answered before this.
+      // This query ends after all queries before it.
       await h.chunks();
     }
     expect(read()).toBeLessThanOrEqual(11);

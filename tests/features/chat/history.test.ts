@@ -7,10 +7,10 @@ import { plainText } from "../../plain-text.ts";
 import { finish, gate, reply, type ScriptedModel, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually } from "./chat.ts";
 
-/** An answer takes its text and the provider's messages of it: half of what there is room for. */
+/** The text of an answer. Text and model messages of one answer together take half of `historyBytes`. */
 const large = "é".repeat(historyBytes / 8);
 
-/** What the statements before the model answer from here on, as JSON. */
+/** Gathers the results of the statements that read history from now on, as JSON. */
 function watchReads(h: ChatHarness) {
   const reads: string[] = [];
   const { database } = h.services;
@@ -30,7 +30,7 @@ test("the model sees the newest messages that fit, beginning with the user, by o
   const reads = watchReads(h);
   await h.complete("q4", { chat_id: "c" });
 
-  // One whole, and one as its text alone.
+  // The history has one answer with its model messages, and one as text only.
   const seen = model.calls[4]?.prompt.slice(1) ?? [];
   expect(seen.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user"]);
   expect(JSON.stringify(seen[0])).toContain("q2");
@@ -97,7 +97,7 @@ test("a turn that waits reads the history when it runs, bounded too, and not bef
 
 describe("the tokens that a prompt may have", () => {
   const kilobytes = (n: number) => "word ".repeat(n * 205);
-  /** A server of one's own, which takes the least. */
+  /** The provider with the smallest prompt limit. */
   const small = { provider: "ollama", model: "m" };
   const bytesOf = (prompt: unknown) => new TextEncoder().encode(JSON.stringify(prompt)).byteLength;
   const historyOf = (model: ScriptedModel, n: number) => model.calls[n]?.prompt.slice(1, -1) ?? [];
@@ -109,7 +109,7 @@ describe("the tokens that a prompt may have", () => {
     for (let n = 0; n < 8; n += 1) await h.complete(`q${n}`, { chat_id: "c" });
     const history = historyOf(model, 7);
     expect(bytesOf(history)).toBeLessThan(room);
-    // Text and the provider's message of it are counted both, so that half is the least that is there.
+    // Both the text and the model messages of an answer count, so that the prompt uses half of the room or less.
     expect(bytesOf(history)).toBeGreaterThan(room / 4);
     expect(history[0]?.role).toBe("user");
     expect(JSON.stringify(history)).toContain("q6");
@@ -119,7 +119,7 @@ describe("the tokens that a prompt may have", () => {
   test("are counted as the provider counted them the last time", async () => {
     let measured = 0;
     const model: ScriptedModel = scriptedModel(({ prompt }) => {
-      // Each byte a token: three times what is usual.
+      // One token for each byte, three times the usual number.
       measured = bytesOf(prompt);
       return { parts: [...text(kilobytes(6)), finish("stop", { input: measured, output: 1 })] };
     });

@@ -48,7 +48,7 @@ describe("a repeat with the same Idempotency-Key", () => {
     const h = await chatHarness(model);
     const first = await readEvents(await h.native("Hello", { chat_id: "c" }, once));
     const again = await readEvents(await h.native("Hello", { chat_id: "c" }, once));
-    // Ids would be those of other events of the first turn.
+    // A repeat has no ids, since ids name the events of the first stream.
     expect(again).toEqual([
       { id: "", event: "text-delta", data: { text: "Answer 1." } },
       { id: "", event: "done", data: first.at(-1)?.data },

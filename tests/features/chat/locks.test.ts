@@ -8,7 +8,7 @@ import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts
 
 const budget = { maxOutputTokens: 100, monthlyTokenBudget: 1_000_000 };
 
-/** Does `work` while the row of the only conversation is locked, and until a statement waits for it; then `look`. */
+/** Runs `work` while the only conversation's row is locked; runs `look` once a statement waits for that lock. */
 async function whileLocked(h: ChatHarness, work: () => Promise<unknown>, look: () => Promise<void>): Promise<void> {
   const { database } = h.services;
   let working: Promise<unknown> = Promise.resolve();
@@ -30,7 +30,7 @@ async function waits({ services: { database } }: ChatHarness): Promise<boolean> 
   return rows.length > 0;
 }
 
-// The embedded database has one session: there nobody waits for anybody.
+// The embedded database has a single session, in which no statement waits for a lock.
 describe.runIf(dialect === "postgres")("rows are locked in one order", () => {
   test("a turn that is written down takes the budget before the conversation, as one that begins does", async () => {
     const held = gate();

@@ -7,7 +7,7 @@ import { chatHarness, eventually } from "./chat.ts";
 const facts = JSON.stringify([{ content: "Prefers green tea.", category: "taste", importance: 7 }]);
 const description = JSON.stringify({ title: "Tea", summary: "The user likes tea." });
 
-/** An agent of a real provider: one model talks, another one remembers. */
+/** An agent of a real provider, with one model for chat and another for memories. */
 async function remembering(fields: Record<string, unknown> = {}, learned = facts) {
   const asked: ModelSpec[] = [];
   const fast = scriptedModel(({ prompt }) =>
@@ -21,7 +21,7 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
   const h = await chatHarness(undefined, { provider: "openai", model: "main", ...fields }, { models: { resolve } });
   const { db } = h.services.database;
   const waiting = () => db.select().from(jobs);
-  /** Moves on to where what rests is due, and waits until it is done. */
+  /** Moves the clock to the time at which waiting jobs are due, and waits until they are done. */
   const rest = async () => {
     await h.clock.advance(30_000);
     await h.engine.tick();
@@ -115,7 +115,7 @@ test("a conversation has a title moments after its first turn, and a summary onc
   await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
   await h.clock.advance(2_000);
   await eventually(async () => {
-    // The job may be found a little later than it is due.
+    // The worker may begin a job a little after its due time.
     await h.clock.advance(1);
     return (await described())[0]?.[0] !== null;
   });

@@ -9,7 +9,7 @@ import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts
 const queued = (h: ChatHarness, count: number) =>
   eventually(async () => (await h.stored()).turns.filter(({ status }) => status === "queued").length === count);
 
-/** A turn that a process, alive or dead, left open in the conversation. */
+/** Inserts an open turn of another process into the conversation; `lease` says whether that process is alive. */
 async function leaveOpen(h: ChatHarness, lease: string, status: "running" | "queued" = "running") {
   const { db } = h.services.database;
   const [conversation] = await db

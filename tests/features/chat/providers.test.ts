@@ -6,12 +6,12 @@ import { chatHarness, dataLines } from "./chat.ts";
 
 const names = ["openai", "anthropic", "google", "mistral", "ollama", "openai-compatible"] as const;
 
-/** OpenAI at another address speaks chat completions. */
+/** The wire format of a provider; OpenAI at another address uses chat completions. */
 const spoken = (name: (typeof names)[number]): RemoteProvider => (name === "openai" ? "openai-compatible" : name);
 
 const stem = (name: string) => name.replaceAll("-", "_");
 
-/** An agent of a provider that the environment offers. */
+/** An agent of a provider whose key and address come from the environment. */
 async function start(name: (typeof names)[number], reply: Reply) {
   const provider = await startFakeProvider(reply);
   const environmentKeys = {
@@ -43,7 +43,7 @@ test.each(
   for (const line of logged) expect(line).toContain("for org-7");
   expect(logged.join()).not.toContain("sk-environment");
 
-  // A stream that breaks after its first words is no finished reply.
+  // A stream that breaks after its first words is a failure, not a reply.
   const { half } = await cutAnswer(spoken(name));
   for (const tail of [[], [drop] as const, [wires[spoken(name)].overloaded]]) {
     provider.answer({ stream: [half, ...tail] });

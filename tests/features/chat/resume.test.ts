@@ -6,7 +6,7 @@ import { createEngine } from "../../../src/engine.ts";
 import { finish, gate, reply, type ScriptItem, scriptedModel, text, textDelta } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents, readUntil, type SseEvent } from "./chat.ts";
 
-/** A reply in three deltas, of which the last waits. */
+/** A reply in three deltas; the last one waits for a gate. */
 function threeDeltas() {
   const last = gate();
   const items: ScriptItem[] = [textDelta("one "), textDelta("two "), last.promise, textDelta("three"), finish()];
@@ -26,7 +26,7 @@ function resume(h: ChatHarness, messageId: string, { after = "", key = h.agent.k
   return h.request(streamPath(h, messageId), { method, headers });
 }
 
-/** Begins a turn, reads until `enough` and leaves. */
+/** Begins a turn, reads until the text contains `enough`, and disconnects. */
 async function beginAndLeave(h: ChatHarness, enough: string, extra: object = { chat_id: "c" }) {
   const controller = new AbortController();
   const response = await h.native("Hello", extra, { signal: controller.signal });
@@ -197,7 +197,7 @@ describe("on another replica", () => {
   async function replicas() {
     const { last, model } = threeDeltas();
     const h = await chatHarness(model);
-    // It hears nothing of the first one, as when its listener is away: what is promised holds all the same.
+    // `other` gets no notices of the first engine, so that the test covers a lost `notify` connection.
     const other = createEngine({ ...h.services, notify: localNotify(h.services.log) });
     const ask = (messageId: string, { after = "", method = "GET" } = {}) =>
       other.app.request(
@@ -205,7 +205,7 @@ describe("on another replica", () => {
         { method, headers: { Authorization: `Bearer ${h.agent.key}`, ...(after ? { "Last-Event-ID": after } : {}) } },
         { remoteAddress: "192.0.2.7" },
       );
-    /** Lets time pass until something is there. */
+    /** Moves the clock on and runs the ticks until `work` settles. */
     const passing = async <T>(work: Promise<T>): Promise<T> => {
       let over = false;
       const ended = work.finally(() => {

@@ -6,7 +6,7 @@ import { createEngine } from "../../../src/engine.ts";
 import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness, dataLines, eventually, readUntil } from "./chat.ts";
 
-/** Everything that takes a caller's right to talk to the agent away, and what he hears. */
+/** All changes that end a caller's access to the agent, and the message of each. */
 const revocations: Record<string, { change: (h: ChatHarness) => Promise<Response>; message: string }> = {
   "another key": {
     change: (h) => put(h, "/channels/web", { config: { apiKey: "another-key-of-the-agent" } }),
@@ -25,7 +25,7 @@ const send = (h: ChatHarness, method: string, path: string, json?: object) =>
   h.request(`/api/instances/${h.agent.slug}${path}`, { method, headers: h.agent.headers, ...(json ? { json } : {}) });
 const put = (h: ChatHarness, path: string, json: object) => send(h, "PUT", path, json);
 
-/** A turn that says something and then waits. */
+/** A turn that says some text and then waits for a gate. */
 async function talking() {
   const held = gate();
   const h = await chatHarness(scriptedModel(() => ({ parts: [text("some"), held.promise, text(" more"), finish()] })));
@@ -123,7 +123,7 @@ test("another replica's stream is ended too", async () => {
 });
 
 describe("in the playground", () => {
-  /** A viewer whose turn says something and then waits. */
+  /** A viewer with such a turn in the playground. */
   async function playing() {
     const { h, held } = await talking();
     const json = { messages: [{ role: "user", content: "q" }], chat_id: "p" };
@@ -139,7 +139,7 @@ describe("in the playground", () => {
   const db = (h: ChatHarness) => h.services.database.db;
   const viewer = eq(members.roleKey, "viewer");
 
-  /** A workspace more. */
+  /** Adds a second workspace. */
   async function anotherWorkspace(h: ChatHarness) {
     const workspaceId = newId();
     const { id: organizationId } = h.organization;

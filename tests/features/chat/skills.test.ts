@@ -20,7 +20,7 @@ const skill = {
 
 type Call = { tool: string; args: object };
 
-/** An agent with the skill `shop`, whose model makes these calls, one a step, and then answers. */
+/** An agent with the skill `shop`; its model makes the given calls, one in each step, and then answers. */
 async function selling(calls: Call[], body = "ok") {
   const asked: EgressRequest[] = [];
   const egress = {
@@ -78,7 +78,7 @@ describe("a skill", () => {
       [`Bearer ${secret}`, true],
       [Authorization, false],
     ]);
-    // What the user wrote stays as it is.
+    // A placeholder in the user's message is not filled in.
     expect(JSON.stringify(h.model.calls[0]?.prompt.at(-1))).toContain(place);
   });
 

@@ -11,7 +11,7 @@ import { chatHarness, readEvents } from "./chat.ts";
 
 const mebi = 1024 * 1024;
 
-/** A turn in the hands of the test, whose events are kept. */
+/** A replay whose turn the test drives. */
 function turnOf(id: string, replays: Replays) {
   const leave = vi.fn();
   const listener = replays.started(startedTurn({ id, leave }));
@@ -26,7 +26,7 @@ function turnOf(id: string, replays: Replays) {
   };
 }
 
-/** Follows with a client that reads nothing. */
+/** Follows a replay for a client that reads nothing. */
 function followUnread(replay: Replay, clock: TestClock) {
   const seat = { onRevoked: () => {}, leave: vi.fn() };
   const streaming = { clock, signal: new AbortController().signal, onEnd: seat.leave };
@@ -55,7 +55,7 @@ test("20 MB for a client that reads nothing: it is let go of at 1 MiB, and of th
 
   end();
   const { last } = replay;
-  // What is kept is the end, under its own numbers; the beginning is known to be gone.
+  // The last events remain under their own numbers; `behind` reports that the first ones are gone.
   expect(replay.behind(0)).toBeNull();
   expect(replay.behind(last - 2)).toEqual([
     expect.stringContaining(`id: turn-1:${last - 1}\nevent: text-delta\n`),
@@ -100,7 +100,7 @@ test("of ended turns 64 Mi are kept together, the newest, and none for longer th
   expect(replays.ids()).toEqual(["running"]);
 });
 
-/** So many deltas, in portions as a network has them. */
+/** A stream of `count` deltas, in portions as a network delivers them. */
 function talk(count: number, delta: string): ReadableStream<LanguageModelV4StreamPart> {
   let said = 0;
   return new ReadableStream({
@@ -115,9 +115,9 @@ function talk(count: number, delta: string): ReadableStream<LanguageModelV4Strea
 }
 
 test("a turn of 20 MB does not wait for a client that reads nothing: it is stored whole, and its client is cut off", async () => {
-  // The server package prints what broke a stream.
+  // The server package prints the error that broke a stream.
   vi.spyOn(console, "error").mockImplementation(() => {});
-  // A hundred bytes each on the wire.
+  // An event with this delta takes about 100 bytes on the wire.
   const delta = "ten chars ";
   const count = 200_000;
   const model = scriptedModel([]);
@@ -142,7 +142,7 @@ test("a turn of 20 MB does not wait for a client that reads nothing: it is store
   const all = await readEvents(await resume());
   expect(all.map(({ event }) => event)).toEqual(["error", "done"]);
   expect(all[0]?.data.message).toContain("no longer kept");
-  // The first event is the step's beginning.
+  // Event 1 is `step-start`, so event `count` is the last delta but one.
   const end = await readEvents(await resume(`${turns[0]?.id}:${count}`));
   expect(end.map(({ event }) => event)).toEqual(["text-delta", "step-finish", "done"]);
 

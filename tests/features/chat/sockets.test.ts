@@ -23,7 +23,7 @@ const doors = {
 };
 type Door = keyof typeof doors;
 
-/** Where the turn waits. */
+/** A gate at which the turn waits; `reached` resolves when the turn arrives. */
 function turnstile() {
   const { promise, open } = gate();
   const reached = gate();
@@ -35,19 +35,19 @@ function turnstile() {
 }
 type Turnstile = ReturnType<typeof turnstile>;
 
-/** A place in a turn at which its client's connection breaks. */
+/** A moment of a turn at which the client's connection breaks. */
 interface Point {
   ends: "dropped" | "stored";
-  /** What the model does; one of its calls may wait at the turnstile. */
+  /** The model's script; one of its calls may wait at the turnstile. */
   steps?: (at: Turnstile) => ScriptStep[];
-  /** The model's call that waits there; the first one unless told otherwise. */
+  /** The number of the model call that waits at the turnstile; 1 by default. */
   call?: number;
   hooks?: Parameters<typeof hooked>[1];
-  /** The path at which whoever is asked by a tool or a hook waits. */
+  /** The path at which a service, called by a tool or a hook, waits at the turnstile. */
   asked?: string;
-  /** Another turn of the conversation runs, and stays at the turnstile. */
+  /** Whether another turn of the conversation runs and waits at the turnstile. */
   behind?: true;
-  /** OPEN waits at the turnstile. */
+  /** Whether OPEN waits at the turnstile. */
   opening?: true;
   content?: string;
 }
@@ -145,7 +145,7 @@ function holdOpening({ services: { database } }: Hooked, at: Turnstile): void {
   };
 }
 
-/** A request over a socket of its own; `cut` ends when the server knows that the client is gone. */
+/** A request over its own socket; `cut` resolves when the server has noticed the disconnect. */
 async function connect(h: Hooked, door: Door) {
   const { path, extra } = doors[door];
   const url = await h.listen();
@@ -187,7 +187,7 @@ describe("a connection that breaks", () => {
     const { cut } = await connect(h, door);
     if (first) await eventually(async () => (await turnsOf(h, "queued")).length === 1);
     else await (point.asked || point.opening ? at.reached : model.called(point.call ?? 1));
-    // What the model has said by then has come through.
+    // After this, the turn has read all that the model sent.
     await new Promise((resolve) => setImmediate(resolve));
     await cut();
     if (point.ends === "stored" || point.opening) at.open();
@@ -217,7 +217,7 @@ async function expectStored(h: Hooked, model: Model, { content, hooks = [] }: Po
   expect(executions.every(({ success }) => success)).toBe(true);
 }
 
-/** `others` calls of the model belong to turns that go on. */
+/** Expects that the turn left nothing; `others` is the number of model calls by other turns. */
 async function expectDropped(h: Hooked, model: Model, { others }: { others: number }) {
   expect(await turnsOf(h, "aborted")).toMatchObject([{ errorCode: "disconnect", promptTokens: 0 }]);
   expect((await h.stored()).messages).toEqual([]);

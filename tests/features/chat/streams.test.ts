@@ -26,7 +26,7 @@ test("one client holds 256 open streams and no more, on both doors; others are n
   expect((await h.stored()).turns).toHaveLength(streamLimit);
   expect((await h.native("q", {}, from("203.0.113.8"))).status).toBe(200);
 
-  // One that leaves makes room for one more.
+  // A client that leaves frees its seat.
   await open[0]?.body?.cancel();
   expect((await h.native("q", {}, client)).status).toBe(200);
   expect((await h.native("q", {}, client)).status).toBe(429);
@@ -62,7 +62,7 @@ test("whatever becomes of a call, its place is free afterwards", async () => {
       for (let n = 0; n < 4; n += 1) await (await ask("q", extra, client)).text();
       await ask("q", extra, { ...client, signal: AbortSignal.abort() }).then(({ body }) => body?.cancel());
       expect((await ask("", extra, client)).status).toBe(400);
-      // The copy of the agent lets this one in; OPEN knows better, when the place is taken already.
+      // A call that an inactive agent refuses keeps no seat.
       await activate(false);
       expect((await ask("q", extra, client)).status).toBe(404);
       await activate(true);
