@@ -31,19 +31,18 @@ export { AgentChanged, type Agents } from "./access/agents.ts";
 /** The open replies to clients. */
 export type { OpenStreams, Seat } from "./access/open-streams.ts";
 export type { LiveAgent } from "./agent/load.ts";
+/** Rows of a messenger that are written with the end of its turn. */
+export type { Alongside } from "./alongside.ts";
 /** Records a person's decision about a waiting call. */
 export { decide } from "./approvals/decide.ts";
-/** Rows of a messenger that are written with the end of its turn. */
-export type { Alongside } from "./end/alongside.ts";
 /** Tells a caller how a turn ended. */
 export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";
 /** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
 export { findRepeat, type StoredReply } from "./place/idempotency.ts";
-export type { Idempotency } from "./place/open.ts";
 /** Writes the context of a call to the state of its conversation. */
 export { writeContext } from "./place/state.ts";
-export type { TurnRequest } from "./request.ts";
+export type { Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
 
 interface Options extends TurnsOptions {

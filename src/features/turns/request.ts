@@ -1,8 +1,7 @@
+import type { Limit } from "../../http/throttle.ts";
 import type { DisconnectRule } from "../../turn/relay.ts";
 import type { Continued, JsonObject, ModelMessage, Origin } from "../../turn/types.ts";
-import type { AlongsideOf } from "./end/alongside.ts";
-import type { Suspended } from "./end/record.ts";
-import type { Idempotency, Opening } from "./place/open.ts";
+import type { AlongsideOf } from "./alongside.ts";
 
 /** The messages of a turn request. */
 export interface TurnMessages {
@@ -12,6 +11,34 @@ export interface TurnMessages {
   fresh: readonly string[];
   /** The ids of stored files that came with `fresh`; absent for none. */
   fileIds?: readonly string[];
+}
+
+/** Identifies a repeated request. */
+export interface Idempotency {
+  key: string;
+  /** SHA-256 of the body as it came, in hexadecimal. */
+  digest: string;
+}
+
+/** A call that the opening of the turn counts; `now` is in milliseconds since the epoch. */
+export interface CountedCall {
+  key: string;
+  limit: Limit;
+  now: number;
+}
+
+/** The stored remainder of a turn that stopped for a decision, for the turn that continues it. */
+export interface Suspended {
+  messages: readonly ModelMessage[];
+  /** The messages of the user, which the transcript's limits may hide. */
+  fresh: readonly string[];
+  fileIds?: readonly string[];
+  /** The parts of the origin that the conversation does not store. */
+  from?: Pick<Origin, "source" | "userName">;
+  /** The turns that `messages` belong to, the first one first. */
+  turnIds: readonly string[];
+  /** Text of hooks that the model read before the user's message. */
+  context?: string;
 }
 
 /** A door's request for a turn. */
@@ -29,7 +56,7 @@ export interface TurnRequest {
   callContext?: JsonObject | null;
   rule: DisconnectRule;
   requestId: string;
-  throttle: Opening["throttle"];
+  throttle: CountedCall | null;
   idempotency?: Idempotency | null;
   /** Rows of the door's that are written with the turn's end; absent for none. */
   alongside?: AlongsideOf;

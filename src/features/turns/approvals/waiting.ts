@@ -2,7 +2,7 @@ import { type Channel, channelsThat } from "../../../core/channels.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Database } from "../../../db/client.ts";
 import type { Continued, PendingCall } from "../../../turn/types.ts";
-import type { Suspended } from "../end/record.ts";
+import type { Suspended } from "../request.ts";
 
 // A turn that stops at calls which a person decides about has the status `approval`, its calls wait in `tool_calls`,
 // and its conversation names it as `awaiting`. It goes on in a turn of its own, which names it in `continues`.

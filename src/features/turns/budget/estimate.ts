@@ -3,12 +3,28 @@ import { promptTokens } from "../../../core/providers.ts";
 import { tokenCount } from "../../../turn/step.ts";
 import type { Consumption, ModelMessage, NextCall } from "../../../turn/types.ts";
 import type { LiveAgent } from "../agent/load.ts";
-import type { PromptRoom } from "../place/history.ts";
-import type { Opening } from "../place/open.ts";
 import type { TurnRequest } from "../request.ts";
-import { monthOf } from "./budget.ts";
+import { monthOf, type Reservation } from "./budget.ts";
 
 // How many tokens texts are, before a provider counts them.
+
+/** How much a prompt may hold, and what of it is taken whatever the conversation is. */
+export interface PromptRoom {
+  /** Tokens. */
+  window: number;
+  /** The system prompt, the tools, the new messages and a history that comes with them, in bytes. */
+  takenBytes: number;
+  /** Whether the model sees its earlier calls and what came of them. */
+  calls: boolean;
+}
+
+/**
+ * Tokens to hold for the first call of a turn: `tokens` at least, or as many as the conversation's last prompt took and
+ * `addedTokens` together, when that is more.
+ */
+export interface FirstReservation extends Reservation {
+  addedTokens: number;
+}
 
 /** Tokens that are kept free for an answer whose length nobody limits. */
 const usualAnswer = 4_000;
@@ -39,7 +55,7 @@ export function firstReservation(
   { takenBytes }: PromptRoom,
   { fresh }: Pick<TurnRequest["input"], "fresh">,
   now: number,
-): Opening["reservation"] {
+): FirstReservation | null {
   if (agent.row.monthlyTokenBudget === null) return null;
   const answer = answerTokens(agent);
   const addedTokens = cautiousTokens(bytesOf(fresh)) + answer;

@@ -5,11 +5,11 @@ import { patiently } from "../../../db/retry.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { descriptionOf } from "../../conversations/index.ts";
 import { extractionOf } from "../../memories/index.ts";
+import { superseded } from "../alongside.ts";
 import type { Begun } from "../begin.ts";
 import { tokensTaken } from "../budget/estimate.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
-import { superseded } from "./alongside.ts";
 import { describeCause } from "./cause.ts";
 import { type Recording, record, type Work } from "./record.ts";
 

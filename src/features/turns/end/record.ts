@@ -1,9 +1,9 @@
-import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text.ts";
 import type { Database } from "../../../db/client.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
-import { type Alongside, superseded } from "./alongside.ts";
+import { type Alongside, superseded } from "../alongside.ts";
+import type { Suspended } from "../request.ts";
 import {
   type CallRow,
   type HookRow,
@@ -53,20 +53,6 @@ export interface Work {
   key: string;
   payload: Readonly<Record<string, unknown>>;
   runAt: Date;
-}
-
-/** What a turn that stops for a decision leaves for the one that goes on. */
-export interface Suspended {
-  messages: readonly LanguageModelV4Message[];
-  /** What the user said, which the transcript's limits may hide. */
-  fresh: readonly string[];
-  fileIds?: readonly string[];
-  /** Where it came from, as far as the conversation does not say. */
-  from?: Pick<Origin, "source" | "userName">;
-  /** The turns whose messages these are, the first one first. */
-  turnIds: readonly string[];
-  /** What the model was told before that. */
-  context?: string;
 }
 
 /**

@@ -5,22 +5,13 @@ import { column, fields, jsonObject, only, type RowOf } from "../../../db/fragme
 import { conversations, messages } from "../../../db/schema.ts";
 import { statement, type Values } from "../../../db/statement.ts";
 import type { JsonObject, ModelMessage } from "../../../turn/types.ts";
+import type { PromptRoom } from "../budget/estimate.ts";
 
 /**
  * What the model sees of a conversation at most, beside the agent's `historyLimit`: the newest messages that fit, none
  * when already the newest is larger. It is more than models take in, and far less than 1000 long messages are.
  */
 export const historyBytes = 2 * 1024 * 1024;
-
-/** How much a prompt may hold, and what of it is taken whatever the conversation is. */
-export interface PromptRoom {
-  /** Tokens. */
-  window: number;
-  /** The system prompt, the tools, the new messages and a history that comes with them, in bytes. */
-  takenBytes: number;
-  /** Whether the model sees its earlier calls and what came of them. */
-  calls: boolean;
-}
 
 /** What a turn reads of its conversation when its turn comes. */
 export interface Transcript {

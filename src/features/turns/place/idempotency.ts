@@ -1,7 +1,7 @@
 import { EngineError } from "../../../core/errors.ts";
 import type { Database } from "../../../db/client.ts";
+import type { Idempotency } from "../request.ts";
 import { closeLost } from "./leases.ts";
-import type { Idempotency } from "./open.ts";
 
 // `Idempotency-Key` (decisions §5): a turn carries the key of its request until it fails, is aborted or is a day old.
 

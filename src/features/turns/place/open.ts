@@ -1,15 +1,9 @@
 import type { Database } from "../../../db/client.ts";
-import { judge, type Limit, requireAllowed, throttleValues } from "../../../http/throttle.ts";
-import type { Reservation } from "../budget/budget.ts";
-import { type PromptRoom, readConversation, type Transcript } from "./history.ts";
+import { judge, requireAllowed, throttleValues } from "../../../http/throttle.ts";
+import type { FirstReservation, PromptRoom } from "../budget/estimate.ts";
+import type { CountedCall, Idempotency } from "../request.ts";
+import { readConversation, type Transcript } from "./history.ts";
 import { type OpenedRow, openStatement } from "./open-statement.ts";
-
-/** What makes two requests the same. */
-export interface Idempotency {
-  key: string;
-  /** Of the body as it came: SHA-256, hexadecimal. */
-  digest: string;
-}
 
 /** A turn that asks for its place. */
 export interface Opening {
@@ -34,12 +28,9 @@ export interface Opening {
   /** Whether to look for memories of the subject. */
   remembers: boolean;
   /** Null: this door has no throttle. */
-  throttle: { key: string; limit: Limit; now: number } | null;
-  /**
-   * Null: the agent has no budget. `tokens` at least; as many as the conversation's last prompt took and `addedTokens`,
-   * when that is more.
-   */
-  reservation: (Reservation & { addedTokens: number }) | null;
+  throttle: CountedCall | null;
+  /** Null: the agent has no budget. */
+  reservation: FirstReservation | null;
 }
 
 export type Opened =

@@ -1,4 +1,4 @@
-import type { TurnOutcome } from "../../../turn/types.ts";
+import type { TurnOutcome } from "../../turn/types.ts";
 
 /** A part of a reply for the outbox. */
 export interface OutgoingPart {
