@@ -61,3 +61,8 @@ export class StartError extends Error {
     this.name = "StartError";
   }
 }
+
+/** The error itself when the caller may see it, else the 500 that hides it. */
+export function asEngineError(error: unknown): EngineError {
+  return error instanceof EngineError ? error : new EngineError("internal", "Internal server error", { cause: error });
+}

@@ -1,5 +1,5 @@
 import type { Services } from "../../context.ts";
-import { EngineError } from "../../core/errors.ts";
+import { asEngineError, EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { isBuffered } from "../../turn/hooks.ts";
 import { Audience, type StartedTurn, type TurnListener, type TurnObserver } from "../../turn/observers.ts";
@@ -152,8 +152,4 @@ function describe(id: string, { grant, spec }: Taken, request: TurnRequest): Omi
 
 function stoppingError(): EngineError {
   return new EngineError("unavailable", "The server is stopping", { headers: { "Retry-After": "5" } });
-}
-
-function asEngineError(error: unknown): EngineError {
-  return error instanceof EngineError ? error : new EngineError("internal", "Internal server error", { cause: error });
 }

@@ -1,4 +1,4 @@
-import { EngineError } from "../../../core/errors.ts";
+import type { EngineError } from "../../../core/errors.ts";
 import { vendorType } from "../../../http/errors.ts";
 import type { TurnListener } from "../../../turn/observers.ts";
 import { isOutput } from "../../../turn/relay.ts";
@@ -111,8 +111,4 @@ function wireUsage({ promptTokens, completionTokens }: Usage) {
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
   };
-}
-
-export function asEngineError(error: unknown): EngineError {
-  return error instanceof EngineError ? error : new EngineError("internal", "Internal server error", { cause: error });
 }

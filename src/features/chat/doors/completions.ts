@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Services } from "../../../context.ts";
+import { asEngineError } from "../../../core/errors.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { agentSlugPattern } from "../../../core/slugs.ts";
 import { clientKey } from "../../../http/address.ts";
@@ -22,7 +23,6 @@ import { type Call, clientOf, commitContext, readCall, webTurn } from "./call.ts
 import { projectContext } from "./call-context.ts";
 import {
   approvalSentence,
-  asEngineError,
   type ChunkEncoder,
   type ChunkRelay,
   type CompletionHead,
