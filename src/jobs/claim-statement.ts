@@ -139,3 +139,22 @@ export const claimStatement = statement(
       (select (extract(epoch from min(${jobs.runAt})) * 1000)::float8 from ${jobs}
         where ${waits} and ${jobs.runAt} > ${now} and ${ofAskedKinds}) as "nextAt"`,
 );
+
+/** Finds a job that could be claimed. It goes by the lanes as a claim does, for the same reason. */
+export const leftStatement = statement(
+  { now: "timestamptz", kinds: "text[]" },
+  (given) => sql<{ found: number }>`
+    with given as materialized (
+      select ${given.now} as now, ${given.kinds} as kinds
+    ), places as materialized (
+      select unnest(kinds) as kind, ${commonLane}::uuid as after from given
+    ), busy as materialized (
+      select ${jobs.kind}, ${jobs.key} from ${jobs} where ${ofAskedKinds} and ${isRunning}
+    )
+    select 1 as found from places p cross join lateral (
+      select from ${lanes} l cross join lateral (
+        select from ${jobs} where ${jobs.kind} = p.kind and ${lane} = l.lane and ${isFree}
+        order by ${jobs.runAt}, ${jobs.id} limit 1
+      ) d limit 1
+    ) any_lane limit 1`,
+);

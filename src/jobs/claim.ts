@@ -1,5 +1,5 @@
 import type { Database } from "../db/client.ts";
-import { type Claim, type ClaimedJob, claimStatement } from "./claim-statement.ts";
+import { type Claim, type ClaimedJob, claimStatement, leftStatement } from "./claim-statement.ts";
 import { leaseMs } from "./queue.ts";
 
 export type { Claim, ClaimedJob, DeadJob } from "./claim-statement.ts";
@@ -40,4 +40,9 @@ export async function claim(database: Database, { places, running, lock, now }: 
   });
   if (!row) throw new Error("The claim answered no row");
   return row;
+}
+
+/** Whether a due job of these kinds waits for a place, rather than for another job of its key. */
+export async function isAnyLeft(database: Database, kinds: readonly string[], now: number): Promise<boolean> {
+  return (await leftStatement.run(database, { now: new Date(now), kinds })).length > 0;
 }

@@ -8,6 +8,8 @@ const usualLimit = 8;
 export interface PlacesOfKinds {
   /** The kinds that have a free place while these jobs run. */
   free(running: readonly InLane[]): Places[];
+  /** Whether a job of some kind and lane would have to wait for a place while these jobs run. */
+  short(running: readonly InLane[]): boolean;
   /** Remembers whose turn it was: these jobs were claimed, in this order. */
   served(claimed: readonly InLane[]): void;
 }
@@ -18,12 +20,19 @@ export interface PlacesOfKinds {
  */
 export function createPlaces(kinds: JobKinds): PlacesOfKinds {
   const last = new Map<string, string>();
+  const shareOf = (limit: number) => Math.ceil(limit / 2);
   return {
     free: (running) =>
       Object.entries(kinds).flatMap(([kind, { limit = usualLimit }]) => {
         const free = limit - running.filter((job) => job.kind === kind).length;
-        const places = { kind, free, share: Math.ceil(limit / 2), after: last.get(kind) ?? commonLane };
+        const places = { kind, free, share: shareOf(limit), after: last.get(kind) ?? commonLane };
         return free > 0 ? [places] : [];
+      }),
+    short: (running) =>
+      Object.entries(kinds).some(([kind, { limit = usualLimit }]) => {
+        const lanes = running.filter((job) => job.kind === kind).map(({ lane }) => lane);
+        const spent = (lane: string) => lanes.filter((other) => other === lane).length >= shareOf(limit);
+        return lanes.length >= limit || lanes.some(spent);
       }),
     served(claimed) {
       for (const { kind, lane } of claimed) last.set(kind, lane);

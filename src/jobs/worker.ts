@@ -1,7 +1,7 @@
 import type { Services } from "../context.ts";
 import { newId } from "../core/ids.ts";
 import { attempt, type JobKinds } from "./attempt.ts";
-import { type ClaimedJob, claim, type InLane } from "./claim.ts";
+import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";
 import { forgetFailed } from "./failed.ts";
 import { createPlaces } from "./places.ts";
 import { type Held, leaseMs, release, renew } from "./queue.ts";
@@ -10,13 +10,18 @@ import { sayFailed, settle } from "./settle.ts";
 export interface Worker {
   /** Says that a job may be due, now or at this time (milliseconds since the epoch). Call it after the commit that enqueued it. */
   wake(at?: number): void;
-  /** Begins the jobs that are due, whichever process enqueued them. Call it every 10 seconds. */
+  /**
+   * Begins the jobs that are due, whichever process enqueued them, and from the first call on those that other replicas
+   * have no places for. Call it every 10 seconds.
+   */
   tick(): Promise<void>;
   /** Does the jobs that are due until none is. */
   work(): Promise<void>;
   /** Takes no more jobs, lets running ones finish for `graceMs`, and frees the rest for other processes. */
   stop(graceMs: number): Promise<void>;
 }
+
+type Needs = Pick<Services, "database" | "clock" | "log" | "notify">;
 
 interface Running extends Held, InLane {
   /** False once the job was taken over by another process, or freed. */
@@ -30,10 +35,12 @@ const beatMs = leaseMs / 6;
 const horizonMs = 10_000;
 const restMs = 1_000;
 const hourMs = 60 * 60_000;
+/** Longer than a message takes to all replicas, so that those without places do not wake each other on and on. */
+const quietMs = 1_000;
 
 /** Does the jobs of these kinds, of each kind no more at a time than its limit. */
-export function createWorker(services: Pick<Services, "database" | "clock" | "log">, kinds: JobKinds): Worker {
-  const { database, clock, log } = services;
+export function createWorker(services: Needs, kinds: JobKinds): Worker {
+  const { database, clock, log, notify } = services;
   const places = createPlaces(kinds);
   const running = new Map<string, Running>();
   let stopping = false;
@@ -44,6 +51,8 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
   /** When the timer wakes the worker; it asks the database for nothing before that. */
   let timerAt = Number.POSITIVE_INFINITY;
   let tidyAt = 0;
+  let announceAt = 0;
+  let endListening: (() => void) | null = null;
 
   /** Takes due jobs into the free places; a call during another one makes that look again. */
   const fill = (): Promise<void> => {
@@ -66,15 +75,24 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
   const takeDue = async () => {
     const jobs = [...running.values()];
     const free = places.free(jobs);
-    if (free.length === 0) return;
-    const lock = newId();
-    const { claimed, dead, nextAt } = await claim(database, { places: free, running: jobs, lock, now: clock.now() });
-    places.served(claimed);
-    for (const job of dead) sayFailed(log, job);
-    // A job that waited for a dead one of its key may go now.
-    if (dead.length > 0) more = true;
-    for (const job of claimed) start(job, lock);
-    if (nextAt !== null) wakeAt(nextAt);
+    if (free.length > 0) {
+      const lock = newId();
+      const { claimed, dead, nextAt } = await claim(database, { places: free, running: jobs, lock, now: clock.now() });
+      places.served(claimed);
+      for (const job of dead) sayFailed(log, job);
+      // A job that waited for a dead one of its key may go now.
+      if (dead.length > 0) more = true;
+      for (const job of claimed) start(job, lock);
+      if (nextAt !== null) wakeAt(nextAt);
+    }
+    if (places.short([...running.values()])) await announceLeft();
+  };
+
+  /** Has other replicas look for the due jobs that this process has no places for. */
+  const announceLeft = async () => {
+    if (clock.now() < announceAt || !(await isAnyLeft(database, Object.keys(kinds), clock.now()))) return;
+    announceAt = clock.now() + quietMs;
+    notify.publish("work-due", "");
   };
 
   const wakeAt = (at: number) => {
@@ -161,6 +179,8 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
   return {
     wake,
     async tick() {
+      // A command of the command line never ticks its worker, and ends too soon to take jobs of others.
+      if (!stopping) endListening ??= notify.listen("work-due", () => wake());
       await fill();
       if (clock.now() < tidyAt) return;
       tidyAt = clock.now() + hourMs;
@@ -175,6 +195,7 @@ export function createWorker(services: Pick<Services, "database" | "clock" | "lo
     },
     async stop(graceMs) {
       stopping = true;
+      endListening?.();
       cancelTimer();
       const grace = Promise.withResolvers<void>();
       const cancel = clock.after(graceMs, grace.resolve);

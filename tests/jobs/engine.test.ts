@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { newId } from "../../src/core/ids.ts";
+import { localNotify } from "../../src/core/notify.ts";
 import { jobs } from "../../src/db/schema.ts";
 import { enqueue } from "../../src/jobs/enqueue.ts";
+import { silent } from "../embedded.ts";
 import { harness } from "../harness.ts";
 
 test("the engine's upkeep looks after jobs, and leaves alone what nobody here can do", async () => {
@@ -21,4 +23,16 @@ test("the engine's upkeep looks after jobs, and leaves alone what nobody here ca
     { kind: "gone", attempts: 10 },
     { kind: "newer-release", attempts: 0 },
   ]);
+});
+
+test("an engine that stops disconnects from other replicas", async () => {
+  let closed = 0;
+  const close = async () => {
+    closed += 1;
+  };
+  const h = await harness({ notify: { ...localNotify(silent), close } });
+  await h.engine.tick();
+  expect(closed).toBe(0);
+  await h.engine.stop(0);
+  expect(closed).toBe(1);
 });

@@ -1,6 +1,7 @@
 import { asc } from "drizzle-orm";
 import { onTestFinished } from "vitest";
-import type { Clock, Log } from "../../src/core/ports.ts";
+import { localNotify } from "../../src/core/notify.ts";
+import type { Clock, Log, Notify } from "../../src/core/ports.ts";
 import type { Database } from "../../src/db/client.ts";
 import { jobs } from "../../src/db/schema.ts";
 import type { JobHandler, JobKind } from "../../src/jobs/attempt.ts";
@@ -30,14 +31,18 @@ function keepLines(): { log: Log; lines: Line[] } {
   return { log, lines };
 }
 
-/** Jobs on an empty database, under a clock of the test's, and workers for them. */
-export async function jobHarness(given?: Database) {
+/** Jobs on an empty database, under a clock of the test's, and workers for them. Those of one `notify` wake each other. */
+export async function jobHarness(given?: Database, givenNotify?: Notify) {
   const { database, close } = given ? { database: given, close: async () => {} } : await openTestDatabase();
   onTestFinished(close);
   const clock = new TestClock();
   const { log, lines } = keepLines();
+  const notify = givenNotify ?? localNotify(log);
   const worker = (kinds: Readonly<Record<string, JobHandler | JobKind>>, own: Clock = clock) => {
-    const made = createWorker({ database, clock: own, log }, Object.fromEntries(Object.entries(kinds).map(asKind)));
+    const made = createWorker(
+      { database, clock: own, log, notify },
+      Object.fromEntries(Object.entries(kinds).map(asKind)),
+    );
     onTestFinished(() => made.stop(0));
     return made;
   };
@@ -57,6 +62,26 @@ const asKind = ([name, kind]: [string, JobHandler | JobKind]): [string, JobKind]
   name,
   typeof kind === "function" ? { run: kind } : kind,
 ];
+
+/** A handler whose jobs run until the test ends them, and the letters of their organizations in the order they began. */
+export function stall() {
+  const began: string[] = [];
+  const running: { letter: string; end: () => void }[] = [];
+  return {
+    began,
+    running: () => running.map(({ letter }) => letter).toSorted(),
+    run: ({ payload }: { payload: unknown }) => {
+      const { letter = "" } = payload as { letter?: string };
+      began.push(letter);
+      return new Promise<void>((resolve) => void running.push({ letter, end: resolve }));
+    },
+    /** Ends the job that has run longest, of this organization if one is given. */
+    end: (letter?: string) => {
+      const index = running.findIndex((one) => letter === undefined || one.letter === letter);
+      for (const one of running.splice(index, 1)) one.end();
+    },
+  };
+}
 
 /** A handler that waits until the test lets it go on, and says when it began. */
 export function gate() {

@@ -3,14 +3,16 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { readMigrations } from "../../src/adapters/node/migrations.ts";
+import { postgresNotify } from "../../src/adapters/notify/postgres.ts";
 import { newId } from "../../src/core/ids.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { commonLane } from "../../src/db/work.ts";
-import { claim } from "../../src/jobs/claim.ts";
+import { claim, isAnyLeft } from "../../src/jobs/claim.ts";
+import { collectLog } from "../embedded.ts";
 import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
 import { follow } from "../runtime/program.ts";
-import { jobHarness } from "./jobs.ts";
+import { jobHarness, stall } from "./jobs.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -83,6 +85,26 @@ describe.skipIf(!server)("several processes", () => {
     }
     await Promise.all([one.worker(watched()).work(), two.worker(watched()).work()]);
     expect([done.length, new Set(done).size, await one.rows()]).toEqual([120, 120, []]);
+    expect([...one.lines, ...two.lines]).toEqual([]);
+  });
+
+  test("begin what another one has no places for, woken by LISTEN and NOTIFY", async () => {
+    const { url, pools } = await twoPools();
+    const replica = async (database: Database) => {
+      const { log, lines } = collectLog();
+      const notify = postgresNotify({ target: { url }, database, clock: systemClock, log });
+      onTestFinished(() => notify.close());
+      await new Promise<void>((resolve) => notify.listen("work-due", () => {}, resolve));
+      const slow = stall();
+      const h = await jobHarness(database, notify);
+      return { h, slow, lines, worker: h.worker({ slow: { run: slow.run, limit: 4 } }) };
+    };
+    const [one, two] = [await replica(pools[0]), await replica(pools[1])];
+    await two.worker.tick();
+    for (let n = 0; n < 4; n += 1) await one.h.enqueue("slow");
+    await one.worker.tick();
+    expect(one.slow.began).toHaveLength(2);
+    await expect.poll(() => two.slow.began).toHaveLength(2);
     expect([...one.lines, ...two.lines]).toEqual([]);
   });
 
@@ -164,6 +186,7 @@ describe.skipIf(!server)("on PostgreSQL", () => {
       plans.length = 0;
       const claiming = claim(explaining, { places, running: [], lock: newId(), now: Date.now() });
       await expect(claiming).rejects.toThrow("The claim answered no row");
+      await isAnyLeft(explaining, ["count"], Date.now());
       const scans = plans.flatMap(nodesOf).filter((node) => node["Relation Name"] === "jobs");
       expect(scans.map((node) => node["Node Type"])).not.toContain("Seq Scan");
       const read = scans.map((node) => node["Actual Rows"] * node["Actual Loops"]);
@@ -171,6 +194,8 @@ describe.skipIf(!server)("on PostgreSQL", () => {
     }
     const claimed = await database.query("select 1 from jobs where locked_until is not null", []);
     expect(claimed).toHaveLength(16);
+    expect(await isAnyLeft(database, ["count"], Date.now())).toBe(true);
+    expect(await isAnyLeft(database, ["other"], Date.now())).toBe(false);
   });
 
   test("jobs of the release before organizations took turns are done after its upgrade, and beside it", async () => {

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { jobs } from "../../src/db/schema.ts";
-import { jobHarness } from "./jobs.ts";
+import { jobHarness, stall } from "./jobs.ts";
 
 const organization = (letter: string) => `${letter.repeat(8)}-0000-7000-8000-000000000000`;
 
@@ -12,26 +12,6 @@ async function enqueueOf(enqueue: Enqueue, kind: string, counts: Readonly<Record
   for (const [letter, count] of Object.entries(counts)) {
     for (let n = 0; n < count; n += 1) await enqueue(kind, { letter }, { organizationId: organization(letter) });
   }
-}
-
-/** A handler whose jobs run until the test ends them, and the letters of their organizations in the order they began. */
-function stall() {
-  const began: string[] = [];
-  const running: { letter: string; end: () => void }[] = [];
-  return {
-    began,
-    running: () => running.map(({ letter }) => letter).toSorted(),
-    run: ({ payload }: { payload: unknown }) => {
-      const { letter = "" } = payload as { letter?: string };
-      began.push(letter);
-      return new Promise<void>((resolve) => void running.push({ letter, end: resolve }));
-    },
-    /** Ends the job that has run longest, of this organization if one is given. */
-    end: (letter?: string) => {
-      const index = running.findIndex((one) => letter === undefined || one.letter === letter);
-      for (const one of running.splice(index, 1)) one.end();
-    },
-  };
 }
 
 describe("a kind that stalls", () => {
