@@ -96,8 +96,15 @@ function compile<D extends Declared, Row>(declared: D, write: (values: Values<D>
   });
   const text = write(Object.fromEntries(placeholders) as Values<D>);
   const query = dialect.sqlToQuery(sql`${text}`.inlineParams());
-  return { text: query.sql.trim(), names, lists: names.map((name) => declared[name]?.includes("[]") ?? false) };
+  return {
+    text: withoutIndents(query.sql),
+    names,
+    lists: names.map((name) => declared[name]?.includes("[]") ?? false),
+  };
 }
+
+/** The driver looks each statement up by its text, which costs less of a shorter one. */
+const withoutIndents = (text: string) => text.replaceAll(/\n\s+/g, "\n").trim();
 
 function inOrder({ names, lists }: Compiled, values: Readonly<Record<string, Parameter>>): Parameter[] {
   return names.map((name, index) => {
