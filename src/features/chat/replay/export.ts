@@ -1,7 +1,11 @@
+import { sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import { pause } from "../../../core/pause.ts";
-import { writeArray } from "../../../db/arrays.ts";
 import type { Database } from "../../../db/client.ts";
+import { insertInto } from "../../../db/fragments.ts";
+import { isOpen, streamChunks, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
 import { type Replay, type Replays, resumableMs } from "./replay.ts";
 import { refusalText } from "./wire.ts";
 
@@ -45,10 +49,7 @@ export class Exports {
     for (const id of this.#begun) if (!this.#replays.get(id)) this.#begun.delete(id);
     const ids = this.#replays.ids().filter((id) => !this.#begun.has(id));
     if (ids.length === 0) return;
-    const wished = await this.#database.query<{ id: string }>(
-      "select turn_id as id from stream_chunks where first = 0 and turn_id = any($1::uuid[])",
-      [writeArray(ids)],
-    );
+    const wished = await wishStatement.run(this.#database, { ids });
     for (const { id } of wished) {
       const replay = this.#replays.get(id);
       if (!replay || this.#begun.has(id)) continue;
@@ -96,7 +97,7 @@ export class Exports {
   async #insert(turnId: string, first: number, events: string): Promise<boolean> {
     for (;;) {
       try {
-        const turns = await this.#database.query(insertStatement, [turnId, first, events]);
+        const turns = await insertStatement.run(this.#database, { turnId, first, events });
         return turns.length > 0;
       } catch (err) {
         if (this.#stopping.signal.aborted || !this.#replays.get(turnId)) throw err;
@@ -130,21 +131,35 @@ const goneText = ({ turn }: Replay) => refusalText(beginningGone, turn.conversat
 
 export const beginningGone = "The beginning of this turn is no longer kept: read the conversation's messages";
 
+const wishStatement = statement(
+  { ids: "uuid[]" },
+  ({ ids }) => sql<{ id: string }>`
+    select ${streamChunks.turnId} as id from ${streamChunks}
+    where ${streamChunks.first} = 0 and ${streamChunks.turnId} = any(${ids})`,
+);
+
 /** `for share` orders the insert and the deletion of the conversation: a later deletion deletes the row too. */
-const insertStatement = `
-  with turn as (
-    select id from turns where id = $1 and conversation_id is not null for share
-  ), chunk as (
-    insert into stream_chunks (turn_id, first, events) select id, $2::int, $3 from turn on conflict do nothing
-  )
-  select 1 from turn`;
+const insertStatement = statement({ turnId: "uuid", first: "int", events: "text" }, ({ turnId, first, events }) => {
+  const turn = alias(turns, "turn");
+  return sql`
+    with ${turn} as (
+      select ${turns.id} from ${turns}
+      where ${turns.id} = ${turnId} and ${turns.conversationId} is not null for share
+    ), chunk as (
+      ${insertInto(streamChunks, { turnId: turn.id, first, events })} from ${turn} on conflict do nothing
+    )
+    select 1 from ${turn}`;
+});
 
 /** Deletes rows that no client can resume any more. Rows of a turn that still runs stay, however old they are. */
 export async function forgetChunks(database: Database): Promise<void> {
-  await database.query(
-    `delete from stream_chunks k where k.created_at < now() - $1::interval and not exists (
-       select 1 from turns t where t.id = k.turn_id
-         and (t.status in ('queued', 'running') or t.finished_at > now() - $1::interval))`,
-    [`${(resumableMs * 5) / 1000} s`],
-  );
+  await forgetStatement.run(database, {});
 }
+
+const forgetStatement = statement({}, () => {
+  const before = sql`now() - ${(resumableMs * 5) / 1000} * interval '1 second'`;
+  const needed = sql`
+    select 1 from ${turns}
+    where ${turns.id} = ${streamChunks.turnId} and (${isOpen(turns)} or ${turns.finishedAt} > ${before})`;
+  return sql`delete from ${streamChunks} where ${streamChunks.createdAt} < ${before} and not exists (${needed})`;
+});

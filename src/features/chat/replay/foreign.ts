@@ -1,6 +1,11 @@
+import { sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import { notFound } from "../../../core/errors.ts";
 import { pause } from "../../../core/pause.ts";
+import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
+import { isOpen, streamChunks, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
 import type { EventSink } from "../../../http/sse.ts";
 import { batchMs, beginningGone } from "./export.ts";
 
@@ -18,29 +23,32 @@ export interface ForeignTurn {
   ref: string;
 }
 
-interface Page {
-  chunks: { first: number; events: string }[];
-  /** Whether a limit cut the page, so that more rows may exist already. */
-  full: boolean;
-  /** Whether the turn is open and its owner holds the lease. */
-  alive: boolean;
-  /** Whether the turn's conversation is gone. */
-  deleted: boolean;
-}
+const pageStatement = statement({ turnId: "uuid", after: "int" }, ({ turnId, after }) => {
+  const { first, events } = streamChunks;
+  const [next, page] = [alias(streamChunks, "next"), alias(streamChunks, "page")];
+  const chunk = jsonObject({ first: page.first, events: page.events });
+  const ofTurn = sql`select 1 from ${turns} where ${turns.id} = ${turnId}`;
+  const row = fields({
+    chunks: sql<RowOf<typeof chunk>[]>`(
+      select coalesce(json_agg(${chunk} order by ${page.first}), '[]') from ${page} where before < ${pageLength})`,
+    // Whether a limit cut the page, so that more rows may exist already.
+    full: sql<boolean>`(select coalesce(sum(length), 0) >= ${pageLength} or count(*) = ${pageRows} from ${next})`,
+    // Whether the turn is open and its owner holds the lease.
+    alive: sql<boolean>`exists (${ofTurn} and ${isOpen(turns)} and ${turns.leaseUntil} > now())`,
+    // Whether the turn's conversation is gone.
+    deleted: sql<boolean>`not exists (${ofTurn} and ${turns.conversationId} is not null)`,
+  });
+  return sql<RowOf<typeof row>>`
+    with ${next} as (
+      select ${first}, ${events}, octet_length(${events}) as length from ${streamChunks}
+      where ${streamChunks.turnId} = ${turnId} and ${first} > ${after} order by ${first} limit ${pageRows}
+    ), ${page} as (
+      select ${next.first}, ${next.events}, sum(length) over (order by ${next.first}) - length as before from ${next}
+    )
+    select ${row}`;
+});
 
-const pageStatement = `
-  with next as (
-    select first, events, octet_length(events) as length from stream_chunks
-    where turn_id = $1 and first > $2 order by first limit ${pageRows}
-  ), page as (
-    select first, events, length, sum(length) over (order by first) - length as before from next
-  )
-  select
-    (select coalesce(json_agg(json_build_object('first', first, 'events', events) order by first), '[]')
-     from page where before < ${pageLength}) as chunks,
-    (select coalesce(sum(length), 0) >= ${pageLength} or count(*) = ${pageRows} from next) as "full",
-    exists (select 1 from turns where id = $1 and status in ('queued', 'running') and lease_until > now()) as alive,
-    not exists (select 1 from turns where id = $1 and conversation_id is not null) as deleted`;
+type Page = Awaited<ReturnType<typeof pageStatement.run>>[number];
 
 /** Follows turns of other processes. */
 export class ForeignTurns {
@@ -64,10 +72,7 @@ export class ForeignTurns {
     signal: AbortSignal,
   ): Promise<string | null> {
     const { database, clock, notify } = this.#services;
-    await database.query(
-      "insert into stream_chunks (turn_id, first, events) values ($1, 0, '') on conflict do nothing",
-      [id],
-    );
+    await database.db.insert(streamChunks).values({ turnId: id, first: 0, events: "" }).onConflictDoNothing();
     notify.publish("turn-wanted", id);
     let lastChunkAt = clock.now();
     let read = 0;
@@ -101,7 +106,7 @@ export class ForeignTurns {
 
   async #read(id: string, read: number, restMs: number): Promise<Page> {
     if (restMs > 0) await pause(this.#services.clock, restMs);
-    const [page] = await this.#services.database.query<Page>(pageStatement, [id, read]);
+    const [page] = await pageStatement.run(this.#services.database, { turnId: id, after: read });
     return page ?? { chunks: [], full: false, alive: false, deleted: false };
   }
 }

@@ -1,6 +1,11 @@
+import { and, eq, isNotNull, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { Context } from "hono";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
+import { assign, fields, orNull, type RowOf } from "../../../db/fragments.ts";
+import { conversations, isOpen, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { eventStream, eventStreamHeaders } from "../../../http/sse.ts";
@@ -58,18 +63,29 @@ export function stopTurn(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn): Pr
   return withAgent(c, chat, wanted, async ({ agent }) => {
     const { messageId, door } = wanted;
     if (!isTurnId(messageId)) throw notFound("Turn");
-    const [turn] = await chat.services.database.query<{ open: boolean }>(
-      `with turn as (select id, status in ('queued', 'running') as open from turns where id = $1 and agent_id = $2 and door = $3),
-       stopped as (update turns t set stop_requested = true from turn where t.id = turn.id and turn.open)
-       select open from turn`,
-      [messageId, agent.row.id, door],
-    );
+    const [turn] = await stopStatement.run(chat.services.database, { messageId, agentId: agent.row.id, door });
     if (!turn) throw notFound("Turn");
     // A process that misses the notice reads `stop_requested` when it renews its leases.
     if (turn.open) chat.services.notify.publish("turn-stopped", messageId);
     return turn.open;
   });
 }
+
+const stopStatement = statement(
+  { messageId: "uuid", agentId: "uuid", door: "text" },
+  ({ messageId, agentId, door }) => {
+    const wanted = alias(turns, "wanted");
+    return sql<{ open: boolean }>`
+      with ${wanted} as (
+        select ${turns.id}, ${isOpen(turns)} as open from ${turns}
+        where ${turns.id} = ${messageId} and ${turns.agentId} = ${agentId} and ${turns.door} = ${door}
+      ), stopped as (
+        update ${turns} set ${assign(turns, { stopRequested: true })} from ${wanted}
+        where ${turns.id} = ${wanted.id} and open
+      )
+      select open from ${wanted}`;
+  },
+);
 
 /** Admits the caller by the agent as it is now (`confirm`), since no OPEN checks the agent's revision here. */
 function withAgent<T>(
@@ -130,7 +146,8 @@ function ownReplay({ replays }: Chat, id: string, agentId: string, door: string)
 
 /** Whether the conversation of a stored turn was deleted. */
 async function isDeleted({ services: { database } }: Chat, turnId: string): Promise<boolean> {
-  const [turn] = await database.query("select 1 from turns where id = $1 and conversation_id is not null", [turnId]);
+  const stored = and(eq(turns.id, turnId), isNotNull(turns.conversationId));
+  const [turn] = await database.db.select({ id: turns.id }).from(turns).where(stored);
   return turn === undefined;
 }
 
@@ -139,27 +156,31 @@ function isExhausted(replay: Replay, seen: Seen | null): boolean {
   return replay.endedAt !== null && seen !== null && (seen.turnId !== replay.turnId || seen.number >= replay.last);
 }
 
-interface TurnRow {
-  ref: string;
-  /** The id of the turn that continues this one. */
-  next: string | null;
-}
-
 /** Reads a turn that runs or ended within `resumableMs`, itself or in the turn that continues it; undefined for none. */
 async function readTurn(
   { services: { database } }: Chat,
-  { messageId, agentId, door }: { messageId: string; agentId: string; door: string },
-): Promise<TurnRow | undefined> {
-  const [row] = await database.query<TurnRow>(
-    `select c.ref, n.id as next
-     from turns t join conversations c on c.id = t.conversation_id left join turns n on n.continues = t.id
-     where t.id = $1 and t.agent_id = $2 and t.door = $3
-       and (coalesce(n.status, t.status) in ('queued', 'running')
-         or coalesce(n.finished_at, t.finished_at) > now() - $4::interval)`,
-    [messageId, agentId, door, `${resumableMs / 1000} s`],
-  );
+  wanted: { messageId: string; agentId: string; door: string },
+): Promise<{ ref: string; next: string | null } | undefined> {
+  const [row] = await resumableStatement.run(database, wanted);
   return row;
 }
+
+const resumableStatement = statement(
+  { messageId: "uuid", agentId: "uuid", door: "text" },
+  ({ messageId, agentId, door }) => {
+    const next = alias(turns, "next");
+    const row = fields({ ref: conversations.ref, next: orNull(next.id) });
+    const status = sql`coalesce(${next.status}, ${turns.status}) in ('queued', 'running')`;
+    const lately = sql`coalesce(${next.finishedAt}, ${turns.finishedAt})
+      > now() - ${resumableMs / 1000} * interval '1 second'`;
+    return sql<RowOf<typeof row>>`
+      select ${row}
+      from ${turns} join ${conversations} on ${conversations.id} = ${turns.conversationId}
+      left join ${turns} ${next} on ${next.continues} = ${turns.id}
+      where ${turns.id} = ${messageId} and ${turns.agentId} = ${agentId} and ${turns.door} = ${door}
+        and (${status} or ${lately})`;
+  },
+);
 
 /** The number of the last event that the client has of the found turn; 0 for none. Throws the 400s. */
 function afterOf(found: OwnTurn | ForeignTurn, seen: Seen | null, messageId: string): number {

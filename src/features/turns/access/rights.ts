@@ -1,6 +1,9 @@
+import { sql } from "drizzle-orm";
 import type { Ctx, Standing } from "../../../context.ts";
-import { writeArray } from "../../../db/arrays.ts";
 import type { Database } from "../../../db/client.ts";
+import { fields, jsonObject, orNull, type RowOf } from "../../../db/fragments.ts";
+import { accessTokens, agents, members, workspaceMembers, workspaces } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
 
 /** The present state of everything that callers' rights depend on. */
 export interface Rights {
@@ -10,23 +13,33 @@ export interface Rights {
   standingOf(ctx: Ctx): Standing | undefined;
 }
 
-interface Row {
-  agents: { id: string; revision: number }[];
-  standings: (Standing & { token: string; organization: string })[];
-}
-
-const statement = `
-  select
-    (select coalesce(json_agg(json_build_object('id', id, 'revision', revision)), '[]')
-     from agents where id = any($1::uuid[])) as agents,
-    (select coalesce(json_agg(json_build_object('token', t.id, 'organization', s.organization, 'role', m.role_key,
-       'workspaceIds', (
-         select string_agg(wm.workspace_id::text, ',' order by wm.workspace_id::text)
-         from workspace_members wm join workspaces w on w.id = wm.workspace_id
-         where wm.user_id = t.user_id and w.organization_id = s.organization))), '[]')
-     from unnest($2::uuid[], $3::uuid[]) as s(token, organization)
-     join access_tokens t on t.id = s.token and (t.expires_at is null or t.expires_at > $4::timestamptz)
-     left join members m on m.user_id = t.user_id and m.organization_id = s.organization) as standings`;
+const rightsStatement = statement(
+  { agentIds: "uuid[]", tokens: "uuid[]", organizations: "uuid[]", now: "timestamptz" },
+  ({ agentIds, tokens, organizations, now }) => {
+    const [agent, asked] = [jsonObject({ id: agents.id, revision: agents.revision }), sql`asked.organization`];
+    const assigned = sql<string | null>`(
+      select string_agg(${workspaces.id}::text, ',' order by ${workspaces.id}::text)
+      from ${workspaceMembers} join ${workspaces} on ${workspaces.id} = ${workspaceMembers.workspaceId}
+      where ${workspaceMembers.userId} = ${accessTokens.userId} and ${workspaces.organizationId} = ${asked})`;
+    const standing = jsonObject({
+      token: accessTokens.id,
+      organization: sql<string>`${asked}`,
+      role: orNull(members.roleKey),
+      workspaceIds: assigned,
+    });
+    const row = fields({
+      agents: sql<RowOf<typeof agent>[]>`(
+        select coalesce(json_agg(${agent}), '[]') from ${agents} where ${agents.id} = any(${agentIds}))`,
+      standings: sql<RowOf<typeof standing>[]>`(
+        select coalesce(json_agg(${standing}), '[]')
+        from unnest(${tokens}, ${organizations}) as asked(token, organization)
+        join ${accessTokens} on ${accessTokens.id} = asked.token
+          and (${accessTokens.expiresAt} is null or ${accessTokens.expiresAt} > ${now})
+        left join ${members} on ${members.userId} = ${accessTokens.userId} and ${members.organizationId} = ${asked})`,
+    });
+    return sql<RowOf<typeof row>>`select ${row}`;
+  },
+);
 
 /** The revisions of agents and the standings of signed-in callers, in one query for all of them. */
 export async function readRights(
@@ -34,12 +47,12 @@ export async function readRights(
   { agentIds, calls, now }: { agentIds: readonly string[]; calls: readonly Ctx[]; now: number },
 ): Promise<Rights> {
   const asked = new Map(calls.flatMap((ctx) => (ctx.actor.id === null ? [] : [[keyOf(ctx), ctx] as const])));
-  const [row] = await database.query<Row>(statement, [
-    writeArray(agentIds),
-    writeArray([...asked.values()].map(tokenOf)),
-    writeArray([...asked.values()].map(({ membership }) => membership.organizationId)),
-    new Date(now).toISOString(),
-  ]);
+  const [row] = await rightsStatement.run(database, {
+    agentIds,
+    tokens: [...asked.values()].map(tokenOf),
+    organizations: [...asked.values()].map(({ membership }) => membership.organizationId),
+    now: new Date(now),
+  });
   const standings = new Map(row?.standings.map((standing) => [`${standing.token} ${standing.organization}`, standing]));
   return {
     revisions: new Map(row?.agents.map(({ id, revision }) => [id, revision])),

@@ -1,6 +1,10 @@
+import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { type Channel, channelsThat } from "../../../core/channels.ts";
-import { writeArray } from "../../../db/arrays.ts";
 import type { Database } from "../../../db/client.ts";
+import { assign, fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
+import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
 import type { Continued, PendingCall } from "../../../turn/types.ts";
 import type { Suspended } from "../request.ts";
 
@@ -12,44 +16,63 @@ import type { Suspended } from "../request.ts";
  * gone on with: whoever writes "stop" must not see it done afterwards.
  */
 export async function refuseWaiting(database: Database, conversationId: string): Promise<void> {
-  await database.query(
-    `with waiting as (
-       select awaiting as id from conversations where id = $1 and awaiting is not null for no key update
-     ), refused as (
-       update tool_calls k set status = 'refused', decided_by = null, reason = 'The conversation went on'
-       from waiting where k.turn_id = waiting.id and k.status in ('pending', 'approved', 'refused') and k.args is not null
-         and not exists (select 1 from turns n where n.continues = waiting.id and n.status <> 'queued')
-     )
-     update conversations set awaiting = null where id = $1 and exists (select 1 from waiting)`,
-    [conversationId],
-  );
+  await refuseStatement.run(database, { conversationId });
 }
 
+/** The turn that continues another one. */
+const next = alias(turns, "next");
+const callWaits = sql`${toolCalls.turnId} = ${turns.id} and ${toolCalls.status} = 'pending'`;
+const callDecided = sql`${toolCalls.turnId} = ${turns.id} and ${toolCalls.decidedBy} is not null`;
+const isContinued = sql`exists (select 1 from ${turns} ${next} where ${next.continues} = ${turns.id})`;
+const waits = sql`exists (select 1 from ${toolCalls} where ${callWaits})`;
+const isDecided = sql`exists (select 1 from ${toolCalls} where ${callDecided})`;
+
+const refuseStatement = statement({ conversationId: "uuid" }, ({ conversationId }) => {
+  const { id, awaiting } = conversations;
+  const waiting = alias(conversations, "waiting");
+  const refused = { status: "refused", decidedBy: null, reason: "The conversation went on" };
+  const begun = sql`select 1 from ${turns} where ${turns.continues} = ${waiting.awaiting} and ${turns.status} <> 'queued'`;
+  return sql`
+    with ${waiting} as (
+      select ${awaiting} from ${conversations} where ${id} = ${conversationId} and ${awaiting} is not null for no key update
+    ), refused as (
+      update ${toolCalls} set ${assign(toolCalls, refused)} from ${waiting}
+      where ${toolCalls.turnId} = ${waiting.awaiting} and ${toolCalls.status} in ('pending', 'approved', 'refused')
+        and ${toolCalls.args} is not null and not exists (${begun})
+    )
+    update ${conversations} set ${assign(conversations, { awaiting: null })}
+    where ${id} = ${conversationId} and exists (select 1 from ${waiting})`;
+});
+
 /** So much longer than for a decision is waited for an agent to go on with what was decided. */
-const grace = "1 hour";
+const graceHours = 1;
 
 /**
  * Closes what nobody decided about in time. Where a person decided about another call of the turn, it goes on now; unless
  * it can't for so long that nobody expects it any more.
  */
 export async function expireWaiting(database: Database): Promise<void> {
-  await database.query(
-    `update tool_calls k set status = 'expired', decided_by = null from turns t
-     where t.id = k.turn_id and t.status = 'approval' and k.args is not null and (
-       k.status = 'pending' and k.expires_at <= now()
-       or k.status in ('approved', 'refused') and k.expires_at <= now() - interval '${grace}'
-         and not exists (select 1 from turns n where n.continues = t.id))`,
-    [],
-  );
+  await expireStatement.run(database, {});
 }
+
+const expireStatement = statement({}, () => {
+  const { turnId, args, status, expiresAt } = toolCalls;
+  const late = sql`${expiresAt} <= now() - ${graceHours} * interval '1 hour'`;
+  return sql`
+    update ${toolCalls} set ${assign(toolCalls, { status: "expired", decidedBy: null })} from ${turns}
+    where ${turns.id} = ${turnId} and ${turns.status} = 'approval' and ${args} is not null and (
+      ${status} = 'pending' and ${expiresAt} <= now()
+      or ${status} in ('approved', 'refused') and ${late} and not ${isContinued})`;
+});
 
 /** What was decided, as it stands when the turn's place has come. */
 export async function asDecided(database: Database, continued: Waiting): Promise<Continued> {
   const { turnId, suspended: _, decided, ...rest } = continued;
-  const rows = await database.query<CallStatus & { id: string }>(
-    "select tool_call_id as id, status, reason from tool_calls where turn_id = $1 and args is not null",
-    [turnId],
-  );
+  const { toolCallId, status, reason, args } = toolCalls;
+  const rows = await database.db
+    .select({ id: toolCallId, status, reason })
+    .from(toolCalls)
+    .where(and(eq(toolCalls.turnId, turnId), isNotNull(args)));
   const standing = new Map(rows.map(({ id, ...status }) => [id, decisionOf(status)]));
   return { ...rest, decided: decided.map((call) => ({ ...call, approved: false, ...standing.get(call.toolCallId) })) };
 }
@@ -81,17 +104,24 @@ export interface DecidedTurn {
   continued: Waiting;
 }
 
-interface DecidedRow extends Omit<DecidedTurn, "continued"> {
-  finishedAt: string;
-  suspended: Suspended;
-  calls: (CallStatus & { call: PendingCall })[];
-}
+const decidedFields = fields({
+  turnId: turns.id,
+  agentId: turns.agentId,
+  finishedAt: turns.finishedAt,
+  slug: agents.slug,
+  ref: conversations.ref,
+  channel: sql<Channel>`${conversations.channel}`,
+  channelId: conversations.channelId,
+  subject: turns.subject,
+  door: turns.door,
+  suspended: sql<Suspended>`${turns.suspended}`,
+  calls: sql<(CallStatus & { call: PendingCall })[]>`(
+    select json_agg(${jsonObject({ call: toolCalls.args, status: toolCalls.status, reason: toolCalls.reason })}
+      order by ${toolCalls.id})
+    from ${toolCalls} where ${toolCalls.turnId} = ${turns.id} and ${toolCalls.args} is not null)`,
+});
 
-const decided = `
-  t.status = 'approval'
-  and not exists (select 1 from turns n where n.continues = t.id)
-  and not exists (select 1 from tool_calls k where k.turn_id = t.id and k.status = 'pending')
-  and exists (select 1 from tool_calls k where k.turn_id = t.id and k.decided_by is not null)`;
+type DecidedRow = RowOf<typeof decidedFields>;
 
 /** How many turns that can go on are read at a time. */
 const pageRows = 50;
@@ -119,24 +149,25 @@ function readDecided(
   leftOut: ReadonlySet<string>,
   last: DecidedRow | undefined,
 ): Promise<DecidedRow[]> {
-  return database.query<DecidedRow>(
-    `select t.id as "turnId", t.agent_id as "agentId", t.finished_at as "finishedAt", a.slug, c.ref, c.channel,
-       c.channel_id as "channelId", t.subject, t.door, t.suspended,
-       (select jsonb_agg(jsonb_build_object('call', k.args, 'status', k.status, 'reason', k.reason) order by k.id)
-        from tool_calls k where k.turn_id = t.id and k.args is not null) as calls
-     from turns t join conversations c on c.id = t.conversation_id join agents a on a.id = t.agent_id
-     where ($1::uuid is null or t.id = $1) and (a.active or c.channel = any($5::text[])) and ${decided}
-       and t.agent_id <> all($2::uuid[]) and ($3::timestamptz is null or (t.finished_at, t.id) > ($3, $4::uuid))
-     order by t.finished_at, t.id limit ${pageRows}`,
-    [
-      turnId,
-      writeArray([...leftOut]),
-      last?.finishedAt ?? null,
-      last?.turnId ?? null,
-      writeArray(channelsThat("whileInactive")),
-    ],
-  );
+  const after = { finishedAt: last?.finishedAt ?? null, afterId: last?.turnId ?? null };
+  return decidedStatement.run(database, { turnId, leftOut: [...leftOut], ...after });
 }
+
+const decidedStatement = statement(
+  { turnId: "uuid | null", leftOut: "uuid[]", finishedAt: "timestamptz | null", afterId: "uuid | null" },
+  ({ turnId, leftOut, finishedAt, afterId }) => {
+    const served = or(agents.active, inArray(conversations.channel, channelsThat("whileInactive")));
+    const behind = sql`(${turns.finishedAt}, ${turns.id}) > (${finishedAt}, ${afterId})`;
+    return sql<DecidedRow>`
+      select ${decidedFields}
+      from ${turns} join ${conversations} on ${conversations.id} = ${turns.conversationId}
+      join ${agents} on ${agents.id} = ${turns.agentId}
+      where (${turnId} is null or ${turns.id} = ${turnId}) and ${served}
+        and ${turns.status} = 'approval' and not ${isContinued} and not ${waits} and ${isDecided}
+        and ${turns.agentId} <> all(${leftOut}) and (${finishedAt} is null or ${behind})
+      order by ${turns.finishedAt}, ${turns.id} limit ${pageRows}`;
+  },
+);
 
 function toDecided({ suspended, calls, finishedAt: _, ...turn }: DecidedRow): DecidedTurn {
   return {
@@ -153,19 +184,17 @@ function toDecided({ suspended, calls, finishedAt: _, ...turn }: DecidedRow): De
 
 /** Ends the waiting of turns that went on, and of those whose calls were refused without anybody's word. */
 export async function endWaiting(database: Database): Promise<void> {
-  await database.query(
-    `with settled as (
-     update turns t set status = 'done', suspended = null
-     where t.status = 'approval' and not exists (
-         select 1 from tool_calls k where k.turn_id = t.id and k.status = 'pending'
-       ) and (
-         exists (select 1 from turns n where n.continues = t.id)
-         or not exists (select 1 from tool_calls k where k.turn_id = t.id and k.decided_by is not null)
-       )
-     returning t.id, t.conversation_id
-     )
-     update conversations c set awaiting = null from settled
-     where c.id = settled.conversation_id and c.awaiting = settled.id`,
-    [],
-  );
+  await endStatement.run(database, {});
 }
+
+const endStatement = statement({}, () => {
+  const ended = alias(turns, "ended");
+  return sql`
+    with ${ended} as (
+      update ${turns} set ${assign(turns, { status: "done", suspended: null })}
+      where ${turns.status} = 'approval' and not ${waits} and (${isContinued} or not ${isDecided})
+      returning ${turns.id}, ${turns.conversationId}
+    )
+    update ${conversations} set ${assign(conversations, { awaiting: null })} from ${ended}
+    where ${conversations.id} = ${ended.conversationId} and ${conversations.awaiting} = ${ended.id}`;
+});

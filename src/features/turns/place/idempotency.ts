@@ -1,7 +1,11 @@
+import { eq, sql } from "drizzle-orm";
 import { EngineError } from "../../../core/errors.ts";
 import type { Database } from "../../../db/client.ts";
+import { fields, type RowOf } from "../../../db/fragments.ts";
+import { conversations, messages, toolCalls, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
 import type { Idempotency } from "../request.ts";
-import { closeLost } from "./leases.ts";
+import { closeLost, isDead } from "./leases.ts";
 
 // `Idempotency-Key` (decisions §5): a turn carries the key of its request until it fails, is aborted or is a day old.
 
@@ -16,22 +20,28 @@ export interface StoredReply {
   pending: string[];
 }
 
-interface Row extends StoredReply {
-  status: string;
-  digest: string;
-  dead: boolean;
-  old: boolean;
-}
-
-const statement = `
-  select t.id as "turnId", t.status, t.request_digest as digest,
-    t.status in ('queued', 'running') and t.lease_until < now() as dead,
-    t.created_at < now() - interval '24 hours' as old,
-    coalesce(m.content, '') as content, coalesce(m.metadata, '{}') as metadata,
-    t.prompt_tokens as "promptTokens", t.completion_tokens as "completionTokens",
-    array(select distinct k.name from tool_calls k where k.turn_id = t.id and k.args is not null order by 1) as pending
-  from conversations c join turns t on t.conversation_id = c.id left join messages m on m.id = t.id
-  where c.ref = $1 and t.idempotency_key = $2`;
+const repeatStatement = statement({ ref: "text", key: "text" }, ({ ref, key }) => {
+  const waited = sql`
+    select distinct ${toolCalls.name} from ${toolCalls}
+    where ${toolCalls.turnId} = ${turns.id} and ${toolCalls.args} is not null order by 1`;
+  const row = fields({
+    turnId: turns.id,
+    status: turns.status,
+    digest: turns.requestDigest,
+    dead: isDead,
+    old: sql<boolean>`${turns.createdAt} < now() - interval '24 hours'`,
+    content: sql<string>`coalesce(${messages.content}, '')`,
+    metadata: sql<Record<string, unknown>>`coalesce(${messages.metadata}, '{}')`,
+    promptTokens: turns.promptTokens,
+    completionTokens: turns.completionTokens,
+    pending: sql<string[]>`array(${waited})`,
+  });
+  return sql<RowOf<typeof row>>`
+    select ${row}
+    from ${conversations} join ${turns} on ${turns.conversationId} = ${conversations.id}
+    left join ${messages} on ${messages.id} = ${turns.id}
+    where ${conversations.ref} = ${ref} and ${turns.idempotencyKey} = ${key}`;
+});
 
 /**
  * What an earlier request of the conversation with this key was answered; null for the first one. Throws 422 for one
@@ -42,7 +52,7 @@ export async function findRepeat(
   ref: string,
   { key, digest: body }: Idempotency,
 ): Promise<StoredReply | null> {
-  const [row] = await database.query<Row>(statement, [ref, key]);
+  const [row] = await repeatStatement.run(database, { ref, key });
   if (!row) return null;
   if (row.dead) {
     await closeLost(database);
@@ -51,7 +61,7 @@ export async function findRepeat(
   const { status, digest: known, dead, old, ...reply } = row;
   const open = status === "queued" || status === "running";
   if (old && !open) {
-    await database.query("update turns set idempotency_key = null where id = $1", [row.turnId]);
+    await database.db.update(turns).set({ idempotencyKey: null }).where(eq(turns.id, row.turnId));
     return null;
   }
   if (known !== body) {

@@ -23,7 +23,8 @@ export async function promote(database: Database, turnId: string, owner: string)
 }
 
 const dead = alias(turns, "dead");
-const isDead = sql`${isOpen(turns)} and ${turns.leaseUntil} < now()`;
+/** Whether the process of an open turn died. */
+export const isDead = sql<boolean>`${isOpen(turns)} and ${turns.leaseUntil} < now()`;
 const closed = assign(turns, { status: "lost", finishedAt: sql`now()`, idempotencyKey: null });
 
 const promoteStatement = statement({ turnId: "uuid", owner: "uuid" }, ({ turnId, owner }) => {
