@@ -7,7 +7,7 @@ import type { CurrentPolicies } from "./core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "./core/ports.ts";
 import type { Database, Db } from "./db/client.ts";
 import { unlessDeadlocked } from "./db/retry.ts";
-import { accessTokens, auditLogs, members } from "./db/schema.ts";
+import { accessTokens, agents, auditLogs, members, workspaceIdsOf } from "./db/schema.ts";
 
 /** The one who acts: a signed-in user, a management key for its organization, or `system` for the engine itself. */
 export type Actor =
@@ -103,7 +103,8 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
     await requireStanding(tx, ctx);
     const result = await fn(tx);
     if (change.agentId && !change.agentUnchanged) {
-      await tx.execute(sql`update agents set revision = revision + 1, updated_at = now() where id = ${change.agentId}`);
+      const changed = { revision: sql`${agents.revision} + 1`, updatedAt: sql`now()` };
+      await tx.update(agents).set(changed).where(eq(agents.id, change.agentId));
     }
     await audit(tx, { ...change, actor, request, organizationId: membership.organizationId });
     return result;
@@ -161,8 +162,9 @@ async function readStanding(
 ): Promise<Standing> {
   const tokenId = actor.type === "user" ? actor.sessionId : actor.id;
   const own = and(eq(members.userId, accessTokens.userId), eq(members.organizationId, membership.organizationId));
+  const workspaceIds = workspaceIdsOf(accessTokens.userId, sql`${membership.organizationId}`);
   const [standing] = await tx
-    .select({ role: members.roleKey, workspaceIds: reachedWorkspaces(membership.organizationId) })
+    .select({ role: members.roleKey, workspaceIds })
     .from(accessTokens)
     .leftJoin(members, own)
     .where(
@@ -180,11 +182,6 @@ function requireStored(actor: Actor, standing: Standing | undefined): Standing {
   if (standing.role === null && actor.type === "user") throw notFound("Organization");
   return standing;
 }
-
-const reachedWorkspaces = (organizationId: string) => sql<string | null>`(
-  select string_agg(wm.workspace_id::text, ',' order by wm.workspace_id::text)
-  from workspace_members wm join workspaces w on w.id = wm.workspace_id
-  where wm.user_id = ${accessTokens.userId} and w.organization_id = ${organizationId})`;
 
 interface Event extends Change {
   /** Null for an event of the installation, or by somebody without an account. */

@@ -9,6 +9,11 @@ export function column({ name }: Column): SQL {
   return sql`${sql.identifier(name)}`;
 }
 
+/** The value of a column that the row in conflict would have had. */
+export function excluded(of: Column): SQL {
+  return sql`excluded.${column(of)}`;
+}
+
 /** The data of a column as a statement answers it: times and 64-bit integers as text. */
 type Answered<C extends Column> = C["_"]["columnType"] extends "PgBigInt53"
   ? string

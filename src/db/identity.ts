@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import {
   boolean,
   check,
@@ -110,6 +110,14 @@ export const workspaceMembers = pgTable(
     index("workspace_members_user").on(table.userId),
   ],
 );
+
+/** The ids of the workspaces that a user belongs to in an organization, sorted and joined by commas; null for none. */
+export function workspaceIdsOf(userId: SQLWrapper, organizationId: SQLWrapper): SQL<string | null> {
+  return sql<string | null>`(
+    select string_agg(${workspaces.id}::text, ',' order by ${workspaces.id}::text)
+    from ${workspaceMembers} join ${workspaces} on ${workspaces.id} = ${workspaceMembers.workspaceId}
+    where ${workspaceMembers.userId} = ${userId} and ${workspaces.organizationId} = ${organizationId})`;
+}
 
 /** A condition on `users` and `members`: the account's sessions reach this membership. */
 export const reachable = sql`(${users.passwordOrganization} is null or ${users.passwordOrganization} = ${members.organizationId})`;

@@ -13,8 +13,7 @@ import {
   organizations,
   reachable,
   users,
-  workspaceMembers,
-  workspaces,
+  workspaceIdsOf,
 } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 import { clientKey } from "./address.ts";
@@ -59,7 +58,7 @@ const caller = fields({
   organizationSlug: orNull(reached.organization.slug),
   organizationFirst: sql<boolean | null>`${reached.organization.id} = (select id from first)`,
   roleKey: orNull(reached.member.roleKey),
-  workspaceIds: sql<string | null>`assigned.ids`,
+  workspaceIds: workspaceIdsOf(known.userId, reached.organization.id),
 });
 
 type Caller = RowOf<typeof caller>;
@@ -112,13 +111,7 @@ const lookup = statement(
       order by (${organizations.id} = ${known.activeOrganizationId}) desc nulls last, ${membership.createdAt},
         ${organizations.id}
       limit 1
-    ) reached on true
-    left join lateral (
-      select string_agg(${workspaces.id}::text, ',') as ids
-      from ${workspaceMembers}
-      join ${workspaces} on ${workspaces.id} = ${workspaceMembers.workspaceId}
-      where ${workspaceMembers.userId} = ${known.userId} and ${workspaces.organizationId} = ${reached.organization.id}
-    ) assigned on true`;
+    ) reached on true`;
   },
 );
 

@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, lte, type SQL, sql } from "drizzle-orm";
 import type { Services } from "../context.ts";
 import { EngineError } from "../core/errors.ts";
-import { assign, column, fields, insertInto, type RowOf } from "../db/fragments.ts";
+import { assign, column, excluded, fields, insertInto, type RowOf } from "../db/fragments.ts";
 import { throttles } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
 
@@ -35,7 +35,7 @@ export function upsertThrottle({ key, now, resetsAt }: { key: SQL; now: SQL; res
   const over = sql`${throttles.resetsAt} <= ${now}`;
   const counted = {
     count: sql`case when ${over} then 1 else ${throttles.count} + 1 end`,
-    resetsAt: sql`case when ${over} then excluded.${column(throttles.resetsAt)} else ${throttles.resetsAt} end`,
+    resetsAt: sql`case when ${over} then ${excluded(throttles.resetsAt)} else ${throttles.resetsAt} end`,
   };
   const row = fields({
     count: throttles.count,

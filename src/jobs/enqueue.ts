@@ -3,7 +3,7 @@ import { alias } from "drizzle-orm/pg-core";
 import { newId } from "../core/ids.ts";
 import { storableJson } from "../core/text.ts";
 import type { Db } from "../db/client.ts";
-import { assign, column } from "../db/fragments.ts";
+import { assign, column, insertInto } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 
 /** How often a job is tried unless its enqueuer says otherwise. With the pauses between them, ten tries take about half an hour. */
@@ -43,9 +43,14 @@ export async function enqueue(
   payload: Readonly<Record<string, unknown>>,
   { key, organizationId, runAt, maxAttempts = usualAttempts }: JobOptions = {},
 ): Promise<void> {
-  await db.execute(sql`
-    insert into jobs (id, kind, key, organization_id, payload, run_at, max_attempts)
-    values (${newId()}, ${kind}, ${key ?? null}, ${organizationId ?? null}::uuid, ${storableJson(payload)}::jsonb,
-      ${runAt?.toISOString() ?? "-infinity"}::timestamptz, ${maxAttempts})
-    ${replaceWaiting}`);
+  const job = {
+    id: newId(),
+    kind,
+    key: key ?? null,
+    organizationId: organizationId ?? null,
+    payload: sql`${storableJson(payload)}::jsonb`,
+    runAt: sql`${runAt?.toISOString() ?? "-infinity"}::timestamptz`,
+    maxAttempts,
+  };
+  await db.execute(sql`${insertInto(jobs, job)} ${replaceWaiting}`);
 }

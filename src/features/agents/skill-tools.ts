@@ -1,7 +1,9 @@
 import { eq, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
-import { agentSkills, skills } from "../../db/schema.ts";
+import { column, insertInto } from "../../db/fragments.ts";
+import { agentSkills, agents, agentTools, skills, skillVersions, workspaceSkills } from "../../db/schema.ts";
 
 /**
  * Gives agents exactly the tools that their served skills require: skills in the catalogue, allowed for the workspace
@@ -11,36 +13,34 @@ import { agentSkills, skills } from "../../db/schema.ts";
 export async function syncSkillTools(tx: Db, agentIds: readonly string[]): Promise<void> {
   if (agentIds.length === 0) return;
   const ids = sql`${writeArray(agentIds)}::uuid[]`;
+  const { agentId, name, source, needsApproval } = agentTools;
+  const [wanted, removed] = [alias(agentTools, "wanted"), alias(agentTools, "removed")];
+  const of = (tool: typeof wanted | typeof removed) => sql`${agentId} = ${tool.agentId} and ${name} = ${tool.name}`;
+  const manual = sql`select from ${agentTools} where ${of(removed)} and ${source} = 'manual'`;
+  const asks = sql`exists (select from ${agentTools} where ${of(wanted)} and ${needsApproval})`;
+  const memory = { agentId: removed.agentId, name: removed.name, source: sql`'global'`, needsApproval: sql`true` };
+  const added = { agentId: wanted.agentId, name: wanted.name, source: sql`'skill'`, needsApproval: asks };
   await tx.execute(sql`
-    with wanted as (
-      select distinct s.agent_id, tool as name
-      from agent_skills s
-      join agents a on a.id = s.agent_id
-      join workspace_skills w on w.skill_id = s.skill_id and w.workspace_id = a.workspace_id
-      join skill_versions v on v.id = s.pinned_version_id
-      cross join unnest(v.required_tools) as tool
-      where s.enabled and s.agent_id = any(${ids})
-    ), removed as (
-      delete from agent_tools t
-      where t.source = 'skill' and t.agent_id = any(${ids})
-        and not exists (select from wanted w where w.agent_id = t.agent_id and w.name = t.name)
-      returning t.agent_id, t.name, t.needs_approval
+    with ${wanted} as (
+      select distinct ${agentSkills.agentId}, tool as ${column(name)}
+      from ${agentSkills}
+      join ${agents} on ${agents.id} = ${agentSkills.agentId}
+      join ${workspaceSkills} on ${workspaceSkills.skillId} = ${agentSkills.skillId}
+        and ${workspaceSkills.workspaceId} = ${agents.workspaceId}
+      join ${skillVersions} on ${skillVersions.id} = ${agentSkills.pinnedVersionId}
+      cross join unnest(${skillVersions.requiredTools}) as tool
+      where ${agentSkills.enabled} and ${agentSkills.agentId} = any(${ids})
+    ), ${removed} as (
+      delete from ${agentTools}
+      where ${source} = 'skill' and ${agentId} = any(${ids}) and not exists (select from ${wanted} where ${of(wanted)})
+      returning ${agentId}, ${name}, ${needsApproval}
     ), remembered as (
-      insert into agent_tools (agent_id, name, source, needs_approval)
-      select agent_id, name, 'global', true from removed r
-      where needs_approval and not exists (
-        select from agent_tools t where t.agent_id = r.agent_id and t.name = r.name and t.source = 'manual'
-      )
+      ${insertInto(agentTools, memory)} from ${removed} where ${removed.needsApproval} and not exists (${manual})
       on conflict do nothing
     ), recalled as (
-      delete from agent_tools t using wanted w
-      where t.source = 'global' and t.agent_id = w.agent_id and t.name = w.name
+      delete from ${agentTools} using ${wanted} where ${source} = 'global' and ${of(wanted)}
     )
-    insert into agent_tools (agent_id, name, source, needs_approval)
-    select agent_id, name, 'skill', exists (
-      select from agent_tools t where t.agent_id = w.agent_id and t.name = w.name and t.needs_approval
-    ) from wanted w
-    on conflict do nothing`);
+    ${insertInto(agentTools, added)} from ${wanted} on conflict do nothing`);
 }
 
 /**

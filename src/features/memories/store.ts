@@ -4,7 +4,7 @@ import { clip, storable } from "../../core/text.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Database, Db } from "../../db/client.ts";
 import { unlessOvertaken } from "../../db/retry.ts";
-import { memories } from "../../db/schema.ts";
+import { conversations, memories } from "../../db/schema.ts";
 import { nearDuplicate } from "./rules.ts";
 import { longestContent } from "./schema.ts";
 import { canonical, distinctiveWords, indexTerms, queryForAny } from "./text.ts";
@@ -95,7 +95,9 @@ const { digest: _digest, search: _search, ...returned } = getTableColumns(memori
 const source = ({ agent, conversationId }: Fact) =>
   conversationId === undefined
     ? null
-    : sql<string>`(select id from conversations where id = ${conversationId} and agent_id = ${agent.id})`;
+    : sql<string>`(
+        select ${conversations.id} from ${conversations}
+        where ${conversations.id} = ${conversationId} and ${conversations.agentId} = ${agent.id})`;
 
 /** Undefined when the memory was deleted meanwhile. */
 async function update(db: Db, id: string, fact: Fact, columns: Columns): Promise<MemoryRow | undefined> {

@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../context.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
+import { excluded } from "../../db/fragments.ts";
 import { agentPrompts } from "../../db/schema.ts";
 import { findAgent, writeAgent } from "../agents/index.ts";
 import type { PromptChange, Prompts } from "./schema.ts";
@@ -64,6 +65,10 @@ async function storeSections(tx: Db, ctx: Ctx, agentId: string, changes: readonl
     .values(rows)
     .onConflictDoUpdate({
       target: [agentPrompts.agentId, agentPrompts.key],
-      set: { content: sql`excluded.content`, updatedBy: sql`excluded.updated_by`, updatedAt: sql`now()` },
+      set: {
+        content: excluded(agentPrompts.content),
+        updatedBy: excluded(agentPrompts.updatedBy),
+        updatedAt: sql`now()`,
+      },
     });
 }

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
+import { excluded } from "../../db/fragments.ts";
 import { installation } from "../../db/schema.ts";
 
 /** The place that the known text of the installation is bound to. */
@@ -21,8 +22,8 @@ export async function verifyEncryptionKey({ database, cipher }: Services): Promi
       target: installation.id,
       // Of several replicas that start at once, one writes and the others compare.
       set: {
-        keyCheck: sql`coalesce(${installation.keyCheck}, excluded.key_check)`,
-        keyCheckKeyId: sql`coalesce(${installation.keyCheckKeyId}, excluded.key_check_key_id)`,
+        keyCheck: sql`coalesce(${installation.keyCheck}, ${excluded(installation.keyCheck)})`,
+        keyCheckKeyId: sql`coalesce(${installation.keyCheckKeyId}, ${excluded(installation.keyCheckKeyId)})`,
       },
     })
     .returning({ ciphertext: installation.keyCheck, keyId: installation.keyCheckKeyId });

@@ -5,6 +5,7 @@ import type { Cipher, Sealed } from "../../core/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
+import { excluded } from "../../db/fragments.ts";
 import { agents, secrets, skillEnv } from "../../db/schema.ts";
 import { authKeyName, secretPlace } from "./rules.ts";
 
@@ -43,9 +44,9 @@ export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: read
       target: [secrets.agentId, secrets.key],
       targetWhere: sql`${secrets.agentId} is not null`,
       set: {
-        keyId: sql`excluded.key_id`,
-        ciphertext: sql`excluded.ciphertext`,
-        updatedBy: sql`excluded.updated_by`,
+        keyId: excluded(secrets.keyId),
+        ciphertext: excluded(secrets.ciphertext),
+        updatedBy: excluded(secrets.updatedBy),
         updatedAt: sql`now()`,
       },
     });

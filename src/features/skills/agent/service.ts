@@ -2,6 +2,7 @@ import { and, eq, or, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
+import { excluded } from "../../../db/fragments.ts";
 import { agentSkills, skills, workspaceSkills } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
@@ -81,7 +82,7 @@ async function enableExactly(tx: Db, agentId: string, wanted: readonly SkillRow[
     );
   if (wanted.length === 0) return;
   const pinned = sql`${agentSkills.pinnedVersionId}`;
-  const moved = sql`not ${agentSkills.enabled} and ${pinned} <> excluded.pinned_version_id`;
+  const moved = sql`not ${agentSkills.enabled} and ${pinned} <> ${excluded(agentSkills.pinnedVersionId)}`;
   await tx
     .insert(agentSkills)
     .values(wanted.map(({ id, currentVersionId }) => ({ agentId, skillId: id, pinnedVersionId: currentVersionId })))
@@ -90,7 +91,7 @@ async function enableExactly(tx: Db, agentId: string, wanted: readonly SkillRow[
       set: {
         enabled: true,
         previousVersionId: sql`case when ${moved} then ${pinned} else ${agentSkills.previousVersionId} end`,
-        pinnedVersionId: sql`case when ${agentSkills.enabled} then ${pinned} else excluded.pinned_version_id end`,
+        pinnedVersionId: sql`case when ${agentSkills.enabled} then ${pinned} else ${excluded(agentSkills.pinnedVersionId)} end`,
         updatedAt: sql`now()`,
       },
     });

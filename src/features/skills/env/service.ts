@@ -2,6 +2,7 @@ import { and, asc, count, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
+import { excluded } from "../../../db/fragments.ts";
 import { agentSkills, skillEnv, skills, skillVersions } from "../../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { requireRoom } from "../../secrets/index.ts";
@@ -60,9 +61,9 @@ export async function putEnv(
       .onConflictDoUpdate({
         target: [skillEnv.agentId, skillEnv.skillId, skillEnv.key],
         set: {
-          sensitive: sql`excluded.sensitive`,
-          keyId: sql`excluded.key_id`,
-          ciphertext: sql`excluded.ciphertext`,
+          sensitive: excluded(skillEnv.sensitive),
+          keyId: excluded(skillEnv.keyId),
+          ciphertext: excluded(skillEnv.ciphertext),
           updatedAt: sql`now()`,
         },
       });

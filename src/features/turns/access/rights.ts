@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx, Standing } from "../../../context.ts";
 import type { Database } from "../../../db/client.ts";
 import { fields, jsonObject, orNull, type RowOf } from "../../../db/fragments.ts";
-import { accessTokens, agents, members, workspaceMembers, workspaces } from "../../../db/schema.ts";
+import { accessTokens, agents, members, workspaceIdsOf } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
 /** The present state of everything that callers' rights depend on. */
@@ -17,15 +17,11 @@ const rightsStatement = statement(
   { agentIds: "uuid[]", tokens: "uuid[]", organizations: "uuid[]", now: "timestamptz" },
   ({ agentIds, tokens, organizations, now }) => {
     const [agent, asked] = [jsonObject({ id: agents.id, revision: agents.revision }), sql`asked.organization`];
-    const assigned = sql<string | null>`(
-      select string_agg(${workspaces.id}::text, ',' order by ${workspaces.id}::text)
-      from ${workspaceMembers} join ${workspaces} on ${workspaces.id} = ${workspaceMembers.workspaceId}
-      where ${workspaceMembers.userId} = ${accessTokens.userId} and ${workspaces.organizationId} = ${asked})`;
     const standing = jsonObject({
       token: accessTokens.id,
       organization: sql<string>`${asked}`,
       role: orNull(members.roleKey),
-      workspaceIds: assigned,
+      workspaceIds: workspaceIdsOf(accessTokens.userId, asked),
     });
     const row = fields({
       agents: sql<RowOf<typeof agent>[]>`(

@@ -3,7 +3,7 @@ import { alias } from "drizzle-orm/pg-core";
 import { EngineError } from "../../../core/errors.ts";
 import { storableJson } from "../../../core/text.ts";
 import type { Database } from "../../../db/client.ts";
-import { assign, column, insertInto } from "../../../db/fragments.ts";
+import { assign, column, excluded, insertInto } from "../../../db/fragments.ts";
 import { jsonFits } from "../../../db/json.ts";
 import { agents, conversations } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
@@ -25,7 +25,7 @@ const writeStatement = statement(
   ({ agentId, agentRevision, conversationId: id, added, ...place }) => {
     const agent = alias(agents, "agent");
     const { state, ref } = conversations;
-    const excluded = sql`excluded.${column(state)}`;
+    const changed = sql`${state} || ${excluded(state)}`;
     const stored = sql`select ${state} from ${conversations} where ${ref} = ${place.ref}`;
     const begun = { id, agentId: agent.id, organizationId: agent.organizationId, ...place, state: added };
     return sql<{ agentFound: boolean; written: boolean }>`
@@ -37,8 +37,8 @@ const writeStatement = statement(
       ), written as (
         ${insertInto(conversations, begun)} from ${agent}, old
         where ${jsonFits(sql`old.state || ${added}`, stateLimit)}
-        on conflict (${column(ref)}) do update set ${assign(conversations, { state: sql`${state} || ${excluded}` })}
-          where ${jsonFits(sql`${state} || ${excluded}`, stateLimit)}
+        on conflict (${column(ref)}) do update set ${assign(conversations, { state: changed })}
+          where ${jsonFits(changed, stateLimit)}
         returning 1
       )
       select exists (select 1 from ${agent}) as "agentFound", exists (select 1 from written) as written`;
