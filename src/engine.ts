@@ -34,6 +34,7 @@ import { skillsFeature } from "./features/skills/index.ts";
 import { toolsFeature } from "./features/tools/index.ts";
 import { answeringProvider, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
+import type { JobKinds } from "./jobs/attempt.ts";
 import { inspectJobs, type JobsReport } from "./jobs/failed.ts";
 import { createWorker } from "./jobs/worker.ts";
 
@@ -145,7 +146,7 @@ export function createEngine(services: Services): Engine {
     services,
     features.flatMap(({ routes }) => routes ?? []),
   );
-  const worker = createWorker(services, Object.assign({}, ...features.map(({ jobs }) => jobs)));
+  const worker = createWorker(services, allJobs(features));
   const ticks = (which: keyof Ticks) => features.flatMap(({ ticks }) => ticks?.[which] ?? []);
 
   return {
@@ -204,6 +205,14 @@ export function createEngine(services: Services): Engine {
     },
     document: () => describe(app),
   };
+}
+
+/** The background work of all features. Throws when two of them claim one kind. */
+function allJobs(features: readonly Contribution[]): JobKinds {
+  const all = features.flatMap(({ jobs }) => Object.entries(jobs ?? {}));
+  const merged = Object.fromEntries(all);
+  if (Object.keys(merged).length < all.length) throw new Error("Two features contribute jobs of the same kind");
+  return merged;
 }
 
 /** Runs all works one after the other, also after a failure; rejects with the first failure at the end. */

@@ -66,7 +66,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
           const finished = await finish(services, { turnId, owner, request, taken, begun, outcome });
           others = finished.othersWait;
           if (finished.workAt !== null) onWork(finished.workAt);
-          audience.ended(finished);
+          audience.ended({ outcome: finished.outcome, replyKept: finished.replyKept });
           return finished.outcome;
         } catch (error) {
           audience.ended({ unrecorded: asEngineError(error) });
