@@ -16,7 +16,7 @@ import { harness } from "../harness.ts";
 import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
 import { answeringModel, answerTo, isWhole, nameOf, type Question, requestOf, tokens } from "./questions.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 const server = await startThrowaway();
 afterAll(() => server?.stop());
 
