@@ -1,7 +1,19 @@
 import { inArray, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { assign, column, fields, insertInto, orNull, type RowOf } from "../../src/db/fragments.ts";
+import {
+  assign,
+  column,
+  excluded,
+  fields,
+  insertInto,
+  type JsonRow,
+  jsonObject,
+  jsonRows,
+  only,
+  orNull,
+  type RowOf,
+} from "../../src/db/fragments.ts";
 import { budgetPeriods, throttles, turns } from "../../src/db/schema.ts";
 import { statement } from "../../src/db/statement.ts";
 import { onDatabase } from "./setup.ts";
@@ -104,6 +116,33 @@ describe("fragments", () => {
     expect(textOf(insertInto(throttles, { key: "a", count: 1, resetsAt: sql`now()` }))).toBe(
       `insert into "throttles" ("key", "count", "resets_at") select 'a', 1, now()`,
     );
+  });
+
+  test("read the one row of a table, and write JSON", () => {
+    const one = alias(turns, "one");
+    expect(textOf(only(one.ticket))).toBe(`(select "one"."ticket" from "one")`);
+    expectTypeOf<RowOf<ReturnType<typeof only<typeof one.ticket>>>>().toEqualTypeOf<number | null>();
+    const json = jsonObject({ id: one.id, budgetMonth: one.budgetMonth });
+    expect(textOf(json)).toBe(`json_build_object('id', "one"."id", 'budgetMonth', "one"."budget_month")`);
+    expectTypeOf<RowOf<typeof json>>().toEqualTypeOf<{ id: string; budgetMonth: string | null }>();
+    expect(textOf(excluded(throttles.resetsAt))).toBe(`excluded."resets_at"`);
+  });
+
+  test("take rows as JSON, under the names that the program has them by", async () => {
+    const database = await onDatabase();
+    const shape = { key: throttles.key, place: "int", resetsAt: throttles.resetsAt } as const;
+    type Row = { readonly key: string; readonly place: number; readonly resetsAt: string };
+    expectTypeOf<JsonRow<typeof shape>>().toEqualTypeOf<Row>();
+    const insert = statement({ rows: "jsonb" }, ({ rows }) => {
+      const { table, row } = jsonRows(rows, "given", shape);
+      const { key, resetsAt, place } = row;
+      return sql`${insertInto(throttles, { key, resetsAt, count: sql`${place} + 1` })} from ${table}`;
+    });
+    const moment = "2026-01-02T03:04:05.678Z";
+    const rows: Row[] = [1, 2].map((place) => ({ key: `"${place}`, place, resetsAt: moment }));
+    await insert.run(database, { rows: JSON.stringify(rows) });
+    const stored = rows.map(({ key, place }) => ({ key, count: place + 1, resetsAt: new Date(moment) }));
+    expect(await database.db.select().from(throttles).orderBy(throttles.count)).toEqual(stored);
   });
 
   test("do not compile with a column that there is not", () => {

@@ -6,7 +6,8 @@ import { isRefusal } from "../../../jobs/unless-refused.ts";
 import { admit } from "../access/admit.ts";
 import type { Agents } from "../access/agents.ts";
 import type { RunningTurns } from "../turns.ts";
-import { type DecidedTurn, endWaiting, findDecided } from "./waiting.ts";
+import { type DecidedTurn, findDecided } from "./decided.ts";
+import { endWaiting } from "./waiting.ts";
 
 interface Needs {
   services: Services;

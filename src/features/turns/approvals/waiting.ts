@@ -1,15 +1,21 @@
-import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { type Channel, channelsThat } from "../../../core/channels.ts";
 import type { Database } from "../../../db/client.ts";
-import { assign, fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
-import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
+import { assign } from "../../../db/fragments.ts";
+import { conversations, toolCalls, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import type { Continued, PendingCall } from "../../../turn/types.ts";
-import type { Suspended } from "../request.ts";
 
 // A turn that stops at calls which a person decides about has the status `approval`, its calls wait in `tool_calls`,
 // and its conversation names it as `awaiting`. It goes on in a turn of its own, which names it in `continues`.
+
+/** The turn that continues another one. */
+const next = alias(turns, "next");
+const call = sql`select 1 from ${toolCalls} where ${toolCalls.turnId} = ${turns.id}`;
+
+/** Conditions on a turn that stopped: another one continues it, a call of it waits, a person decided about a call of it. */
+export const isContinued = sql`exists (select 1 from ${turns} ${next} where ${next.continues} = ${turns.id})`;
+export const waits = sql`exists (${call} and ${toolCalls.status} = 'pending')`;
+export const isDecided = sql`exists (${call} and ${toolCalls.decidedBy} is not null)`;
 
 /**
  * The next message of the end user refuses what waits (decisions §7, `needsApproval`), and what was approved but not
@@ -18,14 +24,6 @@ import type { Suspended } from "../request.ts";
 export async function refuseWaiting(database: Database, conversationId: string): Promise<void> {
   await refuseStatement.run(database, { conversationId });
 }
-
-/** The turn that continues another one. */
-const next = alias(turns, "next");
-const callWaits = sql`${toolCalls.turnId} = ${turns.id} and ${toolCalls.status} = 'pending'`;
-const callDecided = sql`${toolCalls.turnId} = ${turns.id} and ${toolCalls.decidedBy} is not null`;
-const isContinued = sql`exists (select 1 from ${turns} ${next} where ${next.continues} = ${turns.id})`;
-const waits = sql`exists (select 1 from ${toolCalls} where ${callWaits})`;
-const isDecided = sql`exists (select 1 from ${toolCalls} where ${callDecided})`;
 
 const refuseStatement = statement({ conversationId: "uuid" }, ({ conversationId }) => {
   const { id, awaiting } = conversations;
@@ -64,123 +62,6 @@ const expireStatement = statement({}, () => {
       ${status} = 'pending' and ${expiresAt} <= now()
       or ${status} in ('approved', 'refused') and ${late} and not ${isContinued})`;
 });
-
-/** What was decided, as it stands when the turn's place has come. */
-export async function asDecided(database: Database, continued: Waiting): Promise<Continued> {
-  const { turnId, suspended: _, decided, ...rest } = continued;
-  const { toolCallId, status, reason, args } = toolCalls;
-  const rows = await database.db
-    .select({ id: toolCallId, status, reason })
-    .from(toolCalls)
-    .where(and(eq(toolCalls.turnId, turnId), isNotNull(args)));
-  const standing = new Map(rows.map(({ id, ...status }) => [id, decisionOf(status)]));
-  return { ...rest, decided: decided.map((call) => ({ ...call, approved: false, ...standing.get(call.toolCallId) })) };
-}
-
-interface CallStatus {
-  status: string;
-  reason: string | null;
-}
-
-const decisionOf = ({ status, reason }: CallStatus) => ({
-  approved: status === "approved",
-  expired: status === "expired",
-  reason,
-});
-
-/** The calls of a turn that stopped, and what it left. */
-type Waiting = Continued & { turnId: string; suspended: Suspended };
-
-/** A turn none of whose calls waits any more, and about one of which at least a person decided. */
-export interface DecidedTurn {
-  turnId: string;
-  agentId: string;
-  slug: string;
-  ref: string;
-  channel: Channel;
-  channelId: string;
-  subject: string;
-  door: string;
-  continued: Waiting;
-}
-
-const decidedFields = fields({
-  turnId: turns.id,
-  agentId: turns.agentId,
-  finishedAt: turns.finishedAt,
-  slug: agents.slug,
-  ref: conversations.ref,
-  channel: sql<Channel>`${conversations.channel}`,
-  channelId: conversations.channelId,
-  subject: turns.subject,
-  door: turns.door,
-  suspended: sql<Suspended>`${turns.suspended}`,
-  calls: sql<(CallStatus & { call: PendingCall })[]>`(
-    select json_agg(${jsonObject({ call: toolCalls.args, status: toolCalls.status, reason: toolCalls.reason })}
-      order by ${toolCalls.id})
-    from ${toolCalls} where ${toolCalls.turnId} = ${turns.id} and ${toolCalls.args} is not null)`,
-});
-
-type DecidedRow = RowOf<typeof decidedFields>;
-
-/** How many turns that can go on are read at a time. */
-const pageRows = 50;
-
-/**
- * The turns that can go on, oldest first: all, or this one; an agent's no more once it is among those left out. An
- * inactive agent's playground works (decisions §4).
- */
-export async function* findDecided(
-  database: Database,
-  turnId: string | null,
-  leftOut: ReadonlySet<string>,
-): AsyncGenerator<DecidedTurn> {
-  let last: DecidedRow | undefined;
-  do {
-    const rows = await readDecided(database, turnId, leftOut, last);
-    for (const row of rows) if (!leftOut.has(row.agentId)) yield toDecided(row);
-    last = rows.length === pageRows ? rows.at(-1) : undefined;
-  } while (last);
-}
-
-function readDecided(
-  database: Database,
-  turnId: string | null,
-  leftOut: ReadonlySet<string>,
-  last: DecidedRow | undefined,
-): Promise<DecidedRow[]> {
-  const after = { finishedAt: last?.finishedAt ?? null, afterId: last?.turnId ?? null };
-  return decidedStatement.run(database, { turnId, leftOut: [...leftOut], ...after });
-}
-
-const decidedStatement = statement(
-  { turnId: "uuid | null", leftOut: "uuid[]", finishedAt: "timestamptz | null", afterId: "uuid | null" },
-  ({ turnId, leftOut, finishedAt, afterId }) => {
-    const served = or(agents.active, inArray(conversations.channel, channelsThat("whileInactive")));
-    const behind = sql`(${turns.finishedAt}, ${turns.id}) > (${finishedAt}, ${afterId})`;
-    return sql<DecidedRow>`
-      select ${decidedFields}
-      from ${turns} join ${conversations} on ${conversations.id} = ${turns.conversationId}
-      join ${agents} on ${agents.id} = ${turns.agentId}
-      where (${turnId} is null or ${turns.id} = ${turnId}) and ${served}
-        and ${turns.status} = 'approval' and not ${isContinued} and not ${waits} and ${isDecided}
-        and ${turns.agentId} <> all(${leftOut}) and (${finishedAt} is null or ${behind})
-      order by ${turns.finishedAt}, ${turns.id} limit ${pageRows}`;
-  },
-);
-
-function toDecided({ suspended, calls, finishedAt: _, ...turn }: DecidedRow): DecidedTurn {
-  return {
-    ...turn,
-    continued: {
-      turnId: turn.turnId,
-      suspended,
-      messages: suspended.messages,
-      ...(suspended.context === undefined ? {} : { context: suspended.context }),
-      decided: calls.map(({ call, ...status }) => ({ ...call, ...decisionOf(status) })),
-    },
-  };
-}
 
 /** Ends the waiting of turns that went on, and of those whose calls were refused without anybody's word. */
 export async function endWaiting(database: Database): Promise<void> {

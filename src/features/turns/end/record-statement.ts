@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { assign, column, fields, insertInto, type JsonRow, jsonRows, type RowOf } from "../../../db/fragments.ts";
+import { assign, column, fields, insertInto, jsonRows, type RowOf } from "../../../db/fragments.ts";
 import { jsonFits } from "../../../db/json.ts";
 import {
   conversations,
@@ -18,6 +18,7 @@ import { statement, type Values } from "../../../db/statement.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import { stateLimit } from "../../../turn/state.ts";
 import { onceSettled, settleTokens } from "../budget/budget.ts";
+import { callShape, hookShape, messageShape, sendShape, workShape } from "./record-rows.ts";
 
 /** How long a person may take to decide about a call (decisions §7). */
 const approvalHours = 24;
@@ -47,52 +48,6 @@ const valueTypes = {
 } as const;
 
 type RecordValues = Values<typeof valueTypes>;
-
-const messageShape = {
-  id: messages.id,
-  /** 1 for the first message of the turn. */
-  position: "int",
-  role: messages.role,
-  content: messages.content,
-  reasoning: messages.reasoning,
-  steps: messages.steps,
-  modelMessages: messages.modelMessages,
-  metadata: messages.metadata,
-  promptTokens: messages.promptTokens,
-  completionTokens: messages.completionTokens,
-} as const;
-
-export type MessageRow = JsonRow<typeof messageShape>;
-
-const callShape = {
-  id: toolCalls.id,
-  toolCallId: toolCalls.toolCallId,
-  name: toolCalls.name,
-  args: toolCalls.args,
-  status: toolCalls.status,
-  durationMs: toolCalls.durationMs,
-} as const;
-
-export type CallRow = JsonRow<typeof callShape>;
-
-const hookShape = {
-  id: hookExecutions.id,
-  hookId: hookExecutions.hookId,
-  position: hookExecutions.position,
-  event: hookExecutions.event,
-  toolName: hookExecutions.toolName,
-  success: hookExecutions.success,
-  error: hookExecutions.error,
-  durationMs: hookExecutions.durationMs,
-  args: hookExecutions.args,
-  result: hookExecutions.result,
-} as const;
-
-export type HookRow = JsonRow<typeof hookShape>;
-
-const workShape = { id: jobs.id, kind: jobs.kind, key: jobs.key, payload: jobs.payload, runAt: jobs.runAt } as const;
-
-export type WorkRow = JsonRow<typeof workShape>;
 
 /** The names that the parts of the statement have in it. */
 const turn = alias(turns, "turn");
@@ -227,16 +182,6 @@ const alongsideTypes = {
 } as const;
 
 type AlongsideValues = Values<typeof alongsideTypes>;
-
-const sendShape = {
-  id: outbox.id,
-  part: outbox.part,
-  channel: outbox.channel,
-  target: outbox.target,
-  body: outbox.body,
-} as const;
-
-export type SendRow = JsonRow<typeof sendShape>;
 
 /** The same with the rows of a messenger (`Alongside`); writes nothing where it answers `superseded`. */
 export const recordAlongsideStatement = statement(alongsideTypes, (values) =>

@@ -4,15 +4,8 @@ import type { Database } from "../../../db/client.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
 import { type Alongside, superseded } from "../alongside.ts";
 import type { Suspended } from "../request.ts";
-import {
-  type CallRow,
-  type HookRow,
-  type MessageRow,
-  recordAlongsideStatement,
-  recordStatement,
-  type SendRow,
-  type WorkRow,
-} from "./record-statement.ts";
+import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-rows.ts";
+import { recordAlongsideStatement, recordStatement } from "./record-statement.ts";
 
 /** Who records, and of which turn. */
 export interface Recording {

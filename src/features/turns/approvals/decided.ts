@@ -1,0 +1,126 @@
+import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
+import { type Channel, channelsThat } from "../../../core/channels.ts";
+import type { Database } from "../../../db/client.ts";
+import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
+import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import type { Continued, PendingCall } from "../../../turn/types.ts";
+import type { Suspended } from "../request.ts";
+import { isContinued, isDecided, waits } from "./waiting.ts";
+
+/** What was decided, as it stands when the turn's place has come. */
+export async function asDecided(database: Database, continued: Waiting): Promise<Continued> {
+  const { turnId, suspended: _, decided, ...rest } = continued;
+  const { toolCallId, status, reason, args } = toolCalls;
+  const rows = await database.db
+    .select({ id: toolCallId, status, reason })
+    .from(toolCalls)
+    .where(and(eq(toolCalls.turnId, turnId), isNotNull(args)));
+  const standing = new Map(rows.map(({ id, ...status }) => [id, decisionOf(status)]));
+  return { ...rest, decided: decided.map((call) => ({ ...call, approved: false, ...standing.get(call.toolCallId) })) };
+}
+
+interface CallStatus {
+  status: string;
+  reason: string | null;
+}
+
+const decisionOf = ({ status, reason }: CallStatus) => ({
+  approved: status === "approved",
+  expired: status === "expired",
+  reason,
+});
+
+/** The calls of a turn that stopped, and what it left. */
+type Waiting = Continued & { turnId: string; suspended: Suspended };
+
+/** A turn none of whose calls waits any more, and about one of which at least a person decided. */
+export interface DecidedTurn {
+  turnId: string;
+  agentId: string;
+  slug: string;
+  ref: string;
+  channel: Channel;
+  channelId: string;
+  subject: string;
+  door: string;
+  continued: Waiting;
+}
+
+const decidedFields = fields({
+  turnId: turns.id,
+  agentId: turns.agentId,
+  finishedAt: turns.finishedAt,
+  slug: agents.slug,
+  ref: conversations.ref,
+  channel: sql<Channel>`${conversations.channel}`,
+  channelId: conversations.channelId,
+  subject: turns.subject,
+  door: turns.door,
+  suspended: sql<Suspended>`${turns.suspended}`,
+  calls: sql<(CallStatus & { call: PendingCall })[]>`(
+    select json_agg(${jsonObject({ call: toolCalls.args, status: toolCalls.status, reason: toolCalls.reason })}
+      order by ${toolCalls.id})
+    from ${toolCalls} where ${toolCalls.turnId} = ${turns.id} and ${toolCalls.args} is not null)`,
+});
+
+type DecidedRow = RowOf<typeof decidedFields>;
+
+/** How many turns that can go on are read at a time. */
+const pageRows = 50;
+
+/**
+ * The turns that can go on, oldest first: all, or this one; an agent's no more once it is among those left out. An
+ * inactive agent's playground works (decisions §4).
+ */
+export async function* findDecided(
+  database: Database,
+  turnId: string | null,
+  leftOut: ReadonlySet<string>,
+): AsyncGenerator<DecidedTurn> {
+  let last: DecidedRow | undefined;
+  do {
+    const rows = await readDecided(database, turnId, leftOut, last);
+    for (const row of rows) if (!leftOut.has(row.agentId)) yield toDecided(row);
+    last = rows.length === pageRows ? rows.at(-1) : undefined;
+  } while (last);
+}
+
+function readDecided(
+  database: Database,
+  turnId: string | null,
+  leftOut: ReadonlySet<string>,
+  last: DecidedRow | undefined,
+): Promise<DecidedRow[]> {
+  const after = { finishedAt: last?.finishedAt ?? null, afterId: last?.turnId ?? null };
+  return decidedStatement.run(database, { turnId, leftOut: [...leftOut], ...after });
+}
+
+const decidedStatement = statement(
+  { turnId: "uuid | null", leftOut: "uuid[]", finishedAt: "timestamptz | null", afterId: "uuid | null" },
+  ({ turnId, leftOut, finishedAt, afterId }) => {
+    const served = or(agents.active, inArray(conversations.channel, channelsThat("whileInactive")));
+    const behind = sql`(${turns.finishedAt}, ${turns.id}) > (${finishedAt}, ${afterId})`;
+    return sql<DecidedRow>`
+      select ${decidedFields}
+      from ${turns} join ${conversations} on ${conversations.id} = ${turns.conversationId}
+      join ${agents} on ${agents.id} = ${turns.agentId}
+      where (${turnId} is null or ${turns.id} = ${turnId}) and ${served}
+        and ${turns.status} = 'approval' and not ${isContinued} and not ${waits} and ${isDecided}
+        and ${turns.agentId} <> all(${leftOut}) and (${finishedAt} is null or ${behind})
+      order by ${turns.finishedAt}, ${turns.id} limit ${pageRows}`;
+  },
+);
+
+function toDecided({ suspended, calls, finishedAt: _, ...turn }: DecidedRow): DecidedTurn {
+  return {
+    ...turn,
+    continued: {
+      turnId: turn.turnId,
+      suspended,
+      messages: suspended.messages,
+      ...(suspended.context === undefined ? {} : { context: suspended.context }),
+      decided: calls.map(({ call, ...status }) => ({ ...call, ...decisionOf(status) })),
+    },
+  };
+}
