@@ -103,9 +103,10 @@ function freedConversation({
 function changedState(changes: SQL): SQL {
   const { state } = conversations;
   const removed = sql`array(select jsonb_array_elements_text(${changes} -> 'removed'))`;
-  const changed = sql`(${state} || (${changes} -> 'set')) - ${removed}`;
+  const changed = sql`select (${state} || (${changes} -> 'set')) - ${removed} as changed`;
+  const fits = jsonFits(sql`changed`, stateLimit);
   return sql`case when ${changes} is null then ${state}
-    when ${jsonFits(changed, stateLimit)} then ${changed} else ${state} end`;
+    else (select case when ${fits} then changed else ${state} end from (${changed}) c) end`;
 }
 
 function storedMessages({ turnId, messageCount, messages: json }: RecordValues): SQL {
