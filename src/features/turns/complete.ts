@@ -4,7 +4,6 @@ import type { Complete } from "../../core/ports.ts";
 import { run } from "../../turn/run.ts";
 import { TurnState } from "../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../turn/types.ts";
-import { admit } from "./access/admit.ts";
 import type { Agents } from "./access/agents.ts";
 import type { LiveAgent } from "./agent/load.ts";
 import { fastModelSpec } from "./agent/model.ts";
@@ -15,11 +14,7 @@ import { limitsOf } from "./prepare.ts";
 /** Completes one prompt with an agent's fast model, without tools and history, on the agent's budget. */
 export function createComplete(services: Services, agents: Agents): Complete {
   return async (slug, prompt, signal) => {
-    const agent = await agents.serve(slug, async (found) => {
-      const grant = admit(found, slug, { type: "engine", whileInactive: false });
-      await agents.confirm(grant.agent);
-      return grant.agent;
-    });
+    const { agent } = await agents.admitNow(slug, { type: "engine", whileInactive: false });
     const input = await inputOf(services, agent, prompt);
     const outcome = await onBudget(services, agent, prompt, () => runToEnd(services, input, signal));
     if (outcome.status === "done") return outcome.text;

@@ -2,7 +2,6 @@ import type { Services } from "../../context.ts";
 import type { Contribution, ToolSource } from "../../contribution.ts";
 import type { Complete, Embedder } from "../../core/ports.ts";
 import type { ProviderName } from "../../core/providers.ts";
-import { admit } from "./access/admit.ts";
 import { Agents } from "./access/agents.ts";
 import { OpenStreams } from "./access/open-streams.ts";
 import { embedderFor } from "./agent/embedder.ts";
@@ -40,8 +39,6 @@ export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";
 /** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
 export { findRepeat, type StoredReply } from "./place/idempotency.ts";
-/** Writes the context of a call to the state of its conversation. */
-export { writeContext } from "./place/state.ts";
 export type { Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
 
@@ -76,7 +73,7 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
     streams,
     takeTurn: turns.takeTurn,
     complete: createComplete(services, agents),
-    embedderOf: (slug) => agents.serve(slug, async (agent) => embedderFor(services, admit(agent, slug, by).agent)),
+    embedderOf: async (slug) => embedderFor(services, (await agents.admitNow(slug, by)).agent),
     continueDecided: continueTurns,
     replySent: (turnId, signal) => replySent(services, agents, turnId, signal),
     contribution: {

@@ -52,7 +52,7 @@ export interface TurnRequest {
   /** The id of the conversation in which an agent asked this one. */
   parentId?: string;
   input: TurnMessages;
-  /** The values that the call wrote to the conversation's state before the turn was taken. */
+  /** The values that the call writes to the conversation's state before its turn opens. */
   callContext?: JsonObject | null;
   rule: DisconnectRule;
   requestId: string;

@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
-import { scriptedModel } from "../../scripted-model.ts";
-import { chatHarness } from "./chat.ts";
+import { describe, expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import { reply, scriptedModel } from "../../scripted-model.ts";
+import { spyOnStatements } from "../../statements.ts";
+import { type ChatHarness, chatHarness } from "./chat.ts";
 
 const silent = () => scriptedModel([]);
 
@@ -43,4 +45,50 @@ test("who used up the fixed throttle is refused without a look at what he sends,
   expect([refused.status, refused.headers.get("Retry-After"), queries]).toEqual([429, "50", []]);
   await h.clock.advance(50_000);
   expect((await ask("[")).status).toBe(400);
+});
+
+describe("calls that the agent refuses", () => {
+  type Call = (h: ChatHarness) => Promise<Response>;
+  const web =
+    (config: object, enabled = true) =>
+    (h: ChatHarness) =>
+      h.request(`/api/instances/${h.agent.slug}/channels/web`, {
+        method: "PUT",
+        headers: h.agent.headers,
+        json: { config, enabled },
+      });
+  const bearing = (Authorization: string, more = {}) => ({ headers: { Authorization, ...more } });
+  const ofTurn = (method: string) => (h: ChatHarness) =>
+    h.request(`/api/instances/${h.agent.slug}/chat/stream/${newId()}`, { method, ...bearing("Bearer wrong") });
+
+  test.each<[string, (h: ChatHarness) => Promise<Response>, Call]>([
+    ["a wrong key", web({}), (h) => h.native("Hi", {}, bearing("Bearer wrong"))],
+    ["no key", web({}), (h) => h.native("Hi", {}, bearing(""))],
+    ["a wrong key for a stream", web({}), ofTurn("GET")],
+    ["a wrong key for a stop", web({}), ofTurn("DELETE")],
+    [
+      "a foreign page",
+      web({ requireAuthentication: false }),
+      (h) => h.native("Hi", {}, bearing("", { Origin: "https://elsewhere.example" })),
+    ],
+    ["a context of which nothing is mapped", web({}), (h) => h.native("Hi", { chat_id: "c", context: {} })],
+    ["a channel that is off", web({}, false), (h) => h.native("Hi")],
+  ])("for %s are looked into once a second", async (_, given, call) => {
+    const h = await chatHarness(scriptedModel(() => reply("Hi.")));
+    expect((await given(h)).status).toBe(200);
+    // Now it is cached.
+    await (await call(h)).text();
+    const statements = spyOnStatements(h.services.database);
+    const costs: number[] = [];
+    for (let second = 0; second < 2; second += 1) {
+      for (let n = 0; n < 20; n += 1) {
+        const before = statements.texts().length;
+        await (await call(h)).text();
+        costs.push(statements.texts().length - before);
+      }
+      await h.clock.advance(1_000);
+    }
+    const looks = costs.filter((cost) => cost > 0);
+    expect([looks.length, Math.max(...looks) < 12]).toEqual([2, true]);
+  });
 });

@@ -1,20 +1,20 @@
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { digest, newId, toHex } from "../../../core/ids.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 import { originOfForeignPage } from "../../../http/origin.ts";
-import type { JsonObject, Origin } from "../../../turn/types.ts";
+import type { Origin } from "../../../turn/types.ts";
 import {
-  AgentChanged,
   type Caller,
+  findRepeat,
   type Grant,
   type Idempotency,
+  type StoredReply,
   type TurnRequest,
-  writeContext,
 } from "../../turns/index.ts";
+import type { Chat } from "../chat.ts";
 import { type ChatInput, readInput } from "./input.ts";
 import type { ChatRequest } from "./schema.ts";
 
@@ -84,16 +84,21 @@ export function turnOf(
 }
 
 /**
- * Writes the context of a call to the conversation's state before its turn. Throws 413 when the state would be too
- * large, and `AgentChanged` when the agent's revision changed, since an old mapping may have projected the values.
+ * What an earlier request with the call's `Idempotency-Key` was answered; null for a first request, and for a call
+ * without a key. Throws the 422 and 409 of a key that is taken, and `AgentChanged`.
  */
-export async function commitContext(
-  { database }: Pick<Services, "database">,
-  { agent: { row } }: Grant,
-  { ref, origin: { channel, channelId, subject } }: AskedTurn,
-  values: JsonObject,
-): Promise<void> {
-  const conversation = { id: newId(), ref, channel, channelId };
-  const place = { agentId: row.id, agentRevision: row.revision, conversation, subject };
-  if (!(await writeContext(database, place, values))) throw new AgentChanged();
+export async function findAnswered(
+  { services, turns }: Chat,
+  { agent }: Grant,
+  { ref, idempotency }: AskedTurn,
+): Promise<StoredReply | null> {
+  if (!idempotency) return null;
+  const found = findRepeat(services.database, ref, idempotency);
+  const isFirst = await found.then(
+    (reply) => reply === null,
+    () => false,
+  );
+  // A first request goes on to OPEN, which compares the agent itself.
+  if (!isFirst) await turns.agents.confirm(agent);
+  return found;
 }

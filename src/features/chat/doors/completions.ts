@@ -8,18 +8,10 @@ import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 import { eventStream } from "../../../http/sse.ts";
 import { countCall, requireAllowed, type Verdict } from "../../../http/throttle.ts";
-import {
-  admit,
-  endingError,
-  findRepeat,
-  type Grant,
-  type Seat,
-  type StoredReply,
-  type Turn,
-} from "../../turns/index.ts";
+import { admit, endingError, type Grant, type Seat, type StoredReply, type Turn } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { readJson } from "./body.ts";
-import { type Call, clientOf, commitContext, readCall, webTurn } from "./call.ts";
+import { type Call, clientOf, findAnswered, readCall, webTurn } from "./call.ts";
 import { projectContext } from "./call-context.ts";
 import {
   approvalSentence,
@@ -119,8 +111,7 @@ async function answer(admitted: Admitted): Promise<Response> {
   const { services, turns } = chat;
   const callContext = projectContext(call, grant);
   const asked = { ...webTurn(c, grant, call, "completions"), callContext };
-  const repeat = call.idempotency && (await findRepeat(services.database, asked.ref, call.idempotency));
-  if (repeat) await turns.agents.confirm(grant.agent);
+  const repeat = await findAnswered(chat, grant, asked);
   const { stream, stream_options: options } = call.request;
   const head = { id: `chatcmpl-${randomHex(24)}`, created: seconds(services), agent: grant.agent };
   const encode = chunkEncoder(head, options?.include_usage === true);
@@ -130,11 +121,8 @@ async function answer(admitted: Admitted): Promise<Response> {
       await throttle.count();
       return repeatReply(admitted, { head, encode, seat }, repeat);
     }
-    if (callContext) {
-      // A call that the throttle refuses must not write, so it is counted before the write.
-      await throttle.count();
-      await commitContext(services, grant, asked, callContext);
-    }
+    // A call that the throttle refuses must not write its context, so it is counted before.
+    if (callContext) await throttle.count();
     const chunks = stream === true ? relayChunks(encode) : null;
     const turn = await turns.takeTurn(grant, { ...asked, throttle: throttle.handOver() }, chunks?.listener);
     const reply = { ...admitted, head, encode, seat, turn };

@@ -2,11 +2,11 @@ import type { Context } from "hono";
 import { EngineError } from "../../../core/errors.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { admit, type Caller, findRepeat, type Grant, type Seat } from "../../turns/index.ts";
+import { admit, type Caller, type Grant, type Seat } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { followReplay, refusedStream, repeatedStream, type Streaming } from "../replay/stream.ts";
 import { readJson } from "./body.ts";
-import { type AskedTurn, type Call, clientOf, commitContext, readCall, webTurn } from "./call.ts";
+import { type AskedTurn, type Call, clientOf, findAnswered, readCall, webTurn } from "./call.ts";
 import { projectContext } from "./call-context.ts";
 import { answerOrigin, type Cors } from "./cors.ts";
 import { ChatRequest } from "./schema.ts";
@@ -55,18 +55,15 @@ export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: Nativ
 }
 
 async function openStream(
-  { services, turns, replays }: Chat,
+  chat: Chat,
   grant: Grant,
   { call, asked }: { call: Call; asked: AskedTurn },
   stream: SeatedStream,
 ): Promise<Response> {
+  const { turns, replays } = chat;
   const callContext = projectContext(call, grant);
-  const repeat = call.idempotency && (await findRepeat(services.database, asked.ref, call.idempotency));
-  if (repeat) {
-    await turns.agents.confirm(grant.agent);
-    return repeatedStream(stream, asked.ref, repeat);
-  }
-  if (callContext) await commitContext(services, grant, asked, callContext);
+  const repeat = await findAnswered(chat, grant, asked);
+  if (repeat) return repeatedStream(stream, asked.ref, repeat);
   const turn = await turns.takeTurn(grant, { ...asked, callContext, throttle: null });
   const replay = replays.get(turn.id);
   if (!replay) throw new Error("The events of a turn are not replayed");

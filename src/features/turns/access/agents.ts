@@ -5,7 +5,7 @@ import { TtlCache } from "../../../core/cache.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { agents } from "../../../db/schema.ts";
 import { type LiveAgent, loadAgent } from "../agent/load.ts";
-import { AgentRefusal } from "./admit.ts";
+import { AgentRefusal, admit, type Caller, type Grant } from "./admit.ts";
 
 /** Thrown inside `Agents.serve` for an old copy of the agent: `serve` repeats the attempt with a fresh copy. */
 export class AgentChanged extends Error {}
@@ -72,6 +72,15 @@ export class Agents {
       .from(agents)
       .where(eq(agents.id, id));
     if (current?.revision !== revision) throw new AgentChanged();
+  }
+
+  /** Leave for work that takes no turn, with the agent as it is now. Throws the `AgentRefusal`. */
+  admitNow(slug: string, by: Caller): Promise<Grant> {
+    return this.serve(slug, async (agent) => {
+      const grant = admit(agent, slug, by);
+      await this.confirm(grant.agent);
+      return grant;
+    });
   }
 
   /** Reads an agent from the database; null when there is none. */

@@ -8,7 +8,6 @@ import { agents, conversations, hookExecutions, messages, turns } from "../../..
 import { type HookScope, runHooks } from "../../../turn/hooks.ts";
 import { type StateChanges, TurnState } from "../../../turn/state.ts";
 import type { HookExecution, JsonObject, JsonValue, Origin } from "../../../turn/types.ts";
-import { admit } from "../access/admit.ts";
 import type { Agents } from "../access/agents.ts";
 import type { LiveAgent } from "../agent/load.ts";
 import { limitsOf } from "../prepare.ts";
@@ -37,12 +36,7 @@ export async function replySent(
   const { database, clock, policies } = services;
   const turn = await readTurn(database.db, turnId);
   if (!turn) return;
-  const by = { type: "engine", whileInactive: false } as const;
-  const agent = await agents.serve(turn.slug, async (found) => {
-    const grant = admit(found, turn.slug, by);
-    await agents.confirm(grant.agent);
-    return grant.agent;
-  });
+  const { agent } = await agents.admitNow(turn.slug, { type: "engine", whileInactive: false });
   const state = new TurnState(turn.state);
   const scope = scopeOf(agent, turn, state, limitsOf(policies.values, agent.row.maxSteps));
   const executions: HookExecution[] = [];

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { EngineError } from "../../../core/errors.ts";
 import { storableJson } from "../../../core/text.ts";
@@ -9,6 +9,7 @@ import { agents, conversations } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { stateLimit } from "../../../turn/state.ts";
 import type { JsonObject } from "../../../turn/types.ts";
+import { AgentChanged } from "../access/agents.ts";
 
 interface Place {
   agentId: string;
@@ -28,7 +29,8 @@ const writeStatement = statement(
     const changed = sql`${state} || ${excluded(state)}`;
     const stored = sql`select ${state} from ${conversations} where ${ref} = ${place.ref}`;
     const begun = { id, agentId: agent.id, organizationId: agent.organizationId, ...place, state: added };
-    return sql<{ agentFound: boolean; written: boolean }>`
+    const replaced = sql`select jsonb_object_agg(key, value) from old, jsonb_each(old.state) where ${added} ? key`;
+    return sql<{ agentFound: boolean; written: boolean; replaced: JsonObject | null }>`
       with ${agent} as (
         select ${agents.id}, ${agents.organizationId} from ${agents}
         where ${agents.id} = ${agentId} and ${agents.revision} = ${agentRevision}
@@ -41,15 +43,34 @@ const writeStatement = statement(
           where ${jsonFits(changed, stateLimit)}
         returning 1
       )
-      select exists (select 1 from ${agent}) as "agentFound", exists (select 1 from written) as written`;
+      select exists (select 1 from ${agent}) as "agentFound", exists (select 1 from written) as written,
+        (${replaced}) as replaced`;
   },
 );
 
 /**
- * Writes a request's context to the state of its conversation, in a statement of its own: it stays whatever becomes of
- * the turn. Answers false when the agent is not as it was cached. Throws 413 when the state would be too large.
+ * Writes a call's context to the state of its conversation, in a statement of its own, then does `take`: the values stay
+ * whatever becomes of the turn. When the agent changes before `take` is done, they are taken back, since they were
+ * projected by its old mapping. Throws `AgentChanged`, and 413 when the state would be too large.
  */
-export async function writeContext(database: Database, place: Place, values: JsonObject): Promise<boolean> {
+export async function withContext<T>(
+  database: Database,
+  place: Place,
+  values: JsonObject,
+  take: () => Promise<T>,
+): Promise<T> {
+  const replaced = await writeContext(database, place, values);
+  if (!replaced) throw new AgentChanged();
+  try {
+    return await take();
+  } catch (error) {
+    if (error instanceof AgentChanged) await takeBack(database, place.conversation.ref, { values, replaced });
+    throw error;
+  }
+}
+
+/** Answers the values that were there before; null when the agent is not as it was cached. */
+export async function writeContext(database: Database, place: Place, values: JsonObject): Promise<JsonObject | null> {
   const { agentId, agentRevision, conversation, subject } = place;
   const added = storableJson(values);
   // Before the database unpacks it: there a short number may be hundreds of digits.
@@ -57,9 +78,28 @@ export async function writeContext(database: Database, place: Place, values: Jso
   const { id: conversationId, ref, channel, channelId } = conversation;
   const parameters = { agentId, agentRevision, subject, added, conversationId, ref, channel, channelId };
   const [row] = await writeStatement.run(database, parameters);
-  if (!row?.agentFound) return false;
-  if (row.written) return true;
+  if (!row?.agentFound) return null;
+  if (row.written) return row.replaced ?? {};
   throw stateTooLarge();
+}
+
+interface Written {
+  values: JsonObject;
+  /** The values that were there before. */
+  replaced: JsonObject;
+}
+
+/** Gives back the values that were replaced, but for keys that somebody wrote since. */
+async function takeBack({ db }: Database, ref: string, { values, replaced }: Written): Promise<void> {
+  const { state } = conversations;
+  const written = sql`${storableJson(values)}::jsonb`;
+  const own = sql`${state} -> key = ${written} -> key`;
+  const keys = sql`array(select key from jsonb_object_keys(${written}) as key where ${own})`;
+  const old = sql`select jsonb_object_agg(key, value) from jsonb_each(${storableJson(replaced)}::jsonb) where ${own}`;
+  await db
+    .update(conversations)
+    .set({ state: sql`${state} - ${keys} || coalesce((${old}), '{}')` })
+    .where(eq(conversations.ref, ref));
 }
 
 const rewriteStatement = statement({ conversationId: "uuid", added: "jsonb" }, ({ conversationId, added }) => {

@@ -15,6 +15,7 @@ import { stillRunning } from "./idempotency.ts";
 import { closeLost } from "./leases.ts";
 import { type Opened, type Opening, open } from "./open.ts";
 import { waitingLimit } from "./open-statement.ts";
+import { withContext } from "./state.ts";
 
 /** A turn that has its place: the agent that answers, and with which model. */
 export interface Taken {
@@ -34,8 +35,20 @@ interface Wanted {
 
 const attempts = 5;
 
-/** Throws `AgentChanged` when the agent is not as the grant has it, and the 429s of throttle, budget and full line. */
-export async function takePlace(services: Services, { turnId, owner, grant, request }: Wanted): Promise<Taken> {
+/**
+ * Writes the context of the call and takes a place for its turn. Throws `AgentChanged` when the agent is not as the grant
+ * has it, the 413 of a context that is too large, and the 429s of throttle, budget and full line.
+ */
+export async function takePlace(services: Services, wanted: Wanted): Promise<Taken> {
+  const { callContext, ref, origin } = wanted.request;
+  if (!callContext) return openPlace(services, wanted);
+  const { id: agentId, revision: agentRevision } = wanted.grant.agent.row;
+  const { channel, channelId, subject } = origin;
+  const place = { agentId, agentRevision, subject, conversation: { id: newId(), ref, channel, channelId } };
+  return withContext(services.database, place, callContext, () => openPlace(services, wanted));
+}
+
+async function openPlace(services: Services, { turnId, owner, grant, request }: Wanted): Promise<Taken> {
   const { database, clock } = services;
   const { input, origin, ref, stored, parentId = null, door, requestId, throttle } = request;
   const { channel, channelId, source, subject } = origin;
