@@ -21,7 +21,7 @@ export interface Alongside {
   supersededAfter: number | null;
 }
 
-/** What to write for a turn that ended in this way. */
+/** Gives the rows to write for the outcome of a turn. */
 export type AlongsideOf = (outcome: TurnOutcome) => Alongside;
 
 /** The outcome of a turn that newer messages superseded. */

@@ -18,7 +18,7 @@ interface Waiting {
   name: string;
   agentId: string;
   slug: string;
-  /** Whether its turn may be continued now. */
+  /** Whether the turn of the call may be continued now. */
   mayContinue: boolean;
   status: string;
   overdue: boolean;

@@ -8,7 +8,7 @@ import type { Continued, PendingCall } from "../../../turn/types.ts";
 import type { Suspended } from "../request.ts";
 import { isContinued, isDecided, waits } from "./waiting.ts";
 
-/** What was decided, as it stands when the turn's place has come. */
+/** Reads the decisions again when the turn's place has come. */
 export async function asDecided(database: Database, continued: Waiting): Promise<Continued> {
   const { turnId, suspended: _, decided, ...rest } = continued;
   const { toolCallId, status, reason, args } = toolCalls;
@@ -31,7 +31,7 @@ const decisionOf = ({ status, reason }: CallStatus) => ({
   reason,
 });
 
-/** The calls of a turn that stopped, and what it left. */
+/** The calls of a turn that stopped, and the turn's remainder. */
 type Waiting = Continued & { turnId: string; suspended: Suspended };
 
 /** A turn none of whose calls waits any more, and about one of which at least a person decided. */

@@ -19,7 +19,7 @@ export const isDecided = sql`exists (${call} and ${toolCalls.decidedBy} is not n
 
 /**
  * The next message of the end user refuses what waits (decisions §7, `needsApproval`), and what was approved but not
- * gone on with: whoever writes "stop" must not see it done afterwards.
+ * continued: a person who writes "stop" must not see the call made afterwards.
  */
 export async function refuseWaiting(database: Database, conversationId: string): Promise<void> {
   await refuseStatement.run(database, { conversationId });
@@ -42,7 +42,7 @@ const refuseStatement = statement({ conversationId: "uuid" }, ({ conversationId 
     where ${id} = ${conversationId} and exists (select 1 from ${waiting})`;
 });
 
-/** So much longer than for a decision is waited for an agent to go on with what was decided. */
+/** How much longer than for the decision the engine waits for an agent to continue a decided turn. */
 const graceHours = 1;
 
 /**
@@ -63,7 +63,7 @@ const expireStatement = statement({}, () => {
       or ${status} in ('approved', 'refused') and ${late} and not ${isContinued})`;
 });
 
-/** Ends the waiting of turns that went on, and of those whose calls were refused without anybody's word. */
+/** Ends the waiting of continued turns, and of turns whose calls were refused without a person's decision. */
 export async function endWaiting(database: Database): Promise<void> {
   await endStatement.run(database, {});
 }

@@ -56,7 +56,7 @@ export function reserveTokens({ agent, month, tokens }: { agent: Budgeted; month
 
 type Budgeted = Table & Record<"id" | "monthlyTokenBudget", Column>;
 
-/** Settles what the turns of a table held; `used` is what each took. */
+/** Settles the held tokens of the turns of a table; `used` is the expression for the tokens that each took. */
 export function settleTokens(ended: Ended, used: SQLWrapper): SQL {
   const sums = alias(turns, "sums");
   const settled = {
@@ -88,7 +88,7 @@ const reserveOne = statement(
     const added = sql`(${tokens} - coalesce(${only(turn.reserved)}, 0))`;
     const granted = sql`exists (select 1 from held where granted)`;
     const row = fields({ held: sql<boolean>`${granted}`, budget: only(agent.monthlyTokenBudget) });
-    // The turn is locked, since what is held for a turn that is closed meanwhile nobody would settle.
+    // The turn is locked, since tokens held for a turn that is closed meanwhile would never be settled.
     return sql<RowOf<typeof row>>`
       with ${turn} as (
         select ${turns.id}, ${turns.reserved} from ${turns}
@@ -105,7 +105,7 @@ const reserveOne = statement(
   },
 );
 
-/** Holds so many tokens for a turn instead of those it has, or for a call of the background (`turnId` null). Throws the 429. */
+/** Replaces the tokens held for a turn, or holds tokens for a background call (`turnId` null). Throws the 429. */
 export async function reserve(
   { database, clock }: Pick<Services, "database" | "clock">,
   { agentId, turnId, month, tokens }: Reservation & { agentId: string; turnId: string | null },
@@ -126,7 +126,7 @@ const settleOne = statement(
   },
 );
 
-/** Writes down what a call of the background took. */
+/** Charges the tokens that a background call took. */
 export async function settle(
   database: Database,
   { agentId, month, tokens, used }: Reservation & { agentId: string; used: number },
@@ -134,7 +134,7 @@ export async function settle(
   await settleOne.run(database, { agentId, month, tokens, used });
 }
 
-/** The 429 of an agent that has no tokens left; it has some again with the next month. */
+/** The 429 of an agent without tokens left; `Retry-After` is the beginning of the next month. */
 export function budgetSpent(limit: number, now: number): EngineError {
   const date = new Date(now);
   const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);

@@ -8,13 +8,13 @@ import { monthOf, type Reservation } from "./budget.ts";
 
 // How many tokens texts are, before a provider counts them.
 
-/** How much a prompt may hold, and what of it is taken whatever the conversation is. */
+/** The size that a prompt may have, and the part of it that every conversation takes. */
 export interface PromptRoom {
   /** Tokens. */
   window: number;
   /** The system prompt, the tools, the new messages and a history that comes with them, in bytes. */
   takenBytes: number;
-  /** Whether the model sees its earlier calls and what came of them. */
+  /** Whether the model sees its earlier calls and their results. */
   calls: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface FirstReservation extends Reservation {
   addedTokens: number;
 }
 
-/** Tokens that are kept free for an answer whose length nobody limits. */
+/** Tokens that are kept free for an answer without a limit. */
 const usualAnswer = 4_000;
 
 /** How much there is for a conversation's history in a prompt to this model. */
@@ -49,7 +49,7 @@ function textsOf({ content }: ModelMessage): string[] {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 }
 
-/** What to hold of an agent's budget for the first call of a turn; null without a budget. */
+/** The tokens to hold for the first call of a turn; null without a budget. */
 export function firstReservation(
   agent: LiveAgent,
   { takenBytes }: PromptRoom,
@@ -62,16 +62,16 @@ export function firstReservation(
   return { month: monthOf(now), tokens: cautiousTokens(takenBytes) + answer, addedTokens };
 }
 
-/** What to hold while a further call is made: what the turn took so far, and what the call will take. */
+/** The tokens to hold for a further call: those that the turn took so far, and those that the call will take. */
 export function nextReservation(agent: LiveAgent, soFar: Consumption, next: NextCall, promptBytes: number): number {
   const prompt = (next.countedTokens || firstPrompt(soFar, promptBytes)) + cautiousTokens(next.length);
   return tokenCount(tokensTaken(soFar, promptBytes) + prompt + answerTokens(agent));
 }
 
-/** What so many bytes are at most, for most texts. */
+/** The most tokens that so many bytes are, for most texts. */
 export const cautiousTokens = (bytes: number) => Math.ceil(bytes / 3);
 
-/** What the provider counted, and what the calls took that it did not count: their first prompt has so many bytes. */
+/** The provider's count, and an estimate of the calls that it did not count; `promptBytes` is their first prompt. */
 export function tokensTaken({ usage, ...calls }: Consumption, promptBytes: number): number {
   const uncounted = calls.uncountedCalls * firstPrompt(calls, promptBytes) + cautiousTokens(calls.uncountedLength);
   return tokenCount(usage.promptTokens + usage.completionTokens + uncounted);
@@ -80,7 +80,7 @@ export function tokensTaken({ usage, ...calls }: Consumption, promptBytes: numbe
 const firstPrompt = ({ contextTokens }: Pick<Consumption, "contextTokens">, promptBytes: number) =>
   contextTokens || cautiousTokens(promptBytes);
 
-/** What an answer may cost, as far as anybody can say before it. */
+/** The expected tokens of an answer. */
 export const answerTokens = ({ row }: LiveAgent) => Math.min(row.maxOutputTokens ?? 1_000, usualAnswer);
 
 const utf8 = new TextEncoder();

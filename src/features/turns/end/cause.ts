@@ -1,6 +1,6 @@
 import { clip } from "../../../core/text.ts";
 
-/** What a log line may hold of a failure, and of a provider's answer in it. */
+/** The limits of a failure in a log line, and of a provider's answer in it, in characters. */
 const longest = 4_000;
 const longestAnswer = 2_000;
 

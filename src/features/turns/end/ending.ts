@@ -1,7 +1,7 @@
 import { EngineError } from "../../../core/errors.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 
-/** What to tell the caller of a turn that did not end well; null when it did. */
+/** The error for the caller of a turn that did not end well; null for a turn that did. */
 export function endingError(outcome: TurnOutcome): EngineError | null {
   if (outcome.status === "failed") {
     const { code, message, retryAfterSeconds } = outcome.failure;
@@ -16,7 +16,7 @@ export function endingError(outcome: TurnOutcome): EngineError | null {
   return new EngineError("unavailable", abortMessages[outcome.reason], { headers: { "Retry-After": "5" } });
 }
 
-/** Whether somebody stopped it, or deleted its conversation. */
+/** Whether a caller stopped the turn or deleted its conversation. */
 export function wasStopped(outcome: TurnOutcome): boolean {
   return outcome.status === "aborted" && outcome.reason === "stop";
 }

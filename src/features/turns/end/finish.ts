@@ -18,26 +18,26 @@ interface Ended {
   owner: string;
   request: TurnRequest;
   taken: Taken;
-  /** Null: it never came to run. */
+  /** Null: the turn never ran. */
   begun: Begun | null;
   outcome: TurnOutcome;
 }
 
-/** Work for the background rests so long, since what is said next may belong to it; a title is wanted soon. */
+/** Background work rests, since the next messages may belong to it; a title is wanted soon. In milliseconds. */
 const [restMs, titleMs] = [30_000, 2_000];
 
 interface Finished {
-  /** As it stands: newer messages may have superseded the turn. */
+  /** The recorded outcome: newer messages may have superseded the turn. */
   outcome: TurnOutcome;
   /** Whether other turns of the conversation wait. */
   othersWait: boolean;
-  /** When the first work that it left for the background is due, in milliseconds since the epoch; null for none. */
+  /** When the turn's first background work is due, in milliseconds since the epoch; null for none. */
   workAt: number | null;
-  /** Whether its reply can be known by the turn's id. */
+  /** Whether the reply can be known by the turn's id. */
   replyKept: boolean;
 }
 
-/** Writes a turn down. Throws when it could not be recorded. */
+/** Records a turn and enqueues its background work. Throws when the turn could not be recorded. */
 export async function finish(services: Services, ended: Ended): Promise<Finished> {
   const { turnId, owner, request, taken, begun, outcome } = ended;
   const { log, clock } = services;
@@ -81,18 +81,18 @@ function workAfter({ taken, request, outcome }: Ended, now: number): Work[] {
   const { id, ticket } = conversation;
   const rested = new Date(now + restMs);
   const describe = { ...descriptionOf(id), runAt: ticket === 1 ? new Date(now + titleMs) : rested };
-  // Such a conversation gets its title without a model, and nothing after it.
+  // A conversation with the demo model gets its title without a model, and no other work.
   if (taken.spec.provider === "demo") return ticket <= titledWithin ? [describe] : [];
   return channels[request.origin.channel].learns ? [describe, { ...extractionOf(id), runAt: rested }] : [describe];
 }
 
-/** The first of so many turns that ends well has what a title is made of. */
+/** A title needs one turn that ended well: it is looked for behind the first five. */
 const titledWithin = 5;
 
-/** What the provider counted for a prompt of known length. */
+/** Bytes a token, from the provider's count of a prompt of known length. */
 function measure(begun: Begun | null, { contextTokens }: TurnOutcome): Recording["measured"] {
   if (!begun || contextTokens === 0) return null;
-  // Beyond these no count is believed. Most text counts twice here: as it is, and as the provider's message of it.
+  // Counts beyond 1 to 9 bytes are not believed. Most text counts twice: as text, and as the provider's message of it.
   return { contextTokens, bytesPerToken: Math.min(9, Math.max(1, begun.promptBytes / contextTokens)) };
 }
 

@@ -49,7 +49,7 @@ const valueTypes = {
 
 type RecordValues = Values<typeof valueTypes>;
 
-/** The names that the parts of the statement have in it. */
+/** The tables that the parts of the statement make. */
 const turn = alias(turns, "turn");
 const conversation = alias(conversations, "conversation");
 
@@ -58,7 +58,7 @@ function closedTurn({ turnId, owner, status, ...values }: RecordValues, supersed
   const { promptTokens, completionTokens, ttftMs, durationMs, errorCode, suspended } = values;
   const closed = {
     ...{ status, promptTokens, completionTokens, ttftMs, durationMs, errorCode, suspended, finishedAt: sql`now()` },
-    // What went wrong may be asked for again with the same key.
+    // A failed turn may be asked for again with the same key.
     idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,
   };
   // A turn that began before there was a budget counts as well, if there is one now.
@@ -136,7 +136,7 @@ function enqueuedWork({ work }: RecordValues): SQL {
     ${replaceWaiting}`;
 }
 
-/** What a statement writes beside the turn itself. */
+/** The part of a statement beside the turn itself. */
 interface Addition {
   /** Whether newer messages take the place of the turn: then the statement writes nothing. */
   superseded: SQL<boolean>;
@@ -170,7 +170,7 @@ function writeTurn(values: RecordValues, { superseded, parts }: Addition) {
     select ${row}`;
 }
 
-/** The one statement after the model: closes the turn, frees the conversation and stores what came of the turn. */
+/** The one statement after the model: closes the turn, frees the conversation and stores its messages, calls and hooks. */
 export const recordStatement = statement(valueTypes, (values) =>
   writeTurn(values, { superseded: sql<boolean>`false`, parts: sql`` }),
 );

@@ -7,24 +7,24 @@ import type { Suspended } from "../request.ts";
 import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-rows.ts";
 import { recordAlongsideStatement, recordStatement } from "./record-statement.ts";
 
-/** Who records, and of which turn. */
+/** A turn as it is recorded. */
 export interface Recording {
   turnId: string;
   owner: string;
   origin: Origin;
   fresh: readonly string[];
-  /** Files that came with it. */
+  /** Files that came with the new messages. */
   fileIds: readonly string[];
   stored: boolean;
-  /** What is to be done in the background once it is stored. */
+  /** Background work to enqueue once the turn is stored. */
   work: readonly Work[];
-  /** What the provider's count of the prompt says about the conversation; null when it says nothing. */
+  /** The provider's count of the prompt; null without one. */
   measured: { contextTokens: number; bytesPerToken: number } | null;
-  /** Tokens that it took of the agent's budget. */
+  /** Tokens that the turn took of the agent's budget. */
   charged: number;
   /** Shown beside the answer while the agent is being debugged. */
   debug: Record<string, unknown> | null;
-  /** Of a turn that goes on after a decision: what it went on from. */
+  /** The remainder of the turn that this one continues; null for other turns. */
   continued: Suspended | null;
   outcome: TurnOutcome;
   /** Rows of a messenger; null for none. */
@@ -55,14 +55,14 @@ export interface Work {
  */
 export async function record(database: Database, recording: Recording): Promise<Recorded | null> {
   const { stored, outcome, continued, alongside } = recording;
-  // What became of an approved call is never left unsaid.
+  // The result of an approved call is always stored.
   const said = isKept(outcome) || continued !== null;
   const values = valuesOf(recording, stored && said);
   const [result] = alongside
     ? await recordAlongsideStatement.run(database, { ...values, ...alongsideValues(alongside) })
     : await recordStatement.run(database, values);
   if (!result?.recorded && !result?.settled) return result?.superseded ? recordSuperseded(database, recording) : null;
-  // Its conversation may have been deleted meanwhile; one that was to be stored nowhere has an id all the same.
+  // The conversation may have been deleted meanwhile. A turn without a stored conversation has an id all the same.
   return {
     replyKept: said && (!stored || result.placed),
     othersWait: stored && result.othersWait,
@@ -70,7 +70,7 @@ export async function record(database: Database, recording: Recording): Promise<
   };
 }
 
-/** `kept`: the conversation keeps what was said. */
+/** `kept`: the conversation keeps the messages. */
 function valuesOf(recording: Recording, kept: boolean) {
   const { turnId, owner, fresh, fileIds, work, measured, charged, debug, outcome } = recording;
   const rows = kept ? messageRows(turnId, fresh, outcome, debug) : [];
@@ -100,7 +100,7 @@ function valuesOf(recording: Recording, kept: boolean) {
   };
 }
 
-/** Closes a turn whose place newer messages take: of it only its row is stored. */
+/** Closes a turn that newer messages supersede; only the turn's row is stored. */
 async function recordSuperseded(database: Database, recording: Recording): Promise<Recorded | null> {
   const outcome = superseded(recording.outcome);
   const recorded = await record(database, { ...recording, outcome, work: [], continued: null, alongside: null });
@@ -171,7 +171,7 @@ function endingMetadata(outcome: TurnOutcome): Record<string, unknown> {
   return servedBy(outcome);
 }
 
-/** Whose words a reply is, when it is not the model's (spec, the event `done`). */
+/** Names the hook whose text is the reply; empty for the model's own (spec, the event `done`). */
 export function servedBy({ replacedBy }: TurnOutcome): { hookId?: string } {
   return replacedBy === null ? {} : { hookId: replacedBy };
 }
@@ -182,7 +182,7 @@ export function approvalMetadata({ pending }: Extract<TurnOutcome, { status: "ap
   return { toolCallId: toolCallIds[0] ?? null, toolCallIds };
 }
 
-/** A row for each call; some models call every call the same, and then the one that waits counts. */
+/** A row for each call id; where a model gives several calls one id, the call that waits counts. */
 function callRows(outcome: TurnOutcome): CallRow[] {
   const rows = outcome.calls.map(
     ({ toolCallId, toolName, ok, durationMs }): CallRow => ({

@@ -13,17 +13,17 @@ import type { PromptRoom } from "../budget/estimate.ts";
  */
 export const historyBytes = 2 * 1024 * 1024;
 
-/** What a turn reads of its conversation when its turn comes. */
+/** The part of a conversation that a turn reads when its place has come. */
 export interface Transcript {
   history: StoredMessage[];
-  /** What the history takes, in bytes. */
+  /** The size of the history in bytes. */
   historyBytes: number;
   state: JsonObject;
-  /** Whether nothing was said in it yet. */
+  /** Whether the conversation has no messages yet. */
   begins: boolean;
 }
 
-/** Of a conversation whose provider never said how many tokens its bytes were: fewer than most texts have. */
+/** The assumption for a conversation without a provider's count: fewer bytes a token than most texts have. */
 const usualBytesPerToken = 3;
 
 /** The values of a statement that reads a history. */
@@ -98,7 +98,7 @@ const transcriptStatement = statement({ conversationId: "uuid", ...historyTypes 
     select ${row} from ${one}, (${newestMessages(one, values)}) history`;
 });
 
-/** The conversation as it is: its last messages as far as the limits let, oldest first. */
+/** Reads the state of a conversation and its last messages within the limits, oldest first. */
 export async function readConversation(
   database: Database,
   conversationId: string,

@@ -16,7 +16,7 @@ export interface StoredReply {
   promptTokens: number;
   completionTokens: number;
   metadata: Record<string, unknown>;
-  /** The tools at which it waited for a decision. */
+  /** The tools whose calls waited for a decision. */
   pending: string[];
 }
 
@@ -44,8 +44,8 @@ const repeatStatement = statement({ ref: "text", key: "text" }, ({ ref, key }) =
 });
 
 /**
- * What an earlier request of the conversation with this key was answered; null for the first one. Throws 422 for one
- * with another body and 409 while it runs.
+ * Finds the stored reply to an earlier request of the conversation with this key; null for the first request. Throws 422
+ * for a request with another body, and 409 while the earlier request runs.
  */
 export async function findRepeat(
   database: Database,

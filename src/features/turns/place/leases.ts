@@ -57,7 +57,7 @@ const promoteStatement = statement({ turnId: "uuid", owner: "uuid" }, ({ turnId,
     select exists (select 1 from ${mine}) as mine, exists (select 1 from promoted) as promoted`;
 });
 
-/** Renews the leases of this process's open turns. Answers those it still holds, and which of them are to stop. */
+/** Renews the leases of this process's open turns. Answers the turns that the process still holds, and which are to stop. */
 export async function renew(database: Database, owner: string, turnIds: readonly string[]) {
   const rows = await renewStatement.run(database, { owner, turnIds });
   return new Map(rows.map(({ id, stopRequested }) => [id, { stopRequested }]));

@@ -12,7 +12,7 @@ import { leaseUntil } from "./leases.ts";
 /** At most this many turns of a conversation wait behind the one that runs (decisions §5, "One at a time"). */
 export const waitingLimit = 16;
 
-/** The names that the parts of the statement have in it. */
+/** The tables that the parts of the statement make. */
 const known = alias(agents, "known");
 const agent = alias(agents, "agent");
 const conversation = alias(conversations, "conversation");

@@ -34,11 +34,11 @@ export interface Opening {
 }
 
 export type Opened =
-  /** The agent is not as it was cached: load it and ask again. */
+  /** The agent's revision is not the cached one: the caller loads the agent and asks again. */
   | { kind: "changed" }
   /** The line is full, and so much of the budget is held for nothing. */
   | { kind: "full"; held: number }
-  /** The agent's budget of this month does not cover it. */
+  /** The agent's budget of this month does not cover the turn. */
   | { kind: "spent" }
   | {
       kind: "head" | "queued";
@@ -47,7 +47,7 @@ export type Opened =
       awaiting: string | null;
       /** Whether anything is remembered that may concern the turn. */
       remembered: boolean;
-      /** Null while it waits. */
+      /** Null while the turn waits. */
       transcript: Transcript | null;
     };
 

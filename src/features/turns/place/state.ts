@@ -69,7 +69,7 @@ export async function withContext<T>(
   }
 }
 
-/** Answers the values that were there before; null when the agent is not as it was cached. */
+/** Answers the values that the write replaced; null when the agent's revision is not the cached one. */
 export async function writeContext(database: Database, place: Place, values: JsonObject): Promise<JsonObject | null> {
   const { agentId, agentRevision, conversation, subject } = place;
   const added = storableJson(values);
@@ -89,7 +89,7 @@ interface Written {
   replaced: JsonObject;
 }
 
-/** Gives back the values that were replaced, but for keys that somebody wrote since. */
+/** Restores the replaced values, except of keys that another call wrote since. */
 async function takeBack({ db }: Database, ref: string, { values, replaced }: Written): Promise<void> {
   const { state } = conversations;
   const written = sql`${storableJson(values)}::jsonb`;

@@ -2,7 +2,7 @@ import type { Services } from "../../../context.ts";
 import { pause } from "../../../core/pause.ts";
 import { promote } from "./leases.ts";
 
-/** How often a waiting turn looks for itself, in case nobody tells this process that the turn before it ended. */
+/** How often a waiting turn looks by itself, since a notice of another process may be lost. */
 const pollMs = 250;
 
 type Needs = Pick<Services, "database" | "clock" | "notify">;
