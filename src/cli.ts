@@ -5,7 +5,7 @@ import { bootSecrets } from "./adapters/node/log.ts";
 import { UsageError } from "./cli/arguments.ts";
 import { explain } from "./cli/explain.ts";
 import { runCommand } from "./cli/verbs.ts";
-import { scrubber } from "./core/scrub.ts";
+import { scrubber } from "./core/scrub/scrub.ts";
 
 /** The settings: variables of the process first, then those of a file `.env` in the working directory. */
 function readEnvironment(): Record<string, string | undefined> {

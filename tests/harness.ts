@@ -7,7 +7,7 @@ import { systemClock } from "../src/adapters/node/clock.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import type { Services } from "../src/context.ts";
 import { createCipher } from "../src/core/cipher.ts";
-import { EgressError } from "../src/core/egress.ts";
+import { EgressError } from "../src/core/egress/target.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
 import { localNotify } from "../src/core/notify.ts";
 import { passwords } from "../src/core/password.ts";

@@ -1,6 +1,6 @@
 import { bootSecrets } from "../adapters/node/log.ts";
 import { ConfigError, type Environment, parseSettings, retiredSettings, type Settings } from "../core/config.ts";
-import { scrubber } from "../core/scrub.ts";
+import { scrubber } from "../core/scrub/scrub.ts";
 import { visible } from "../core/text.ts";
 import { localAddress } from "../main.ts";
 import type { Flags } from "./arguments.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/ports.ts";
-import { scrubJson } from "../core/scrub-json.ts";
+import { scrubJson } from "../core/scrub/json.ts";
 import { clip } from "../core/text.ts";
 import { callTool, type ToolScope, wireResult } from "./tools.ts";
 import type { Hook, HookEvent, HookExecution, JsonObject, JsonValue, TurnInput } from "./types.ts";

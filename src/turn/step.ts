@@ -1,8 +1,8 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import { randomHex } from "../core/ids.ts";
 import { isObject } from "../core/json.ts";
-import type { Scrub, ScrubStream } from "../core/scrub.ts";
-import { scrubJson } from "../core/scrub-json.ts";
+import { scrubJson } from "../core/scrub/json.ts";
+import type { Scrub, ScrubStream } from "../core/scrub/scrub.ts";
 import { isDeeperThan } from "../core/text.ts";
 import type { JsonValue, ModelMessage, PendingCall, StepType, TurnEvent, TurnInput, Usage } from "./types.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../core/ports.ts";
-import { scrubJson } from "../core/scrub-json.ts";
+import { scrubJson } from "../core/scrub/json.ts";
 import { clip } from "../core/text.ts";
 import type { ToolCall } from "./step.ts";
 import type { JsonValue, TurnEvent, TurnInput } from "./types.ts";

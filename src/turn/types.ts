@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { Channel } from "../core/channels.ts";
 import type { JsonObject, JsonValue } from "../core/json.ts";
-import type { Scrub } from "../core/scrub.ts";
+import type { Scrub } from "../core/scrub/scrub.ts";
 import type { StateChanges, TurnState } from "./state.ts";
 
 export type ModelMessage = LanguageModelV4Message;

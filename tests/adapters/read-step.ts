@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { scrubber } from "../../src/core/scrub.ts";
+import { scrubber } from "../../src/core/scrub/scrub.ts";
 import { StepFold } from "../../src/turn/step.ts";
 import type { TurnEvent } from "../../src/turn/types.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
-import { scrubber } from "../../src/core/scrub.ts";
+import { scrubber } from "../../src/core/scrub/scrub.ts";
 import { StepFold } from "../../src/turn/step.ts";
 import { answering, runTurn, streamedText, tool, turnInput } from "../turn/input.ts";
 import { type RemoteProvider, recorded, specs } from "./recorded.ts";

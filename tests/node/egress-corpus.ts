@@ -1,5 +1,5 @@
 import { networkInterfaces } from "node:os";
-import { isPublicAddress } from "../../src/core/egress.ts";
+import { isPublicAddress } from "../../src/core/egress/target.ts";
 
 /** Spellings of 127.0.0.1 that the WHATWG parser takes: numbers of all bases, short forms, other scripts. */
 export const spellings = [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEgress } from "../../src/adapters/node/egress/request.ts";
-import { EgressError } from "../../src/core/egress.ts";
+import { EgressError } from "../../src/core/egress/target.ts";
 import type { EgressAnswer } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";
 import { corpus, hiddenNames, spellings } from "./egress-corpus.ts";

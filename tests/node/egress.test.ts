@@ -3,7 +3,7 @@ import * as http from "node:http";
 import type { Socket } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { EgressError } from "../../src/core/egress.ts";
+import { EgressError } from "../../src/core/egress/target.ts";
 import { canary, deadAddress, internet, publicAddress } from "./internet.ts";
 
 /** Resolves when the other side is gone, however rudely it went. */

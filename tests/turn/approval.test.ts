@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scrubber } from "../../src/core/scrub.ts";
+import { scrubber } from "../../src/core/scrub/scrub.ts";
 import type { JsonValue, Tool, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
 import { finish, reasoning, reply, scriptedModel, text, toolCall } from "../scripted-model.ts";
 import { runTurn, tool, turnInput } from "./input.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { scrubber } from "../../src/core/scrub.ts";
+import { scrubber } from "../../src/core/scrub/scrub.ts";
 import { isBuffered } from "../../src/turn/hooks.ts";
 import { TurnState } from "../../src/turn/state.ts";
 import type { Hook, HookEvent, JsonObject, JsonValue, Tool, TurnEvent, TurnInput } from "../../src/turn/types.ts";

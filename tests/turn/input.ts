@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Clock } from "../../src/core/ports.ts";
-import { scrubber } from "../../src/core/scrub.ts";
+import { scrubber } from "../../src/core/scrub/scrub.ts";
 import { run } from "../../src/turn/run.ts";
 import { TurnState } from "../../src/turn/state.ts";
 import type { JsonValue, Tool, ToolContext, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";

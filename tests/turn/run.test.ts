@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scrubber } from "../../src/core/scrub.ts";
+import { scrubber } from "../../src/core/scrub/scrub.ts";
 import { finish, reasoning, reply, scriptedModel, text, toolCall } from "../scripted-model.ts";
 import { answering, runTurn, streamedText, tool, turnInput } from "./input.ts";
 

@@ -2,7 +2,7 @@ import pino from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { Environment, Settings } from "../../core/config.ts";
 import type { Log } from "../../core/ports.ts";
-import { type Scrub, scrubbed, scrubber } from "../../core/scrub.ts";
+import { type Scrub, scrubbed, scrubber } from "../../core/scrub/scrub.ts";
 import { visible } from "../../core/text.ts";
 import { loggableFields } from "./log-fields.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { expect, test } from "vitest";
 import type { EgressRequest, ModelSpec } from "../../../src/core/ports.ts";
-import { scrubbed } from "../../../src/core/scrub.ts";
+import { scrubbed } from "../../../src/core/scrub/scrub.ts";
 import { memories } from "../../../src/db/schema.ts";
 import { finish, reply, type ScriptedModel, scriptedModel, toolCall } from "../../scripted-model.ts";
 import { chatHarness, eventually } from "./chat.ts";

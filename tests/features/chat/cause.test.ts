@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scrubber } from "../../../src/core/scrub.ts";
+import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { describeCause } from "../../../src/features/turns/end/cause.ts";
 
 const secret = "0123456789abcdefghijklmnopqrstuvwxyz";

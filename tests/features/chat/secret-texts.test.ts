@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scrubber } from "../../../src/core/scrub.ts";
+import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { secretTexts } from "../../../src/features/turns/agent/secret-texts.ts";
 
 test("what only says where files lie is no secret", () => {

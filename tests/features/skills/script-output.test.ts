@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { threadedScripts } from "../../../src/adapters/node/scripts/pool.ts";
-import { scrubber } from "../../../src/core/scrub.ts";
+import { scrubber } from "../../../src/core/scrub/scrub.ts";
 import { type LoadedSkill, skillTools } from "../../../src/features/skills/index.ts";
 import { ScriptOutput } from "../../../src/features/skills/turn/script-output.ts";
 import { toolContext } from "../../turn/input.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
-import { EgressError } from "../../../core/egress.ts";
+import { EgressError } from "../../../core/egress/target.ts";
 import { errorCode } from "../error-code.ts";
 
 type Decode = (bytes: Uint8Array, maxOutputLength: number) => Promise<Uint8Array>;

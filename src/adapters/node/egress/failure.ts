@@ -1,4 +1,4 @@
-import { EgressError } from "../../../core/egress.ts";
+import { EgressError } from "../../../core/egress/target.ts";
 import { errorCode } from "../error-code.ts";
 
 const unknownName = "The host name is not known";

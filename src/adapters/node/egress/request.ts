@@ -1,7 +1,7 @@
-import { EgressError, reachableAddresses } from "../../../core/egress.ts";
-import { nextHop } from "../../../core/egress-redirect.ts";
-import { firstHop, type Hop } from "../../../core/egress-request.ts";
-import { answerText } from "../../../core/egress-text.ts";
+import { nextHop } from "../../../core/egress/redirect.ts";
+import { firstHop, type Hop } from "../../../core/egress/request.ts";
+import { EgressError, reachableAddresses } from "../../../core/egress/target.ts";
+import { answerText } from "../../../core/egress/text.ts";
 import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../../core/ports.ts";
 import { orAborted, withinTime } from "../../deadline.ts";
 import { readBytes } from "./body.ts";

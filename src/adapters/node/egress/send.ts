@@ -8,8 +8,8 @@ import {
 import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } from "node:https";
 import { isIPv6, type LookupFunction } from "node:net";
 import { checkServerIdentity } from "node:tls";
-import { EgressError } from "../../../core/egress.ts";
-import type { Hop } from "../../../core/egress-request.ts";
+import type { Hop } from "../../../core/egress/request.ts";
+import { EgressError } from "../../../core/egress/target.ts";
 
 /** The way to one host. */
 export interface Route {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
-import { EgressError } from "../../../core/egress.ts";
+import { EgressError } from "../../../core/egress/target.ts";
 import { opensDeeperThan } from "../../../core/json.ts";
 import { deepestMessage, Lines, mostWireBytes } from "./lines.ts";
 

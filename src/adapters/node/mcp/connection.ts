@@ -1,7 +1,7 @@
 import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mcp";
 import { isObject, type JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
-import { type Scrub, scrubber } from "../../../core/scrub.ts";
+import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import { withinTime } from "../../deadline.ts";
 import { explainMcp, refusesInitialize } from "./failure.ts";
 import { mcpFetch, type Network } from "./fetch.ts";

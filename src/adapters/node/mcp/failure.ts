@@ -1,5 +1,5 @@
 import { MCPClientError } from "@ai-sdk/mcp";
-import type { Scrub } from "../../../core/scrub.ts";
+import type { Scrub } from "../../../core/scrub/scrub.ts";
 import { clip } from "../../../core/text.ts";
 
 const longest = 1_000;

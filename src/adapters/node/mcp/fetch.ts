@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { EgressError, reachableAddresses } from "../../../core/egress.ts";
-import { firstHop, type Hop } from "../../../core/egress-request.ts";
+import { firstHop, type Hop } from "../../../core/egress/request.ts";
+import { EgressError, reachableAddresses } from "../../../core/egress/target.ts";
 import type { McpServer } from "../../../core/ports.ts";
 import { explainFailure } from "../egress/failure.ts";
 import { type Route, send } from "../egress/send.ts";

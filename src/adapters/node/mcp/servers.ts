@@ -1,7 +1,7 @@
 import type { Environment } from "../../../core/config.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, Mcp, McpServer, McpTool } from "../../../core/ports.ts";
-import { scrubber } from "../../../core/scrub.ts";
+import { scrubber } from "../../../core/scrub/scrub.ts";
 import { orAborted, withinTime } from "../../deadline.ts";
 import { resolveBySystem } from "../egress/names.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Log, McpServer } from "../../../core/ports.ts";
-import { scrubber } from "../../../core/scrub.ts";
+import { scrubber } from "../../../core/scrub/scrub.ts";
 import { clip } from "../../../core/text.ts";
 import { Lines, mostWireBytes } from "./lines.ts";
 

@@ -1,4 +1,4 @@
-import { scrubber } from "../../../core/scrub.ts";
+import { scrubber } from "../../../core/scrub/scrub.ts";
 
 /** In characters: less than the sandbox's limits of an error and of a log, so that a shorter text was not cut. */
 const wholeUntil = 8_000;

@@ -1,7 +1,7 @@
 import { isObject } from "../../../core/json.ts";
 import type { McpTool } from "../../../core/ports.ts";
-import { type Scrub, scrubber } from "../../../core/scrub.ts";
-import { scrubJson } from "../../../core/scrub-json.ts";
+import { scrubJson } from "../../../core/scrub/json.ts";
+import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import { clip, isDeeperThan, isStorable, storable, storableJson } from "../../../core/text.ts";
 import type { ListedTool } from "../catalogue.ts";
 

@@ -1,7 +1,7 @@
-import { parseTarget } from "../../../core/egress.ts";
-import { firstHop } from "../../../core/egress-request.ts";
+import { firstHop } from "../../../core/egress/request.ts";
+import { parseTarget } from "../../../core/egress/target.ts";
 import type { McpTransport } from "../../../core/ports.ts";
-import { secretLines } from "../../../core/secret-texts.ts";
+import { secretLines } from "../../../core/scrub/secret-texts.ts";
 
 /** Namespaces of the engine's own tools and plugins, and `agent`, the prefix of agents as tools. */
 const reserved: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import { authorOf, type Ctx, write } from "../../../context.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import type { McpTransport } from "../../../core/ports.ts";
-import { scrubber } from "../../../core/scrub.ts";
+import { scrubber } from "../../../core/scrub/scrub.ts";
 import { clip, storable } from "../../../core/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, organizations, plugins } from "../../../db/schema.ts";

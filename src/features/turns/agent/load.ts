@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import { digest, toHex } from "../../../core/ids.ts";
-import { type Scrub, scrubber } from "../../../core/scrub.ts";
+import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import { agents, channels, firstOrganization, organizations, secrets } from "../../../db/schema.ts";
 import type { Hook, Tool } from "../../../turn/types.ts";
 import { isSlug } from "../../agents/index.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { McpTransport } from "../../../../src/core/ports.ts";
-import { scrubber } from "../../../../src/core/scrub.ts";
+import { scrubber } from "../../../../src/core/scrub/scrub.ts";
 import { argumentCheck } from "../../../../src/features/tools/plugins/arguments.ts";
 import { boundListing } from "../../../../src/features/tools/plugins/listing.ts";
 import {

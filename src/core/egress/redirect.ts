@@ -1,5 +1,5 @@
-import { parseTarget } from "./egress.ts";
-import type { HeaderList, Hop } from "./egress-request.ts";
+import type { HeaderList, Hop } from "./request.ts";
+import { parseTarget } from "./target.ts";
 
 /** Headers that hold no secret. All others are sent to the first origin only. */
 const harmless = new Set(["accept", "accept-language", "content-type", "content-language", "user-agent"]);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lineForms } from "../../src/core/encoded-forms.ts";
-import { scrubbed, scrubber } from "../../src/core/scrub.ts";
-import { processorTime } from "../processor-time.ts";
+import { lineForms } from "../../../src/core/scrub/encoded-forms.ts";
+import { scrubbed, scrubber } from "../../../src/core/scrub/scrub.ts";
+import { processorTime } from "../../processor-time.ts";
 
 const secret = "sk-Zürich/9+?&=\"x'<y> end";
 const url = new URLSearchParams({ key: secret }).toString().slice("key=".length);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { scrubber } from "../../src/core/scrub.ts";
-import { scrubJson } from "../../src/core/scrub-json.ts";
+import { scrubJson } from "../../../src/core/scrub/json.ts";
+import { scrubber } from "../../../src/core/scrub/scrub.ts";
 
 const scrub = scrubber(["4711081500", 'a "quoted" secret', '"},{"']);
 

@@ -1,5 +1,5 @@
-import { EgressError, parseTarget, type Target } from "./egress.ts";
-import type { EgressRequest } from "./ports.ts";
+import type { EgressRequest } from "../ports.ts";
+import { EgressError, parseTarget, type Target } from "./target.ts";
 
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 

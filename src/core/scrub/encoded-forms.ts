@@ -1,4 +1,4 @@
-import { toBase64, toHex } from "./ids.ts";
+import { toBase64, toHex } from "../ids.ts";
 
 const utf8 = new TextEncoder();
 

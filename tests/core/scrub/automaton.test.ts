@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Automaton } from "../../src/core/automaton.ts";
-import { scrubbed, scrubber } from "../../src/core/scrub.ts";
-import { Search } from "../../src/core/search.ts";
-import { processorTime } from "../processor-time.ts";
+import { Automaton } from "../../../src/core/scrub/automaton.ts";
+import { scrubbed, scrubber } from "../../../src/core/scrub/scrub.ts";
+import { Search } from "../../../src/core/scrub/search.ts";
+import { processorTime } from "../../processor-time.ts";
 
 /** Text without repetition, the same each time. */
 function noise(length: number, seed: number): string {

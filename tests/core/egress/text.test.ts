@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerText } from "../../src/core/egress-text.ts";
+import { answerText } from "../../../src/core/egress/text.ts";
 
 const bytes = (...values: number[]) => new Uint8Array(values);
 const utf8 = (text: string) => new TextEncoder().encode(text);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { EgressError } from "../../src/core/egress.ts";
-import { nextHop } from "../../src/core/egress-redirect.ts";
-import { firstHop, type Hop } from "../../src/core/egress-request.ts";
-import type { EgressRequest } from "../../src/core/ports.ts";
+import { nextHop } from "../../../src/core/egress/redirect.ts";
+import { firstHop, type Hop } from "../../../src/core/egress/request.ts";
+import { EgressError } from "../../../src/core/egress/target.ts";
+import type { EgressRequest } from "../../../src/core/ports.ts";
 
 const { signal } = new AbortController();
 const usual = { url: "https://public.test/", method: "GET", headers: {}, allowedHosts: [], sensitive: false };

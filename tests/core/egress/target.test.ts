@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EgressError, isPublicAddress, parseTarget, reachableAddresses } from "../../src/core/egress.ts";
+import { EgressError, isPublicAddress, parseTarget, reachableAddresses } from "../../../src/core/egress/target.ts";
 
 /** First and last address of what the IANA registries keep apart, as far as it is not reachable from everywhere. */
 const hidden4 = [
