@@ -4,6 +4,7 @@ import { createModels } from "./adapters/models/index.ts";
 import { shippedAssets } from "./adapters/node/assets.ts";
 import { systemClock } from "./adapters/node/clock.ts";
 import { directoryStore } from "./adapters/node/directory-store.ts";
+import { guardedFetch } from "./adapters/node/egress/fetch.ts";
 import { createEgress } from "./adapters/node/egress/request.ts";
 import { loadEncryptionKeys } from "./adapters/node/encryption-keys.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
@@ -62,7 +63,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       cipher: await createCipher(await loadEncryptionKeys(settings)),
       clock: systemClock,
       log,
-      models: createModels(),
+      models: createModels({ guarded: guardedFetch() }),
       egress: createEgress({ clock: systemClock }),
       mcp: createMcp({ clock: systemClock, log, environment }),
       files: {

@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import { createModels } from "../src/adapters/models/index.ts";
 import { shippedAssets } from "../src/adapters/node/assets.ts";
 import { systemClock } from "../src/adapters/node/clock.ts";
+import { guardedFetch } from "../src/adapters/node/egress/fetch.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import type { Services } from "../src/context.ts";
 import { createCipher } from "../src/core/cipher.ts";
@@ -84,7 +85,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
       if (logs.some((line) => line.includes(credential))) throw new Error(`The log holds a credential: ${credential}`);
     }
   });
-  const real = createModels();
+  const real = createModels({ guarded: guardedFetch() });
   const { model } = options;
   const services: Services = {
     database,

@@ -81,7 +81,7 @@ function demoNote(again: string): string[] {
   return [
     "  The built-in demo model answers: it echoes and is no language model. For a real one, stop, and start again",
     "  with a provider's key (OPENAI_API_KEY, for example) or with another agent that names its model, such as:",
-    `  ${again} --slug=local --model=ollama:qwen3:8b`,
+    `  OLLAMA_BASE_URL=http://localhost:11434 ${again} --slug=local --model=ollama:qwen3:8b`,
     "",
   ];
 }

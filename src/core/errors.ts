@@ -49,6 +49,17 @@ export class EngineError extends Error {
   }
 }
 
+/**
+ * A model provider can't be asked as the agent is set up. The message is the engine's own and holds no secret: whoever
+ * may try the agent in the playground reads it, and the callers of public doors do not.
+ */
+export class ProviderSetupError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ProviderSetupError";
+  }
+}
+
 /** The 404 of a thing that does not exist, and of one that the caller may not know of: both are equal byte for byte. */
 export function notFound(what: string): EngineError {
   return new EngineError("not-found", `${what} not found`);

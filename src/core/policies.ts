@@ -1,11 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import { httpAddress } from "./config.ts";
-import { isProviderName, splitModel } from "./providers.ts";
+import { isModelName, splitModel } from "./providers.ts";
 import { zInt4, zText } from "./text.ts";
 
 const namesProviderAndModel = (value: string) => {
   const { provider, model } = splitModel(value);
-  return provider !== null && isProviderName(provider) && model.trim() !== "";
+  return provider !== null && isModelName(model);
 };
 
 /** Whether an address can begin others and be logged: it has no password, no query and nothing that needs escaping. */
@@ -50,7 +50,8 @@ export const Policies = z.object({
     description: "Where clients and messengers reach the installation; null: `BASE_URL`.",
     example: "https://agents.example.com",
   }),
-  defaultModel: zText(256)
+  defaultModel: z
+    .string()
     .refine(namesProviderAndModel, "must be provider:model, such as openai:gpt-5-mini")
     .nullable()
     .openapi({
@@ -82,7 +83,8 @@ export const Policies = z.object({
     .array(Host)
     .max(256, "must have at most 256 entries")
     .openapi({
-      description: "Hosts inside the network that tools may reach all the same.",
+      description:
+        "Hosts inside the network that tools, plugins and the provider addresses of agents may reach all the same.",
       example: ["erp.internal:8080"],
     }),
   roomSlots: zInt4(1, 256).openapi({ description: "Room turns at a time, on each replica.", example: 4 }),

@@ -28,6 +28,11 @@ export interface ModelSpec {
   model: string;
   baseUrl: string | undefined;
   apiKey: string | undefined;
+  /**
+   * Set where an agent's own secret names the address: then only public addresses and these hosts are reached, as in
+   * `EgressRequest`. The addresses of the environment are the operator's.
+   */
+  allowedHosts?: readonly string[];
 }
 
 /** The files that pages load. They are shipped beside the program. */

@@ -11,6 +11,14 @@ export const providerNames = [
 
 export type ProviderName = (typeof providerNames)[number];
 
+/** The providers' own addresses, without the version of their API. Other providers are where somebody runs them. */
+export const providerAddresses: Partial<Record<ProviderName, string>> = {
+  openai: "https://api.openai.com",
+  anthropic: "https://api.anthropic.com",
+  google: "https://generativelanguage.googleapis.com",
+  mistral: "https://api.mistral.ai",
+};
+
 /** The model of a provider for agents that name none. Other providers serve the models that were installed in them. */
 export const defaultModels: Partial<Record<ProviderName, string>> = {
   openai: "gpt-5-mini",
@@ -92,3 +100,16 @@ export function splitModel(value: string): { provider: ProviderName | null; mode
     ? { provider: prefix, model: value.slice(colon + 1) }
     : { provider: null, model: value };
 }
+
+/**
+ * Whether a provider can have a model of this name. Some providers have the name in the address of a call, so a name is
+ * one that leaves path, query and fragment of an address as they are.
+ */
+export function isModelName(name: string): boolean {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._:@/-]{0,199}$/.test(name)) return false;
+  return name.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
+}
+
+/** The rule of `isModelName` for people. */
+export const modelNameRule =
+  "a name of 1 to 200 letters, digits and . _ : @ / -, which begins with a letter or digit and has no empty, . or .. part between slashes";

@@ -48,7 +48,7 @@ export const specs = {
   anthropic: { provider: "anthropic", model: "claude-sonnet-5-5", baseUrl: undefined, apiKey: "sk-test" },
   google: { provider: "google", model: "gemini-3.8-flash", baseUrl: undefined, apiKey: "sk-test" },
   mistral: { provider: "mistral", model: "mistral-medium-latest", baseUrl: undefined, apiKey: "sk-test" },
-  ollama: { provider: "ollama", model: "qwen3:8b", baseUrl: undefined, apiKey: undefined },
+  ollama: { provider: "ollama", model: "qwen3:8b", baseUrl: "http://localhost:11434", apiKey: undefined },
   "openai-compatible": {
     provider: "openai-compatible",
     model: "m",

@@ -3,7 +3,9 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
+import { guardedFetch } from "../../src/adapters/node/egress/fetch.ts";
 import { createEgress } from "../../src/adapters/node/egress/request.ts";
+import type { Network } from "../../src/adapters/node/egress/send.ts";
 import type { EgressAnswer, EgressRequest } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";
 
@@ -35,6 +37,8 @@ export interface Internet {
   /** Each name that was resolved. */
   resolved: string[];
   asked: Asked[];
+  /** As `createModels` takes it. */
+  guarded: ReturnType<typeof guardedFetch>;
   ask(url: string, request?: Partial<EgressRequest>): Promise<EgressAnswer>;
   /** A web server at the public address; `http://public.test:<port>`, or `https` when it is secure. */
   serve(listener: (asked: Asked, response: ServerResponse) => unknown, options?: { secure?: boolean }): Promise<string>;
@@ -47,8 +51,7 @@ export function internet(names: Names = {}, { trusted = true } = {}): Internet {
   const clock = new TestClock();
   const [dialled, resolved, asked]: [string[], string[], Asked[]] = [[], [], []];
   const known: Names = { "public.test": [publicAddress], "other.test": [publicAddress], ...names };
-  const egress = createEgress({
-    clock,
+  const network: Partial<Network> = {
     ...(trusted ? { ca: certificate.cert } : {}),
     async resolve(name) {
       resolved.push(name);
@@ -64,7 +67,8 @@ export function internet(names: Names = {}, { trusted = true } = {}): Internet {
       if (!thisMachine.has(address)) throw new Error(`${address} was dialled`);
       return address;
     },
-  });
+  };
+  const egress = createEgress({ clock, ...network });
 
   const ask: Internet["ask"] = (url, request = {}) => {
     const { signal } = new AbortController();
@@ -93,7 +97,7 @@ export function internet(names: Names = {}, { trusted = true } = {}): Internet {
     return `http://public.test:${await listenOn(server)}`;
   };
 
-  return { clock, dialled, resolved, asked, ask, serve, speak };
+  return { clock, dialled, resolved, asked, ask, guarded: guardedFetch(network), serve, speak };
 }
 
 export interface Canary {

@@ -10,7 +10,7 @@ import { checkAddress, requireKey, withVersion } from "./spec.ts";
  */
 export async function anthropic(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
   const apiKey = requireKey(spec);
-  const baseURL = withVersion(checkAddress(spec, "https://api.anthropic.com"), "v1");
+  const baseURL = withVersion(checkAddress(spec), "v1");
   const { createAnthropic } = await import("@ai-sdk/anthropic");
   return wrapCalls(createAnthropic({ apiKey, baseURL, fetch })(spec.model), async (options, call) => {
     // A model that thinks may send nothing but pings for minutes; they show that the connection is alive.

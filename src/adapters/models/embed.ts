@@ -1,7 +1,7 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
 import type { Embedding, ModelSpec } from "../../core/ports.ts";
 import type { Fetch } from "./fetch.ts";
-import { checkAddress, requireKey, withVersion } from "./spec.ts";
+import { checkAddress, checkModel, requireKey, withVersion } from "./spec.ts";
 
 /** The vectors of some texts, at most 32. Rejects with an `Error` for the log. */
 export async function embed(
@@ -17,20 +17,22 @@ export async function embed(
 }
 
 async function embeddingModel(spec: ModelSpec, fetch: Fetch): Promise<EmbeddingModelV4> {
+  checkModel(spec);
   const apiKey = requireKey(spec);
   switch (spec.provider) {
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI({ apiKey, baseURL: "https://api.openai.com/v1", fetch }).embeddingModel(spec.model);
+      const baseURL = withVersion(checkAddress(spec), "v1");
+      return createOpenAI({ apiKey, baseURL, fetch }).embeddingModel(spec.model);
     }
     case "google": {
       const { createGoogle } = await import("@ai-sdk/google");
-      const baseURL = withVersion(checkAddress(spec, "https://generativelanguage.googleapis.com"), "v1beta");
+      const baseURL = withVersion(checkAddress(spec), "v1beta");
       return createGoogle({ apiKey, baseURL, fetch }).embeddingModel(spec.model);
     }
     case "mistral": {
       const { createMistral } = await import("@ai-sdk/mistral");
-      const baseURL = withVersion(checkAddress(spec, "https://api.mistral.ai"), "v1");
+      const baseURL = withVersion(checkAddress(spec), "v1");
       return createMistral({ apiKey, baseURL, fetch }).embeddingModel(spec.model);
     }
     default:

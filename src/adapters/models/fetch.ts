@@ -1,4 +1,5 @@
 import { APICallError } from "@ai-sdk/provider";
+import { EgressError } from "../../core/egress/target.ts";
 import { readExcerpt } from "../excerpt.ts";
 import { withBoundedEvents } from "./event-bound.ts";
 
@@ -24,7 +25,8 @@ export function providerFetch(fetch: Fetch): Fetch {
         message: "The provider cannot be reached",
         url,
         requestBodyValues: undefined,
-        isRetryable: true,
+        // A refused address stays refused.
+        isRetryable: !(cause instanceof EgressError),
         cause,
       });
     });

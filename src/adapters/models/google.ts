@@ -7,7 +7,7 @@ import { checkAddress, requireKey, withVersion } from "./spec.ts";
 /** Gemini, by its developer API. */
 export async function google(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
   const apiKey = requireKey(spec);
-  const baseURL = withVersion(checkAddress(spec, "https://generativelanguage.googleapis.com"), "v1beta");
+  const baseURL = withVersion(checkAddress(spec), "v1beta");
   const { createGoogle } = await import("@ai-sdk/google");
   return wrapCalls(createGoogle({ apiKey, baseURL, fetch })(spec.model), async (options, call) => {
     try {

@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { EgressError } from "../../core/egress/target.ts";
 import type { ModelSpec, Models } from "../../core/ports.ts";
 import type { ProviderName } from "../../core/providers.ts";
 import { anthropic } from "./anthropic.ts";
@@ -9,6 +10,7 @@ import { google } from "./google.ts";
 import { mistral } from "./mistral.ts";
 import { ollama, openAi, openAiCompatible } from "./openai.ts";
 import { withoutRefused } from "./refusals.ts";
+import { checkModel } from "./spec.ts";
 
 /** Enough for every model in use; a model that falls out of the cache is made again. */
 const cacheLimit = 500;
@@ -16,20 +18,31 @@ const cacheLimit = 500;
 interface Options {
   /** Stands in for the runtime's own `fetch`. */
   fetch?: Fetch;
+  /** The way to addresses that agents name, which reaches public addresses and the given hosts only. */
+  guarded?: (allowedHosts: readonly string[]) => Fetch;
 }
+
+/** For a runtime that can't tell where a connection leads: it connects to no address that an agent names. */
+const unguarded = (): Fetch => async () => {
+  throw new EgressError("This server reaches no addresses that agents name");
+};
 
 /**
  * The model providers of this build (decisions §4). `resolve` rejects with an `Error` for the log when a key or an
  * address is missing or unusable. The models retry nothing and follow no redirect. Equal specs have the same model.
  */
-export function createModels({ fetch = (input, init) => globalThis.fetch(input, init) }: Options = {}): Models {
-  const guarded = providerFetch(fetch);
+export function createModels({
+  fetch = (input, init) => globalThis.fetch(input, init),
+  guarded = unguarded,
+}: Options = {}): Models {
+  const open = providerFetch(fetch);
+  const fetchFor = ({ allowedHosts }: ModelSpec) => (allowedHosts ? providerFetch(guarded(allowedHosts)) : open);
   const cache = new Map<string, LanguageModelV4>();
 
   return {
     async resolve(spec) {
-      const key = JSON.stringify([spec.provider, spec.model, spec.baseUrl, spec.apiKey]);
-      const model = cache.get(key) ?? (await make(spec, guarded));
+      const key = JSON.stringify([spec.provider, spec.model, spec.baseUrl, spec.apiKey, spec.allowedHosts]);
+      const model = cache.get(key) ?? (await make(spec, fetchFor(spec)));
       // Setting it anew makes this key the last one, so the first key is the one that was unused for longest.
       cache.delete(key);
       cache.set(key, model);
@@ -37,12 +50,14 @@ export function createModels({ fetch = (input, init) => globalThis.fetch(input, 
       if (cache.size > cacheLimit && oldest !== undefined) cache.delete(oldest);
       return model;
     },
-    embed: (spec, texts, signal) => embed(spec, texts, signal, guarded),
+    embed: (spec, texts, signal) => embed(spec, texts, signal, fetchFor(spec)),
   };
 }
 
 async function make(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
-  return spec.provider === "demo" ? demoModel() : withoutRefused(await connect(spec.provider, spec, fetch));
+  if (spec.provider === "demo") return demoModel();
+  checkModel(spec);
+  return withoutRefused(await connect(spec.provider, spec, fetch));
 }
 
 /** Loads the provider's package on first use. */

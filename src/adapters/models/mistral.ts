@@ -8,7 +8,7 @@ import { checkAddress, requireKey, withVersion } from "./spec.ts";
 /** Mistral's chat completions. */
 export async function mistral(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
   const apiKey = requireKey(spec);
-  const baseURL = withVersion(checkAddress(spec, "https://api.mistral.ai"), "v1");
+  const baseURL = withVersion(checkAddress(spec), "v1");
   const { createMistral } = await import("@ai-sdk/mistral");
   return changeCalls(createMistral({ apiKey, baseURL, fetch })(spec.model), async (options) => {
     const ids = new Map<string, string>();

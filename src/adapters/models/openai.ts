@@ -9,9 +9,12 @@ export async function openAiCompatible(spec: ModelSpec, fetch: Fetch): Promise<L
   return chatCompletions(spec, checkAddress(spec), fetch);
 }
 
-/** Ollama, over its chat completions; its address may come with or without `/v1`. */
+/**
+ * Ollama, over its chat completions; its address may come with or without `/v1`. Its usual address, on this machine, is
+ * not assumed: it is the operator's to name.
+ */
 export async function ollama(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
-  return chatCompletions(spec, withVersion(checkAddress(spec, "http://localhost:11434"), "v1"), fetch);
+  return chatCompletions(spec, withVersion(checkAddress(spec), "v1"), fetch);
 }
 
 async function chatCompletions(spec: ModelSpec, baseURL: string, fetch: Fetch): Promise<LanguageModelV4> {
@@ -34,7 +37,7 @@ export async function openAi(spec: ModelSpec, fetch: Fetch): Promise<LanguageMod
   const apiKey = requireKey(spec);
   const { createOpenAI } = await import("@ai-sdk/openai");
   // Without `baseURL` the package would look into the environment.
-  const model = createOpenAI({ apiKey, baseURL: "https://api.openai.com/v1", fetch })(spec.model);
+  const model = createOpenAI({ apiKey, baseURL: withVersion(checkAddress(spec), "v1"), fetch })(spec.model);
   return changeCalls(model, (options) => withProviderOptions(options, "openai", { store: false }));
 }
 

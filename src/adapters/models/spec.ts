@@ -1,5 +1,12 @@
+import { ProviderSetupError } from "../../core/errors.ts";
 import type { ModelSpec } from "../../core/ports.ts";
-import { apiKeySecret, baseUrlSecret } from "../../core/providers.ts";
+import { apiKeySecret, baseUrlSecret, isModelName, modelNameRule, providerAddresses } from "../../core/providers.ts";
+
+/** Throws for a name that would lead a call to another path, whoever stored the name and when. */
+export function checkModel({ provider, model }: ModelSpec): void {
+  if (isModelName(model)) return;
+  throw new ProviderSetupError(`The model of the provider ${provider} must have ${modelNameRule}`);
+}
 
 /**
  * The key of a spec; undefined if there is none. Throws for a key that fits no header, because `fetch` would repeat the
@@ -9,7 +16,7 @@ export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
   const key = apiKey?.trim();
   if (!key) return undefined;
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new Error(`The key of the provider ${provider} holds characters that no key has`);
+    throw new ProviderSetupError(`The key of the provider ${provider} holds characters that no key has`);
   return key;
 }
 
@@ -17,22 +24,26 @@ export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
 export function requireKey(spec: ModelSpec): string {
   const key = checkKey(spec);
   if (key === undefined)
-    throw new Error(`The provider ${spec.provider} has no key: set the secret ${apiKeySecret(spec.provider)}`);
+    throw new ProviderSetupError(
+      `The provider ${spec.provider} has no key: set the secret ${apiKeySecret(spec.provider)}`,
+    );
   return key;
 }
 
-/** The address of a spec, or the provider's own, without a slash at its end; throws for an unusable one. */
-export function checkAddress({ provider, baseUrl = undefined }: ModelSpec, own?: string): string {
-  const address = baseUrl?.trim() || own;
+/** The address of a spec, else the provider's own, without a slash at its end; throws for an unusable one. */
+export function checkAddress({ provider, baseUrl = undefined }: ModelSpec): string {
+  const address = baseUrl?.trim() || providerAddresses[provider];
   if (address === undefined)
-    throw new Error(`The provider ${provider} has no address: set the secret ${baseUrlSecret(provider)}`);
+    throw new ProviderSetupError(`The provider ${provider} has no address: set the secret ${baseUrlSecret(provider)}`);
   const url = URL.parse(address);
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new Error(`The address of the provider ${provider} is no http URL`);
+    throw new ProviderSetupError(`The address of the provider ${provider} is no http URL`);
   // `fetch` would refuse such an address and repeat the password in its message.
-  if (url.username || url.password) throw new Error(`The address of the provider ${provider} must hold no password`);
+  if (url.username || url.password)
+    throw new ProviderSetupError(`The address of the provider ${provider} must hold no password`);
   // The packages append their paths to the text.
-  if (url.search || url.hash) throw new Error(`The address of the provider ${provider} must end with its path`);
+  if (url.search || url.hash)
+    throw new ProviderSetupError(`The address of the provider ${provider} must end with its path`);
   return address.replace(/\/+$/, "");
 }
 

@@ -502,7 +502,7 @@ export interface Instance {
   active: boolean;
   /** Null: the installation's default. */
   provider: "openai" | "anthropic" | "google" | "mistral" | "ollama" | "openai-compatible" | "demo" | null;
-  /** Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
+  /** 1 to 200 letters, digits and `. _ : @ / -`, without empty, `.` or `..` parts between slashes. Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
   model: string | null;
   /** For background work: titles, memories, matching. */
   fastModel: string | null;
@@ -579,7 +579,7 @@ export interface NewAgent {
   active?: boolean;
   /** Null: the installation's default. */
   provider?: "openai" | "anthropic" | "google" | "mistral" | "ollama" | "openai-compatible" | "demo" | null;
-  /** Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
+  /** 1 to 200 letters, digits and `. _ : @ / -`, without empty, `.` or `..` parts between slashes. Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
   model?: string | null;
   /** For background work: titles, memories, matching. */
   fastModel?: string | null;
@@ -663,7 +663,7 @@ export interface AgentChanges {
   active?: boolean;
   /** Null: the installation's default. */
   provider?: "openai" | "anthropic" | "google" | "mistral" | "ollama" | "openai-compatible" | "demo" | null;
-  /** Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
+  /** 1 to 200 letters, digits and `. _ : @ / -`, without empty, `.` or `..` parts between slashes. Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
   model?: string | null;
   /** For background work: titles, memories, matching. */
   fastModel?: string | null;
@@ -770,6 +770,8 @@ export interface SecretList {
     /** Whether a value is stored. */
     configured: boolean;
   }>;
+  /** Only after a change: the stored keys of providers that were deleted with it. */
+  dropped?: Array<string>;
 }
 
 export interface SecretsBody {
@@ -1092,7 +1094,7 @@ export interface Policies {
   toolTimeoutSeconds: number;
   /** How long a turn may take in all, without its hooks; its model may be silent for half of it, from one minute to four. */
   modelTimeoutSeconds: number;
-  /** Hosts inside the network that tools may reach all the same. */
+  /** Hosts inside the network that tools, plugins and the provider addresses of agents may reach all the same. */
   httpAllowedHosts: Array<string>;
   /** Room turns at a time, on each replica. */
   roomSlots: number;
@@ -1131,7 +1133,7 @@ export interface PolicyChanges {
   toolTimeoutSeconds?: number;
   /** How long a turn may take in all, without its hooks; its model may be silent for half of it, from one minute to four. */
   modelTimeoutSeconds?: number;
-  /** Hosts inside the network that tools may reach all the same. */
+  /** Hosts inside the network that tools, plugins and the provider addresses of agents may reach all the same. */
   httpAllowedHosts?: Array<string>;
   /** Room turns at a time, on each replica. */
   roomSlots?: number;
@@ -2534,14 +2536,14 @@ export interface AgentEngine {
   /**
    * Store secrets of an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
+   * Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
    */
   putAgentSecrets(input: PutAgentSecretsInput, options?: CallOptions): Promise<SecretList>;
 
   /**
    * Delete a secret of an agent.
    *
-   * Takes effect with the next turn. Deleting what is not there is fine.
+   * Takes effect with the next turn. Deleting what is not there is fine. With a `<provider>_base_url` goes the stored `<provider>_api_key`, where the provider's address becomes another one by that.
    */
   deleteAgentSecret(input: DeleteAgentSecretInput, options?: CallOptions): Promise<Deleted>;
 

@@ -1,5 +1,5 @@
 import { EngineError } from "../../core/errors.ts";
-import { splitModel } from "../../core/providers.ts";
+import { isModelName, splitModel } from "../../core/providers.ts";
 import { agentSlugPattern } from "../../core/slugs.ts";
 
 /** `models` and `import` are routes beside the agents; the dots are directories. */
@@ -39,9 +39,9 @@ export function modelColumns({ provider, model }: ModelChoice): ModelChoice {
   return { provider, model: split.provider === provider ? split.model : model };
 }
 
-/** Whether a model's name has anything after the prefix of its provider. */
+/** Whether a text is a model's name, alone or behind its provider. */
 export function namesModel(value: string): boolean {
-  return splitModel(value).model.trim() !== "";
+  return isModelName(splitModel(value).model);
 }
 
 /** The revision that `If-Match` asks for; undefined when every revision is right. Throws the 400. */

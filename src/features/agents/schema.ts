@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { providerNames } from "../../core/providers.ts";
+import { modelNameRule, providerNames } from "../../core/providers.ts";
 import { agentSlugPattern } from "../../core/slugs.ts";
 import { zInt4, zText } from "../../core/text.ts";
 import { isSlug, isTimezone, namesModel } from "./rules.ts";
@@ -13,10 +13,7 @@ const keyword = zText(64)
   // Drizzle loses a backslash where the driver hands arrays over as text.
   .refine((word) => !word.includes("\\"), "must not contain a backslash");
 const keywords = z.array(keyword).max(32, "must have at most 32 entries");
-const modelName = zText(200)
-  .trim()
-  .min(1, "must not be empty")
-  .refine(namesModel, "must name a model after the provider");
+const modelName = z.string().trim().refine(namesModel, `must be ${modelNameRule}; provider:model names both`);
 const message = (description: string) => zText(4096).nullable().openapi({ description });
 const toggle = (description: string) => z.boolean().openapi({ description });
 const status = z.enum(["active", "inactive"]);
@@ -39,7 +36,7 @@ const settable = {
     .openapi({ description: "Null: the installation's default.", example: "openai" }),
   model: modelName.nullable().openapi({
     description:
-      "Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read.",
+      "1 to 200 letters, digits and `. _ : @ / -`, without empty, `.` or `..` parts between slashes. Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read.",
     example: "gpt-5-mini",
   }),
   fastModel: modelName.nullable().openapi({ description: "For background work: titles, memories, matching." }),

@@ -7,12 +7,14 @@ import { secretRoutes } from "./routes.ts";
 export { verifyEncryptionKey } from "./encryption-key.ts";
 /** Whether the encryption key is the one of the stored secrets, and how many there are. Only reads. */
 export { inspectSecrets, type SecretsReport } from "./inspect.ts";
+/** The values of an agent's secrets, for a turn. */
+export { openSecrets } from "./open.ts";
 /** Re-seals every stored secret under the current encryption key. */
 export { rotateSecrets } from "./rotate.ts";
 /** The name of the agent's own API key, and the rule for its value. */
 export { authKeyName, authKeyProblem } from "./rules.ts";
-/** Secrets of an agent: changed inside a transaction that locked it, bounded in size, and opened for a turn. */
-export { openSecrets, removeSecret, requireRoom, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
+/** Secrets of an agent: changed inside a transaction that locked it, and bounded in size. */
+export { removeSecret, requireRoom, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
 
 /** `/api/instances/{slug}/secrets`. A start fails unless the encryption key is the right one. */
 export function secretsFeature(services: Services): Contribution {

@@ -25,7 +25,7 @@ const put = guarded("agent.secret:write", {
   tags,
   summary: "Store secrets of an agent",
   description:
-    "Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.",
+    "Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.",
   request: { params: slugParam, body: jsonBody(SecretsBody) },
   responses: { 200: json(SecretList, "The keys."), ...errorAnswers(404, 409) },
 });
@@ -36,7 +36,8 @@ const remove = guarded("agent.secret:write", {
   operationId: "deleteAgentSecret",
   tags,
   summary: "Delete a secret of an agent",
-  description: "Takes effect with the next turn. Deleting what is not there is fine.",
+  description:
+    "Takes effect with the next turn. Deleting what is not there is fine. With a `<provider>_base_url` goes the stored `<provider>_api_key`, where the provider's address becomes another one by that.",
   request: { params: secretParams },
   responses: { 200: json(Deleted, "It is gone."), ...errorAnswers(404) },
 });
@@ -45,8 +46,7 @@ const remove = guarded("agent.secret:write", {
 export const secretRoutes = router()
   .openapi(list, async (c) => c.json({ secrets: await listSecrets(c.var.ctx, c.req.valid("param").slug) }, 200))
   .openapi(put, async (c) => {
-    const secrets = await putSecrets(c.var.ctx, c.req.valid("param").slug, c.req.valid("json").secrets);
-    return c.json({ secrets }, 200);
+    return c.json(await putSecrets(c.var.ctx, c.req.valid("param").slug, c.req.valid("json").secrets), 200);
   })
   .openapi(remove, async (c) => {
     const { slug, key } = c.req.valid("param");

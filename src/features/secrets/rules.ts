@@ -6,7 +6,8 @@ import { tokenKind } from "../../core/tokens.ts";
 export const authKeyName = "auth_api_key";
 
 const withKey: readonly ProviderName[] = ["openai", "anthropic", "google", "mistral", "openai-compatible"];
-const withAddress = providerNames.filter((name) => name !== "demo");
+/** Providers that are asked over the network. */
+export const withAddress = providerNames.filter((name) => name !== "demo");
 
 /** Listed for every agent, stored or not, in this order (decisions §4). */
 export const wellKnown: readonly string[] = [

@@ -38,6 +38,13 @@ export const SecretList = z
         configured: z.boolean().openapi({ description: "Whether a value is stored." }),
       }),
     ),
+    dropped: z
+      .array(z.string())
+      .optional()
+      .openapi({
+        description: "Only after a change: the stored keys of providers that were deleted with it.",
+        example: ["openai_api_key"],
+      }),
   })
   .openapi("SecretList");
 export type SecretList = z.infer<typeof SecretList>;

@@ -1,4 +1,5 @@
 import type { Ctx } from "../../context.ts";
+import type { Db } from "../../db/client.ts";
 import { findAgent, writeAgent } from "../agents/index.ts";
 import { wellKnown } from "./rules.ts";
 import type { SecretList } from "./schema.ts";
@@ -12,18 +13,37 @@ export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["s
   return [...wellKnown, ...others].map((key) => ({ key, configured: stored.has(key) }));
 }
 
-/** Stores the given secrets beside the others. Throws the 404 of the agent, and as `saveSecrets`. */
-export async function putSecrets(ctx: Ctx, slug: string, items: readonly SecretItem[]): Promise<SecretList["secrets"]> {
-  const summary = { keys: items.filter(({ value }) => value !== "").map(({ key }) => key) };
-  await writeAgent(ctx, slug, { action: "agent.secret.update", summary }, (tx, { id }) =>
+/**
+ * Stores the given secrets beside the others. `dropped` names the keys that went with an address, if any did. Throws the
+ * 404 of the agent, and as `saveSecrets`.
+ */
+export async function putSecrets(ctx: Ctx, slug: string, items: readonly SecretItem[]): Promise<SecretList> {
+  const keys = items.filter(({ value }) => value !== "").map(({ key }) => key);
+  const dropped = await changeSecrets(ctx, slug, { action: "agent.secret.update", keys }, (tx, id) =>
     saveSecrets(tx, ctx, id, items),
   );
-  return listSecrets(ctx, slug);
+  return { secrets: await listSecrets(ctx, slug), ...(dropped.length > 0 ? { dropped } : {}) };
 }
 
-/** Deletes a secret. Idempotent. Throws the 404 of the agent. */
+/** Deletes a secret, and with an address the key that would go elsewhere. Idempotent. Throws the 404 of the agent. */
 export async function deleteSecret(ctx: Ctx, slug: string, key: string): Promise<void> {
-  await writeAgent(ctx, slug, { action: "agent.secret.delete", summary: { keys: [key] } }, (tx, { id }) =>
-    removeSecret(tx, id, key),
+  await changeSecrets(ctx, slug, { action: "agent.secret.delete", keys: [key] }, (tx, id) =>
+    removeSecret(tx, ctx, id, key),
   );
+}
+
+/** Makes a change that may drop keys, which the audit log then names too. */
+async function changeSecrets(
+  ctx: Ctx,
+  slug: string,
+  { action, keys }: { action: string; keys: string[] },
+  change: (tx: Db, agentId: string) => Promise<string[]>,
+): Promise<string[]> {
+  const summary: { keys: string[]; dropped?: string[] } = { keys };
+  return writeAgent(ctx, slug, { action, summary }, async (tx, { id }) => {
+    const dropped = await change(tx, id);
+    if (dropped.length > 0) summary.dropped = dropped;
+    else delete summary.dropped;
+    return dropped;
+  });
 }

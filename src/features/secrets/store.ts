@@ -1,13 +1,14 @@
 import { and, eq, inArray, ne, sql, sum } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { authorOf, type Ctx } from "../../context.ts";
-import type { Cipher, Sealed } from "../../core/cipher.ts";
+import type { Cipher } from "../../core/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { excluded } from "../../db/fragments.ts";
 import { agents, secrets, skillEnv } from "../../db/schema.ts";
 import { authKeyName, secretPlace } from "./rules.ts";
+import { dropStrayKeys } from "./stray-keys.ts";
 
 export interface SecretItem {
   key: string;
@@ -22,12 +23,13 @@ const maxStored = 262_144;
 
 /**
  * Seals and stores an agent's secrets, inside the transaction that changes the agent; empty values are skipped. The
- * values must have passed `secretProblem`. Throws 409 when another agent uses the same API key, and 400 when the agent
- * would keep too much.
+ * values must have passed `secretProblem`. Answers the keys of providers that were dropped, since their address has
+ * another origin now. Throws 409 when another agent uses the same API key, and 400 when the agent would keep too much.
  */
-export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: readonly SecretItem[]): Promise<void> {
+export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: readonly SecretItem[]): Promise<string[]> {
   const given = items.filter(({ value }) => value !== "");
-  if (given.length === 0) return;
+  if (given.length === 0) return [];
+  const dropped = await dropStrayKeys(tx, ctx, agentId, new Map(given.map(({ key, value }) => [key, value])));
   const author = authorOf(ctx);
   const rows = given.map(async ({ key, value }) => ({
     id: newId(),
@@ -53,6 +55,7 @@ export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: read
   await requireRoom(tx, agentId);
   const authKey = given.find(({ key }) => key === authKeyName);
   if (authKey) await claimAuthKey(tx, ctx.cipher, agentId, authKey.value);
+  return dropped;
 }
 
 /**
@@ -76,26 +79,18 @@ export async function requireRoom(tx: Db, agentId: string): Promise<void> {
 
 const octets = (column: AnyPgColumn) => sql`octet_length(${column})`;
 
-/** Deletes one secret of an agent, if it exists. */
-export async function removeSecret(tx: Db, agentId: string, key: string): Promise<void> {
+/** Deletes one secret of an agent, if it exists. Answers the keys that were dropped with an address. */
+export async function removeSecret(tx: Db, ctx: Ctx, agentId: string, key: string): Promise<string[]> {
+  const dropped = await dropStrayKeys(tx, ctx, agentId, new Map([[key, null]]));
   await tx.delete(secrets).where(and(eq(secrets.agentId, agentId), eq(secrets.key, key)));
   if (key === authKeyName) await tx.update(agents).set({ authKeyHmac: null }).where(eq(agents.id, agentId));
+  return dropped;
 }
 
 /** The keys of an agent's secrets. */
 export async function storedKeys(db: Db, agentId: string): Promise<Set<string>> {
   const rows = await db.select({ key: secrets.key }).from(secrets).where(eq(secrets.agentId, agentId));
   return new Set(rows.map(({ key }) => key));
-}
-
-/** The values of an agent's secret rows by key. Rejects when one does not open: the encryption key is a wrong one. */
-export async function openSecrets(
-  cipher: Cipher,
-  agentId: string,
-  rows: readonly (Sealed & { key: string })[],
-): Promise<ReadonlyMap<string, string>> {
-  const opened = rows.map(async (row) => [row.key, await cipher.open(row, secretPlace(agentId, row.key))] as const);
-  return new Map(await Promise.all(opened));
 }
 
 /** Writes the mark by which the agent of a key is found. Marks under an older encryption key count as taken, too. */

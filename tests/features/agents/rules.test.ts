@@ -62,10 +62,32 @@ describe("provider and model", () => {
     expect(modelColumns(given)).toEqual(columns);
   });
 
-  it("wants a name after the provider", () => {
-    expect(namesModel("openai:")).toBe(false);
-    expect(namesModel("openai: ")).toBe(false);
-    expect(namesModel("openai")).toBe(true);
+  it.each([
+    ...["openai", "qwen3:8b", "ollama:qwen3:8b", "meta-llama/Llama-3.1-8B-Instruct", "models/gemini-3.8-flash"],
+    ...["anthropic/claude@20260101", "a", "a..b", "7b", "x".repeat(200), `ollama:${"x".repeat(200)}`],
+  ])("%s is a model's name", (name) => {
+    expect(namesModel(name)).toBe(true);
+  });
+
+  it.each([
+    ...["", "openai:", "openai: ", " m", "é", "a b", "a\n", "x".repeat(201)],
+    ...[
+      "../admin",
+      "a/../b",
+      "a/..",
+      "a/./b",
+      "a//b",
+      "a/",
+      "/a",
+      ".",
+      "..",
+      "google:../m",
+      "google:..",
+      "google:a/..",
+    ],
+    ...["a?key=1", "a#1", "a%2fb", "a%2e%2e", "a\\..\\b", "-m", "_m", "@cf", "../../../key/generate?admin=1#"],
+  ])("%j is none", (name) => {
+    expect(namesModel(name)).toBe(false);
   });
 });
 

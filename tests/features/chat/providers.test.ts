@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { agents } from "../../../src/db/schema.ts";
+import { loadAgent } from "../../../src/features/turns/agent/load.ts";
+import { fastModelSpec, modelSpec } from "../../../src/features/turns/agent/model.ts";
 import type { RemoteProvider } from "../../adapters/recorded.ts";
 import { cutAnswer, wires } from "../../adapters/wires.ts";
 import { drop, type Reply, startFakeProvider } from "../../fake-provider.ts";
@@ -20,6 +23,24 @@ async function start(name: (typeof names)[number], reply: Reply) {
   };
   const h = await chatHarness(undefined, { provider: name, model: "m" }, { environmentKeys });
   return { h, provider };
+}
+
+type Started = Awaited<ReturnType<typeof start>>["h"];
+
+async function saveSecrets(h: Started, values: Record<string, string>) {
+  const secrets = Object.entries(values).map(([key, value]) => ({ key, value }));
+  const path = `/api/instances/${h.agent.slug}/secrets`;
+  expect((await h.request(path, { method: "PUT", headers: h.agent.headers, json: { secrets } })).status).toBe(200);
+}
+
+async function allowHosts(h: Started, ...httpAllowedHosts: string[]) {
+  const headers = { ...(await h.as("owner")), "X-Organization": "acme" };
+  const answer = await h.request("/api/installation/policies", {
+    method: "PATCH",
+    headers,
+    json: { httpAllowedHosts },
+  });
+  expect(answer.status).toBe(200);
 }
 
 test.each(
@@ -72,6 +93,7 @@ test("an agent's own key and address come before the environment's, and the envi
 
   await h.complete("Hi");
   expect(sent()).toEqual(["sk-environment-0123456789"]);
+  await allowHosts(h, "127.0.0.1");
   expect((await save("anthropic_base_url", own.url)).status).toBe(200);
   expect((await h.complete("Hi")).status).toBe(502);
   expect(own.exchanges).toHaveLength(0);
@@ -79,6 +101,65 @@ test("an agent's own key and address come before the environment's, and the envi
   await save("anthropic_api_key", "sk-agent-0123456789");
   await h.complete("Hi");
   expect(sent()).toEqual(["sk-environment-0123456789", "sk-agent-0123456789"]);
+});
+
+const inside = [
+  "http://127.0.0.1",
+  "http://localhost",
+  "http://[::1]",
+  "http://169.254.169.254/latest",
+  "http://10.0.0.1",
+];
+
+test.each(
+  names,
+)("%s: an address of the agent's own that is not public is never dialled, however it is spelled", async (name) => {
+  const { h } = await start(name, { status: 400, body: "{}" });
+  const own = await startFakeProvider({ status: 400, body: "{}" });
+  const { port } = new URL(own.url);
+  for (const address of [...inside.map((host) => `${host}:${port}`), "http://2130706433/", "http://0x7f.1:1"]) {
+    await saveSecrets(h, { [`${stem(name)}_base_url`]: address, [`${stem(name)}_api_key`]: "sk-agent-0123456789" });
+    const refused = await h.complete("Hi");
+    expect([address, refused.status]).toEqual([address, 502]);
+    expect(await refused.json()).toMatchObject({ message: "Model provider error" });
+  }
+  expect(own.exchanges).toHaveLength(0);
+  expect(h.logs.join()).toContain("The address is not public");
+  await allowHosts(h, `127.0.0.1:${port}`);
+  await saveSecrets(h, { [`${stem(name)}_base_url`]: own.url, [`${stem(name)}_api_key`]: "sk-agent-0123456789" });
+  await h.complete("Hi");
+  expect(own.exchanges).toHaveLength(1);
+  await allowHosts(h);
+  await h.complete("Hi");
+  expect(own.exchanges).toHaveLength(1);
+});
+
+test("the guard of an agent's own address is that of its fast model too; the environment's addresses have none", async () => {
+  const { h } = await start("google", { status: 400, body: "{}" });
+  const patch = { fastModel: "openai-compatible:m" };
+  const path = `/api/instances/${h.agent.slug}`;
+  expect((await h.request(path, { method: "PATCH", headers: h.agent.headers, json: patch })).status).toBe(200);
+  await saveSecrets(h, { openai_compatible_base_url: "http://127.0.0.1:1/v1" });
+  await allowHosts(h, "models.internal");
+  const agent = await loadAgent(h.services, h.agent.slug);
+  if (!agent) throw new Error("The agent is gone");
+  expect(fastModelSpec(h.services, agent)).toMatchObject({ allowedHosts: ["models.internal"] });
+  expect(modelSpec(h.services, agent).allowedHosts).toBeUndefined();
+});
+
+test("ollama is looked for nowhere unless the agent or the environment names its address", async () => {
+  const h = await chatHarness(undefined, { provider: "ollama", model: "m" });
+  expect((await h.complete("Hi")).status).toBe(502);
+  expect(h.logs.join()).toContain("The provider ollama has no address: set the secret ollama_base_url");
+});
+
+test("a name that was stored before names had rules leads no call to another path", async () => {
+  const { h, provider } = await start("google", { status: 400, body: "{}" });
+  const model = "../../../key/generate?admin=1#";
+  await h.services.database.db.update(agents).set({ model, revision: 99 });
+  expect((await h.complete("Hi")).status).toBe(502);
+  expect(provider.exchanges).toHaveLength(0);
+  expect(h.logs.join()).toContain("The model of the provider google must have a name");
 });
 
 test("an agent without a model gets that of the first provider with a key", async () => {

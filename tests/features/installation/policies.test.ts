@@ -95,6 +95,7 @@ describe("reading and changing", () => {
     [{ environmentKeys: "some" }, "environmentKeys"],
     [{ defaultModel: "gpt-5" }, "defaultModel"],
     [{ defaultModel: "openai:\u0000" }, "defaultModel"],
+    [{ defaultModel: "google:../../key?a=1#" }, "defaultModel"],
     [{ publicAddress: "https://x/\u0000" }, "publicAddress"],
     [{ tracingBaseUrl: "https://me:secret@x" }, "tracingBaseUrl"],
     [{ httpAllowedHosts: ["a", "b c"] }, "httpAllowedHosts.1"],

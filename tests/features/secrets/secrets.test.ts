@@ -257,6 +257,84 @@ describe("who may do what", () => {
 });
 
 describe("a stored value", () => {
+  const key = "openai_api_key";
+  const base = "openai_base_url";
+  const summaries = async (h: Harness) => {
+    const entries = await h.services.database.db.select().from(auditLogs);
+    return entries.filter(({ action }) => action.startsWith("agent.secret")).map(({ summary }) => summary);
+  };
+
+  it.each<[string, string, string, string[]]>([
+    ["openai", "", "https://gateway.example/v1", [key]],
+    ["openai", "", "https://api.openai.com/v1", []],
+    ["openai", "https://gateway.example/v1", "https://gateway.example/v2", []],
+    ["openai", "https://gateway.example/v1", "https://gateway.example:8443/v1", [key]],
+    ["openai", "https://gateway.example/v1", "http://gateway.example/v1", [key]],
+    ["openai", "https://gateway.example/v1", "https://gateway.example.evil.test/v1", [key]],
+    ["openai", "https://gateway.example/v1", "https://gateway.example@evil.test/v1", [key]],
+    ["ollama", "", "https://gateway.example", ["ollama_api_key"]],
+    ["openai_compatible", "", "https://gateway.example", ["openai_compatible_api_key"]],
+    ["mistral", "https://a.example", "https://api.mistral.ai", ["mistral_api_key"]],
+  ])("a key of %s that was stored with the address %j does not go to %s unseen", async (stem, before, next, dropped) => {
+    const { h, headers } = await withAgents("one");
+    await put(h, headers, "one", {
+      [`${stem}_base_url`]: before,
+      [`${stem}_api_key`]: "sk-stored-0123",
+      other_api_key: "o",
+    });
+    const answer = await put(h, headers, "one", { [`${stem}_base_url`]: next });
+    const body = (await answer.json()) as { secrets: Entry[]; dropped?: string[] };
+    expect(body.dropped).toEqual(dropped.length > 0 ? dropped : undefined);
+    expect(Object.keys(await values(h, "one")).includes(`${stem}_api_key`)).toBe(dropped.length === 0);
+    expect(await values(h, "one")).toMatchObject({ [`${stem}_base_url`]: next, other_api_key: "o" });
+    const keys = [`${stem}_base_url`];
+    expect((await summaries(h)).at(-1)).toEqual(dropped.length > 0 ? { keys, dropped } : { keys });
+  });
+
+  it("a key that comes with the new address stays, and an empty one does not count as coming", async () => {
+    const { h, headers } = await withAgents("one");
+    await put(h, headers, "one", { [key]: "sk-stored-0123" });
+    await put(h, headers, "one", { [base]: "https://a.example", [key]: "sk-new-0123" });
+    expect(await values(h, "one")).toMatchObject({ [key]: "sk-new-0123" });
+    const answer = await put(h, headers, "one", { [base]: "https://b.example", [key]: "" });
+    expect(await answer.json()).toMatchObject({ dropped: [key] });
+  });
+
+  it("an address that is deleted takes the key along that would go to the provider's own or the environment's", async () => {
+    const { h, headers } = await withAgents("one");
+    await put(h, headers, "one", { [base]: "https://a.example", [key]: "sk-stored-0123" });
+    expect(await (await remove(h, headers, "one", base)).json()).toEqual({ deleted: true });
+    expect(await values(h, "one")).toEqual({});
+    expect((await summaries(h)).at(-1)).toEqual({ keys: [base], dropped: [key] });
+
+    await put(h, headers, "one", { [key]: "sk-stored-0123" });
+    await remove(h, headers, "one", base);
+    await put(h, headers, "one", { [base]: "https://api.openai.com/v1" });
+    await remove(h, headers, "one", base);
+    expect(await values(h, "one")).toEqual({ [key]: "sk-stored-0123" });
+  });
+
+  it("a key without an address left goes nowhere, and not to the next address either", async () => {
+    const { h, headers } = await withAgents("one");
+    const compatible = { openai_compatible_base_url: "https://a.example", openai_compatible_api_key: "sk-stored-0123" };
+    await put(h, headers, "one", compatible);
+    await remove(h, headers, "one", "openai_compatible_base_url");
+    expect(Object.keys(await values(h, "one"))).toEqual(["openai_compatible_api_key"]);
+    await put(h, headers, "one", { openai_compatible_base_url: "https://evil.test" });
+    expect(Object.keys(await values(h, "one"))).toEqual(["openai_compatible_base_url"]);
+  });
+
+  it("the environment's address counts as the address so far", async () => {
+    const h = await harness({ environmentKeys: { [base]: "https://gateway.example/v1" } });
+    const headers = await h.as("owner");
+    await h.request("/api/instances", { method: "POST", headers, json: { slug: "one" } });
+    await put(h, headers, "one", { [key]: "sk-stored-0123" });
+    await put(h, headers, "one", { [base]: "https://gateway.example/v2" });
+    expect(Object.keys(await values(h, "one")).sort()).toEqual([key, base]);
+    await put(h, headers, "one", { [base]: "https://api.openai.com/v1" });
+    expect(Object.keys(await values(h, "one"))).toEqual([base]);
+  });
+
   it("is in no answer, no log line, no audit entry and not readable in the database", async () => {
     const { h, headers } = await withAgents("one", "two");
     const secret = "hidden-value-4711";

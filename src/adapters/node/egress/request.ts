@@ -1,18 +1,18 @@
 import { nextHop } from "../../../core/egress/redirect.ts";
 import { firstHop, type Hop } from "../../../core/egress/request.ts";
-import { EgressError, reachableAddresses } from "../../../core/egress/target.ts";
+import { EgressError } from "../../../core/egress/target.ts";
 import { answerText } from "../../../core/egress/text.ts";
 import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../../core/ports.ts";
 import { orAborted, withinTime } from "../../deadline.ts";
 import { readBytes } from "./body.ts";
 import { explainFailure } from "./failure.ts";
 import { resolveBySystem } from "./names.ts";
-import { type Route, send } from "./send.ts";
+import { type Network, sendChecked } from "./send.ts";
 
-interface Options extends Omit<Route, "addresses"> {
+interface Options extends Omit<Network, "resolve"> {
   clock: Clock;
-  /** All addresses of a name; `resolveBySystem` unless given. */
-  resolve?: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+  /** `resolveBySystem` unless given. */
+  resolve?: Network["resolve"];
 }
 
 const usualTimeoutMs = 15_000;
@@ -27,7 +27,7 @@ export function createEgress({ clock, resolve = resolveBySystem, ...route }: Opt
       const tooLate = new EgressError(`There was no whole answer within ${timeoutMs / 1000} seconds`);
       const work = (timeout: AbortSignal) => {
         const signal = AbortSignal.any([timeout, stopped]);
-        return orAborted(follow(first, { request, resolve, route, signal }), signal);
+        return orAborted(follow(first, { request, network: { ...route, resolve }, signal }), signal);
       };
       return withinTime(clock, timeoutMs, tooLate, work).catch((error: unknown) => {
         if (stopped.aborted && error === stopped.reason) throw new EgressError("The request was stopped");
@@ -37,20 +37,17 @@ export function createEgress({ clock, resolve = resolveBySystem, ...route }: Opt
   };
 }
 
-interface FollowOptions extends Required<Pick<Options, "resolve">> {
+interface FollowOptions {
   request: EgressRequest;
-  route: Omit<Route, "addresses">;
+  network: Network;
   signal: AbortSignal;
 }
 
 /** Sends the first hop and the hops that redirects ask for; each is checked as if it were the first. */
-async function follow(first: Hop, { request, resolve, route, signal }: FollowOptions): Promise<EgressAnswer> {
+async function follow(first: Hop, { request, network, signal }: FollowOptions): Promise<EgressAnswer> {
   let hop = first;
-  const resolveHost = (name: string) => resolve(name, signal);
   for (let redirects = 0; ; redirects += 1) {
-    const addresses = await reachableAddresses(hop.target, request.allowedHosts, resolveHost);
-    signal.throwIfAborted();
-    const response = await send(hop, { ...route, addresses }, signal);
+    const response = await sendChecked(hop, request.allowedHosts, network, signal);
     try {
       const { statusCode: status = 0, headers } = response;
       const next = nextHop(hop, { status, location: headers.location }, request.sensitive);

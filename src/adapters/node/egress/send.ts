@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } fro
 import { isIPv6, type LookupFunction } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import type { Hop } from "../../../core/egress/request.ts";
-import { EgressError } from "../../../core/egress/target.ts";
+import { EgressError, reachableAddresses } from "../../../core/egress/target.ts";
 
 /** The way to one host. */
 export interface Route {
@@ -19,6 +19,27 @@ export interface Route {
   dial?: (address: string) => string;
   /** Certificates to trust instead of the usual ones, as PEM. */
   ca?: string;
+}
+
+/** How hosts are found and reached. */
+export interface Network extends Omit<Route, "addresses"> {
+  /** All addresses of a name. */
+  resolve: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
+}
+
+/**
+ * Sends one hop to a checked address of its host, and to no other. Throws an `EgressError` for a host that is neither
+ * public nor one of `allowedHosts`, before anything is connected.
+ */
+export async function sendChecked(
+  hop: Hop,
+  allowedHosts: readonly string[],
+  { resolve, ...route }: Network,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const addresses = await reachableAddresses(hop.target, allowedHosts, (name) => resolve(name, signal));
+  signal.throwIfAborted();
+  return send(hop, { ...route, addresses }, signal);
 }
 
 const mostInformation = 8;

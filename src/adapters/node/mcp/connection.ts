@@ -3,8 +3,9 @@ import { isObject, type JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import { withinTime } from "../../deadline.ts";
+import type { Network } from "../egress/send.ts";
 import { explainMcp, refusesInitialize } from "./failure.ts";
-import { mcpFetch, type Network } from "./fetch.ts";
+import { mcpFetch } from "./fetch.ts";
 import { readResult } from "./result.ts";
 import { StdioTransport } from "./stdio.ts";
 

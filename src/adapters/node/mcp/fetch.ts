@@ -1,15 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { firstHop, type Hop } from "../../../core/egress/request.ts";
-import { EgressError, reachableAddresses } from "../../../core/egress/target.ts";
+import { EgressError } from "../../../core/egress/target.ts";
 import type { McpServer } from "../../../core/ports.ts";
 import { explainFailure } from "../egress/failure.ts";
-import { type Route, send } from "../egress/send.ts";
+import { type Network, sendChecked } from "../egress/send.ts";
 import { answerIn, type RequestId, readAnswer, readText } from "./answer.ts";
-
-/** How hosts are found and reached. */
-export interface Network extends Omit<Route, "addresses"> {
-  resolve: (name: string, signal: AbortSignal) => Promise<readonly string[]>;
-}
 
 interface Options {
   network: Network;
@@ -26,7 +21,7 @@ const mostErrorBytes = 64 * 1024;
  * request gets its own answer as plain JSON and nothing else, so that a server can neither keep a stream open, nor
  * flood it, nor ask anything itself.
  */
-export function mcpFetch({ network: { resolve, ...route }, server, onLostSession }: Options): typeof globalThis.fetch {
+export function mcpFetch({ network, server, onLostSession }: Options): typeof globalThis.fetch {
   return async (input, init = {}) => {
     // A GET asks for the stream of the server's own messages. 405 says that there is none (MCP, "Streamable HTTP").
     if (init.method === "GET") return new Response(null, { status: 405 });
@@ -36,10 +31,7 @@ export function mcpFetch({ network: { resolve, ...route }, server, onLostSession
     const signal = init.signal ?? new AbortController().signal;
     try {
       const hop = hopOf(String(input), init);
-      const find = (name: string) => resolve(name, signal);
-      const addresses = await reachableAddresses(hop.target, server().allowedHosts, find);
-      signal.throwIfAborted();
-      const response = await send(hop, { ...route, addresses }, signal);
+      const response = await sendChecked(hop, server().allowedHosts, network, signal);
       const id = message?.id ?? null;
       let isLost = mayMeanLostSession(response, init);
       try {

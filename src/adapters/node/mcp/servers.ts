@@ -4,8 +4,8 @@ import type { Clock, Log, Mcp, McpServer, McpTool } from "../../../core/ports.ts
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { orAborted, withinTime } from "../../deadline.ts";
 import { resolveBySystem } from "../egress/names.ts";
+import type { Network } from "../egress/send.ts";
 import type { Connection } from "./connection.ts";
-import type { Network } from "./fetch.ts";
 import { Setbacks } from "./setbacks.ts";
 
 interface Options extends Omit<Network, "resolve"> {

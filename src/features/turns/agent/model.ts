@@ -23,7 +23,8 @@ export interface ModelOwner {
 /** The model that answers for an agent, with its credentials, under the current policies. */
 export function modelSpec(services: Services, agent: ModelOwner): ModelSpec {
   const environment = environmentOf(services, agent);
-  return withCredentials(agent, environment, chooseModel(agent, environment, services.policies.values.defaultModel));
+  const { values } = services.policies;
+  return withCredentials(services, agent, chooseModel(agent, environment, values.defaultModel));
 }
 
 /**
@@ -36,17 +37,22 @@ export function fastModelSpec(services: Services, agent: ModelOwner): ModelSpec 
   const usual = own.baseUrl === undefined ? fastModels[own.provider] : undefined;
   const model = named?.model ?? usual;
   if (model === undefined) return own;
-  return withCredentials(agent, environmentOf(services, agent), { provider: named?.provider ?? own.provider, model });
+  return withCredentials(services, agent, { provider: named?.provider ?? own.provider, model });
 }
 
 const environmentOf = ({ options, policies }: Services, agent: ModelOwner) =>
   usableKeys(policies.values, options.environmentKeys, agent.inFirstOrganization);
 
-function withCredentials({ secrets }: ModelOwner, environment: Keys, { provider, model }: Choice): ModelSpec {
+function withCredentials(services: Services, agent: ModelOwner, { provider, model }: Choice): ModelSpec {
+  const { secrets } = agent;
+  const environment = environmentOf(services, agent);
   const keyName = apiKeySecret(provider);
   const baseUrl = secrets.get(baseUrlSecret(provider));
   // The environment's key goes to the environment's address only: an agent's own address must not collect it.
-  if (baseUrl !== undefined) return { provider, model, baseUrl, apiKey: secrets.get(keyName) };
+  if (baseUrl !== undefined) {
+    const { httpAllowedHosts: allowedHosts } = services.policies.values;
+    return { provider, model, baseUrl, apiKey: secrets.get(keyName), allowedHosts };
+  }
   return {
     provider,
     model,

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import { firstHop, type Hop } from "../../../core/egress/request.ts";
+import { EgressError } from "../../../core/egress/target.ts";
+import { resolveBySystem } from "./names.ts";
+import { type Network, sendChecked } from "./send.ts";
+
+type Options = Partial<Network>;
+
+/**
+ * A `fetch` for addresses that came from outside, whose answers are streamed: it connects to public addresses and
+ * `allowedHosts` only, and follows no redirect. Its requests have a text as their body, or none. It rejects with an
+ * `EgressError` for a refused address, and with Node's own error when a connection fails.
+ */
+export function guardedFetch({ resolve = resolveBySystem, ...route }: Options = {}) {
+  return (allowedHosts: readonly string[]): typeof globalThis.fetch =>
+    async (input, init = {}) => {
+      const signal = init.signal ?? new AbortController().signal;
+      const response = await sendChecked(hopOf(String(input), init), allowedHosts, { ...route, resolve }, signal);
+      return toResponse(response);
+    };
+}
+
+/** A prompt with pictures is larger than the requests of tools may be, so the body joins after the check. */
+function hopOf(url: string, { method = "GET", headers, body }: RequestInit): Hop {
+  const { signal } = new AbortController();
+  const limits = { allowedHosts: [], sensitive: true, maxBytes: 0, signal };
+  const hop = firstHop({ url, method, headers: Object.fromEntries(new Headers(headers)), ...limits });
+  return {
+    ...hop,
+    // A compressed stream would keep words back.
+    headers: [...hop.headers, ["Accept-Encoding", "identity"]],
+    body: typeof body === "string" ? new TextEncoder().encode(body) : null,
+  };
+}
+
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);
+
+function toResponse(response: IncomingMessage): Response {
+  const { statusCode: status = 0, headers } = response;
+  const coding = headers["content-encoding"] ?? "identity";
+  if (status < 200 || status > 599 || coding !== "identity") {
+    response.destroy();
+    throw new EgressError(
+      coding === "identity" ? "The answer is no valid HTTP" : `The answer is compressed (${coding}), unasked`,
+    );
+  }
+  if (withoutBody.has(status)) response.resume();
+  const body = withoutBody.has(status) ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array<ArrayBuffer>>);
+  const fields = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  );
+  return new Response(body, { status, headers: fields });
+}
