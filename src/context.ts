@@ -54,6 +54,8 @@ export interface EngineOptions {
   baseUrl: string;
   /** Provider keys and addresses of the environment, by the agent secrets that they stand in for. */
   environmentKeys: ReadonlyMap<string, string>;
+  /** Whether no other process can use the database: the embedded one is locked for one process. */
+  soleProcess: boolean;
   /** Whether plugins may start processes on this machine. */
   allowStdioMcp: boolean;
   /** Whether the database has vectors (db/vectors.ts). */

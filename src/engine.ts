@@ -36,6 +36,7 @@ import { answeringProvider, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
 import { inspectJobs, type JobsReport } from "./jobs/failed.ts";
+import { endLeases } from "./jobs/queue.ts";
 import { createWorker } from "./jobs/worker.ts";
 
 export interface OwnerAccount {
@@ -153,6 +154,7 @@ export function createEngine(services: Services): Engine {
     app,
     async boot({ owner }) {
       for (const { boot } of features) await boot?.();
+      if (services.options.soleProcess) await endLeases(services.database);
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
       return { setupToken };

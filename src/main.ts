@@ -81,6 +81,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
         trustProxy: settings.TRUST_PROXY,
         baseUrl,
         environmentKeys: environmentKeys(environment),
+        soleProcess: settings.DATABASE_URL === undefined,
         allowStdioMcp: settings.ALLOW_STDIO_MCP,
         vectors: storage.vectors,
       },

@@ -38,6 +38,8 @@ interface Options {
   /** Without it, files are in memory, and no bucket can be reached. */
   files?: Files;
   allowStdioMcp?: boolean;
+  /** Whether the engine takes itself for the only process on the database. */
+  soleProcess?: boolean;
   /** Two harnesses with the same one are replicas; absent for one that tells only its own process. */
   notify?: Notify;
   /** Absent for the real sandbox. */
@@ -107,6 +109,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
       baseUrl: "http://localhost:4000",
       environmentKeys: new Map(Object.entries(options.environmentKeys ?? {})),
       allowStdioMcp: options.allowStdioMcp ?? false,
+      soleProcess: options.soleProcess ?? false,
     },
   };
   const engine = createEngine(services);

@@ -36,7 +36,14 @@ export async function describeApi(): Promise<object> {
     scripts: { run: unused },
     policies: new CurrentPolicies(),
     notify: localNotify(log),
-    options: { version, trustProxy: 0, baseUrl: "http://localhost", environmentKeys: new Map(), allowStdioMcp: false },
+    options: {
+      version,
+      trustProxy: 0,
+      baseUrl: "http://localhost",
+      environmentKeys: new Map(),
+      soleProcess: false,
+      allowStdioMcp: false,
+    },
   });
   return engine.document();
 }

@@ -23,10 +23,13 @@ export function unlessOvertaken<T>(work: () => Promise<T>): Promise<T> {
   return repeat(work, (error) => [deadlock, duplicate].includes(sqlState(error) ?? ""));
 }
 
-/** Repeats a statement after a deadlock or while the database is away, with pauses of 0.5 to 4 seconds. */
-export function patiently<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+/**
+ * Repeats a statement after a deadlock or while the database is away, with pauses of 0.5 to 4 seconds: up to four times,
+ * and on while `mayWait` says so.
+ */
+export function patiently<T>(clock: Clock, work: () => Promise<T>, mayWait = () => false): Promise<T> {
   const mayPass = (error: unknown) => isAway(error) || sqlState(error) === deadlock;
-  return repeat(work, mayPass, (attempt) => pause(clock, 250 * 2 ** attempt));
+  return repeat(work, mayPass, { mayWait, rest: (attempt) => pause(clock, Math.min(4000, 250 * 2 ** attempt)) });
 }
 
 const isAway = (error: unknown) => error instanceof EngineError && error.code === "unavailable";
@@ -34,13 +37,13 @@ const isAway = (error: unknown) => error instanceof EngineError && error.code ==
 async function repeat<T>(
   work: () => Promise<T>,
   mayPass: (error: unknown) => boolean,
-  rest?: (attempt: number) => Promise<void>,
+  { mayWait, rest }: { mayWait?(): boolean; rest?(attempt: number): Promise<void> } = {},
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
-      if (attempt === mostAttempts || !mayPass(error)) throw error;
+      if (!mayPass(error) || (attempt >= mostAttempts && !mayWait?.())) throw error;
       await rest?.(attempt);
     }
   }

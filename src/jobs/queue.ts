@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, isNotNull, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { type Database, sqlState } from "../db/client.ts";
 import { assign, fields } from "../db/fragments.ts";
@@ -30,6 +30,14 @@ export async function renew(database: Database, held: readonly Held[], now: numb
     until: new Date(now + leaseMs),
   });
   return new Set(rows.map(({ lock, id }) => lock + id));
+}
+
+/** Ends the leases of all jobs at once, where it is certain that the processes which ran them are gone. */
+export async function endLeases({ db }: Database): Promise<void> {
+  await db
+    .update(jobs)
+    .set({ lockedUntil: new Date(0) })
+    .where(isNotNull(jobs.lockedUntil));
 }
 
 /** Deletes a job that is done. Answers false when it was no longer the caller's, as do `retry`, `release` and `giveUp`. */

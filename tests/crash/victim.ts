@@ -77,6 +77,7 @@ const services: Services = {
     trustProxy: 1,
     baseUrl: "http://localhost:4000",
     environmentKeys: new Map(),
+    soleProcess: false,
     allowStdioMcp: false,
   },
 };

@@ -114,6 +114,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
         trustProxy: 0,
         baseUrl: "http://localhost",
         environmentKeys: new Map(),
+        soleProcess: false,
         allowStdioMcp: false,
       },
     });

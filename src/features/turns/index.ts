@@ -37,8 +37,7 @@ export { decide } from "./approvals/decide.ts";
 /** Tells a caller how a turn ended. */
 export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";
-/** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
-export { findRepeat, type StoredReply } from "./place/idempotency.ts";
+export type { StoredReply } from "./place/idempotency.ts";
 export type { Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
 
@@ -47,7 +46,7 @@ interface Options extends TurnsOptions {
   toolSources: () => readonly ToolSource[];
 }
 
-export interface Turns extends Pick<RunningTurns, "takeTurn"> {
+export interface Turns extends Pick<RunningTurns, "takeTurn" | "inOrder" | "findRepeat"> {
   agents: Agents;
   streams: OpenStreams;
   /** Completes a prompt with the fast model of an agent, for background work. */
@@ -72,6 +71,8 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
     agents,
     streams,
     takeTurn: turns.takeTurn,
+    inOrder: turns.inOrder,
+    findRepeat: turns.findRepeat,
     complete: createComplete(services, agents),
     embedderOf: async (slug) => embedderFor(services, (await agents.admitNow(slug, by)).agent),
     continueDecided: continueTurns,
@@ -86,6 +87,7 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
           await continueTurns(null);
         },
       },
+      boot: turns.closeFormer,
       stop: turns.stop,
     },
   };

@@ -8,11 +8,13 @@ import { run } from "../../turn/run.ts";
 import type { Grant } from "./access/admit.ts";
 import { type Begun, begin } from "./begin.ts";
 import { finish } from "./end/finish.ts";
-import { closeLost, renew } from "./place/leases.ts";
+import { Arrivals } from "./place/arrivals.ts";
+import { findRepeat } from "./place/idempotency.ts";
+import { Leases } from "./place/leases.ts";
 import { type Taken, takePlace } from "./place/take.ts";
 import { WaitingTurns } from "./place/waiting.ts";
 import { hooksAt } from "./prepare.ts";
-import type { TurnRequest } from "./request.ts";
+import type { Idempotency, TurnRequest } from "./request.ts";
 
 export interface Turn extends Relay {
   readonly id: string;
@@ -29,19 +31,26 @@ export type RunningTurns = ReturnType<typeof createRunningTurns>;
 /** Runs the turns of this process: takes them, renews their leases, lets them wait, and ends them at a stop. */
 export function createRunningTurns(services: Services, { observers, onWork }: TurnsOptions) {
   const { database, clock, log, notify } = services;
-  const owner = newId();
+  const leases = new Leases(services);
+  const arrivals = new Arrivals();
   const running = new Map<string, Relay>();
-  const waitingTurns = new WaitingTurns(services, owner);
+  const waitingTurns = new WaitingTurns(services, leases);
   /** Turns that wait for OPEN: they are not in `running` yet, and `stop` has to wait for them too. */
   const opening = new Set<Promise<Turn>>();
   let stopping = false;
+  /** Whether a stop waits for its last turns. */
+  let gaveUp = false;
 
   notify.listen("turn-stopped", (id) => running.get(id)?.abort("stop"));
 
   const startTurn = async (grant: Grant, request: TurnRequest, listener?: TurnListener): Promise<Turn> => {
     if (stopping) throw stoppingError();
     const turnId = newId();
-    const taken = await takePlace(services, { turnId, owner, grant, request });
+    const release = leases.hold(turnId);
+    const taken = await takePlace(services, { turnId, leases, grant, request }).catch((error: unknown) => {
+      release();
+      throw error;
+    });
     const { place } = taken;
     const { conversation, transcript } = place;
     const buffered = isBuffered(hooksAt(grant.agent, request.origin));
@@ -63,7 +72,10 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
       record: async (outcome) => {
         let others = true;
         try {
-          const finished = await finish(services, { turnId, owner, request, taken, begun, outcome });
+          const finished = await finish(services, {
+            ...{ turnId, owner: leases.owner, request, taken, begun, outcome },
+            mayWait: () => !gaveUp,
+          });
           others = finished.othersWait;
           if (finished.workAt !== null) onWork(finished.workAt);
           audience.ended({ outcome: finished.outcome, replyKept: finished.replyKept });
@@ -73,6 +85,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
           throw error;
         } finally {
           running.delete(turnId);
+          release();
           if (others && conversation) notify.publish("conversation-freed", conversation.id);
         }
       },
@@ -97,11 +110,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
   const renewLeases = async () => {
     // Turns begin and end during the statement: only the turns in `asked` can have lost their lease.
     const asked = [...running];
-    const held = await renew(
-      database,
-      owner,
-      asked.map(([id]) => id),
-    );
+    const held = await leases.renew(asked.map(([id]) => id));
     for (const [id, turn] of asked) {
       const lease = held.get(id);
       if (!lease) turn.abort("lease-lost");
@@ -111,8 +120,15 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
 
   /** Closes the turns of dead processes, which frees their conversations. */
   const closeDead = async () => {
-    const lost = await closeLost(database);
-    if (lost > 0) log.warn({ lost }, "Closed turns whose process is gone");
+    const lost = await leases.closeLost();
+    if (lost > 0) log.warn({ lost }, "Closed turns whose leases ran out: their processes are gone or out of touch");
+  };
+
+  /** Closes what processes before this one left open, where no other process can be there. */
+  const closeFormer = async () => {
+    if (!services.options.soleProcess) return;
+    const lost = await leases.closeFormer();
+    if (lost > 0) log.warn({ lost }, "Closed turns of the process before this one, which ended without a stop");
   };
 
   const stop = async (graceMs: number) => {
@@ -122,12 +138,23 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     const cancel = clock.after(graceMs, grace.resolve);
     await Promise.race([ended(), graceMs === 0 ? undefined : grace.promise]);
     cancel();
+    gaveUp = true;
     for (const turn of running.values()) turn.abort("shutdown");
     await Promise.allSettled([...opening]);
     await ended();
   };
 
-  return { takeTurn, renewLeases, closeDead, stop };
+  return {
+    takeTurn,
+    /** Does `work`, which finds or takes a turn of a conversation, in the order in which the calls of it came here. */
+    inOrder: <T>(ref: string, work: () => Promise<T>) => arrivals.inOrder(ref, work),
+    /** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
+    findRepeat: (ref: string, idempotency: Idempotency) => findRepeat({ database, leases }, ref, idempotency),
+    renewLeases,
+    closeDead,
+    closeFormer,
+    stop,
+  };
 }
 
 /** The description of a turn for observers, without its functions. */

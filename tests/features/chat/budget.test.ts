@@ -1,6 +1,8 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { CurrentPolicies } from "../../../src/core/policies.ts";
 import { agents, budgetPeriods, conversations, turns } from "../../../src/db/schema.ts";
+import { createEngine } from "../../../src/engine.ts";
 import {
   finish,
   gate,
@@ -12,12 +14,14 @@ import {
   toolCall,
 } from "../../scripted-model.ts";
 import { ownTurns } from "../../turns.ts";
-import { chatHarness, eventually, readEvents } from "./chat.ts";
+import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts";
 
 const spent = "The agent's monthly token budget is used up";
 /** The test clock begins in January 2026. */
 const [month, january] = ["2026-01-01", "2026-01-15"];
 const secondsOfJanuary = 31 * 24 * 60 * 60;
+
+const anotherProcess = ({ services }: ChatHarness) => createEngine({ ...services, policies: new CurrentPolicies() });
 
 /** A reply with the given token counts. */
 const taking = (input: number, output: number): ScriptStep => ({
@@ -241,7 +245,7 @@ describe("what a turn took is settled", () => {
     const reserved = turn?.reserved ?? 0;
     expect(reserved).toBeGreaterThan(100);
     await h.db.update(turns).set({ leaseUntil: new Date(0) });
-    await h.engine.tick();
+    await anotherProcess(h).tick();
     expect(await h.periods()).toEqual([{ month, used: reserved, reserved: 0 }]);
     // A living process whose turn was closed as dead adds no tokens.
     await h.engine.renewLeases();
@@ -256,7 +260,16 @@ describe("what a turn took is settled", () => {
     await h.model.called(1);
     const reserved = (await h.turnsOf())[0]?.reserved ?? 0;
     await h.db.update(turns).set({ leaseUntil: new Date(0) });
-    await h.say("a");
+    const next = await anotherProcess(h).app.request(
+      `/api/instances/${h.agent.slug}/chat/stream`,
+      {
+        method: "POST",
+        headers: { Authorization: `Bearer ${h.agent.key}`, "Content-Type": "application/json" },
+        body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }], chat_id: "a" }),
+      },
+      { remoteAddress: "192.0.2.2" },
+    );
+    await readEvents(next);
     expect(await h.periods()).toEqual([{ month, used: reserved + 20, reserved: 0 }]);
   });
 });

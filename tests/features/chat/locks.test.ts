@@ -1,6 +1,8 @@
 import { sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { CurrentPolicies } from "../../../src/core/policies.ts";
 import { budgetPeriods, toolCalls, turns } from "../../../src/db/schema.ts";
+import { createEngine } from "../../../src/engine.ts";
 import { reserve } from "../../../src/features/turns/budget/budget.ts";
 import { dialect } from "../../database.ts";
 import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
@@ -61,7 +63,7 @@ describe.runIf(dialect === "postgres")("rows are locked in one order", () => {
     await db.update(turns).set({ leaseUntil: sql`now() - interval '1 s'` });
     await whileLocked(
       h,
-      () => h.engine.tick(),
+      () => createEngine({ ...h.services, policies: new CurrentPolicies() }).tick(),
       async () => expect(await db.select().from(budgetPeriods).for("update", { skipLocked: true })).toEqual([]),
     );
     held.open();

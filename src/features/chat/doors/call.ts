@@ -6,14 +6,7 @@ import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 import { originOfForeignPage } from "../../../http/origin.ts";
 import type { Origin } from "../../../turn/types.ts";
-import {
-  type Caller,
-  findRepeat,
-  type Grant,
-  type Idempotency,
-  type StoredReply,
-  type TurnRequest,
-} from "../../turns/index.ts";
+import type { Caller, Grant, Idempotency, StoredReply, TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { type ChatInput, readInput } from "./input.ts";
 import type { ChatRequest } from "./schema.ts";
@@ -88,12 +81,12 @@ export function turnOf(
  * without a key. Throws the 422 and 409 of a key that is taken, and `AgentChanged`.
  */
 export async function findAnswered(
-  { services, turns }: Chat,
+  { turns }: Chat,
   { agent }: Grant,
   { ref, idempotency }: AskedTurn,
 ): Promise<StoredReply | null> {
   if (!idempotency) return null;
-  const found = findRepeat(services.database, ref, idempotency);
+  const found = turns.findRepeat(ref, idempotency);
   const isFirst = await found.then(
     (reply) => reply === null,
     () => false,

@@ -111,20 +111,21 @@ async function answer(admitted: Admitted): Promise<Response> {
   const { services, turns } = chat;
   const callContext = projectContext(call, grant);
   const asked = { ...webTurn(c, grant, call, "completions"), callContext };
-  const repeat = await findAnswered(chat, grant, asked);
   const { stream, stream_options: options } = call.request;
   const head = { id: `chatcmpl-${randomHex(24)}`, created: seconds(services), agent: grant.agent };
   const encode = chunkEncoder(head, options?.include_usage === true);
   const seat = turns.streams.enter(clientKey(c.var.ip), grant);
   try {
-    if (repeat) {
-      await throttle.count();
-      return repeatReply(admitted, { head, encode, seat }, repeat);
-    }
-    // A call that the throttle refuses must not write its context, so it is counted before.
-    if (callContext) await throttle.count();
     const chunks = stream === true ? relayChunks(encode) : null;
-    const turn = await turns.takeTurn(grant, { ...asked, throttle: throttle.handOver() }, chunks?.listener);
+    const { repeat, turn } = await turns.inOrder(asked.ref, async () => {
+      const repeat = await findAnswered(chat, grant, asked);
+      // A call that the throttle refuses must not write its context, so it is counted before.
+      if (repeat || callContext) await throttle.count();
+      if (repeat) return { repeat, turn: null };
+      const throttled = { ...asked, throttle: throttle.handOver() };
+      return { repeat, turn: await turns.takeTurn(grant, throttled, chunks?.listener) };
+    });
+    if (repeat) return repeatReply(admitted, { head, encode, seat }, repeat);
     const reply = { ...admitted, head, encode, seat, turn };
     return await (chunks ? streamReply(reply, chunks) : wholeReply(reply));
   } catch (refusal) {

@@ -62,10 +62,12 @@ async function openStream(
 ): Promise<Response> {
   const { turns, replays } = chat;
   const callContext = projectContext(call, grant);
-  const repeat = await findAnswered(chat, grant, asked);
-  if (repeat) return repeatedStream(stream, asked.ref, repeat);
-  const turn = await turns.takeTurn(grant, { ...asked, callContext, throttle: null });
-  const replay = replays.get(turn.id);
+  const placed = await turns.inOrder(asked.ref, async () => {
+    const repeat = await findAnswered(chat, grant, asked);
+    return { repeat, turn: repeat ? null : await turns.takeTurn(grant, { ...asked, callContext, throttle: null }) };
+  });
+  if (placed.repeat) return repeatedStream(stream, asked.ref, placed.repeat);
+  const replay = replays.get(placed.turn?.id ?? "");
   if (!replay) throw new Error("The events of a turn are not replayed");
   return followReplay(replay, 0, stream, stream.seat);
 }

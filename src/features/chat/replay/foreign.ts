@@ -113,7 +113,8 @@ export class ForeignTurns {
 
 export const aheadOfTurn = "Last-Event-ID is ahead of the turn";
 
-const ownerGone = "The server that ran this turn is gone";
+const ownerGone =
+  "The server that ran this turn is gone or can't be reached: resume, or read the conversation's messages";
 
 /** The events of a row behind event `after`. */
 function behind({ first, events }: Page["chunks"][number], after: number): string[] {

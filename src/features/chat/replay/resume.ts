@@ -227,7 +227,7 @@ function followElsewhere(
     .catch((err: unknown) => {
       if (left.signal.aborted) return;
       services.log.error({ turnId: turn.id, err }, "A turn of another replica could not be followed");
-      refuse("Internal server error");
+      refuse(err instanceof EngineError && err.code === "unavailable" ? err.message : "Internal server error");
     })
     .finally(sink.close);
   return response;

@@ -1,7 +1,9 @@
+import { eq } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { channels } from "../../../core/channels.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { patiently } from "../../../db/retry.ts";
+import { turns } from "../../../db/schema.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { descriptionOf } from "../../conversations/index.ts";
 import { extractionOf } from "../../memories/index.ts";
@@ -21,7 +23,12 @@ interface Ended {
   /** Null: the turn never ran. */
   begun: Begun | null;
   outcome: TurnOutcome;
+  /** Whether the turn may wait for a database that is away. */
+  mayWait(): boolean;
 }
+
+/** How long a turn that ended waits for a database that is away, in milliseconds. */
+const outageMs = 120_000;
 
 /** Background work rests, since the next messages may belong to it; a title is wanted soon. In milliseconds. */
 const [restMs, titleMs] = [30_000, 2_000];
@@ -61,9 +68,10 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       continued: continued?.suspended ?? null,
       alongside: request.alongside?.(outcome) ?? null,
     };
-    // The caller has the text already. The lease is renewed meanwhile.
-    const recorded = await patiently(clock, () => record(services.database, recording));
-    if (!recorded) throw new EngineError("unavailable", "The turn was taken over and could not be recorded");
+    // The caller has the text already. The lease is renewed meanwhile, or as soon as the database is back.
+    const mayWait = () => ended.mayWait() && clock.now() < now + outageMs;
+    const recorded = await patiently(clock, () => record(services.database, recording), mayWait);
+    if (!recorded) throw new EngineError("unavailable", await whyClosed(services, turnId));
     const { wasSuperseded, ...known } = recorded;
     if (wasSuperseded) return { ...known, outcome: superseded(outcome), workAt: null };
     const workAt = work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime()));
@@ -72,6 +80,14 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
     log.error({ turnId, requestId, err }, "A turn could not be recorded");
     throw err;
   }
+}
+
+/** Says in words why a turn that this process ran was not its own any more. */
+async function whyClosed({ database }: Services, turnId: string): Promise<string> {
+  const [turn] = await database.db.select({ status: turns.status }).from(turns).where(eq(turns.id, turnId));
+  return turn
+    ? "The server was out of touch with its database for so long that the turn was closed: nothing of it is stored"
+    : "The agent was deleted while the turn ran: nothing of it is stored";
 }
 
 /** There is nothing to learn from a model that only repeats, nor from a turn that did not end well. */

@@ -1,11 +1,11 @@
 import { eq, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
-import type { Database } from "../../../db/client.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
 import { conversations, messages, toolCalls, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Idempotency } from "../request.ts";
-import { closeLost, isDead } from "./leases.ts";
+import { isOverdue, type Leases } from "./leases.ts";
 
 // `Idempotency-Key` (decisions §5): a turn carries the key of its request until it fails, is aborted or is a day old.
 
@@ -28,7 +28,7 @@ const repeatStatement = statement({ ref: "text", key: "text" }, ({ ref, key }) =
     turnId: turns.id,
     status: turns.status,
     digest: turns.requestDigest,
-    dead: isDead,
+    overdue: isOverdue,
     old: sql<boolean>`${turns.createdAt} < now() - interval '24 hours'`,
     content: sql<string>`coalesce(${messages.content}, '')`,
     metadata: sql<Record<string, unknown>>`coalesce(${messages.metadata}, '{}')`,
@@ -48,17 +48,15 @@ const repeatStatement = statement({ ref: "text", key: "text" }, ({ ref, key }) =
  * for a request with another body, and 409 while the earlier request runs.
  */
 export async function findRepeat(
-  database: Database,
+  needs: Pick<Services, "database"> & { leases: Leases },
   ref: string,
   { key, digest: body }: Idempotency,
 ): Promise<StoredReply | null> {
+  const { database, leases } = needs;
   const [row] = await repeatStatement.run(database, { ref, key });
   if (!row) return null;
-  if (row.dead) {
-    await closeLost(database);
-    return findRepeat(database, ref, { key, digest: body });
-  }
-  const { status, digest: known, dead, old, ...reply } = row;
+  if (row.overdue && (await leases.closeLost()) > 0) return findRepeat(needs, ref, { key, digest: body });
+  const { status, digest: known, overdue: _, old, ...reply } = row;
   const open = status === "queued" || status === "running";
   if (old && !open) {
     await database.db.update(turns).set({ idempotencyKey: null }).where(eq(turns.id, row.turnId));

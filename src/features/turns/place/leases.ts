@@ -1,6 +1,8 @@
 import { sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { EngineError } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import type { Clock } from "../../../core/ports.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, fields, type RowOf } from "../../../db/fragments.ts";
 import { conversations, isOpen, turns } from "../../../db/schema.ts";
@@ -12,37 +14,111 @@ const leaseSeconds = 30;
 /** The end of a lease that begins or is renewed now. */
 export const leaseUntil = sql`now() + ${leaseSeconds} * interval '1 second'`;
 
-/**
- * Lets a waiting turn run when no earlier one of its conversation is alive; the same statement closes earlier turns
- * whose process died. Answers false while it has to wait on, and throws when the turn is no longer this owner's.
- */
-export async function promote(database: Database, turnId: string, owner: string): Promise<boolean> {
-  const [row] = await promoteStatement.run(database, { turnId, owner });
-  if (!row?.mine) throw new EngineError("unavailable", "The turn was interrupted");
-  return row.promoted;
+/** A renewal that takes longer than this, in milliseconds, counts as an outage of the database, as one that fails does. */
+const slowRenewalMs = 10_000;
+
+/** The leases of this process's turns, and what the process may say of turns whose leases ran out. */
+export class Leases {
+  /** This process, as the owner of turns. */
+  readonly owner = newId();
+  readonly #database: Database;
+  readonly #clock: Clock;
+  /** The turns that live in this process. However old their leases are, it never closes them. */
+  readonly #living = new Set<string>();
+  /** Since when a renewal is under way; null for none. */
+  #renewingSince: number | null = null;
+  /** From when on this process may close turns of others. */
+  #judgesFrom = Number.NEGATIVE_INFINITY;
+
+  constructor({ database, clock }: { database: Database; clock: Clock }) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Notes that a turn lives in this process, until the returned function is called. */
+  hold(turnId: string): () => void {
+    this.#living.add(turnId);
+    return () => this.#living.delete(turnId);
+  }
+
+  /**
+   * Renews the leases of these turns. Answers the turns that the process still holds, and which of them are to stop. An
+   * outage of the database kept other processes from renewing theirs as well, so after one each gets a whole lease's
+   * time to do so before this process closes its turns.
+   */
+  async renew(turnIds: readonly string[]) {
+    const began = this.#clock.now();
+    this.#renewingSince = began;
+    try {
+      const rows = await renewStatement.run(this.#database, { owner: this.owner, turnIds });
+      const now = this.#clock.now();
+      const wasAway = this.#judgesFrom === Number.POSITIVE_INFINITY || now - began > slowRenewalMs;
+      if (wasAway) this.#judgesFrom = now + leaseSeconds * 1000;
+      return new Map(rows.map(({ id, stopRequested }) => [id, { stopRequested }]));
+    } catch (error) {
+      this.#judgesFrom = Number.POSITIVE_INFINITY;
+      throw error;
+    } finally {
+      this.#renewingSince = null;
+    }
+  }
+
+  /**
+   * Lets a waiting turn run when no earlier one of its conversation is alive; the same statement closes earlier turns
+   * whose process died. Answers false while it has to wait on, and throws when the turn is no longer this process's.
+   */
+  async promote(turnId: string): Promise<boolean> {
+    const [row] = await promoteStatement.run(this.#database, { turnId, owner: this.owner, judges: this.#judges() });
+    if (!row?.mine) throw new EngineError("unavailable", "The turn was closed before it began: send the message again");
+    return row.promoted;
+  }
+
+  /** Closes the turns of dead processes, so that their conversations are free again. Answers how many. */
+  closeLost(): Promise<number> {
+    return this.#close({ judges: this.#judges(), everyone: false });
+  }
+
+  /** Closes the open turns of all other processes, where it is certain that they are gone. Answers how many. */
+  closeFormer(): Promise<number> {
+    return this.#close({ judges: true, everyone: true });
+  }
+
+  async #close(which: { judges: boolean; everyone: boolean }): Promise<number> {
+    const [row] = await closeStatement.run(this.#database, { ...which, living: [...this.#living] });
+    return row?.lost ?? 0;
+  }
+
+  #judges(): boolean {
+    const now = this.#clock.now();
+    const hangs = this.#renewingSince !== null && now - this.#renewingSince > slowRenewalMs;
+    return !hangs && now >= this.#judgesFrom;
+  }
 }
 
 const dead = alias(turns, "dead");
-/** Whether the process of an open turn died. */
-export const isDead = sql<boolean>`${isOpen(turns)} and ${turns.leaseUntil} < now()`;
+/** Whether the lease of an open turn ran out: its process is gone, or out of touch with the database. */
+export const isOverdue = sql<boolean>`${isOpen(turns)} and ${turns.leaseUntil} < now()`;
 const closed = assign(turns, { status: "lost", finishedAt: sql`now()`, idempotencyKey: null });
 
-const promoteStatement = statement({ turnId: "uuid", owner: "uuid" }, ({ turnId, owner }) => {
-  const [mine, earlier] = [alias(turns, "mine"), alias(turns, "earlier")];
-  const openTurns = sql`${conversations.openTurns} - (select count(*)::int from ${dead})`;
-  // Judged by the turns that were really closed: a lease that is renewed at this moment looks expired in this snapshot.
-  const isNext = sql`not exists (
+const promoteStatement = statement(
+  { turnId: "uuid", owner: "uuid", judges: "boolean" },
+  ({ turnId, owner, judges }) => {
+    const [mine, earlier] = [alias(turns, "mine"), alias(turns, "earlier")];
+    const openTurns = sql`${conversations.openTurns} - (select count(*)::int from ${dead})`;
+    // Judged by the turns that were really closed: a lease that is renewed at this moment looks expired in this snapshot.
+    const isNext = sql`not exists (
     select 1 from ${turns} ${earlier}
     where ${earlier.conversationId} = ${mine.conversationId} and ${earlier.ticket} < ${mine.ticket}
       and ${isOpen(earlier)} and ${earlier.id} not in (select ${dead.id} from ${dead})
   )`;
-  return sql<{ mine: boolean; promoted: boolean }>`
+    return sql<{ mine: boolean; promoted: boolean }>`
     with ${mine} as (
       select ${turns.id}, ${turns.conversationId}, ${turns.ticket} from ${turns}
       where ${turns.id} = ${turnId} and ${turns.owner} = ${owner} and ${turns.status} = 'queued'
     ), ${dead} as (
       update ${turns} set ${closed} from ${mine}
-      where ${turns.conversationId} = ${mine.conversationId} and ${turns.ticket} < ${mine.ticket} and ${isDead}
+      where ${turns.conversationId} = ${mine.conversationId} and ${turns.ticket} < ${mine.ticket} and ${isOverdue}
+        and ${judges} and ${turns.owner} <> ${owner}
       returning ${turns.id}, ${turns.agentId}, ${turns.budgetMonth}, ${turns.reserved}
     ), settled as (
       ${settleTokens(dead, dead.reserved)}
@@ -55,13 +131,8 @@ const promoteStatement = statement({ turnId: "uuid", owner: "uuid" }, ({ turnId,
       returning 1
     )
     select exists (select 1 from ${mine}) as mine, exists (select 1 from promoted) as promoted`;
-});
-
-/** Renews the leases of this process's open turns. Answers the turns that the process still holds, and which are to stop. */
-export async function renew(database: Database, owner: string, turnIds: readonly string[]) {
-  const rows = await renewStatement.run(database, { owner, turnIds });
-  return new Map(rows.map(({ id, stopRequested }) => [id, { stopRequested }]));
-}
+  },
+);
 
 const renewStatement = statement({ owner: "uuid", turnIds: "uuid[]" }, ({ owner, turnIds }) => {
   const held = alias(turns, "held");
@@ -76,18 +147,15 @@ const renewStatement = statement({ owner: "uuid", turnIds: "uuid[]" }, ({ owner,
     update ${turns} set ${assign(turns, { leaseUntil })} from ${held} where ${turns.id} = ${held.id} returning ${row}`;
 });
 
-/** Closes the turns of dead processes, so that their conversations are free again. Answers how many. */
-export async function closeLost(database: Database): Promise<number> {
-  const [row] = await closeStatement.run(database, {});
-  return row?.lost ?? 0;
-}
+const closeTypes = { living: "uuid[]", judges: "boolean", everyone: "boolean" } as const;
 
-const closeStatement = statement({}, () => {
+const closeStatement = statement(closeTypes, ({ living, judges, everyone }) => {
   const counted = alias(turns, "counted");
   const openTurns = sql`${conversations.openTurns} - counted.turns`;
   return sql<{ lost: number }>`
     with ${dead} as (
-      update ${turns} set ${closed} where ${isDead}
+      update ${turns} set ${closed}
+      where ${isOpen(turns)} and (${everyone} or ${turns.leaseUntil} < now()) and ${judges} and ${turns.id} <> all(${living})
       returning ${turns.conversationId}, ${turns.agentId}, ${turns.budgetMonth}, ${turns.reserved}
     ), settled as (
       ${settleTokens(dead, dead.reserved)}

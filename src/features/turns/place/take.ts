@@ -12,7 +12,7 @@ import { budgetSpent, type Reservation, settle } from "../budget/budget.ts";
 import { firstReservation, type PromptRoom, promptRoom } from "../budget/estimate.ts";
 import type { TurnRequest } from "../request.ts";
 import { stillRunning } from "./idempotency.ts";
-import { closeLost } from "./leases.ts";
+import type { Leases } from "./leases.ts";
 import { type Opened, type Opening, open } from "./open.ts";
 import { waitingLimit } from "./open-statement.ts";
 import { withContext } from "./state.ts";
@@ -28,7 +28,7 @@ export interface Taken {
 
 interface Wanted {
   turnId: string;
-  owner: string;
+  leases: Leases;
   grant: Grant;
   request: TurnRequest;
 }
@@ -48,7 +48,7 @@ export async function takePlace(services: Services, wanted: Wanted): Promise<Tak
   return withContext(services.database, place, callContext, () => openPlace(services, wanted));
 }
 
-async function openPlace(services: Services, { turnId, owner, grant, request }: Wanted): Promise<Taken> {
+async function openPlace(services: Services, { turnId, leases, grant, request }: Wanted): Promise<Taken> {
   const { database, clock } = services;
   const { input, origin, ref, stored, parentId = null, door, requestId, throttle } = request;
   const { channel, channelId, source, subject } = origin;
@@ -58,7 +58,7 @@ async function openPlace(services: Services, { turnId, owner, grant, request }: 
   const reservation = firstReservation(grant.agent, room, input, clock.now());
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const opened = await openAgain(database, {
-      ...{ turnId, owner, door, requestId, fingerprint, source, subject, room, reservation },
+      ...{ turnId, owner: leases.owner, door, requestId, fingerprint, source, subject, room, reservation },
       agentId: row.id,
       agentRevision: row.revision,
       provider: spec.provider,
@@ -78,7 +78,7 @@ async function openPlace(services: Services, { turnId, owner, grant, request }: 
       await settle(database, { ...reservation, tokens: opened.held, agentId: row.id, used: 0 });
     }
     // A crowd of dead turns must not keep the living out.
-    if ((await closeLost(database)) === 0) break;
+    if ((await leases.closeLost()) === 0) break;
   }
   throw lineFull();
 }

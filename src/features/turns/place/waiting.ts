@@ -1,32 +1,32 @@
 import type { Services } from "../../../context.ts";
 import { pause } from "../../../core/pause.ts";
-import { promote } from "./leases.ts";
+import type { Leases } from "./leases.ts";
 
 /** How often a waiting turn looks by itself, since a notice of another process may be lost. */
 const pollMs = 250;
 
-type Needs = Pick<Services, "database" | "clock" | "notify">;
+type Needs = Pick<Services, "clock" | "notify">;
 
 /** The turns of this process that wait for earlier ones of their conversations, by ticket. */
 export class WaitingTurns {
   readonly #services: Needs;
-  readonly #owner: string;
+  readonly #leases: Leases;
   readonly #conversations = new Map<string, Map<number, () => void>>();
 
-  constructor(services: Needs, owner: string) {
+  constructor(services: Needs, leases: Leases) {
     this.#services = services;
-    this.#owner = owner;
+    this.#leases = leases;
     services.notify.listen("conversation-freed", (conversationId) => this.#wake(conversationId));
   }
 
   /** Resolves when the turn runs. Rejects with the signal's reason, and when the turn is no longer this process's. */
   async wait(turnId: string, { id, ticket }: { id: string; ticket: number }, signal: AbortSignal): Promise<void> {
-    const { database, clock } = this.#services;
+    const { clock } = this.#services;
     for (;;) {
       // Before looking: a turn that ends between the look and the wait wakes this one all the same.
       const { woken, leave } = this.#join(id, ticket);
       try {
-        if (await promote(database, turnId, this.#owner)) return signal.throwIfAborted();
+        if (await this.#leases.promote(turnId)) return signal.throwIfAborted();
         await Promise.race([woken, pause(clock, pollMs, signal)]);
       } finally {
         leave();

@@ -1,0 +1,158 @@
+import { eq, sql } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { EngineError } from "../../../src/core/errors.ts";
+import { CurrentPolicies } from "../../../src/core/policies.ts";
+import { jobs, turns } from "../../../src/db/schema.ts";
+import { createEngine } from "../../../src/engine.ts";
+import { plainText } from "../../plain-text.ts";
+import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
+import { chatHarness, eventually, readEvents, readUntil } from "../chat/chat.ts";
+
+/** A turn that has said some of its reply and holds there. */
+async function heldTurn(options: Parameters<typeof chatHarness>[2] = {}) {
+  const held = gate();
+  const model = scriptedModel(() => ({ parts: [...text("some"), held.promise, ...text(" more"), finish()] }));
+  const h = await chatHarness(model, {}, options);
+  const answer = h.complete("q", { chat_id: "c" });
+  await model.called(1);
+  const { db } = h.services.database;
+  /** What an outage of the database does to every lease. */
+  const outlast = () => db.update(turns).set({ leaseUntil: sql`now() - interval '1 second'` as never });
+  const statusOf = async () => (await h.stored()).turns[0]?.status;
+  return { h, held, model, answer, outlast, statusOf };
+}
+
+/** Makes statements that hold `words` fail, as while the database is away, until the returned function is called. */
+function takeAway({ services: { database } }: Awaited<ReturnType<typeof chatHarness>>, words: string) {
+  const { query } = database;
+  database.query = async (statement, parameters) => {
+    if (plainText(statement).includes(words)) throw new EngineError("unavailable", "The database is unavailable");
+    return (await query(statement, parameters)) as never;
+  };
+  return () => {
+    database.query = query;
+  };
+}
+
+test("upkeep that runs before the renewal closes no turn that lives in this process", async () => {
+  const { h, held, answer, outlast } = await heldTurn();
+  await outlast();
+  await h.engine.tick();
+  await h.engine.renewLeases();
+  held.open();
+  expect(await (await answer).json()).toMatchObject({ choices: [{ message: { content: "some more" } }] });
+  expect((await h.stored()).messages.map(({ content }) => content)).toEqual(["q", "some more"]);
+});
+
+test("nor does the next turn of its conversation, a repeat of its request, or a full line", async () => {
+  const { h, held, answer, outlast, statusOf } = await heldTurn();
+  const headers = { "Idempotency-Key": "one" };
+  const first = h.complete("again", { chat_id: "c" }, { headers });
+  await eventually(async () => (await h.stored()).turns.length === 2);
+  await outlast();
+  expect((await h.complete("again", { chat_id: "c" }, { headers })).status).toBe(409);
+  const rest = Array.from({ length: 15 }, () => h.complete("q", { chat_id: "c" }));
+  await eventually(async () => (await h.stored()).turns.length === 17);
+  await outlast();
+  expect((await h.complete("q", { chat_id: "c" })).status).toBe(429);
+  await h.clock.advance(500);
+  expect(await statusOf()).toBe("running");
+  held.open();
+  for (const one of await Promise.all([answer, first, ...rest])) expect(one.status).toBe(200);
+  expect((await h.stored()).turns.map(({ status }) => status)).toEqual(Array.from({ length: 17 }, () => "done"));
+});
+
+test("after an outage another process leaves a whole lease's time for the renewals of the others", async () => {
+  const { h, held, answer, outlast, statusOf } = await heldTurn();
+  const other = createEngine({ ...h.services, policies: new CurrentPolicies() });
+  const back = takeAway(h, "set lease_until");
+  await expect(other.renewLeases()).rejects.toMatchObject({ code: "unavailable" });
+  await outlast();
+  await other.tick();
+  back();
+  await other.renewLeases();
+  await other.tick();
+  await h.clock.advance(29_000);
+  await other.tick();
+  expect(await statusOf()).toBe("running");
+  await h.clock.advance(1_000);
+  await other.tick();
+  expect(await statusOf()).toBe("lost");
+  held.open();
+  expect((await answer).status).toBe(503);
+});
+
+test("a turn that ends during an outage of a minute is stored when the database is back", async () => {
+  const { h, held, answer, outlast } = await heldTurn();
+  const back = takeAway(h, "completion_tokens");
+  held.open();
+  for (let second = 0; second < 60; second += 1) await h.clock.advance(1_000);
+  expect((await h.stored()).messages).toEqual([]);
+  await outlast();
+  await h.engine.tick();
+  back();
+  await h.clock.advance(4_000);
+  expect((await answer).status).toBe(200);
+  expect((await h.stored()).messages.map(({ content }) => content)).toEqual(["q", "some more"]);
+});
+
+test("a stop does not wait for a database that stays away", async () => {
+  const { h, held, answer } = await heldTurn();
+  takeAway(h, "completion_tokens");
+  held.open();
+  const stopped = h.engine.stop(0);
+  for (let second = 0; second < 12; second += 1) await h.clock.advance(1_000);
+  await stopped;
+  expect((await answer).status).toBe(503);
+});
+
+test("a turn that another process closed meanwhile says so, and not that anybody took it over", async () => {
+  const { h, held, outlast } = await heldTurn();
+  const other = createEngine({ ...h.services, policies: new CurrentPolicies() });
+  const stream = await h.native("q", { chat_id: "d" });
+  await eventually(async () => (await h.stored()).turns.length === 2);
+  await new Promise((resolve) => setImmediate(resolve));
+  await outlast();
+  await other.tick();
+  await h.engine.renewLeases();
+  held.open();
+  const events = await readEvents(stream);
+  const message =
+    "The server was out of touch with its database for so long that the turn was closed: nothing of it is stored";
+  expect(events.at(-2)).toMatchObject({ event: "error", data: { message } });
+  expect(h.logs.join("\n")).toContain(message);
+  expect(h.logs.join("\n")).not.toMatch(/taken over|process is gone/);
+});
+
+test("a turn whose agent was deleted says that", async () => {
+  const { h, held } = await heldTurn();
+  const stream = await h.complete("q", { chat_id: "d", stream: true });
+  await readUntil(stream, (said) => said.includes("some"));
+  const { headers, slug } = h.agent;
+  expect((await h.request(`/api/instances/${slug}`, { method: "DELETE", headers })).ok).toBe(true);
+  held.open();
+  await eventually(async () => h.logs.join("\n").includes("The agent was deleted while the turn ran"));
+});
+
+test("a start that is alone on its database frees what the process before it left open at once", async () => {
+  const { h, answer, held } = await heldTurn({ soleProcess: true });
+  const { db } = h.services.database;
+  await db
+    .insert(jobs)
+    .values({ kind: "x", lockedBy: h.organization.id, lockedUntil: sql`now() + interval '1 day'` as never });
+  const next = createEngine({ ...h.services, policies: new CurrentPolicies() });
+  await next.boot({});
+  expect((await h.stored()).turns[0]?.status).toBe("lost");
+  expect((await h.stored()).conversations[0]?.openTurns).toBe(0);
+  expect(await db.select().from(jobs).where(eq(jobs.kind, "x"))).toMatchObject([{ lockedUntil: new Date(0) }]);
+  held.open();
+  await answer;
+});
+
+test("a start that may have company leaves them alone", async () => {
+  const { h, answer, held, statusOf } = await heldTurn();
+  await createEngine({ ...h.services, policies: new CurrentPolicies() }).boot({});
+  expect(await statusOf()).toBe("running");
+  held.open();
+  expect((await answer).status).toBe(200);
+});
