@@ -1,6 +1,9 @@
 import { EngineError } from "./errors.ts";
 import { digest, toHex } from "./ids.ts";
 
+/** So many bytes a sealed value has more than the plain one. */
+export const addedBySealing = 28;
+
 /** The stored form of a secret: the id of its key, and 12 bytes of IV, the ciphertext and 16 bytes of tag. */
 export interface Sealed {
   keyId: string;

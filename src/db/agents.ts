@@ -258,6 +258,8 @@ export const skillEnv = pgTable(
     skillId: uuid("skill_id").notNull(),
     key: text("key").notNull(),
     sensitive: boolean("sensitive").notNull().default(true),
+    /** The version that the agent used when the value was stored; null where nobody knows. */
+    versionId: uuid("version_id"),
     keyId: text("key_id").notNull(),
     ciphertext: bytea("ciphertext").notNull(),
     updatedAt: updatedAt(),

@@ -15,7 +15,7 @@ import { doctor } from "../../src/cli/doctor.ts";
 import { parseSettings } from "../../src/core/config.ts";
 import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
-import { jobs } from "../../src/db/schema.ts";
+import { agents, jobs, secrets, workspaces } from "../../src/db/schema.ts";
 import { openEngine, prepare, version } from "../../src/main.ts";
 
 const engine: Probe = { kind: "engine", version, stopping: false };
@@ -224,6 +224,26 @@ describe("the report on an installation", () => {
       expect.stringMatching(/^warn {2}policies {9}publicAddress is http:\/\/tea\.example, unencrypted: /),
       expect.stringMatching(/^warn {2}policies {9}httpAllowedHosts lets tools .*\(127\.0\.0\.1:80\)/),
     ]);
+  }, 60_000);
+
+  test("names the agents whose secrets are too short to be kept out of replies", async () => {
+    const environment = await installed({});
+    const ports = { clock: systemClock, log: createLog({ level: "silent", pretty: false, secrets: [] }) };
+    const { database, close } = await openStorage(parseSettings(environment), ports);
+    const { db } = database;
+    const [workspace] = await db.select().from(workspaces);
+    if (!workspace) throw new Error("An installation has a workspace");
+    const { id: workspaceId, organizationId } = workspace;
+    const agent = { id: newId(), organizationId, workspaceId, slug: "tea", name: "Tea" };
+    await db.insert(agents).values(agent);
+    const sealed = (bytes: number) => ({ agentId: agent.id, keyId: "k", ciphertext: new Uint8Array(28 + bytes) });
+    await db.insert(secrets).values([
+      { id: newId(), key: "weather_key", ...sealed(5) },
+      { id: newId(), key: "s3_region", ...sealed(2) },
+    ]);
+    await close();
+    const { code, text } = await report(environment, false);
+    expect([code, text]).toEqual([0, expect.stringMatching(/^warn {2}secrets +Too short to be .*, in tea: store/m)]);
   }, 60_000);
 
   test("fails while background work fails for good", async () => {

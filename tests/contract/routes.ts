@@ -107,7 +107,7 @@ export const routes: Record<string, Entry> = {
   [`PATCH ${agent}/hooks/{id}`]: ok("agent", hook({ enabled: false }), { owns: ["hooks"] }),
   [`DELETE ${agent}/hooks/{id}`]: ok("agent", hook(), { owns: ["hooks"] }),
   [`GET ${agent}/secrets`]: ok("agent"),
-  [`PUT ${agent}/secrets`]: ok("agent", json({ secrets: [{ key: "openai_api_key", value: "sk-1" }] }), {
+  [`PUT ${agent}/secrets`]: ok("agent", json({ secrets: [{ key: "openai_api_key", value: "sk-123" }] }), {
     owns: ["secrets", "agents.auth_key_hmac"],
   }),
   [`DELETE ${agent}/secrets/{key}`]: ok("agent", async () => ({ params: { key: "openai_api_key" } }), {
@@ -235,7 +235,7 @@ export const routes: Record<string, Entry> = {
   [`POST ${agentSkill}/rollback`]: created("agent", skill({ versionId: "0.1.0" }), { ...pins, ...shared }),
   [`POST ${agentSkill}/auto-load`]: created("agent", skill({ autoLoad: true }), { ...pins, ...shared }),
   [`GET ${agentSkill}/env`]: ok("agent", skill(), shared),
-  [`PUT ${agentSkill}/env`]: ok("agent", skill({ env: [{ key: "API_BASE", value: "x" }] }), {
+  [`PUT ${agentSkill}/env`]: ok("agent", skill({ env: [{ key: "API_BASE", value: "https://api.example.com" }] }), {
     ...shared,
     owns: ["skill_env"],
   }),

@@ -123,7 +123,10 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       ? ok("owner", "There is one")
       : warn("owner", "Nobody owns this installation yet: start the server and open the link that it prints");
     const { publicAddress } = stored.policies;
-    return { checks: [checkKey(secrets), owner, ...checkPolicies(stored), checkJobs(jobs)], publicAddress };
+    return {
+      checks: [checkKey(secrets), ...shortSecrets(secrets), owner, ...checkPolicies(stored), checkJobs(jobs)],
+      publicAddress,
+    };
   } catch (error) {
     return { checks: [fail("encryption key", explain(error).join(" "))] };
   }
@@ -139,4 +142,15 @@ function checkKey({ key, sealed, older }: Inspection["secrets"]): Check {
   if (older > 0)
     return warn(name, `${older} of ${sealed} values are sealed with an earlier key: run agent-engine rotate-key`);
   return ok(name, `Opens what is stored; ${sealed} ${sealed === 1 ? "value is" : "values are"} sealed with it`);
+}
+
+function shortSecrets({ short }: Inspection["secrets"]): Check[] {
+  if (short.length === 0) return [];
+  const named = short.slice(0, 10).join(", ") + (short.length > 10 ? ` and ${short.length - 10} more` : "");
+  return [
+    warn(
+      "secrets",
+      `Too short to be kept out of replies, in ${named}: store secrets and variables of at least 6 characters instead`,
+    ),
+  ];
 }

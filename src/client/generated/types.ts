@@ -777,7 +777,7 @@ export interface SecretList {
 export interface SecretsBody {
   secrets: Array<{
     key: string;
-    /** Never readable again. Empty: left as it is. */
+    /** Never readable again. Empty: left as it is. At least 6 characters, but for addresses and places. */
     value: string;
   }>;
 }
@@ -2669,7 +2669,7 @@ export interface AgentEngine {
   /**
    * Store variables of a skill on an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent; it is blotted out of whatever is said, but not where it has less than six characters. A value that the pinned version does not declare is kept, but turns are not given it. An agent keeps at most 256 variables of a skill, and 256 KiB of secrets and variables in all, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
+   * Adds to what is stored and replaces equal keys; an empty sensitive value is skipped. Values are stored encrypted, and take effect with the next turn. What the skill declares sensitive is so, whatever is sent; it is blotted out of whatever is said, so it must have six characters. A value is used and blotted out whether or not the pinned version declares its key, also while the skill is off. Where the version used now, or the one used when the value was stored, lists `hosts`, it goes only where all that list some let it. An agent keeps at most 256 variables of a skill, and 256 KiB of secrets and variables in all, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
    */
   putSkillEnv(input: PutSkillEnvInput, options?: CallOptions): Promise<SkillEnv>;
 

@@ -7,8 +7,14 @@ import { secretLines, secretTexts } from "./secret-texts.ts";
 export const scrubbed = "[secret]";
 
 /** Scrubbing shorter values would replace ordinary words, and protect nothing that deserves the name of a secret. */
-const shortest = 6;
-const isLongEnough = (text: string) => text.length >= shortest;
+export const shortestSecret = 6;
+const isLongEnough = (text: string) => text.length >= shortestSecret;
+
+/** Why a value can't be stored as a secret, or null. */
+export function shortSecretProblem(value: string): string | null {
+  if (isLongEnough(value.trim())) return null;
+  return `must have at least ${shortestSecret} characters: a shorter secret can't be kept out of replies without ruining them`;
+}
 
 /** Fewer characters of a secret reveal nothing; holding them back would split the text of every second delta. */
 const leastHeldBack = 3;

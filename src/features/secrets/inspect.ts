@@ -1,8 +1,13 @@
-import { eq, isNotNull, ne, type SQL, type SQLWrapper } from "drizzle-orm";
+import { and, eq, isNotNull, lt, ne, notInArray, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type { Services } from "../../context.ts";
+import { addedBySealing } from "../../core/cipher.ts";
+import { s3Places } from "../../core/s3.ts";
+import { shortestSecret } from "../../core/scrub/scrub.ts";
 import type { Db } from "../../db/client.ts";
-import { installation } from "../../db/schema.ts";
+import { agents, installation, secrets, skillEnv } from "../../db/schema.ts";
 import { keyCheckPlace } from "./encryption-key.ts";
+import { authKeyName } from "./rules.ts";
 import { sealings } from "./sealings.ts";
 
 export interface SecretsReport {
@@ -12,6 +17,8 @@ export interface SecretsReport {
   sealed: number;
   /** How many of them an earlier key sealed, so that they wait for `rotate-key`. */
   older: number;
+  /** The slugs of agents that store secrets which are too short to be scrubbed; the chat API key is not looked at. */
+  short: string[];
 }
 
 /** Whether the encryption key is the one of the stored secrets, and how many there are. Only reads. */
@@ -21,7 +28,31 @@ export async function inspectSecrets(services: Services): Promise<SecretsReport>
     key: await checkKey(services),
     sealed: await countValues(database.db, isNotNull),
     older: await countValues(database.db, (keyId) => ne(keyId, cipher.keyId)),
+    short: await agentsWithShort(database.db),
   };
+}
+
+/** By the sealed bytes, so that nothing is opened: a short value in other letters than Latin ones is not found. */
+async function agentsWithShort(db: Db): Promise<string[]> {
+  const isShort = (ciphertext: AnyPgColumn) => lt(sql`octet_length(${ciphertext})`, addedBySealing + shortestSecret);
+  const ofAgents = db
+    .select({ slug: agents.slug })
+    .from(secrets)
+    .innerJoin(agents, eq(agents.id, secrets.agentId))
+    .where(
+      and(
+        isShort(secrets.ciphertext),
+        notInArray(secrets.key, [authKeyName, ...s3Places]),
+        sql`right(${secrets.key}, 9) <> '_base_url'`,
+      ),
+    );
+  const ofSkills = db
+    .select({ slug: agents.slug })
+    .from(skillEnv)
+    .innerJoin(agents, eq(agents.id, skillEnv.agentId))
+    .where(and(isShort(skillEnv.ciphertext), skillEnv.sensitive));
+  const rows = await ofAgents.union(ofSkills);
+  return rows.map(({ slug }) => slug).sort();
 }
 
 async function countValues(db: Db, isWanted: (keyId: SQLWrapper) => SQL): Promise<number> {

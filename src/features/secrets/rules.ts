@@ -1,5 +1,6 @@
 import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/providers.ts";
-import { s3Problem, s3Secrets } from "../../core/s3.ts";
+import { s3Places, s3Problem, s3Secrets } from "../../core/s3.ts";
+import { shortSecretProblem } from "../../core/scrub/scrub.ts";
 import { tokenKind } from "../../core/tokens.ts";
 
 /** The agent's own chat API key. */
@@ -35,8 +36,11 @@ export function secretProblem(key: string, value: string): string | null {
   if (addresses.has(key) && !/^https?:$/.test(URL.parse(value)?.protocol ?? "")) {
     return "must be an http or https address";
   }
-  return s3Problem(key, value);
+  return s3Problem(key, value) ?? (isSetting(key) ? null : shortSecretProblem(value));
 }
+
+/** Whether the value is an address or names a place, which ordinary replies may contain. */
+const isSetting = (key: string) => key.endsWith("_base_url") || s3Places.has(key);
 
 /** The place that a sealed value is bound to: the same bytes in another row do not open. */
 export const secretPlace = (ownerId: string, key: string) => `${ownerId}:${key}`;

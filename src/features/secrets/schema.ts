@@ -11,7 +11,10 @@ const key = z
 const item = z
   .object({
     key,
-    value: zText(8192).openapi({ description: "Never readable again. Empty: left as it is.", example: "sk-agent-…" }),
+    value: zText(8192).openapi({
+      description: "Never readable again. Empty: left as it is. At least 6 characters, but for addresses and places.",
+      example: "sk-agent-…",
+    }),
   })
   .superRefine((entry, context) => {
     const problem = secretProblem(entry.key, entry.value);

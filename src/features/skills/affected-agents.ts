@@ -1,23 +1,37 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
-import { agentSkills, agents } from "../../db/schema.ts";
+import { agentSkills, agents, skillEnv } from "../../db/schema.ts";
 
 /** The agents that have the skill enabled, of one workspace or of all, locked until the transaction ends. */
-export async function agentsWith(tx: Db, skillId: string, workspaceId?: string) {
+export function agentsWith(tx: Db, skillId: string, workspaceId?: string) {
+  return lockAgents(
+    tx,
+    and(
+      sql`${agents.id} in (select ${agentSkills.agentId} from ${agentSkills}
+        where ${agentSkills.skillId} = ${skillId} and ${agentSkills.enabled})`,
+      workspaceId === undefined ? undefined : eq(agents.workspaceId, workspaceId),
+    ),
+  );
+}
+
+/** The agents that have the skill enabled or store values for it, locked until the transaction ends. */
+export function agentsKnowing(tx: Db, skillId: string) {
+  return lockAgents(
+    tx,
+    sql`${agents.id} in (select ${agentSkills.agentId} from ${agentSkills}
+      where ${agentSkills.skillId} = ${skillId} and ${agentSkills.enabled}
+      union all select ${skillEnv.agentId} from ${skillEnv} where ${skillEnv.skillId} = ${skillId})`,
+  );
+}
+
+async function lockAgents(tx: Db, which: SQL | undefined) {
   const rows = await tx
     .select({ id: agents.id, slug: agents.slug })
     .from(agents)
-    .innerJoin(agentSkills, eq(agentSkills.agentId, agents.id))
-    .where(
-      and(
-        eq(agentSkills.skillId, skillId),
-        agentSkills.enabled,
-        workspaceId === undefined ? undefined : eq(agents.workspaceId, workspaceId),
-      ),
-    )
+    .where(which)
     .orderBy(asc(agents.id))
-    .for("no key update", { of: agents });
+    .for("no key update");
   return { ids: rows.map(({ id }) => id), slugs: rows.map(({ slug }) => slug) };
 }
 

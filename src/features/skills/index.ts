@@ -9,7 +9,7 @@ import { allowRoutes } from "./workspace/routes.ts";
 export const skillsFeature: Contribution = {
   routes: [catalogueRoutes, allowRoutes, agentSkillRoutes, envRoutes, importRoutes],
 };
-/** The skills that a turn of an agent serves, with their values opened. */
-export { type LoadedEnv, type LoadedSkill, loadSkills } from "./turn/load.ts";
+/** The skills that a turn of an agent serves, and the values of all, opened. */
+export { type LoadedSkill, type LoadedSkills, loadSkills } from "./turn/load.ts";
 /** The parts of a turn that come from skills: a part of its prompt, two tools, and secret values. */
 export { skillPlaceholders, skillsList, skillTools } from "./turn/tools.ts";

@@ -57,6 +57,11 @@ export function namesHostsInVain({ sensitive, hosts = [] }: Pick<EnvSpec, "sensi
   return !sensitive && hosts.length > 0;
 }
 
+/** The lists of hosts that these declarations bind a value to. One that lists none binds to nothing. */
+export function boundsOf(specs: readonly (Pick<EnvSpec, "hosts"> | undefined)[]): string[][] {
+  return specs.map((spec) => spec?.hosts ?? []).filter((hosts) => hosts.length > 0);
+}
+
 /** The fields of a version, without its number. */
 export interface VersionFields {
   description: string;

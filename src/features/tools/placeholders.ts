@@ -4,8 +4,11 @@ import type { JsonValue } from "../../turn/types.ts";
 export interface Placeholder {
   text: string;
   value: string;
-  /** The destinations that the value may go to, as `host` (https on port 443) or `host:port`; empty: all. */
-  hosts: readonly string[];
+  /**
+   * Lists of destinations, as `host` (https on port 443) or `host:port`. The value may go to a destination that is in
+   * every list; without lists anywhere.
+   */
+  bounds: readonly (readonly string[])[];
 }
 
 /** The destination of a request. */
@@ -60,8 +63,9 @@ export class Placeholders {
     return text.replaceAll(this.#pattern, (found) => {
       const placeholder = this.#values.get(found);
       if (!placeholder) return found;
-      const { value, hosts } = placeholder;
-      return hosts.length === 0 || (to !== null && hosts.some((entry) => admits(entry, to))) ? write(value) : found;
+      const { value, bounds } = placeholder;
+      const isAdmitted = bounds.every((hosts) => to !== null && hosts.some((entry) => admits(entry, to)));
+      return isAdmitted ? write(value) : found;
     });
   }
 

@@ -21,14 +21,14 @@ test("an inspection tells the right key, a wrong one and values that wait for th
   await h.agent();
   const { secrets, owned } = await h.engine.inspect();
   // The known text, the agent's key and its Web channel.
-  expect(secrets).toEqual({ key: "right", sealed: 3, older: 0 });
+  expect(secrets).toEqual({ key: "right", sealed: 3, older: 0, short: [] });
   expect(owned).toBe(true);
-  expect((await (await under(h, newer)).inspect()).secrets).toEqual({ key: "wrong", sealed: 3, older: 3 });
+  expect((await (await under(h, newer)).inspect()).secrets).toEqual({ key: "wrong", sealed: 3, older: 3, short: [] });
 
   const both = await under(h, newer, older);
-  expect((await both.inspect()).secrets).toEqual({ key: "right", sealed: 3, older: 3 });
+  expect((await both.inspect()).secrets).toEqual({ key: "right", sealed: 3, older: 3, short: [] });
   expect(await both.rotateKey()).toEqual({ resealed: 3, total: 3 });
-  expect((await both.inspect()).secrets).toEqual({ key: "right", sealed: 3, older: 0 });
+  expect((await both.inspect()).secrets).toEqual({ key: "right", sealed: 3, older: 0, short: [] });
   expect(await both.rotateKey()).toEqual({ resealed: 0, total: 3 });
   await expect((await under(h, older)).rotateKey()).rejects.toThrow("ENCRYPTION_KEY is not the key");
 });

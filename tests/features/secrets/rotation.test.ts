@@ -92,18 +92,18 @@ describe("rotating the encryption key", () => {
       const rows = await both.database.query<object>(text, parameters);
       if (!changed && /^select .* from secrets/.test(plainText(text))) {
         changed = true;
-        await put({ moving: "after" });
+        await put({ moving: "afterwards" });
       }
       return rows as never;
     };
     await rotateSecrets({ ...both, database: { ...both.database, query } });
     expect(await rotateSecrets(both)).toBe(0);
-    expect(await opened(await under(h, newer))).toMatchObject({ moving: "after" });
+    expect(await opened(await under(h, newer))).toMatchObject({ moving: "afterwards" });
   });
 
   it("does the rest and says so when some values open with no key", async () => {
     const { h, db, agent, authKey, put, opened } = await filled();
-    await put({ lost: "x", kept: "y" });
+    await put({ lost: "value-x", kept: "value-y" });
     const stray = await createCipher([key(9)]);
     await db
       .update(secrets)
@@ -115,7 +115,7 @@ describe("rotating the encryption key", () => {
     );
     expect(h.logs.some((line) => line.includes(`${agent.id}:lost`))).toBe(true);
     await db.delete(secrets).where(eq(secrets.key, "lost"));
-    expect(await opened(await under(h, newer))).toEqual({ auth_api_key: authKey, kept: "y" });
+    expect(await opened(await under(h, newer))).toEqual({ auth_api_key: authKey, kept: "value-y" });
   });
 
   it("finds keys that are marked under the older encryption key", async () => {

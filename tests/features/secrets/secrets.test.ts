@@ -51,10 +51,10 @@ describe("storing secrets", () => {
     expect(before.secrets).toHaveLength(17);
     expect(before.secrets.every((entry) => !entry.configured)).toBe(true);
     const answer = await put(h, headers, "one", {
-      zeta: "z",
-      openai_api_key: "sk-1",
-      __proto__x: "p",
-      constructor: "c",
+      zeta: "value-z",
+      openai_api_key: "value-sk-1",
+      __proto__x: "value-p",
+      constructor: "value-c",
     });
     expect(answer.status).toBe(200);
     const after = (await answer.json()) as { secrets: Entry[] };
@@ -69,9 +69,9 @@ describe("storing secrets", () => {
 
   it("merges, replaces equal keys and skips empty values", async () => {
     const { h, headers } = await withAgents("one");
-    await put(h, headers, "one", { a: "1", b: "2" });
-    await put(h, headers, "one", { b: "two", c: "3", a: "" });
-    expect(await values(h, "one")).toEqual({ a: "1", b: "two", c: "3" });
+    await put(h, headers, "one", { a: "value-1", b: "value-2" });
+    await put(h, headers, "one", { b: "value-two", c: "value-3", a: "" });
+    expect(await values(h, "one")).toEqual({ a: "value-1", b: "value-two", c: "value-3" });
     expect((await put(h, headers, "one", { never: "" })).status).toBe(200);
     expect(await configured(h, headers, "one")).toEqual(["a", "b", "c"]);
   });
@@ -100,7 +100,7 @@ describe("storing secrets", () => {
     expect((await put(h, headers, "one", { last })).status).toBe(200);
     for (const answer of [
       await put(h, headers, "one", { last: `${last}x`, other: "" }),
-      await put(h, headers, "one", { more: "x" }),
+      await put(h, headers, "one", { more: "value-x" }),
       await putEnv("e".repeat(room + 1)),
     ]) {
       expect([answer.status, (await answer.json()).message]).toEqual([
@@ -109,9 +109,16 @@ describe("storing secrets", () => {
       ]);
     }
     expect(await values(h, "one")).toEqual({ ...many, last });
-    expect((await put(h, headers, "two", { more: "x" })).status).toBe(200);
+    expect((await put(h, headers, "two", { more: "value-x" })).status).toBe(200);
     await remove(h, headers, "one", "key_0");
     expect((await putEnv("e".repeat(room + 1))).status).toBe(200);
+  });
+
+  it("takes an address and the name of a place in any length", async () => {
+    const { h, headers } = await withAgents("one");
+    const short = { s3_bucket: "pub", s3_region: "eu" };
+    expect((await put(h, headers, "one", short)).status).toBe(200);
+    expect(await values(h, "one")).toEqual(short);
   });
 
   it("refuses what can't be one, by its place", async () => {
@@ -144,6 +151,8 @@ describe("storing secrets", () => {
         "secrets: must not name a key twice",
       ],
       [{ secrets: [null] }, "secrets.0: "],
+      [{ secrets: [{ key: "openai_api_key", value: "12345" }] }, "openai_api_key must have at least 6 characters"],
+      [{ secrets: [{ key: "mine", value: "   123   " }] }, "mine must have at least 6 characters"],
     ];
     for (const [json, message] of bad) {
       const answer = await h.request(url("one"), { method: "PUT", headers, json });
@@ -155,12 +164,12 @@ describe("storing secrets", () => {
 
   it("deletes, again and again", async () => {
     const { h, headers } = await withAgents("one");
-    await put(h, headers, "one", { a: "1", b: "2" });
+    await put(h, headers, "one", { a: "value-1", b: "value-2" });
     for (const key of ["a", "a", "never_there", "openai_api_key"]) {
       const answer = await remove(h, headers, "one", key);
       expect([answer.status, await answer.json()]).toEqual([200, { deleted: true }]);
     }
-    expect(await values(h, "one")).toEqual({ b: "2" });
+    expect(await values(h, "one")).toEqual({ b: "value-2" });
     expect((await remove(h, headers, "one", "%00")).status).toBe(400);
     expect((await remove(h, headers, "one", "A%20B")).status).toBe(400);
   });
@@ -168,7 +177,7 @@ describe("storing secrets", () => {
   it("bumps the revision with every change", async () => {
     const { h, headers } = await withAgents("one");
     const revisions = [(await agentRow(h, "one")).revision];
-    await put(h, headers, "one", { a: "1" });
+    await put(h, headers, "one", { a: "value-1" });
     revisions.push((await agentRow(h, "one")).revision);
     await remove(h, headers, "one", "a");
     revisions.push((await agentRow(h, "one")).revision);
@@ -181,7 +190,7 @@ describe("storing secrets", () => {
     const { h, headers } = await withAgents("one");
     const keys = ["a", "b", "c", "d", "e", "f"];
     const rounds = keys.map((_, turn) =>
-      Object.fromEntries([...keys.slice(turn), ...keys.slice(0, turn)].map((key) => [key, `${turn}`])),
+      Object.fromEntries([...keys.slice(turn), ...keys.slice(0, turn)].map((key) => [key, `value-${turn}`])),
     );
     const answers = await Promise.all(rounds.map((round) => put(h, headers, "one", round)));
     expect(answers.map(({ status }) => status)).toEqual(rounds.map(() => 200));
@@ -194,7 +203,7 @@ describe("the agent's API key", () => {
     const { h, headers } = await withAgents("one", "two");
     expect((await put(h, headers, "one", { auth_api_key: "key-1" })).status).toBe(200);
     expect((await put(h, headers, "one", { auth_api_key: "key-1" })).status).toBe(200);
-    const taken = await put(h, headers, "two", { auth_api_key: "key-1", other: "x" });
+    const taken = await put(h, headers, "two", { auth_api_key: "key-1", other: "value-x" });
     expect(taken.status).toBe(409);
     expect(((await taken.json()) as { message: string }).message).toBe(
       "auth_api_key: another agent uses this key; choose another one",
@@ -225,26 +234,26 @@ describe("the agent's API key", () => {
 describe("who may do what", () => {
   it("leaves secrets to Admins", async () => {
     const { h, headers } = await withAgents("one");
-    await put(h, headers, "one", { a: "1" });
+    await put(h, headers, "one", { a: "value-1" });
     for (const role of ["viewer", "member"] as const) {
       const lower = await h.as(role);
       expect((await h.request(url("one"), { headers: lower })).status).toBe(403);
-      expect((await put(h, lower, "one", { a: "2" })).status).toBe(403);
+      expect((await put(h, lower, "one", { a: "value-2" })).status).toBe(403);
       expect((await remove(h, lower, "one", "a")).status).toBe(403);
     }
-    expect((await put(h, await h.as("admin"), "one", { a: "3" })).status).toBe(200);
+    expect((await put(h, await h.as("admin"), "one", { a: "value-3" })).status).toBe(200);
     expect((await h.request(url("one"))).status).toBe(401);
-    expect(await values(h, "one")).toEqual({ a: "3" });
+    expect(await values(h, "one")).toEqual({ a: "value-3" });
   });
 
   it("answers for another organization's agent as for none, byte for byte", async () => {
     const { h, headers } = await withAgents("theirs");
-    await put(h, headers, "theirs", { a: "1" });
+    await put(h, headers, "theirs", { a: "value-1" });
     const stranger = await h.as("owner", { organization: await h.createOrganization("globex") });
     const attempt = async (slug: string) => {
       const answers = [
         await h.request(url(slug), { headers: stranger }),
-        await put(h, stranger, slug, { a: "2" }),
+        await put(h, stranger, slug, { a: "value-2" }),
         await remove(h, stranger, slug, "a"),
       ];
       return Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]));
@@ -252,7 +261,7 @@ describe("who may do what", () => {
     const foreign = await attempt("theirs");
     expect(foreign).toEqual(await attempt("nobody"));
     expect(foreign.map(([status]) => status)).toEqual([404, 404, 404]);
-    expect(await values(h, "theirs")).toEqual({ a: "1" });
+    expect(await values(h, "theirs")).toEqual({ a: "value-1" });
   });
 });
 
@@ -366,7 +375,7 @@ describe("a stored value", () => {
 
   it("opens in its own place only", async () => {
     const { h, headers } = await withAgents("one", "two");
-    await put(h, headers, "one", { a: "1", b: "2" });
+    await put(h, headers, "one", { a: "value-1", b: "value-2" });
     const { id } = await agentRow(h, "one");
     const other = await agentRow(h, "two");
     const rows = await h.services.database.db.select().from(secrets).where(eq(secrets.agentId, id));

@@ -395,7 +395,7 @@ describe("who may choose an agent's skills", () => {
       ["POST", "/refunds/upgrade", undefined],
       ["POST", "/refunds/auto-load", undefined],
       ["POST", "/refunds/rollback", { versionId: "0.1.0" }],
-      ["PUT", "/refunds/env", { env: [{ key: "A", value: "1" }] }],
+      ["PUT", "/refunds/env", { env: [{ key: "A", value: "canary" }] }],
       ["DELETE", "/refunds/env/A", undefined],
     ];
     for (const [method, path, json] of writes) {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createCipher } from "../../../src/core/cipher.ts";
 import { auditLogs, skillEnv } from "../../../src/db/schema.ts";
 import { rotateSecrets } from "../../../src/features/secrets/index.ts";
-import { envPlace } from "../../../src/features/skills/env/service.ts";
+import { envPlace } from "../../../src/features/skills/env/load.ts";
 import { loadSkills } from "../../../src/features/skills/index.ts";
 import { agentRow, catalogue, type Fields, kitchen, read, refunds, refusal } from "./skills.ts";
 
@@ -34,8 +34,8 @@ async function withSkill() {
   /** The values that a turn gets, by key. */
   const served = async () => {
     const { id, workspaceId } = await agentRow(k.h, "bot");
-    const [loaded] = await loadSkills(k.h.services.database.db, k.h.services.cipher, { agentId: id, workspaceId });
-    return Object.fromEntries((loaded?.env ?? []).map(({ key, value }) => [key, value]));
+    const { env } = await loadSkills(k.h.services.database.db, k.h.services.cipher, { agentId: id, workspaceId });
+    return Object.fromEntries(env.map(({ key, value }) => [key, value]));
   };
   /** All stored values by key, whatever the pinned version declares. */
   const stored = async (cipher = k.h.services.cipher) => {
@@ -74,18 +74,19 @@ describe("the variables of a skill", () => {
       },
     ]);
     expect(await skill()).toMatchObject({ envConfigured: false, missingEnv: ["TOKEN"] });
-    await put({ key: "TOKEN", value: "t", sensitive: true });
+    await put({ key: "TOKEN", value: "canary", sensitive: true });
     expect(await skill()).toMatchObject({ envConfigured: true, missingEnv: [] });
   });
 
   it("merge; an empty sensitive value is skipped, an empty plain one is stored", async () => {
     const { put, list, served, stored } = await withSkill();
-    await put({ key: "TOKEN", value: "one", sensitive: true }, { key: "REGION", value: "eu", sensitive: false });
-    await put({ key: "TOKEN", value: "", sensitive: true }, { key: "OTHER", value: "x", sensitive: true });
-    expect(await stored()).toEqual({ TOKEN: "one", REGION: "eu", OTHER: "x" });
-    expect(await served()).toEqual({ TOKEN: "one", REGION: "eu" });
+    await put({ key: "TOKEN", value: "value-one", sensitive: true }, { key: "REGION", value: "eu", sensitive: false });
+    await put({ key: "TOKEN", value: "", sensitive: true }, { key: "OTHER", value: "canary-x", sensitive: true });
+    expect(await stored()).toEqual({ TOKEN: "value-one", REGION: "eu", OTHER: "canary-x" });
+    expect(await served()).toEqual({ TOKEN: "value-one", REGION: "eu", OTHER: "canary-x" });
     await put({ key: "REGION", value: "", sensitive: false }, { key: "NEVER", value: "", sensitive: true });
-    expect(await stored()).toEqual({ TOKEN: "one", REGION: "", OTHER: "x" });
+    expect((await put()).status).toBe(200);
+    expect(await stored()).toEqual({ TOKEN: "value-one", REGION: "", OTHER: "canary-x" });
     expect((await list()).find(({ key }) => key === "REGION")).toMatchObject({ value: "", configured: true });
   });
 
@@ -104,7 +105,7 @@ describe("the variables of a skill", () => {
     ]);
     await put({ key: "OTHER", value: "open", sensitive: false });
     expect((await list()).find(({ key }) => key === "OTHER")).toMatchObject({ value: "open", sensitive: false });
-    await put({ key: "OTHER", value: "open", sensitive: true });
+    await put({ key: "OTHER", value: "hidden", sensitive: true });
     await put({ key: "OTHER", value: "", sensitive: false });
     expect((await list()).find(({ key }) => key === "OTHER")).toMatchObject({ value: "", sensitive: false });
   });
@@ -146,7 +147,7 @@ describe("the variables of a skill", () => {
       fc.asyncProperty(
         key.filter((text) => !text.includes("\0") && text.isWellFormed() && !/^\.\.?$/.test(text)),
         async (name) => {
-          await put({ key: name, value: "x" });
+          await put({ key: name, value: "canary" });
           await remove(name);
           expect(await h.services.database.db.select().from(skillEnv)).toEqual([]);
         },
@@ -168,6 +169,9 @@ describe("the variables of a skill", () => {
       [{ key: "A", value: "\ud800" }, "env.0.value: must not contain NUL"],
       [{ key: "A", value: "x", sensitive: "yes" }, "env.0.sensitive: "],
       [null, "env.0: "],
+      [{ key: "A", value: "12345" }, "env.0.value: must have at least 6 characters"],
+      [{ key: "A", value: " 1234 ", sensitive: true }, "env.0.value: must have at least 6 characters"],
+      [{ key: "TOKEN", value: "12345", sensitive: false }, "env.0.value: must have at least 6 characters"],
     ];
     for (const [item, message] of wrong) {
       const [status, said] = await refusal(put(item));
@@ -175,7 +179,6 @@ describe("the variables of a skill", () => {
     }
     const a = { key: "A", value: "x" };
     expect(await refusal(put(a, a))).toEqual([400, "env: must not name a key twice"]);
-    expect(await refusal(put())).toEqual([400, "env: must name at least one variable"]);
     const many = Array.from({ length: 65 }, (_, n) => ({ key: `K${n}`, value: "x" }));
     expect(await refusal(put(...many))).toEqual([400, "env: must have at most 64 entries"]);
     expect((await send("PUT", url, { env: a })).status).toBe(400);
@@ -186,9 +189,9 @@ describe("the variables of a skill", () => {
   it("are at most 256 for one skill", async () => {
     const { put, stored } = await withSkill();
     const block = (from: number, size: number) =>
-      Array.from({ length: size }, (_, n) => ({ key: `K${from + n}`, value: "x" }));
+      Array.from({ length: size }, (_, n) => ({ key: `K${from + n}`, value: "canary" }));
     for (const from of [0, 64, 128, 192]) expect((await put(...block(from, 64))).status).toBe(200);
-    expect(await refusal(put({ key: "ONE MORE", value: "x" }))).toEqual([
+    expect(await refusal(put({ key: "ONE MORE", value: "canary" }))).toEqual([
       400,
       "env: an agent keeps at most 256 variables of a skill; delete some first",
     ]);
@@ -197,11 +200,11 @@ describe("the variables of a skill", () => {
 
   it("stay when the skill is turned off, and go when it is deleted", async () => {
     const { h, put, enable, served, send, offer } = await withSkill();
-    await put({ key: "TOKEN", value: "t" });
+    await put({ key: "TOKEN", value: "canary" });
     await enable("bot", []);
-    expect(await served()).toEqual({});
+    expect(await served()).toEqual({ TOKEN: "canary" });
     await enable("bot", ["refunds"]);
-    expect(await served()).toEqual({ TOKEN: "t" });
+    expect(await served()).toEqual({ TOKEN: "canary" });
     await send("DELETE", `${catalogue}/refunds`);
     expect(await h.services.database.db.select().from(skillEnv)).toEqual([]);
     await offer();
@@ -217,7 +220,9 @@ describe("the variables of a skill", () => {
     for (const slug of ["theirs", "nothing", "%00", "Refunds"]) {
       const path = `/api/instances/bot/skills/${slug}/env`;
       expect(await refusal(send("GET", path))).toEqual([404, "Skill not found"]);
-      expect(await refusal(send("PUT", path, { env: [{ key: "A", value: "1" }] }))).toEqual([404, "Skill not found"]);
+      for (const env of [[], [{ key: "A", value: "" }], [{ key: "A", value: "canary" }]]) {
+        expect(await refusal(send("PUT", path, { env }))).toEqual([404, "Skill not found"]);
+      }
       expect(await refusal(send("DELETE", `${path}/A`))).toEqual([404, "Skill not found"]);
     }
     expect(await refusal(send("GET", url, undefined, stranger))).toEqual([404, "Agent not found"]);
@@ -260,7 +265,7 @@ describe("a sensitive value", () => {
 
   it("opens in its own row only", async () => {
     const { h, put, served } = await withSkill();
-    await put({ key: "TOKEN", value: "one" }, { key: "OTHER", value: "two" });
+    await put({ key: "TOKEN", value: "value-one" }, { key: "OTHER", value: "value-two" });
     const { db } = h.services.database;
     const [other] = await db.select().from(skillEnv).where(eq(skillEnv.key, "OTHER"));
     if (!other) throw new Error("No such row");
@@ -270,10 +275,10 @@ describe("a sensitive value", () => {
 
   it("is sealed anew when the encryption key changes", async () => {
     const { h, put, stored } = await withSkill();
-    await put({ key: "TOKEN", value: "one" }, { key: "a:b/c", value: "two" });
+    await put({ key: "TOKEN", value: "value-one" }, { key: "a:b/c", value: "value-two" });
     const [old, fresh] = [new Uint8Array(32).fill(7), new Uint8Array(32).fill(8)];
     const cipher = await createCipher([fresh, old]);
     await rotateSecrets({ ...h.services, cipher });
-    expect(await stored(await createCipher([fresh]))).toEqual({ TOKEN: "one", "a:b/c": "two" });
+    expect(await stored(await createCipher([fresh]))).toEqual({ TOKEN: "value-one", "a:b/c": "value-two" });
   });
 });

@@ -3,14 +3,18 @@ import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, skillVersions, workspaces } from "../../../src/db/schema.ts";
 import { loadSkills } from "../../../src/features/skills/index.ts";
+import type { Harness } from "../../harness.ts";
 import { agentRow, catalogue, kitchen, read, refunds } from "./skills.ts";
+
+const all = ({ services }: Harness, of: { agentId: string; workspaceId: string }) =>
+  loadSkills(services.database.db, services.cipher, of);
 
 async function withLoad() {
   const k = await kitchen();
   await k.agent("bot");
   const load = async () => {
     const { id, workspaceId } = await agentRow(k.h, "bot");
-    return loadSkills(k.h.services.database.db, k.h.services.cipher, { agentId: id, workspaceId });
+    return (await all(k.h, { agentId: id, workspaceId })).served;
   };
   const slugs = async () => (await load()).map(({ slug }) => slug);
   return { ...k, load, slugs };
@@ -31,14 +35,13 @@ describe("what a turn is served", () => {
     await enable("bot", ["refunds"]);
     await send("PUT", "/api/instances/bot/skills/refunds/env", {
       env: [
-        { key: "TOKEN", value: "t" },
+        { key: "TOKEN", value: "canary-t" },
         { key: "REGION", value: "eu" },
-        { key: "EXTRA", value: "x" },
+        { key: "EXTRA", value: "canary-x" },
       ],
     });
     await send("PUT", `${catalogue}/refunds`, { ...refunds, content: "new" });
     const loaded = await load();
-    for (const one of loaded) one.env.sort((a, b) => a.key.localeCompare(b.key));
     expect(loaded).toEqual([
       {
         ...refunds,
@@ -48,8 +51,13 @@ describe("what a turn is served", () => {
         scripts: [script],
         requiredTools: ["httpRequest"],
         env: [
-          { key: "REGION", value: "eu", sensitive: false, hosts: [] },
-          { key: "TOKEN", value: "t", sensitive: true, hosts: ["api.example.com"] },
+          { skill: "refunds", key: "EXTRA", value: "canary-x", sensitive: true, bounds: [] },
+          { skill: "refunds", key: "REGION", value: "eu", sensitive: false, bounds: [] },
+          {
+            ...{ skill: "refunds", key: "TOKEN", value: "canary-t", sensitive: true },
+            // Of the version that it was stored under, and of the served one.
+            bounds: [["api.example.com"], ["api.example.com"]],
+          },
         ],
         missingEnv: ["ABSENT"],
         missingTools: [],
@@ -62,23 +70,22 @@ describe("what a turn is served", () => {
     ]);
   });
 
-  it("is no value that the pinned version does not declare: its hosts are another version's", async () => {
+  it("is each stored value, also where the pinned version does not declare it, for the hosts of the one before", async () => {
     const { offer, enable, send, load } = await withLoad();
     const env = (name: string) => [{ name, sensitive: true, hosts: ["api.example.com"] }];
     await offer({ requiredEnv: env("OLD") });
     await enable("bot", ["refunds"]);
     const path = "/api/instances/bot/skills/refunds";
-    await send("PUT", `${path}/env`, { env: [{ key: "OLD", value: "v" }] });
+    await send("PUT", `${path}/env`, { env: [{ key: "OLD", value: "canary-v" }] });
     await send("PUT", `${catalogue}/refunds`, { ...refunds, requiredEnv: env("NEW") });
     await send("POST", `${path}/upgrade`);
-    expect(await load()).toMatchObject([{ env: [], missingEnv: ["NEW"] }]);
+    const bound = { key: "OLD", value: "canary-v", sensitive: true, bounds: [["api.example.com"]] };
+    expect(await load()).toMatchObject([{ env: [bound], missingEnv: ["NEW"] }]);
     const listed = await read<{ env: object[] }>(send("GET", `${path}/env`));
     expect(listed.env).toMatchObject([
       { key: "NEW", configured: false },
       { key: "OLD", configured: true },
     ]);
-    await send("POST", `${path}/rollback`);
-    expect(await load()).toMatchObject([{ env: [{ key: "OLD", value: "v", hosts: ["api.example.com"] }] }]);
   });
 
   it("is a sensitive value where an older version named its hosts and said that it is not", async () => {
@@ -87,10 +94,12 @@ describe("what a turn is served", () => {
     await enable("bot", ["refunds"]);
     const spec = { name: "TOKEN", sensitive: false, hosts: ["api.example.com"] };
     await h.services.database.db.update(skillVersions).set({ requiredEnv: [spec] });
-    const env = [{ key: "TOKEN", value: "t", sensitive: false }];
+    const env = [{ key: "TOKEN", value: "canary-t", sensitive: false }];
     const shown = await read(send("PUT", "/api/instances/bot/skills/refunds/env", { env }));
     expect(shown).toMatchObject({ env: [{ key: "TOKEN", value: "", sensitive: true }] });
-    expect(await load()).toMatchObject([{ env: [{ key: "TOKEN", sensitive: true, hosts: spec.hosts }] }]);
+    expect(await load()).toMatchObject([
+      { env: [{ key: "TOKEN", sensitive: true, bounds: [spec.hosts, spec.hosts] }] },
+    ]);
     const exported = await read(send("GET", `${catalogue}/refunds/export`));
     expect((await send("POST", `${catalogue}/catalog/import`, exported)).status).toBe(201);
   });
@@ -160,7 +169,8 @@ describe("what a turn is served", () => {
         return Reflect.get(target, name, receiver);
       },
     });
-    expect(await loadSkills(counting, h.services.cipher, { agentId: id, workspaceId })).toHaveLength(12);
+    const { served } = await loadSkills(counting, h.services.cipher, { agentId: id, workspaceId });
+    expect(served).toHaveLength(12);
     expect(queries).toBe(2);
   });
 });

@@ -17,7 +17,7 @@ async function say(script: string): Promise<string> {
     ...{ slug: "s", name: "S", description: "", content: "", version: "0.1.0", autoLoad: false },
     scripts: [{ file: "main.js", description: "", content: script }],
     ...{ requiredTools: [], missingEnv: [], missingTools: [] },
-    env: [{ key: "K", value: secret, sensitive: true, hosts: [] }],
+    env: [{ skill: "s", key: "K", value: secret, sensitive: true, bounds: [] }],
   };
   const [, run] = skillTools([skill], "acme", threadedScripts({ clock: systemClock, log }));
   if (!run) throw new Error("There is no such tool");

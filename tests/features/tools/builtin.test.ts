@@ -27,8 +27,8 @@ function http(placeholders: Placeholder[] = []) {
   return { asked, tool: httpRequestTool({ egress, policies } as unknown as Services, new Placeholders(placeholders)) };
 }
 
-const key: Placeholder = { text: "{{skill_env.shop.KEY}}", value: "sk-1", hosts: [] };
-const bound: Placeholder = { text: "{{skill_env.shop.BOUND}}", value: "sk-2", hosts: ["api.example"] };
+const key: Placeholder = { text: "{{skill_env.shop.KEY}}", value: "sk-1", bounds: [] };
+const bound: Placeholder = { text: "{{skill_env.shop.BOUND}}", value: "sk-2", bounds: [["api.example"]] };
 
 test("every tool says what it is, takes an object, and has a name of its own", () => {
   expect(new Set(builtins.map(({ name }) => name)).size).toBe(builtins.length);
@@ -87,7 +87,7 @@ test("placeholders are filled in where they stand, and mark the request", async 
 });
 
 test("a value bound to hosts goes to them only, and can't choose the host itself", async () => {
-  const host: Placeholder = { text: "{{skill_env.shop.HOST}}", value: "evil.example/", hosts: ["api.example"] };
+  const host: Placeholder = { text: "{{skill_env.shop.HOST}}", value: "evil.example/", bounds: [["api.example"]] };
   const { tool, asked } = http([bound, host]);
   const headers = { "X-Key": bound.text };
   await call(tool, { url: "https://api.example/", headers });
@@ -117,7 +117,7 @@ test.each([
   ["[::1]", "https://[::1]/", true],
   ["[::1]", "http://[::1]/", false],
 ])("a value for %s at %s: %s", async (entry, url, goes) => {
-  const { tool, asked } = http([{ ...bound, hosts: [entry] }]);
+  const { tool, asked } = http([{ ...bound, bounds: [[entry]] }]);
   await call(tool, { url, headers: { "X-Key": bound.text } });
   expect(asked[0]?.headers["X-Key"]).toBe(goes ? "sk-2" : bound.text);
 });
@@ -127,7 +127,7 @@ test.each([
   "{{skill_env.shop.BOUND}}://api.example:8443/",
 ])("a bound value chooses neither port nor scheme: %s", async (url) => {
   for (const value of ["8443", "http"]) {
-    const { tool, asked } = http([{ ...bound, value, hosts: ["api.example", "api.example:8443"] }]);
+    const { tool, asked } = http([{ ...bound, value, bounds: [["api.example", "api.example:8443"]] }]);
     const headers = { "X-Key": bound.text };
     await call(tool, { url, headers }).catch(() => {});
     expect(asked.filter((request) => request.headers["X-Key"] !== bound.text)).toEqual([]);
@@ -135,7 +135,7 @@ test.each([
 });
 
 test("in a query a value stands for itself, elsewhere as it is", async () => {
-  const odd: Placeholder = { text: "{{skill_env.shop.ODD}}", value: "a&b=+/c", hosts: [] };
+  const odd: Placeholder = { text: "{{skill_env.shop.ODD}}", value: "a&b=+/c", bounds: [] };
   const { tool, asked } = http([odd]);
   await call(tool, { url: "https://a.example/x?q={{skill_env.shop.ODD}}&z=1", headers: { "X-Odd": odd.text } });
   expect(asked[0]).toMatchObject({
@@ -145,7 +145,7 @@ test("in a query a value stands for itself, elsewhere as it is", async () => {
 });
 
 test("what a value holds is not filled in itself", () => {
-  const nested: Placeholder = { text: "{{skill_env.a.X}}", value: "<{{skill_env.shop.KEY}}>", hosts: [] };
+  const nested: Placeholder = { text: "{{skill_env.a.X}}", value: "<{{skill_env.shop.KEY}}>", bounds: [] };
   expect(new Placeholders([key, nested]).fill("{{skill_env.a.X}}", null)).toBe("<{{skill_env.shop.KEY}}>");
 });
 

@@ -6,7 +6,7 @@ import { sqlState } from "../../../db/client.ts";
 import { skills, skillVersions } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { syncSkillTools } from "../../agents/index.ts";
-import { agentsWith, touchAgents } from "../affected-agents.ts";
+import { agentsKnowing, touchAgents } from "../affected-agents.ts";
 import {
   currentVersion,
   findSkill,
@@ -89,7 +89,7 @@ export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
   await write(ctx, { action: "skill.delete", target: slug, summary }, async (tx) => {
     // The stronger lock, under which no agent can enable the skill.
     const { id } = await lockSkill(tx, ctx, slug, "update");
-    const affected = await agentsWith(tx, id);
+    const affected = await agentsKnowing(tx, id);
     await tx.delete(skills).where(eq(skills.id, id));
     await syncSkillTools(tx, affected.ids);
     await touchAgents(tx, affected.ids);

@@ -17,11 +17,7 @@ const distinct = (items: readonly { key: string }[]) => new Set(items.map(({ key
 
 export const EnvBody = z
   .object({
-    env: z
-      .array(envItem)
-      .min(1, "must name at least one variable")
-      .max(64, "must have at most 64 entries")
-      .refine(distinct, "must not name a key twice"),
+    env: z.array(envItem).max(64, "must have at most 64 entries").refine(distinct, "must not name a key twice"),
   })
   .openapi("SkillEnvBody");
 

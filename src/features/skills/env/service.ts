@@ -1,25 +1,26 @@
 import { and, asc, count, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
+import { shortSecretProblem } from "../../../core/scrub/scrub.ts";
 import type { Db } from "../../../db/client.ts";
 import { excluded } from "../../../db/fragments.ts";
 import { agentSkills, skillEnv, skills, skillVersions } from "../../../db/schema.ts";
+import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { requireRoom } from "../../secrets/index.ts";
 import { usedVersionId } from "../agent/describe.ts";
 import { requiredEnvOf } from "../find.ts";
 import { isSkillSlug } from "../rules.ts";
 import type { RequiredEnv } from "../schema.ts";
+import { envPlace } from "./load.ts";
 import type { EnvItem, SkillEnv } from "./schema.ts";
-
-/** The place that a value is sealed for: its bytes do not open in another row. */
-export const envPlace = (agentId: string, skillId: string, key: string) => `${agentId}:${skillId}:${key}`;
 
 /** So many variables of one skill an agent stores at most. */
 const maxKeys = 256;
 
 interface SkillOfAgent {
   id: string;
+  versionId: string;
   declared: ReadonlyMap<string, RequiredEnv>;
 }
 
@@ -40,8 +41,8 @@ export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promis
 }
 
 /**
- * Stores these variables beside the others; an empty sensitive value is skipped. Throws 404, and 400 for too many or
- * too large ones.
+ * Stores these variables beside the others; an empty sensitive value is skipped. Throws 404, and 400 for too many, too
+ * large ones, and sensitive ones that are too short to be scrubbed.
  */
 export async function putEnv(
   ctx: Ctx,
@@ -62,6 +63,7 @@ export async function putEnv(
         target: [skillEnv.agentId, skillEnv.skillId, skillEnv.key],
         set: {
           sensitive: excluded(skillEnv.sensitive),
+          versionId: excluded(skillEnv.versionId),
           keyId: excluded(skillEnv.keyId),
           ciphertext: excluded(skillEnv.ciphertext),
           updatedAt: sql`now()`,
@@ -88,8 +90,17 @@ export async function deleteEnv(ctx: Ctx, slug: string, skillSlug: string, key: 
   });
 }
 
-/** The rows to store. A variable that the skill declares sensitive is sensitive, whatever the request says. */
-async function sealItems(tx: Db, ctx: Ctx, agentId: string, { id, declared }: SkillOfAgent, items: readonly EnvItem[]) {
+/**
+ * The rows to store. A variable that the skill declares sensitive is sensitive, whatever the request says. Throws 400
+ * for sensitive values that are too short to be scrubbed.
+ */
+async function sealItems(
+  tx: Db,
+  ctx: Ctx,
+  agentId: string,
+  { id, versionId, declared }: SkillOfAgent,
+  items: readonly EnvItem[],
+) {
   const rows = await tx
     .select({ key: skillEnv.key, sensitive: skillEnv.sensitive })
     .from(skillEnv)
@@ -100,10 +111,15 @@ async function sealItems(tx: Db, ctx: Ctx, agentId: string, { id, declared }: Sk
     return { key, value, sensitive: spec === true || (sensitive ?? stored.get(key) ?? spec ?? true) };
   });
   const given = wanted.filter(({ value, sensitive }) => !(sensitive && value === ""));
+  const issues = wanted.flatMap(({ value, sensitive }, index) => {
+    const message = sensitive && value !== "" ? shortSecretProblem(value) : null;
+    return message === null ? [] : [{ path: ["env", index, "value"], message }];
+  });
+  if (issues.length > 0) throw invalid(issues);
   return Promise.all(
     given.map(async ({ key, value, sensitive }) => {
       const sealed = await ctx.cipher.seal(value, envPlace(agentId, id, key));
-      return { agentId, skillId: id, key, sensitive, ...sealed };
+      return { agentId, skillId: id, key, sensitive, versionId, ...sealed };
     }),
   );
 }
@@ -114,12 +130,16 @@ const ofSkill = (agentId: string, skillId: string) => and(eq(skillEnv.agentId, a
 async function findSkillOf(db: Db, agent: AgentRow, skillSlug: string): Promise<SkillOfAgent> {
   const [row] = isSkillSlug(skillSlug)
     ? await db
-        .select({ id: skills.id, requiredEnv: skillVersions.requiredEnv })
+        .select({ id: skills.id, versionId: skillVersions.id, requiredEnv: skillVersions.requiredEnv })
         .from(skills)
         .leftJoin(agentSkills, and(eq(agentSkills.skillId, skills.id), eq(agentSkills.agentId, agent.id)))
         .innerJoin(skillVersions, eq(skillVersions.id, usedVersionId))
         .where(and(eq(skills.organizationId, agent.organizationId), eq(skills.slug, skillSlug)))
     : [];
   if (!row) throw notFound("Skill");
-  return { id: row.id, declared: new Map(requiredEnvOf(row).map((spec) => [spec.name, spec])) };
+  return {
+    id: row.id,
+    versionId: row.versionId,
+    declared: new Map(requiredEnvOf(row).map((spec) => [spec.name, spec])),
+  };
 }

@@ -1,11 +1,11 @@
 import { and, eq } from "drizzle-orm";
 import type { Cipher } from "../../../core/cipher.ts";
 import type { Db } from "../../../db/client.ts";
-import { agentSkills, skillEnv, skills, skillVersions, workspaceSkills } from "../../../db/schema.ts";
+import { agentSkills, skills, skillVersions, workspaceSkills } from "../../../db/schema.ts";
 import { unusableTools } from "../../tools/index.ts";
-import { envPlace } from "../env/service.ts";
+import { type LoadedEnv, loadEnv } from "../env/load.ts";
 import { versionFieldsOf } from "../find.ts";
-import type { EnvSpec, Script } from "../rules.ts";
+import type { Script } from "../rules.ts";
 
 /** A skill as a turn serves it. */
 export interface LoadedSkill {
@@ -23,25 +23,23 @@ export interface LoadedSkill {
   missingTools: string[];
 }
 
-/** A stored value of a variable that the pinned version declares. */
-export interface LoadedEnv {
-  key: string;
-  value: string;
-  sensitive: boolean;
-  /** The hosts that it may go to; empty: all. */
-  hosts: readonly string[];
+export interface LoadedSkills {
+  /** By slug. */
+  served: LoadedSkill[];
+  /** All stored values, also those of skills that are not served. */
+  env: LoadedEnv[];
 }
 
 /**
- * The skills that the agent is served, by slug: in the catalogue, allowed for its workspace and enabled, each in its
- * pinned version. Two queries, and up to two more when skills require tools that are not built in. Rejects when a value
- * does not open, which only a wrong key can cause.
+ * The skills that the agent is served: in the catalogue, allowed for its workspace and enabled, each in its pinned
+ * version. Two queries, and up to two more when skills require tools that are not built in. Rejects when a value does
+ * not open, which only a wrong key can cause.
  */
 export async function loadSkills(
   db: Db,
   cipher: Cipher,
   { agentId, workspaceId }: { agentId: string; workspaceId: string },
-): Promise<LoadedSkill[]> {
+): Promise<LoadedSkills> {
   const served = await db
     .select({ skill: skills, version: skillVersions, autoLoad: agentSkills.autoLoad })
     .from(agentSkills)
@@ -53,21 +51,19 @@ export async function loadSkills(
     .innerJoin(skillVersions, eq(skillVersions.id, agentSkills.pinnedVersionId))
     .where(and(eq(agentSkills.agentId, agentId), agentSkills.enabled))
     .orderBy(skills.slug);
-  const [first] = served;
-  if (!first) return [];
-  const rows = await db.select().from(skillEnv).where(eq(skillEnv.agentId, agentId));
+  const versions = new Map(served.map(({ skill, version }) => [skill.slug, versionFieldsOf(version)]));
+  const env = await loadEnv(db, cipher, agentId, (skill, key) =>
+    versions.get(skill)?.requiredEnv.find(({ name }) => name === key),
+  );
   const required = new Set(served.flatMap(({ version }) => version.requiredTools));
-  const user = { organizationId: first.skill.organizationId, agent: { id: agentId, workspaceId } };
-  const unusable = new Set(await unusableTools(db, user, [...required]));
-
-  const loaded = served.map(async ({ skill, version, autoLoad }): Promise<LoadedSkill> => {
+  const organizationId = served[0]?.skill.organizationId ?? "";
+  const unusable = new Set(
+    await unusableTools(db, { organizationId, agent: { id: agentId, workspaceId } }, [...required]),
+  );
+  const loaded = served.map(({ skill, version, autoLoad }): LoadedSkill => {
     const { requiredEnv, requiredTools, ...fields } = versionFieldsOf(version);
-    const env = await openEnv(
-      cipher,
-      rows.filter(({ skillId }) => skillId === skill.id),
-      requiredEnv,
-    );
-    const stored = new Set(env.map(({ key }) => key));
+    const own = env.filter((one) => one.skill === skill.slug);
+    const stored = new Set(own.map(({ key }) => key));
     return {
       slug: skill.slug,
       name: skill.name,
@@ -75,26 +71,10 @@ export async function loadSkills(
       version: version.version,
       autoLoad,
       requiredTools,
-      env,
+      env: own,
       missingEnv: requiredEnv.map(({ name }) => name).filter((name) => !stored.has(name)),
       missingTools: requiredTools.filter((name) => unusable.has(name)),
     };
   });
-  return Promise.all(loaded);
-}
-
-async function openEnv(
-  cipher: Cipher,
-  rows: readonly (typeof skillEnv.$inferSelect)[],
-  specs: readonly EnvSpec[],
-): Promise<LoadedEnv[]> {
-  const declared = new Map(specs.map((spec) => [spec.name, spec]));
-  const opened = rows.map(async (row): Promise<LoadedEnv[]> => {
-    const spec = declared.get(row.key);
-    // The value was given for the hosts that another version declares, which this version does not know.
-    if (!spec) return [];
-    const value = await cipher.open(row, envPlace(row.agentId, row.skillId, row.key));
-    return [{ key: row.key, value, sensitive: row.sensitive || spec.sensitive, hosts: spec.hosts ?? [] }];
-  });
-  return (await Promise.all(opened)).flat();
+  return { served: loaded, env };
 }

@@ -1,19 +1,18 @@
 import type { Scripts } from "../../../core/ports.ts";
 import type { JsonValue, Tool } from "../../../turn/types.ts";
 import { type Placeholder, Placeholders, readSkill, runSkillScript } from "../../tools/index.ts";
-import type { LoadedEnv, LoadedSkill } from "./load.ts";
+import type { LoadedEnv } from "../env/load.ts";
+import type { LoadedSkill } from "./load.ts";
 import { ScriptOutput } from "./script-output.ts";
 
 /** The placeholder of a sensitive value wherever a model could see it (spec "Skill environment variable"). */
 const placeholderText = (skill: string, key: string) => `{{skill_env.${skill}.${key}}}`;
 
-/** The sensitive values of these skills, to be filled in and scrubbed. */
-export function skillPlaceholders(skills: readonly LoadedSkill[]): Placeholder[] {
-  return skills.flatMap(({ slug, env }) =>
-    env
-      .filter(({ sensitive }) => sensitive)
-      .map(({ key, value, hosts }) => ({ text: placeholderText(slug, key), value, hosts })),
-  );
+/** The sensitive ones of these values, to be filled in and scrubbed. */
+export function skillPlaceholders(env: readonly LoadedEnv[]): Placeholder[] {
+  return env
+    .filter(({ sensitive }) => sensitive)
+    .map(({ skill, key, value, bounds }) => ({ text: placeholderText(skill, key), value, bounds }));
 }
 
 /** The list of skills in the prompt, with the whole text of those that load themselves; empty without skills. */
@@ -49,7 +48,7 @@ export function skillTools(skills: readonly LoadedSkill[], owner: string, script
     const script = skill.scripts.find((candidate) => candidate.file === file);
     if (!script) throw new Error(`The skill ${skill.slug} has no script ${file}${among(skill.scripts.map(fileOf))}`);
     // Only the skill's own values: a script can turn them into anything.
-    const placeholders = skillPlaceholders([skill]);
+    const placeholders = skillPlaceholders(skill.env);
     const ran = await scripts.run({
       file,
       content: script.content,
@@ -95,10 +94,10 @@ function problemOf({ missingEnv, missingTools }: LoadedSkill): string | null {
 }
 
 /** The value as a model may see it. */
-const shown = (slug: string, { key, value, sensitive }: LoadedEnv) => (sensitive ? placeholderText(slug, key) : value);
+const shown = ({ skill, key, value, sensitive }: LoadedEnv) => (sensitive ? placeholderText(skill, key) : value);
 
-function settings({ slug, env }: LoadedSkill): Record<string, string> {
-  return Object.fromEntries(env.map((entry) => [entry.key, shown(slug, entry)]));
+function settings({ env }: LoadedSkill): Record<string, string> {
+  return Object.fromEntries(env.map((entry) => [entry.key, shown(entry)]));
 }
 
 function settingsText(skill: LoadedSkill): string {
@@ -109,6 +108,6 @@ function settingsText(skill: LoadedSkill): string {
 /** The instructions, with values that are not sensitive filled in. */
 function body({ slug, content, env }: LoadedSkill): string {
   const open = env.filter(({ sensitive }) => !sensitive);
-  const values = open.map(({ key, value }) => ({ text: placeholderText(slug, key), value, hosts: [] }));
+  const values = open.map(({ key, value }) => ({ text: placeholderText(slug, key), value, bounds: [] }));
   return new Placeholders(values).fill(content, null);
 }

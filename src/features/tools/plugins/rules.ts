@@ -1,6 +1,7 @@
 import { firstHop } from "../../../core/egress/request.ts";
 import { parseTarget } from "../../../core/egress/target.ts";
 import type { McpTransport } from "../../../core/ports.ts";
+import { shortSecretProblem } from "../../../core/scrub/scrub.ts";
 import { secretLines } from "../../../core/scrub/secret-texts.ts";
 
 /** Namespaces of the engine's own tools and plugins, and `agent`, the prefix of agents as tools. */
@@ -34,6 +35,8 @@ export function headersProblem(headers: Readonly<Record<string, string>>): strin
   if (entries.length > mostHeaders) return `must have at most ${mostHeaders} entries`;
   const own = entries.find(([name = ""]) => protocolHeader.test(name));
   if (own) return `The header ${own[0]} is the protocol's; leave it out`;
+  const short = shortCredential(headers);
+  if (short !== null) return short;
   const { signal } = new AbortController();
   const limits = { allowedHosts: [], sensitive: true, maxBytes: 0, signal };
   return messageOf(() =>
@@ -48,7 +51,21 @@ export function envProblem(env: Readonly<Record<string, string>>): string | null
   const names = Object.keys(env);
   if (names.length > mostVariables) return `must have at most ${mostVariables} entries`;
   const odd = names.find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
-  return odd === undefined ? null : "A name must be letters, digits and underscores, and not begin with a digit";
+  if (odd !== undefined) return "A name must be letters, digits and underscores, and not begin with a digit";
+  return shortCredential(env);
+}
+
+const credentialName = /key|token|secret|passw|pwd|auth|cookie|credential|session/i;
+
+/** What is wrong with a value, under the name of a credential, that is too short to be scrubbed; null for no such one. */
+function shortCredential(values: Readonly<Record<string, string>>): string | null {
+  for (const [name, value] of Object.entries(values)) {
+    if (!credentialName.test(name) || value === "" || isMask(value)) continue;
+    // After a scheme such as `Bearer`, only the rest is secret.
+    const problem = shortSecretProblem(value.replace(/^[A-Za-z][\w-]* +(?=\S)/, ""));
+    if (problem !== null) return `The value of ${name} ${problem}`;
+  }
+  return null;
 }
 
 function messageOf(check: () => unknown): string | null {

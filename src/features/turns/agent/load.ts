@@ -64,12 +64,13 @@ export async function loadAgent(
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
   const skills = await loadSkills(database.db, cipher, { agentId: row.id, workspaceId: row.workspaceId });
+  const { served } = skills;
   const hooks = await loadHooks(database.db, row.id);
   const embedder = () => embedderFor(services, { row, secrets: opened, inFirstOrganization });
   const { tools, find, secrets: hidden } = await loadTools(services, row, { skills, hooks, sources, embedder });
   const { name, description, timezone } = row;
   const prompts = await loadPrompts(database.db, row.id);
-  const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(skills) });
+  const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(served) });
   return {
     row,
     organizationSlug,
@@ -80,7 +81,7 @@ export async function loadAgent(
     datetime: datetimeIn(timezone),
     tools,
     hooks: hooks.map((hook) => ({ ...hook, tool: find(hook.toolName) })),
-    ...(await describe(prompt(unfilled), skills, tools)),
+    ...(await describe(prompt(unfilled), served, tools)),
     scrub: scrubber([...secretTexts(opened), ...hidden, ...secretTexts(options.environmentKeys)]),
   };
 }

@@ -1,7 +1,4 @@
-import type { S3Secret } from "../../../core/s3.ts";
-
-/** Secrets that name the place of files; they give no access. */
-const places: ReadonlySet<string> = new Set(["s3_region", "s3_bucket"] satisfies S3Secret[]);
+import { s3Places } from "../../../core/s3.ts";
 
 /**
  * The texts that no reply may contain: the values of secrets. Of a base URL only user and password count, since
@@ -9,7 +6,7 @@ const places: ReadonlySet<string> = new Set(["s3_region", "s3_bucket"] satisfies
  */
 export function secretTexts(secrets: ReadonlyMap<string, string>): string[] {
   return [...secrets].flatMap(([key, value]) => {
-    if (places.has(key)) return [];
+    if (s3Places.has(key)) return [];
     return key.endsWith("_base_url") ? credentialsIn(value) : [value];
   });
 }

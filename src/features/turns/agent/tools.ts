@@ -3,7 +3,7 @@ import type { ToolSource } from "../../../contribution.ts";
 import type { Embedder } from "../../../core/ports.ts";
 import type { Tool } from "../../../turn/types.ts";
 import { memoryTools } from "../../memories/index.ts";
-import { type LoadedSkill, skillPlaceholders, skillTools } from "../../skills/index.ts";
+import { type LoadedSkills, skillPlaceholders, skillTools } from "../../skills/index.ts";
 import {
   currentTimeTool,
   httpRequestTool,
@@ -26,7 +26,7 @@ interface Agent {
 }
 
 interface Parts {
-  skills: readonly LoadedSkill[];
+  skills: LoadedSkills;
   hooks: readonly { toolName: string }[];
   /** The tools of features above this one. */
   sources: readonly ToolSource[];
@@ -56,18 +56,18 @@ export async function loadTools(
   const plugins = usesPlugins ? await loadPlugins(database.db, cipher, organizationId) : [];
   const owner = { id, slug, organizationId, workspaceId, named };
   const contributed = await Promise.all(sources.map((source) => source(owner)));
-  const hidden = skillPlaceholders(skills);
+  const hidden = skillPlaceholders(skills.env);
   const placeholders = new Placeholders(hidden);
   const all = [
     currentTimeTool(clock, timezone),
     httpRequestTool(services, placeholders),
-    ...skillTools(skills, organizationId, services.scripts),
+    ...skillTools(skills.served, organizationId, services.scripts),
     ...memoryTools(services, agent, embedder),
     ...stateTools,
     ...pluginTools(services, plugins),
     ...contributed.flat(),
   ];
-  const required = new Set(skills.flatMap(({ requiredTools }) => requiredTools));
+  const required = new Set(skills.served.flatMap(({ requiredTools }) => requiredTools));
   const enabled = all.flatMap((tool) => {
     const setting = settings.get(tool.name);
     // A tool that a skill enabled stays enabled while the agent has the skill.

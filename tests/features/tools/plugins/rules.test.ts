@@ -39,12 +39,17 @@ describe("settings", () => {
     expect(urlProblem("https://mcp.example/mcp?x=1")).toBeNull();
     expect(urlProblem("ftp://mcp.example")).toContain("http:// or https://");
     expect(urlProblem("https://user:pass@mcp.example")).toContain("user name or a password");
-    expect(headersProblem({ Authorization: "Bearer x", "X-Key": "••••last" })).toBeNull();
+    expect(headersProblem({ Authorization: "Bearer 123456", "X-Key": "••••last" })).toBeNull();
     expect(headersProblem({ Host: "x" })).toContain("The header Host cannot be set");
     expect(headersProblem({ "Mcp-Session-Id": "x" })).toContain("the protocol's; leave it out");
     expect(headersProblem({ "X-Key": "a\r\nX-Other: b" })).toContain("characters that a header cannot hold");
     expect(headersProblem(Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`x${n}`, ""])))).toContain("32");
-    expect(envProblem({ API_TOKEN: "x", _x: "" })).toBeNull();
+    expect(headersProblem({ Authorization: "Bearer 12345" })).toContain(
+      "The value of Authorization must have at least 6",
+    );
+    expect(headersProblem({ "X-Region": "eu", "X-Token": "" })).toBeNull();
+    expect(envProblem({ API_TOKEN: "123456", WORKERS: "4", EMPTY_KEY: "", OLD_KEY: "••••" })).toBeNull();
+    expect(envProblem({ API_TOKEN: "12345" })).toContain("The value of API_TOKEN must have at least 6");
     expect(envProblem({ "A=B": "x" })).toContain("letters, digits and underscores");
   });
 });

@@ -1,0 +1,1 @@
+ALTER TABLE "skill_env" ADD COLUMN "version_id" uuid;

@@ -1,0 +1,55 @@
+import { asc, eq, type SQL, sql } from "drizzle-orm";
+import type { Cipher } from "../../../core/cipher.ts";
+import type { Db } from "../../../db/client.ts";
+import { skillEnv, skills, skillVersions } from "../../../db/schema.ts";
+import { boundsOf, type EnvSpec } from "../rules.ts";
+import type { RequiredEnv } from "../schema.ts";
+
+/** A stored value of a variable. */
+export interface LoadedEnv {
+  /** The slug of its skill. */
+  skill: string;
+  key: string;
+  value: string;
+  sensitive: boolean;
+  /** Lists of hosts: the value may go to a host that is in every list; without lists anywhere. */
+  bounds: readonly (readonly string[])[];
+}
+
+/** The place that a value is sealed for: its bytes do not open in another row. */
+export const envPlace = (agentId: string, skillId: string, key: string) => `${agentId}:${skillId}:${key}`;
+
+/** The declarations of a row's key in the version that its value was stored under; in all versions where it is unknown. */
+const declarations: SQL<RequiredEnv[]> = sql`(
+  select coalesce(jsonb_agg(spec), '[]')
+  from ${skillVersions}, jsonb_array_elements(${skillVersions.requiredEnv}) as spec
+  where ${skillVersions.skillId} = ${skillEnv.skillId} and spec ->> 'name' = ${skillEnv.key}
+    and (${skillEnv.versionId} is null or ${skillVersions.id} = ${skillEnv.versionId}))`;
+
+/**
+ * All values that the agent stores, by skill and key, also of skills that are off and of keys that no version declares.
+ * `servedSpec` answers how the version that the agent is served declares a key. One query. Rejects when a value does not
+ * open, which only a wrong key can cause.
+ */
+export async function loadEnv(
+  db: Db,
+  cipher: Cipher,
+  agentId: string,
+  servedSpec: (skill: string, key: string) => EnvSpec | undefined,
+): Promise<LoadedEnv[]> {
+  const rows = await db
+    .select({ row: skillEnv, skill: skills.slug, stored: declarations })
+    .from(skillEnv)
+    .innerJoin(skills, eq(skills.id, skillEnv.skillId))
+    .where(eq(skillEnv.agentId, agentId))
+    .orderBy(asc(skills.slug), asc(skillEnv.key));
+  const opened = rows.map(async ({ row, skill, stored }) => {
+    const { key } = row;
+    const served = servedSpec(skill, key);
+    const bounds = boundsOf([...stored, served]);
+    const value = await cipher.open(row, envPlace(agentId, row.skillId, key));
+    // A value that is shown to the model could be sent to any host.
+    return { skill, key, value, sensitive: row.sensitive || (served?.sensitive ?? false) || bounds.length > 0, bounds };
+  });
+  return Promise.all(opened);
+}
