@@ -3,6 +3,7 @@ import { parseTarget } from "../../../core/egress/target.ts";
 import type { McpTransport } from "../../../core/ports.ts";
 import { shortSecretProblem } from "../../../core/scrub/scrub.ts";
 import { secretLines } from "../../../core/scrub/secret-texts.ts";
+import { isMask } from "./masks.ts";
 
 /** Namespaces of the engine's own tools and plugins, and `agent`, the prefix of agents as tools. */
 const reserved: ReadonlySet<string> = new Set([
@@ -77,56 +78,11 @@ function messageOf(check: () => unknown): string | null {
   }
 }
 
-const sign = "••••";
-/** Of a shorter value four characters would tell too much. */
-const shortestShown = 12;
-
-export const isMask = (value: string) => value.startsWith(sign);
-
-const maskValue = (value: string) => (value.length < shortestShown ? sign : `${sign}${value.slice(-4).toWellFormed()}`);
-
-/** The transport as the wire shows it, with masks for the values of headers and variables. */
-export function maskTransport(transport: McpTransport) {
-  if (transport.type === "http") return { ...transport, headers: mapValues(transport.headers, maskValue) };
-  return { ...transport, args: [...transport.args], env: mapValues(transport.env, maskValue) };
-}
-
-/**
- * The transport with the stored values in place of masks. Throws an `Error` for a mask without a stored value, and for
- * masked headers with the address of another origin: whoever sets a plugin up may not read its secrets, so they stay
- * with their server.
- */
-export function unmaskTransport(given: McpTransport, stored: McpTransport | null): McpTransport {
-  if (given.type === "http") {
-    const known = stored?.type === "http" ? stored : null;
-    const moved = known !== null && new URL(known.url).origin !== new URL(given.url).origin;
-    if (moved && Object.values(given.headers).some(isMask)) {
-      throw new Error("transport.headers: give the values again, since the address is that of another server");
-    }
-    return { ...given, headers: unmask(given.headers, known?.headers ?? {}, "headers") };
-  }
-  return { ...given, env: unmask(given.env, stored?.type === "stdio" ? stored.env : {}, "env") };
-}
-
-type Values = Readonly<Record<string, string>>;
-
-function unmask(given: Values, stored: Values, field: string): Values {
-  return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
-      if (!isMask(value)) return [name, value];
-      const known = Object.hasOwn(stored, name) ? stored[name] : undefined;
-      if (known === undefined) throw new Error(`transport.${field}.${name}: nothing is stored that it could stand for`);
-      return [name, known];
-    }),
-  );
-}
-
-const mapValues = (values: Values, change: (value: string) => string): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
-
 /** Headers that hold no secret, whatever the server. */
 const harmlessHeaders: ReadonlySet<string> = new Set(["accept-language", "user-agent"]);
 const secretParameter = /key|token|secret|passw|auth|sig/i;
+/** A value of a query that is so long counts as a secret, whatever its name. */
+const longParameter = 16;
 
 /** Variables that hold settings and no secret, whatever the process. */
 const plainVariables: ReadonlySet<string> = new Set([
@@ -162,11 +118,12 @@ export function listingSecrets(transport: McpTransport): string[] {
 
 function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>): string[] {
   const secret = Object.entries(headers).filter(([name]) => !harmlessHeaders.has(name.toLowerCase()));
-  const parameters = [...new URL(url).searchParams].filter(([name]) => secretParameter.test(name));
-  return [
-    ...secret.flatMap(([, value]) => [value, ...credentialsIn(value.trim())]),
-    ...parameters.map(([, value]) => value),
-  ];
+  const parameters = [...new URL(url).searchParams].flatMap(([name, value]) => {
+    // Without a value, the name is all that the server is told.
+    const [said, known] = value === "" ? [name, false] : [value, secretParameter.test(name)];
+    return known || said.length >= longParameter ? [said] : [];
+  });
+  return [...secret.flatMap(([, value]) => [value, ...credentialsIn(value.trim())]), ...parameters];
 }
 
 /** The credential after a scheme such as `Bearer`; of `Basic` also user and password. */

@@ -15,11 +15,7 @@ export const pluginPath = pluginsPath.extend({
 });
 
 const keepsStored = "A value that begins with `••••` keeps the stored one.";
-const url = zText(2048).openapi({
-  description:
-    "Its address (Streamable HTTP), shown as it is: a credential belongs into a header. A host inside the network must stand in the policy `httpAllowedHosts`.",
-  example: "https://mcp.example.com/mcp",
-});
+const url = (description: string) => zText(2048).openapi({ description, example: "https://mcp.example.com/mcp" });
 const headers = (description: string) =>
   z.record(zText(128), zText(8_192)).openapi({ description, example: { Authorization: "Bearer 9f2c1e" } });
 const command = zText(1024).min(1, "must not be empty").openapi({ example: "npx" });
@@ -41,7 +37,9 @@ const by =
 const HttpSettings = z
   .object({
     type: z.literal("http"),
-    url: url.superRefine(by(urlProblem)),
+    url: url(
+      `Its address (Streamable HTTP). Its path is shown as it is: a credential belongs into a header. In its query too, a value that begins with \`••••\` keeps the stored one of this server. A host inside the network must stand in the policy \`httpAllowedHosts\`.`,
+    ).superRefine(by(urlProblem)),
     headers: headers(`Sent with every request. ${keepsStored}`).superRefine(by(headersProblem)).default({}),
   })
   .openapi("HttpTransportSettings");
@@ -69,7 +67,13 @@ export type PluginSettings = z.infer<typeof PluginSettings>;
 const masked = "Values show as `••••` and their last four characters.";
 
 const Transport = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("http"), url, headers: headers(masked) }).openapi("HttpTransport"),
+  z
+    .object({
+      type: z.literal("http"),
+      url: url(`Its address; the values of its query show as the headers do.`),
+      headers: headers(masked),
+    })
+    .openapi("HttpTransport"),
   z.object({ type: z.literal("stdio"), command, args, env: env(masked) }).openapi("StdioTransport"),
 ]);
 

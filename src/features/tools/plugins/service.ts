@@ -8,7 +8,8 @@ import { clip, storable } from "../../../core/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, organizations, plugins } from "../../../db/schema.ts";
 import { boundListing, type Listing, mostTools } from "./listing.ts";
-import { listingSecrets, namespaceProblem, unmaskTransport } from "./rules.ts";
+import { unmaskTransport } from "./masks.ts";
+import { listingSecrets, namespaceProblem } from "./rules.ts";
 import type { Plugin, PluginSettings } from "./schema.ts";
 import {
   findPlugin,

@@ -5,7 +5,7 @@ import type { McpTransport } from "../../../core/ports.ts";
 import type { Db } from "../../../db/client.ts";
 import { plugins } from "../../../db/schema.ts";
 import type { ListedTool } from "../catalogue.ts";
-import { maskTransport } from "./rules.ts";
+import { maskTransport } from "./masks.ts";
 import type { Plugin } from "./schema.ts";
 
 export type PluginRow = typeof plugins.$inferSelect;

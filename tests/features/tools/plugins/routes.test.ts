@@ -95,6 +95,25 @@ describe("a plugin", () => {
     expect(asked).toHaveLength(2);
   });
 
+  test("whose address holds a key shows it nowhere: no answer, no entry, no error, no log", async () => {
+    const { h, put, get, asked, say, owner } = await withServers();
+    const keyed = { ...http, url: `https://mcp.example/mcp?k=${canary}&v=1`, headers: {} };
+    say.tools = async () => Promise.reject(new Error("The server is away"));
+    const answers = [
+      await pluginOf(put("crm", { kind: "mcp", transport: keyed })),
+      await pluginOf(get("/crm")),
+      await (await get()).json(),
+      await pluginOf(h.request(`${base}/crm/refresh`, { method: "POST", headers: owner })),
+    ];
+    expect(answers[0].transport.url).toBe("https://mcp.example/mcp?k=••••44d0&v=••••");
+    const back = await pluginOf(put("crm", { kind: "mcp", transport: answers[0].transport }));
+    expect(back.transport).toEqual(answers[0].transport);
+    expect(asked.at(-1)).toMatchObject({ transport: keyed, version: asked[0]?.version, secrets: [canary] });
+    const elsewhere = { ...keyed, url: "https://evil.example/mcp?k=••••44d0" };
+    expect((await refusal(put("crm", { kind: "mcp", transport: elsewhere })))[0]).toBe(400);
+    expect(JSON.stringify([answers, back, await entries(h), h.logs])).not.toContain(canary);
+  });
+
   test("is stored without the secrets that its server lists", async () => {
     const { h, put, say } = await withServers();
     const inputSchema = { type: "object", properties: { key: { type: "string", default: canary } } };

@@ -3,14 +3,13 @@ import type { McpTransport } from "../../../../src/core/ports.ts";
 import { scrubber } from "../../../../src/core/scrub/scrub.ts";
 import { argumentCheck } from "../../../../src/features/tools/plugins/arguments.ts";
 import { boundListing } from "../../../../src/features/tools/plugins/listing.ts";
+import { maskTransport, unmaskTransport } from "../../../../src/features/tools/plugins/masks.ts";
 import {
   envProblem,
   headersProblem,
   listingSecrets,
-  maskTransport,
   namespaceProblem,
   transportSecrets,
-  unmaskTransport,
   urlProblem,
 } from "../../../../src/features/tools/plugins/rules.ts";
 import { processorTime } from "../../../processor-time.ts";
@@ -83,6 +82,42 @@ describe("a mask", () => {
     expect(unmaskTransport(http({ A: "••••" }, "https://mcp.example/v2"), stored)).toMatchObject({
       headers: { A: "first" },
     });
+  });
+});
+
+describe("a mask in an address", () => {
+  const at = (url: string) => http({}, `https://mcp.example${url}`);
+  const stored = at("/mcp?api_key=0123456789abcdef&v=1&v=2&0123456789abcdef#0123456789abcdef");
+  const shown = "/mcp?api_key=••••cdef&v=••••&v=••••&••••cdef#••••cdef";
+
+  test("stands for every value of the query and the fragment", () => {
+    expect(maskTransport(stored)).toEqual(at(shown));
+    for (const url of ["/mcp", "/mcp?", "/a%3Fb=c/mcp"]) expect(maskTransport(at(url))).toEqual(at(url));
+    expect(maskTransport(at("/mcp?a=&&b="))).toEqual(at("/mcp?a=&&b="));
+    expect(maskTransport(at("/mcp?a=b?c=dddddddddddd"))).toEqual(at("/mcp?a=••••?c=••••dddd"));
+  });
+
+  test("sent back keeps what is stored, also in the encoded form and beside new values", () => {
+    expect(unmaskTransport(at(shown), stored)).toEqual(stored);
+    expect(unmaskTransport(http({}, new URL(`https://mcp.example${shown}`).href), stored)).toEqual(stored);
+    expect(unmaskTransport(at("/new?v=3&v=••••&api_key=••••"), stored)).toEqual(
+      at("/new?v=3&v=2&api_key=0123456789abcdef"),
+    );
+  });
+
+  test("of nothing is refused, and none goes to another server", () => {
+    const nothing = "transport.url: nothing is stored";
+    expect(() => unmaskTransport(at("/mcp?key=••••"), stored)).toThrow(nothing);
+    expect(() => unmaskTransport(at("/mcp?v=••••&v=••••&v=••••"), stored)).toThrow(nothing);
+    expect(() => unmaskTransport(at(shown), null)).toThrow(nothing);
+    for (const origin of ["https://evil.example", "http://mcp.example", "https://mcp.example:8443"]) {
+      expect(() => unmaskTransport(http({}, origin + shown), stored)).toThrow("transport.url: give the values again");
+    }
+  });
+
+  test("hides what is a secret for the scrubber too, whatever its name", () => {
+    const url = "https://mcp.example/mcp?k=0123456789abcdef&api-token=abc&nothing-but-a-key&mode=fast";
+    expect(transportSecrets(http({}, url))).toEqual(["0123456789abcdef", "abc", "nothing-but-a-key"]);
   });
 });
 
