@@ -5,6 +5,9 @@ import { readStep } from "./read-step.ts";
 
 const model = demoModel();
 
+/** What each reply says of the model, once. */
+const it = "I am the demo model, not a language model.";
+
 function user(text: string): LanguageModelV4Prompt[number] {
   return { role: "user", content: [{ type: "text", text }] };
 }
@@ -27,6 +30,20 @@ test("it repeats the last message, and says that it is no language model", async
   ]);
   expect(step.text).toBe("I am the demo model, not a language model: I only repeat. You said: Hello  there\n🏔️");
   expect(step).toMatchObject({ reasoning: "", calls: [], finish: { reason: "stop", stated: true } });
+});
+
+test("a turn that goes on after a decision says it too, and several tools make it say it once", async () => {
+  const result = (toolCallId: string, output: LanguageModelV4ToolResultOutput) =>
+    ({ type: "tool-result", toolCallId, toolName: "clock", output }) as const;
+  const { step } = await readStep(model, [
+    user("call clock"),
+    { role: "assistant", content: [] },
+    {
+      role: "tool",
+      content: [result("a", { type: "execution-denied" }), result("b", { type: "text", value: "noon" })],
+    },
+  ]);
+  expect(step.text).toBe(`${it} The tool clock was refused\nThe tool clock answered: noon`);
 });
 
 test("the same prompt gives the same reply", async () => {
@@ -68,12 +85,14 @@ test.each([
 ])("%s is answered with how to write it", async (message) => {
   const { step } = await readStep(model, message);
   expect(step.calls).toEqual([]);
-  expect(step.text).toBe('The arguments are not a JSON object. Write: call weather {"key": "value"}');
+  expect(step.text).toBe(
+    'I am the demo model, not a language model. The arguments are not a JSON object. Write: call weather {"key": "value"}',
+  );
 });
 
 test("where no tool may be called it says so", async () => {
   const { step } = await readStep(model, "call clock", { toolChoice: { type: "none" } });
-  expect(step).toMatchObject({ calls: [], text: "No more tools may be called in this turn." });
+  expect(step).toMatchObject({ calls: [], text: `${it} No more tools may be called in this turn.` });
 });
 
 test.each([
@@ -95,7 +114,7 @@ test.each([
   string,
 ][])("after a tool it tells what came back: %j", async (output, said) => {
   const { step } = await readStep(model, answered(output));
-  expect(step).toMatchObject({ text: said, calls: [], finish: { reason: "stop" } });
+  expect(step).toMatchObject({ text: `${it} ${said}`, calls: [], finish: { reason: "stop" } });
 });
 
 test("an aborted call ends at once, before and within the stream", async () => {

@@ -15,8 +15,8 @@ type Part = LanguageModelV4StreamPart;
 const burst = 16;
 
 /**
- * The built-in model (decisions §4, "Providers"): offline, deterministic, and no language model. It repeats the last
- * user message; `call <tool> {json}` calls a tool and then tells its result; `think …` reasons first. Its tokens are
+ * The built-in model (decisions §4, "Providers"): offline, deterministic, and no language model, as each of its replies
+ * says. It repeats the last user message; `call <tool> {json}` calls a tool and then tells its result; `think …` reasons first. Its tokens are
  * words.
  */
 export function demoModel(): LanguageModelV4 {
@@ -46,7 +46,7 @@ interface Answer {
 function answer({ prompt, toolChoice }: LanguageModelV4CallOptions): Answer {
   const nothing: Answer = { reasoning: "", text: "", call: null, read: countPrompt(prompt) };
   const results = lastResults(prompt);
-  if (results.length > 0) return { ...nothing, text: results.join("\n") };
+  if (results.length > 0) return { ...nothing, text: say(results.join("\n")) };
 
   const message = lastUserText(prompt);
   const thought = /^think(?:\s+|$)/i.exec(message)?.[0];
@@ -59,15 +59,21 @@ function answer({ prompt, toolChoice }: LanguageModelV4CallOptions): Answer {
 
   const input = rest.slice(command[0].length).trim() || "{}";
   if (!isJsonObject(input)) {
-    return { ...nothing, reasoning, text: `The arguments are not a JSON object. Write: call ${name} {"key": "value"}` };
+    return {
+      ...nothing,
+      reasoning,
+      text: say(`The arguments are not a JSON object. Write: call ${name} {"key": "value"}`),
+    };
   }
-  if (toolChoice?.type === "none") return { ...nothing, reasoning, text: "No more tools may be called in this turn." };
+  if (toolChoice?.type === "none")
+    return { ...nothing, reasoning, text: say("No more tools may be called in this turn.") };
   return { ...nothing, reasoning, call: { id: `call_${prompt.length}`, name, input } };
 }
 
-function echo(message: string): string {
-  return `I am the demo model, not a language model: I only repeat. You said: ${message || "nothing"}`;
-}
+/** Every reply tells its reader that no language model wrote it. */
+const me = "I am the demo model, not a language model";
+const say = (text: string) => `${me}. ${text}`;
+const echo = (message: string) => `${me}: I only repeat. You said: ${message || "nothing"}`;
 
 function isJsonObject(text: string): boolean {
   try {

@@ -1287,7 +1287,7 @@ export interface Plugin {
 
 export interface HttpTransport {
   type: "http";
-  /** Its address (Streamable HTTP), shown as it is: a credential belongs into a header. A host inside the network must stand in the policy `httpAllowedHosts`. */
+  /** Its address; the values of its query show as the headers do. */
   url: string;
   /** Values show as `••••` and their last four characters. */
   headers: Record<string, string>;
@@ -1320,7 +1320,7 @@ export interface PluginSettings {
 
 export interface HttpTransportSettings {
   type: "http";
-  /** Its address (Streamable HTTP), shown as it is: a credential belongs into a header. A host inside the network must stand in the policy `httpAllowedHosts`. */
+  /** Its address (Streamable HTTP). Its path is shown as it is: a credential belongs into a header. In its query too, a value that begins with `••••` keeps the stored one of this server. A host inside the network must stand in the policy `httpAllowedHosts`. */
   url: string;
   /** Sent with every request. A value that begins with `••••` keeps the stored one. */
   headers?: Record<string, string>;
