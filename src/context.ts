@@ -1,4 +1,5 @@
 import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
+import type { Changes } from "./core/changes.ts";
 import type { Cipher } from "./core/cipher.ts";
 import { EngineError, notFound } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
@@ -83,8 +84,10 @@ interface Change {
   agentId?: string;
   /** Whether the agent is only named in the audit entry: its revision stays, so that no process loads it anew. */
   agentUnchanged?: boolean;
-  /** Added to the audit entry; never the value of a secret. */
+  /** Added to the audit entry; never the value of a secret, and nothing that is stored sealed. */
   summary?: Record<string, unknown>;
+  /** Filled by an update: what it changed, never a secret. Where it stays empty, nothing changed: there is no entry. */
+  changes?: Changes;
 }
 
 /**
@@ -103,12 +106,17 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
   const { actor, membership, request } = ctx;
   return ctx.database.transaction(async (tx) => {
     await requireStanding(tx, ctx);
+    const { changes, summary, ...entry } = change;
+    // What a repeated transaction found before is not true any more.
+    for (const field of Object.keys(changes ?? {})) delete changes?.[field];
     const result = await fn(tx);
     if (change.agentId && !change.agentUnchanged) {
       const changed = { revision: sql`${agents.revision} + 1`, updatedAt: sql`now()` };
       await tx.update(agents).set(changed).where(eq(agents.id, change.agentId));
     }
-    await audit(tx, { ...change, actor, request, organizationId: membership.organizationId });
+    if (changes && Object.keys(changes).length === 0) return result;
+    const told = { ...summary, ...(changes ? { changes } : {}) };
+    await audit(tx, { ...entry, summary: told, actor, request, organizationId: membership.organizationId });
     return result;
   });
 }
@@ -185,7 +193,7 @@ function requireStored(actor: Actor, standing: Standing | undefined): Standing {
   return standing;
 }
 
-interface Event extends Change {
+interface Event extends Omit<Change, "changes"> {
   /** Null for an event of the installation, or by somebody without an account. */
   organizationId: string | null;
   actor: { type: Actor["type"]; id: string | null; name: string | null };

@@ -124,7 +124,7 @@ export function createEngine(services: Services): Engine {
     chat.doors,
     { routes: [health.routes] },
     accountFeature(services),
-    organizationsFeature,
+    organizationsFeature(services),
     agentsFeature(async (tx, agentId) => {
       for (const { beforeAgentDelete } of features) await beforeAgentDelete?.(tx, agentId);
     }),

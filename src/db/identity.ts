@@ -1,5 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import {
+  type AnyPgColumn,
   boolean,
   check,
   index,
@@ -108,6 +109,46 @@ export const workspaceMembers = pgTable(
   (table) => [
     primaryKey({ columns: [table.workspaceId, table.userId] }),
     index("workspace_members_user").on(table.userId),
+  ],
+);
+
+/**
+ * Offers of an organization to the holders of accounts that it did not make. One ends with its inviter: a removed user,
+ * a revoked management key.
+ */
+export const invitations = pgTable(
+  "invitations",
+  {
+    id: id(),
+    organizationId: organizationId(),
+    userId: userId(),
+    roleKey: text("role_key").notNull(),
+    /** One of the two made the offer. */
+    invitedByUser: uuid("invited_by_user").references(() => users.id, { onDelete: "cascade" }),
+    invitedByKey: uuid("invited_by_key").references((): AnyPgColumn => accessTokens.id, { onDelete: "cascade" }),
+    expiresAt: moment("expires_at").notNull(),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    check("invitations_inviter", sql`num_nonnulls(${table.invitedByUser}, ${table.invitedByKey}) = 1`),
+    uniqueIndex("invitations_user").on(table.userId, table.organizationId),
+    index("invitations_organization").on(table.organizationId),
+    index("invitations_key").on(table.invitedByKey).where(sql`${table.invitedByKey} is not null`),
+    index("invitations_expires_at").on(table.expiresAt),
+  ],
+);
+
+/** The addresses, as `clientKey` has them, at which users gave their right password. */
+export const signInAddresses = pgTable(
+  "sign_in_addresses",
+  {
+    userId: userId(),
+    client: text("client").notNull(),
+    usedAt: moment("used_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.userId, table.client] }),
+    index("sign_in_addresses_used_at").on(table.usedAt),
   ],
 );
 

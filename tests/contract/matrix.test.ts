@@ -92,7 +92,10 @@ test(
     const { token } = await world.key(world.acme);
     const owner = await world.person("owner", world.acme);
     for (const one of all) {
-      const answer = await call(world, one, await prepare(world, one, world.acme, owner), bearer(token));
+      const { params, ...prepared } = await prepare(world, one, world.acme, owner);
+      // Another organization than the key's is not there at all.
+      const addressed = { ...prepared, params: { ...params, orgSlug: world.acme.slug } };
+      const answer = await call(world, one, addressed, bearer(token));
       if (one.key === "owner") expectStatus(one.name, answer, one.entry.status);
       else if (one.key === "unknown") expectStatus(one.name, answer, 401);
       else expectMessage(one.name, answer, 403, "This needs a signed-in session");

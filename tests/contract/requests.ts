@@ -8,6 +8,8 @@ import {
   agents,
   conversations,
   hooks,
+  invitations,
+  members,
   plugins,
   skills,
   skillVersions,
@@ -58,6 +60,46 @@ export const ownMember =
     params: { userId: (await world.person("viewer", home)).id },
     ...(body ? { json: body } : {}),
   });
+
+/** Somebody of the home's organization who is signed in. */
+export const signedInMember: Prepare = async (world, home) => {
+  const person = await world.person("viewer", home);
+  await world.session(person);
+  return { params: { userId: person.id } };
+};
+
+/** An offer of an organization by its Owner. */
+async function invitation(world: World, home: Home, userId: string) {
+  const [id, inviter] = [newId(), await world.person("owner", home)];
+  const offer = { organizationId: home.id, userId, roleKey: "viewer", invitedByUser: inviter.id };
+  await world.db.insert(invitations).values({ ...offer, id, expiresAt: new Date("2999-01-01") });
+  return { params: { id } };
+}
+
+/** Of the home's organization, to somebody elsewhere. */
+export const sentInvitation: Prepare = async (world, home) => {
+  const id = newId();
+  await world.db.insert(users).values({ id, email: `${id}@example.com`, name: "Ada" });
+  return invitation(world, home, id);
+};
+
+const anotherHome = async (world: World, home: Home) => ({
+  ...home,
+  ...(await world.h.createOrganization(fresh("org"))),
+});
+
+/** To the caller. */
+export const receivedInvitation: Prepare = async (world, home, { id }) => ({
+  ...(await invitation(world, await anotherHome(world, home), id)),
+  json: { accept: true },
+});
+
+/** An organization that the caller may leave. */
+export const secondOrganization: Prepare = async (world, home, { id: userId }) => {
+  const { id: organizationId, slug } = await anotherHome(world, home);
+  await world.db.insert(members).values({ organizationId, userId, roleKey: "viewer" });
+  return { params: { orgSlug: slug } };
+};
 
 /** Of the home's workspace, and of the organization. */
 export const inWorkspace: Prepare = async (world, home) => ({

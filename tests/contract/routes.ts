@@ -15,6 +15,10 @@ import {
   playedTurn,
   plugin,
   pluginSettings,
+  receivedInvitation,
+  secondOrganization,
+  sentInvitation,
+  signedInMember,
   skill,
   storedFile,
   waitingCall,
@@ -72,6 +76,10 @@ const workspace = `${organization}/workspaces/{workspaceId}`;
 
 const skillText = { description: "What it is for", content: "How it is done" };
 const pins: More = { owns: ["agent_skills", "agent_tools"] };
+const password = [
+  ...["users.password_hash", "users.password_set_by", "users.password_organization", "users.updated_at"],
+  "access_tokens",
+];
 const shared: More = { shared: ["skillSlug"] };
 
 /**
@@ -139,12 +147,16 @@ export const routes: Record<string, Entry> = {
   [`POST ${organization}/members`]: created(
     "organization",
     async (world) => ({ json: { email: await accountElsewhere(world), roleKey: "viewer" } }),
-    { owns: ["users", "members"] },
+    { owns: ["users", "members", "invitations"] },
   ),
   [`PUT ${member}`]: ok("organization", ownMember({ roleKey: "member" }), { owns: ["members.role_key"] }),
   [`DELETE ${member}`]: ok("organization", ownMember(), {
     owns: ["members", "workspace_members"],
   }),
+  [`POST ${member}/password`]: created("organization", ownMember(), { owns: [...password, "invitations"] }),
+  [`DELETE ${member}/sessions`]: ok("organization", signedInMember, { owns: ["access_tokens"] }),
+  [`GET ${organization}/invitations`]: ok("organization", sentInvitation),
+  [`DELETE ${organization}/invitations/{id}`]: ok("organization", sentInvitation, { owns: ["invitations"] }),
   [`GET ${organization}/workspaces`]: ok("organization"),
   [`POST ${organization}/workspaces`]: created("organization", async () => ({ json: { name: fresh("workspace") } }), {
     owns: ["workspaces"],
@@ -258,20 +270,20 @@ export const routes: Record<string, Entry> = {
   "GET /api/audit-logs/stats": ok("organization"),
 
   "GET /api/me": ok("self"),
+  "PATCH /api/me": ok("self", async () => ({ json: { name: fresh("name") } }), {
+    owns: ["users.name", "users.updated_at"],
+  }),
   "PATCH /api/me/onboarding": ok("self", json({ tour: "done" }), {
     owns: ["users.onboarding", "users.updated_at"],
     freeForm: true,
     unaudited: true,
   }),
   "POST /api/me/password": ok("self", knownPassword, {
-    owns: [
-      "users.password_hash",
-      "users.password_set_by",
-      "users.password_organization",
-      "users.updated_at",
-      "access_tokens",
-    ],
+    owns: password,
   }),
+  "GET /api/me/invitations": ok("self", receivedInvitation),
+  "POST /api/me/invitations/{id}": ok("self", receivedInvitation, { owns: ["invitations", "members"] }),
+  "DELETE /api/me/organizations/{orgSlug}": ok("organization", secondOrganization, { owns: ["members"] }),
   "PUT /api/me/organization": ok("self", async (_world, { slug }) => ({ json: { slug } }), {
     owns: ["access_tokens.active_organization_id"],
     things: ["slug"],

@@ -292,6 +292,11 @@ export interface Me {
   };
 }
 
+export interface MeChanges {
+  /** What others see. */
+  name?: string;
+}
+
 /** What is given is set, null removes a key, and the rest stays. */
 export type OnboardingChange = Record<string, string | number | boolean | null>;
 
@@ -365,7 +370,7 @@ export interface NewOrganization {
   slug: string;
   /** The slug when absent. */
   name?: string;
-  /** Account that owns it; the caller when absent. A management key has to name one. */
+  /** Account that owns it; the caller when absent. */
   ownerEmail?: string;
 }
 
@@ -396,10 +401,13 @@ export interface AddedMember {
   name: string;
   /** owner, admin, member or viewer. */
   roleKey: string;
-  /** The e-mail had an account, made by somebody else: make sure whose it is before you trust it. Absent otherwise. */
-  existingAccount?: true;
   /** Only when it was generated for a new account. It is shown here and never again. */
   password?: string;
+}
+
+export interface Invited {
+  /** The e-mail has an account, whose holder may join. */
+  invited: true;
 }
 
 export interface NewMember {
@@ -407,7 +415,7 @@ export interface NewMember {
   email: string;
   /** For a new account; the part of the e-mail before `@` when absent. */
   name?: string;
-  /** Only an Owner may make, change or remove an Owner. */
+  /** Only an Owner may make, change or remove an Owner; a management key makes none. */
   roleKey: "owner" | "admin" | "member" | "viewer";
   /** For a new account; generated when absent. */
   password?: string;
@@ -418,12 +426,67 @@ export interface Assigned {
 }
 
 export interface RoleAssignment {
-  /** Only an Owner may make, change or remove an Owner. */
+  /** Only an Owner may make, change or remove an Owner; a management key makes none. */
   roleKey: "owner" | "admin" | "member" | "viewer";
 }
 
 export interface Removed {
   removed: true;
+}
+
+export interface RenewedPassword {
+  /** Shown here and never again. */
+  password: string;
+  /** How many sessions the member had. */
+  sessionsEnded: number;
+}
+
+export interface SentInvitations {
+  invitations: Array<SentInvitation>;
+}
+
+export interface SentInvitation {
+  id: string;
+  /** The offered role. */
+  roleKey: string;
+  /** The name of the person or management key. */
+  invitedBy: string;
+  createdAt: string;
+  expiresAt: string;
+  email: string;
+}
+
+export interface Invitations {
+  invitations: Array<Invitation>;
+}
+
+export interface Invitation {
+  id: string;
+  /** The offered role. */
+  roleKey: string;
+  /** The name of the person or management key. */
+  invitedBy: string;
+  createdAt: string;
+  expiresAt: string;
+  organization: {
+    slug: string;
+    name: string;
+  };
+}
+
+export interface InvitationAnswered {
+  accepted: boolean;
+  /** The one that was joined. */
+  organization?: {
+    slug: string;
+    name: string;
+    /** The offered role. */
+    roleKey: string;
+  };
+}
+
+export interface InvitationReply {
+  accept: boolean;
 }
 
 export interface Workspaces {
@@ -1606,6 +1669,10 @@ export interface SignInInput {
   body: SignIn;
 }
 
+export interface ChangeMeInput {
+  body: MeChanges;
+}
+
 export interface ChangeOnboardingInput {
   body: OnboardingChange;
 }
@@ -1662,6 +1729,43 @@ export interface RemoveMemberInput {
   orgSlug: string;
   /** Id of a member of the organization. */
   userId: string;
+}
+
+export interface RenewMemberPasswordInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** Id of a member of the organization. */
+  userId: string;
+}
+
+export interface EndMemberSessionsInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** Id of a member of the organization. */
+  userId: string;
+}
+
+export interface LeaveOrganizationInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+}
+
+export interface ListSentInvitationsInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+}
+
+export interface WithdrawInvitationInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** The invitation's id. */
+  id: string;
+}
+
+export interface AnswerInvitationInput {
+  /** The invitation's id. */
+  id: string;
+  body: InvitationReply;
 }
 
 export interface ListWorkspacesInput {
@@ -2259,7 +2363,7 @@ export interface AgentEngine {
   /**
    * Sign in with e-mail and password.
    *
-   * Answers a session token and sets it as the cookie `agent_engine.session_token`. Within 15 minutes an address has 10 failures for an account, 50 failures in all, and 100 sign-ins, the successful ones too; after that it gets 429 until they are over. An IPv6 address counts with its /64, and a /48 has 500 failures. A fifth sign-in of an address while four of its own wait is 429 with `Retry-After: 1`; with too many of all waiting, 503 with `Retry-After`.
+   * Answers a session token and sets it as the cookie `agent_engine.session_token`. Within 15 minutes an address has 10 failures for an account, 50 failures in all, and 100 sign-ins, the successful ones too; after that it gets 429 until they are over. An IPv6 address counts with its /64, and a /48 has 500 failures. Within an hour an account has 50 failures from all addresses; after that it gets 429, but a right password passes from an address that it signed in from within 90 days. A fifth sign-in of an address while four of its own wait is 429 with `Retry-After: 1`; with too many of all waiting, 503 with `Retry-After`.
    */
   signIn(input: SignInInput, options?: CallOptions): Promise<SignedIn>;
 
@@ -2276,6 +2380,13 @@ export interface AgentEngine {
    * The signed-in user with the organizations they belong to; while `passwordChangeRequired` is true, the one whose member or key set the password alone. A management key is nobody: 403.
    */
   getMe(input?: Record<string, never>, options?: CallOptions): Promise<Me>;
+
+  /**
+   * Change the current user.
+   *
+   * Changes the name, in every organization of the user.
+   */
+  changeMe(input: ChangeMeInput, options?: CallOptions): Promise<Me>;
 
   /**
    * Remember something of the current user.
@@ -2329,7 +2440,7 @@ export interface AgentEngine {
   /**
    * Create an organization.
    *
-   * With a workspace `default` and one Owner: the account of `ownerEmail`, else the calling user. The permission has to be held in the first organization, in whose audit log this is recorded.
+   * With a workspace `default` and one Owner: the account of `ownerEmail`, else the calling user. The permission has to be held in the first organization, in whose audit log this is recorded. Only by a person: no management key makes an Owner.
    */
   createOrganization(input: CreateOrganizationInput, options?: CallOptions): Promise<OrganizationAnswer>;
 
@@ -2357,14 +2468,14 @@ export interface AgentEngine {
   /**
    * Add a member.
    *
-   * An e-mail without an account gets one; a password that was generated for it is shown only here. Until the new person changes the password, the account reaches this organization only. An account that exists joins as it is, and the answer says `existingAccount`: its name stays, its password is neither set nor shown. Members and Viewers also need a workspace.
+   * An e-mail without an account gets one; a password that was generated for it is shown only here. Until the new person changes the password, the account reaches this organization only. The holder of an account that exists is invited (`invited`) and joins by accepting in `POST /api/me/invitations/{id}`, within 14 days; another call renews the invitation. Name and password are of no use then, and nothing is told of the account. Members and Viewers also need a workspace. Only a person, never a management key, may make an Owner.
    */
-  addMember(input: AddMemberInput, options?: CallOptions): Promise<AddedMember>;
+  addMember(input: AddMemberInput, options?: CallOptions): Promise<AddedMember | Invited>;
 
   /**
    * Change a member's role.
    *
-   * In force from the member's next call on. Only an Owner may make or change one; the last Owner stays.
+   * In force from the member's next call on. Only an Owner may make or change one, and no management key makes one; the last Owner stays.
    */
   changeMemberRole(input: ChangeMemberRoleInput, options?: CallOptions): Promise<Assigned>;
 
@@ -2374,6 +2485,55 @@ export interface AgentEngine {
    * Takes the organization and its workspaces away at once; the account and its other organizations stay. Only an Owner may remove one; the last Owner stays.
    */
   removeMember(input: RemoveMemberInput, options?: CallOptions): Promise<Removed>;
+
+  /**
+   * Renew a member's password.
+   *
+   * Makes a new password, which only this answer shows, ends the member's sessions and withdraws invitations of others. Until the member changes it, they are listed with `passwordPending`. For members who belong to no other organization and whose role is not higher than the caller's; an Owner's account only by a person, and nobody's own.
+   */
+  renewMemberPassword(input: RenewMemberPasswordInput, options?: CallOptions): Promise<RenewedPassword>;
+
+  /**
+   * Sign a member out.
+   *
+   * Ends all sessions of a member at once. For members who belong to no other organization and whose role is not higher than the caller's; an Owner's account only by a person, and nobody's own.
+   */
+  endMemberSessions(input: EndMemberSessionsInput, options?: CallOptions): Promise<EndedSessions>;
+
+  /**
+   * Leave an organization.
+   *
+   * Takes it and its workspaces from the current user at once. The last Owner stays: 409.
+   */
+  leaveOrganization(input: LeaveOrganizationInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * List invitations.
+   *
+   * Those that may still be accepted. One ends after 14 days, and with its inviter's right to make it: with their membership or role, or with the management key.
+   */
+  listSentInvitations(input: ListSentInvitationsInput, options?: CallOptions): Promise<SentInvitations>;
+
+  /**
+   * Withdraw an invitation.
+   *
+   * It can't be accepted any more.
+   */
+  withdrawInvitation(input: WithdrawInvitationInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * List one's invitations.
+   *
+   * The organizations that the current user may join. None while `passwordChangeRequired` is true: whoever knows the password could join in the user's place.
+   */
+  listInvitations(input?: Record<string, never>, options?: CallOptions): Promise<Invitations>;
+
+  /**
+   * Accept or decline an invitation.
+   *
+   * Who accepts is a member from the next call on. The organization learns of either, and from then on sees when members sign in.
+   */
+  answerInvitation(input: AnswerInvitationInput, options?: CallOptions): Promise<InvitationAnswered>;
 
   /**
    * List workspaces.

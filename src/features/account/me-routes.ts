@@ -4,12 +4,13 @@ import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.
 import { Deleted } from "../../http/shapes.ts";
 import { chooseOrganization } from "./active-organization.ts";
 import { changePassword } from "./change-password.ts";
-import { readMe } from "./me.ts";
+import { changeMe, readMe } from "./me.ts";
 import { changeOnboarding } from "./onboarding.ts";
 import {
   ChosenOrganization,
   EndedSessions,
   Me,
+  MeChanges,
   OnboardingChange,
   OrganizationChoice,
   PasswordChange,
@@ -28,6 +29,17 @@ const getMeRoute = guarded(null, {
   summary: "Read the current user",
   description:
     "The signed-in user with the organizations they belong to; while `passwordChangeRequired` is true, the one whose member or key set the password alone. A management key is nobody: 403.",
+  responses: { 200: json(Me, "The user.") },
+});
+
+const changeMeRoute = guarded(null, {
+  method: "patch",
+  path: "/api/me",
+  operationId: "changeMe",
+  tags,
+  summary: "Change the current user",
+  description: "Changes the name, in every organization of the user.",
+  request: { body: jsonBody(MeChanges) },
   responses: { 200: json(Me, "The user.") },
 });
 
@@ -104,6 +116,10 @@ const chooseOrganizationRoute = guarded(null, {
 /** `/api/me` and the paths below it. */
 export const meRoutes = router()
   .openapi(getMeRoute, async (c) => c.json(await readMe(c.var.ctx), 200))
+  .openapi(changeMeRoute, async (c) => {
+    await changeMe(c.var.ctx, c.req.valid("json"));
+    return c.json(await readMe(c.var.ctx), 200);
+  })
   .openapi(changeOnboardingRoute, async (c) => {
     await changeOnboarding(c.var.ctx, c.req.valid("json"));
     return c.json(await readMe(c.var.ctx), 200);

@@ -1,8 +1,11 @@
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { changesBetween } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
 import { members, organizations, reachable, users } from "../../db/schema.ts";
-import type { Me } from "./schema.ts";
+import { organizationsOf, recordEvent } from "./audit.ts";
+import type { Me, MeChanges } from "./schema.ts";
+import { userOf } from "./user.ts";
 
 /** The signed-in person of the call, with the organizations within reach. */
 export async function readMe({ db, actor }: Ctx): Promise<Me> {
@@ -30,4 +33,25 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
   );
   const required = passwordSetBy === null ? {} : { passwordChangeRequired: true as const };
   return { user: { id, email, name, onboarding, organizations: memberships, ...required } };
+}
+
+/** Changes the name that others see. Their organizations' logs say from what to what. */
+export async function changeMe(ctx: Ctx, { name }: MeChanges): Promise<void> {
+  const actor = userOf(ctx);
+  const ownRow = eq(users.id, actor.id);
+  await ctx.database.transaction(async (tx) => {
+    const [user] = await tx.select({ name: users.name }).from(users).where(ownRow).for("no key update");
+    if (!user) throw notFound("User");
+    const changes = changesBetween(user, { name });
+    if (Object.keys(changes).length === 0) return;
+    await tx.update(users).set({ name, updatedAt: sql`now()` }).where(ownRow);
+    await recordEvent(tx, {
+      action: "user.update",
+      actor,
+      target: actor.email,
+      request: ctx.request,
+      organizationIds: await organizationsOf(tx, actor.id),
+      summary: { changes },
+    });
+  });
 }

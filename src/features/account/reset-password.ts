@@ -1,11 +1,11 @@
-import { and, asc, eq, or, sql } from "drizzle-orm";
+import { asc, eq } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
-import { accessTokens, members, throttles, users } from "../../db/schema.ts";
+import { members, users } from "../../db/schema.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
-import { passwordAttempts } from "./change-password.ts";
+import { replacePassword } from "./replace-password.ts";
 
 export interface PasswordReset {
   email: string;
@@ -23,19 +23,10 @@ export async function resetPassword({ database, passwords }: Services, given: st
   const password = randomToken(12);
   const passwordHash = await passwords.hash(password);
   return database.transaction(async (tx) => {
-    const [user] = await tx
-      .update(users)
-      .set({ passwordHash, passwordSetBy: null, passwordOrganization: null, updatedAt: sql`now()` })
-      .where(eq(users.email, email))
-      .returning({ id: users.id });
+    const [user] = await tx.select({ id: users.id }).from(users).where(eq(users.email, email));
     if (!user) throw await unknownUser(tx, email);
-    const ended = await tx
-      .delete(accessTokens)
-      .where(and(eq(accessTokens.kind, "session"), eq(accessTokens.userId, user.id)))
-      .returning({ id: accessTokens.id });
-    const counted = `:${email}`;
-    const signIns = sql`${throttles.key} like 'sign-in:%' and right(${throttles.key}, length(${counted}::text)) = ${counted}`;
-    await tx.delete(throttles).where(or(signIns, eq(throttles.key, passwordAttempts(user.id))));
+    const own = { passwordHash, passwordSetBy: null, passwordOrganization: null };
+    const sessionsEnded = await replacePassword(tx, { id: user.id, email }, own);
     await recordEvent(tx, {
       action: "password.reset",
       actor: null,
@@ -43,7 +34,7 @@ export async function resetPassword({ database, passwords }: Services, given: st
       request: { id: "command-line", ip: "" },
       organizationIds: await organizationsOf(tx, user.id),
     });
-    return { email, password, sessionsEnded: ended.length };
+    return { email, password, sessionsEnded };
   });
 }
 

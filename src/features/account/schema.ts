@@ -65,6 +65,11 @@ export const Me = z
   .openapi("Me");
 export type Me = z.infer<typeof Me>;
 
+export const MeChanges = z
+  .object({ name: Name.optional().openapi({ description: "What others see.", example: "Ada" }) })
+  .openapi("MeChanges");
+export type MeChanges = z.infer<typeof MeChanges>;
+
 /** Without a limit of its own, so that too much of it is always the 413 of `onboarding` as a whole. */
 const RememberedText = z.string().refine(isStorable, { message: "must not contain NUL or unpaired surrogates" });
 const Remembered = z.union([RememberedText, z.number(), z.boolean(), z.null()], {

@@ -1,4 +1,8 @@
+import { and, eq, gt } from "drizzle-orm";
 import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import type { Db } from "../../db/client.ts";
+import { signInAddresses, users } from "../../db/schema.ts";
 import { clientKey, networkKey } from "../../http/address.ts";
 import { countWatched, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/throttle.ts";
 import { recordEvent } from "./audit.ts";
@@ -8,12 +12,20 @@ import type { Client } from "./sessions.ts";
 const windowMs = 15 * 60 * 1000;
 /** Failures of one account from one address, so that a stranger elsewhere can't lock the account for its owner. */
 const perAccount: Limit = { calls: 10, windowMs };
+/** Failures of one account from all addresses. */
+const perAccountInAll: Limit = { calls: 50, windowMs: 60 * 60 * 1000 };
 /** Failures of all accounts from one address. */
 const perAddress: Limit = { calls: 50, windowMs };
 /** Failures from an IPv6 /48, whose holder has 65,536 of the /64s that count as one address each. */
 const perNetwork: Limit = { calls: 500, windowMs };
 /** All sign-ins from one address, successful ones included, because each costs a hash. */
 const inAll: Limit = { calls: 100, windowMs };
+
+/** How long an address stays known to an account after its last right password there. */
+export const knownAddressMs = 90 * 24 * 60 * 60 * 1000;
+
+/** The throttle key of an account's failures from all addresses. */
+export const accountFailures = (email: string) => `failed-sign-ins:${email}`;
 
 /** A call that signs in. */
 export interface SignInRequest extends Client {
@@ -53,8 +65,9 @@ export async function countAttempt(services: Services, attempt: Attempt) {
   await count(services, attempt, { key: `sign-ins:${client}`, limit: inAll, what: "sign-ins", target: client });
   await count(services, attempt, { key: pair, limit: perAccount, what: "failed sign-ins", target: email });
   for (const one of shared) await count(services, attempt, one);
+  await countOfAccount(services, attempt, client);
   const takeBackShared = async () => {
-    for (const { key } of shared) await uncountCall(services, key);
+    for (const key of [...shared.map(({ key }) => key), accountFailures(email)]) await uncountCall(services, key);
   };
   return {
     /** Undoes the count of a right password, and forgets the earlier failures of the account at this address. */
@@ -68,6 +81,50 @@ export async function countAttempt(services: Services, attempt: Attempt) {
       await takeBackShared();
     },
   };
+}
+
+/**
+ * Counts the failure for the account at any address. Throws the 429, but at an address that knows the password: a
+ * stranger's failures must not lock the holder out.
+ */
+async function countOfAccount(services: Services, attempt: Attempt, client: string): Promise<void> {
+  const { email } = attempt;
+  const limited = {
+    key: accountFailures(email),
+    limit: perAccountInAll,
+    what: "failed sign-ins",
+    target: email,
+  } as const;
+  try {
+    await count(services, attempt, limited);
+  } catch (error) {
+    const refused = error instanceof EngineError && error.code === "rate-limited";
+    if (!refused || !(await isKnownAddress(services, email, client))) throw error;
+  }
+}
+
+async function isKnownAddress({ database, clock }: Services, email: string, client: string): Promise<boolean> {
+  const [known] = await database.db
+    .select({ client: signInAddresses.client })
+    .from(signInAddresses)
+    .innerJoin(users, eq(users.id, signInAddresses.userId))
+    .where(
+      and(
+        eq(users.email, email),
+        eq(signInAddresses.client, client),
+        gt(signInAddresses.usedAt, new Date(clock.now() - knownAddressMs)),
+      ),
+    );
+  return known !== undefined;
+}
+
+/** Remembers the address of a right password. */
+export async function rememberAddress({ clock }: Services, tx: Db, userId: string, ip: string): Promise<void> {
+  const usedAt = new Date(clock.now());
+  await tx
+    .insert(signInAddresses)
+    .values({ userId, client: clientKey(ip), usedAt })
+    .onConflictDoUpdate({ target: [signInAddresses.userId, signInAddresses.client], set: { usedAt } });
 }
 
 /** Throws the 429. Only the first refusal of a window writes an audit entry, so that an attack can't fill the log. */

@@ -7,7 +7,7 @@ import { recordEvent } from "./audit.ts";
 import { findAccount, type KnownAccount } from "./known-account.ts";
 import type { Account } from "./schema.ts";
 import { createSession } from "./sessions.ts";
-import { countAttempt, type SignInRequest } from "./sign-in-limits.ts";
+import { countAttempt, rememberAddress, type SignInRequest } from "./sign-in-limits.ts";
 
 interface Credentials {
   email: string;
@@ -48,6 +48,7 @@ async function openSession(services: Services, account: KnownAccount, request: S
     const [user] = await tx.select({ email: users.email }).from(users).where(unchanged).for("share");
     if (!user) return null;
     await recordSignIn(services, { email: user.email, account, request }, tx);
+    await rememberAddress(services, tx, account.id, request.ip);
     return createSession(services, account.id, request, tx);
   });
 }

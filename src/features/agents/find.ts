@@ -1,5 +1,6 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { type Ctx, workspaceScope, write } from "../../context.ts";
+import type { Changes } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
@@ -33,6 +34,8 @@ interface AgentChange {
   action: string;
   /** Added to the audit entry; it never holds the value of a secret. */
   summary?: Record<string, unknown>;
+  /** What an update changed (`write`). */
+  changes?: Changes;
   /** Whether the change concerns the agents that have this one as a tool, too. */
   concernsAskers?: boolean;
 }

@@ -1,10 +1,19 @@
+import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
+import { invitationRoutes } from "./invitations/routes.ts";
+import { tidyInvitations } from "./invitations/service.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { memberRoutes } from "./members/routes.ts";
 import { organizationRoutes } from "./routes.ts";
 import { workspaceRoutes } from "./workspaces/routes.ts";
 
-/** `/api/organizations`, with their members, workspaces and management keys. */
-export const organizationsFeature: Contribution = {
-  routes: [organizationRoutes, memberRoutes, workspaceRoutes, keyRoutes],
-};
+/**
+ * `/api/organizations`, with their members, invitations, workspaces and management keys, and the deletion of expired
+ * invitations.
+ */
+export function organizationsFeature(services: Services): Contribution {
+  return {
+    routes: [organizationRoutes, memberRoutes, invitationRoutes, workspaceRoutes, keyRoutes],
+    ticks: { seldom: () => tidyInvitations(services) },
+  };
+}

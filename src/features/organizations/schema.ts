@@ -13,7 +13,7 @@ export const NewOrganization = z
     slug: OrganizationSlug.openapi({ example: "acme" }),
     name: DisplayName.optional().openapi({ description: "The slug when absent.", example: "Acme" }),
     ownerEmail: Email.optional().openapi({
-      description: "Account that owns it; the caller when absent. A management key has to name one.",
+      description: "Account that owns it; the caller when absent.",
     }),
   })
   .openapi("NewOrganization");

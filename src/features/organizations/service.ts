@@ -4,6 +4,7 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sqlState } from "../../db/client.ts";
 import { members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
+import { userOf } from "../account/index.ts";
 import type { NewOrganization, Organization, OrganizationChanges } from "./schema.ts";
 
 type Row = typeof organizations.$inferSelect;
@@ -30,8 +31,8 @@ export async function getOrganization({ db, membership }: Ctx): Promise<Organiza
 }
 
 /**
- * Makes an organization with workspace `default`, owned by `ownerEmail` or else the caller. Throws 400 for an owner who
- * is missing or has no account, 409 for a taken slug.
+ * Makes an organization with workspace `default`, owned by `ownerEmail` or else the caller. Throws 400 for an owner
+ * without an account, 409 for a taken slug.
  */
 export async function createOrganization(
   ctx: Ctx,
@@ -71,12 +72,9 @@ export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationC
   return toOrganization(row, membership.role);
 }
 
-async function findOwner({ db, actor }: Ctx, email: string | undefined): Promise<string> {
-  if (email === undefined) {
-    if (actor.type === "user") return actor.id;
-    throw new EngineError("bad-request", "ownerEmail: a management key must name the account that will own it");
-  }
-  const [user] = await db.select({ id: users.id }).from(users).where(eq(users.email, email));
+async function findOwner(ctx: Ctx, email: string | undefined): Promise<string> {
+  if (email === undefined) return userOf(ctx).id;
+  const [user] = await ctx.db.select({ id: users.id }).from(users).where(eq(users.email, email));
   if (user) return user.id;
   throw new EngineError(
     "bad-request",

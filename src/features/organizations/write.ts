@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
+import type { Changes } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { organizations } from "../../db/schema.ts";
@@ -9,6 +10,8 @@ interface OrganizationChange {
   target: string;
   /** Added to the audit entry; never a password. */
   summary?: Record<string, unknown>;
+  /** What an update changed (`write`). */
+  changes?: Changes;
 }
 
 /**
@@ -17,13 +20,18 @@ interface OrganizationChange {
  */
 export function writeOrganization<T>(ctx: Ctx, change: OrganizationChange, fn: (tx: Db) => Promise<T>): Promise<T> {
   return write(ctx, change, async (tx) => {
-    const [organization] = await tx
-      .select({ id: organizations.id })
-      .from(organizations)
-      .where(eq(organizations.id, ctx.membership.organizationId))
-      // A plain `for update` would make every insert wait whose foreign key points here, those of turns included.
-      .for("no key update");
-    if (!organization) throw notFound("Organization");
+    await lockOrganization(tx, ctx.membership.organizationId);
     return fn(tx);
   });
+}
+
+/** Locks the organization's row until the transaction ends. Throws the 404 of a deleted organization. */
+export async function lockOrganization(tx: Db, id: string): Promise<void> {
+  const [organization] = await tx
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(eq(organizations.id, id))
+    // A plain `for update` would make every insert wait whose foreign key points here, those of turns included.
+    .for("no key update");
+  if (!organization) throw notFound("Organization");
 }

@@ -185,6 +185,70 @@ describe("the throttle of failures", () => {
   });
 });
 
+describe("the limit of an account at all addresses", () => {
+  const hour = 60 * minute;
+
+  /** As many failures as there may be, each from an address of its own. */
+  async function exhausted() {
+    const h = await harness({ trustProxy: 1 });
+    await createUser(h, email);
+    const from = (ip: string, secret = password, who = email) =>
+      signIn(h, { email: who, password: secret }, { "X-Forwarded-For": ip });
+    expect((await from("198.51.100.1")).status).toBe(200);
+    for (let call = 0; call < 49; call += 1) {
+      await countCall(h.services, `failed-sign-ins:${email}`, { calls: 50, windowMs: hour });
+    }
+    expect((await from("203.0.113.1", "wrong")).status).toBe(401);
+    return { h, from };
+  }
+
+  test("refuses the 51st failure of an hour, whatever its address, and a right password there", async () => {
+    const { h, from } = await exhausted();
+    const refused = await from("203.0.113.2");
+    expect([refused.status, refused.headers.get("X-RateLimit-Limit")]).toEqual([429, "50"]);
+    expect((await from("203.0.113.3", password, "nobody@example.com")).status).toBe(401);
+    const entries = await h.services.database.db.select().from(auditLogs);
+    const summaries = entries
+      .filter(({ target, success }) => target === email && !success)
+      .map(({ summary }) => summary);
+    expect(summaries.at(-1)).toMatchObject({ refused: "failed sign-ins", limit: 50 });
+    await h.clock.advance(hour);
+    expect((await from("203.0.113.2")).status).toBe(200);
+  });
+
+  test("lets a right password pass where the account signed in within 90 days, and no wrong one", async () => {
+    const { h, from } = await exhausted();
+    expect((await from("198.51.100.1", "wrong")).status).toBe(401);
+    expect((await from("198.51.100.1")).status).toBe(200);
+    expect((await from("203.0.113.4")).status).toBe(429);
+    await h.clock.advance(91 * day);
+    for (let call = 0; call < 51; call += 1) {
+      await countCall(h.services, `failed-sign-ins:${email}`, { calls: 50, windowMs: hour });
+    }
+    expect((await from("198.51.100.1")).status).toBe(429);
+    await h.engine.tick();
+    expect(await h.services.database.query("select * from sign_in_addresses", [])).toEqual([]);
+  });
+
+  test("is the same for an e-mail that nobody has", async () => {
+    const h = await harness({ trustProxy: 1 });
+    for (let call = 0; call < 50; call += 1) {
+      await countCall(h.services, "failed-sign-ins:nobody@example.com", { calls: 50, windowMs: hour });
+    }
+    const refused = await signIn(h, { email: "nobody@example.com", password }, { "X-Forwarded-For": "203.0.113.1" });
+    expect(refused.status).toBe(429);
+  });
+
+  test("does not count a right password", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    await signIn(h, { email, password });
+    await signIn(h, { email, password: "wrong" });
+    const counted = await h.services.database.query("select count from throttles where key like $1", ["failed-%"]);
+    expect(counted).toEqual([{ count: 1 }]);
+  });
+});
+
 describe("the limit of all sign-ins", () => {
   /** Counts `times` sign-ins of the address of the tests. */
   const signedIn = (h: Harness, times: number) =>

@@ -200,27 +200,18 @@ describe("a new organization", () => {
     const other = await h.createOrganization("other");
     const person = await h.as("viewer", { organization: other });
     const { user } = await (await h.request("/api/me", { headers: person })).json();
-    const owner = await h.as("owner");
-    for (const [slug, headers] of [
-      ["one", owner],
-      ["two", await managementKey(h)],
-    ] as const) {
-      const response = await create(h, headers, { slug, ownerEmail: ` ${user.email.toUpperCase()}` });
-      expect(response.status).toBe(201);
-      const { organization } = await response.json();
-      expect(organization).toMatchObject({ slug, roleKey: null });
-      expect(await rolesIn(h, organization.id)).toEqual({ [user.id]: "owner" });
-      expect((await h.request(`${path}/${slug}`, { headers })).status).toBe(404);
-      expect((await h.request(`${path}/${slug}`, { headers: person })).status).toBe(200);
-    }
+    const headers = await h.as("owner");
+    const response = await create(h, headers, { slug: "new", ownerEmail: ` ${user.email.toUpperCase()}` });
+    expect(response.status).toBe(201);
+    const { organization } = await response.json();
+    expect(organization).toMatchObject({ slug: "new", roleKey: null });
+    expect(await rolesIn(h, organization.id)).toEqual({ [user.id]: "owner" });
+    expect((await h.request(`${path}/new`, { headers })).status).toBe(404);
+    expect((await h.request(`${path}/new`, { headers: person })).status).toBe(200);
   });
 
   test("needs an owner with an account", async () => {
     const h = await harness();
-    expect(await refusal(create(h, await managementKey(h), { slug: "new" }))).toEqual([
-      400,
-      "ownerEmail: a management key must name the account that will own it",
-    ]);
     expect(await refusal(create(h, await h.as("owner"), { slug: "new", ownerEmail: "nobody@example.com" }))).toEqual([
       400,
       "ownerEmail: nobody has an account with this e-mail; add them as a member first",
@@ -254,7 +245,7 @@ describe("a new organization", () => {
     }
     const elsewhere = await h.as("owner", { organization: other });
     expect(await refusal(create(h, elsewhere, { slug: "new" }))).toEqual(lacking);
-    expect(await refusal(create(h, await managementKey(h, other), { slug: "new" }))).toEqual(lacking);
+    expect((await create(h, await managementKey(h, other), { slug: "new" })).status).toBe(403);
     const both = await h.as("owner");
     await join(h, other.id, await userIdOf(h, both), "owner");
     expect(await refusal(create(h, { ...both, "X-Organization": "other" }, { slug: "new" }))).toEqual(lacking);

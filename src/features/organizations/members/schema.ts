@@ -9,9 +9,10 @@ export const memberPath = organizationPath.extend({
 
 const roleKeys = ["owner", "admin", "member", "viewer"] as const satisfies RoleKey[];
 
-const Role = z
-  .enum(roleKeys, { error: `must be one of ${roleKeys.join(", ")}` })
-  .openapi({ description: "Only an Owner may make, change or remove an Owner.", example: "member" });
+const Role = z.enum(roleKeys, { error: `must be one of ${roleKeys.join(", ")}` }).openapi({
+  description: "Only an Owner may make, change or remove an Owner; a management key makes none.",
+  example: "member",
+});
 
 export const NewMember = z
   .object({
@@ -51,10 +52,6 @@ export const Members = z.object({ members: z.array(Member) }).openapi("Members")
 export const AddedMember = z
   .object({
     ...member,
-    existingAccount: z.literal(true).optional().openapi({
-      description:
-        "The e-mail had an account, made by somebody else: make sure whose it is before you trust it. Absent otherwise.",
-    }),
     password: z.string().optional().openapi({
       description: "Only when it was generated for a new account. It is shown here and never again.",
       example: "mB0q3s9Zt1XcWv7K",
@@ -62,6 +59,17 @@ export const AddedMember = z
   })
   .openapi("AddedMember");
 export type AddedMember = z.infer<typeof AddedMember>;
+
+export const RenewedPassword = z
+  .object({
+    password: z.string().openapi({
+      description: "Shown here and never again.",
+      example: "mB0q3s9Zt1XcWv7K",
+    }),
+    sessionsEnded: z.int().openapi({ description: "How many sessions the member had.", example: 1 }),
+  })
+  .openapi("RenewedPassword");
+export type RenewedPassword = z.infer<typeof RenewedPassword>;
 
 export const Assigned = z.object({ assigned: z.literal(true) }).openapi("Assigned");
 export const Removed = z.object({ removed: z.literal(true) }).openapi("Removed");

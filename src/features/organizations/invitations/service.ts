@@ -1,0 +1,117 @@
+import { and, eq, lt, sql } from "drizzle-orm";
+import { audit, type Ctx, type Services } from "../../../context.ts";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import { isUuid, newId } from "../../../core/ids.ts";
+import type { RoleKey } from "../../../core/permissions.ts";
+import type { Db } from "../../../db/client.ts";
+import { unlessDeadlocked } from "../../../db/retry.ts";
+import { accessTokens, invitations, members, users } from "../../../db/schema.ts";
+import { userOf } from "../../account/index.ts";
+import { lockOrganization, writeOrganization } from "../write.ts";
+import { ofHolder, selectInvitations, standing, toWire } from "./find.ts";
+import type { Invitation, InvitationAnswered, Invited, SentInvitation } from "./schema.ts";
+
+const days = 14;
+
+const nowOf = ({ clock }: Services) => new Date(clock.now());
+
+/**
+ * Offers the holder of an account a place in the addressed organization, or renews the offer with this role. Neither the
+ * answer nor the audit log says more of the account than the caller said. Throws the 409 of a member.
+ */
+export async function invite(ctx: Ctx, { email, roleKey }: { email: string; roleKey: RoleKey }): Promise<Invited> {
+  const { actor, membership } = ctx;
+  const { organizationId } = membership;
+  const createdAt = nowOf(ctx);
+  const expiresAt = new Date(createdAt.getTime() + days * 24 * 60 * 60 * 1000);
+  const by = {
+    invitedByUser: actor.type === "user" ? actor.id : null,
+    invitedByKey: actor.type === "key" ? actor.id : null,
+  };
+  const offer = { roleKey, ...by, createdAt, expiresAt };
+  const summary = { roleKey, expiresAt: expiresAt.toISOString() };
+  await writeOrganization(ctx, { action: "invitation.create", target: email, summary }, async (tx) => {
+    const here = and(eq(members.userId, users.id), eq(members.organizationId, organizationId));
+    const [account] = await tx
+      .select({ id: users.id, roleKey: members.roleKey })
+      .from(users)
+      .leftJoin(members, here)
+      .where(eq(users.email, email));
+    if (!account) throw notFound("Account");
+    if (account.roleKey !== null) throw new EngineError("conflict", `${email} is a member already`);
+    await tx
+      .insert(invitations)
+      .values({ id: newId(), organizationId, userId: account.id, ...offer })
+      .onConflictDoUpdate({ target: [invitations.userId, invitations.organizationId], set: offer });
+  });
+  return { invited: true };
+}
+
+/** The addressed organization's offers that still stand. */
+export async function listSent(ctx: Ctx): Promise<SentInvitation[]> {
+  const own = eq(invitations.organizationId, ctx.membership.organizationId);
+  const rows = await selectInvitations(ctx.db, and(own, standing(nowOf(ctx))));
+  return rows.map((row) => ({ ...toWire(row), email: row.email }));
+}
+
+/** Takes an offer back. Throws the 404. */
+export async function withdraw(ctx: Ctx, id: string): Promise<void> {
+  const own = and(eq(invitations.id, id), eq(invitations.organizationId, ctx.membership.organizationId));
+  const [found] = isUuid(id) ? await selectInvitations(ctx.db, own) : [];
+  if (!found) throw notFound("Invitation");
+  const change = { action: "invitation.delete", target: found.email, summary: { roleKey: found.roleKey } };
+  await writeOrganization(ctx, change, async (tx) => {
+    const gone = await tx.delete(invitations).where(own).returning({ id: invitations.id });
+    if (gone.length === 0) throw notFound("Invitation");
+  });
+}
+
+/** The offers that the caller may accept. */
+export async function listReceived(ctx: Ctx): Promise<Invitation[]> {
+  const rows = await selectInvitations(ctx.db, and(ofHolder(userOf(ctx).id), standing(nowOf(ctx))));
+  return rows.map((row) => ({
+    ...toWire(row),
+    organization: { slug: row.organization.slug, name: row.organization.name },
+  }));
+}
+
+/**
+ * Joins the organization, or declines. Throws the 404 of an offer that there is not, that does not stand any more, or
+ * that is somebody else's.
+ */
+export async function answerInvitation(ctx: Ctx, id: string, accept: boolean): Promise<InvitationAnswered> {
+  if (!isUuid(id)) throw notFound("Invitation");
+  return unlessDeadlocked(() => ctx.database.transaction((tx) => answerOnce(tx, ctx, id, accept)));
+}
+
+async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promise<InvitationAnswered> {
+  const user = userOf(ctx);
+  const own = and(eq(invitations.id, id), ofHolder(user.id), standing(nowOf(ctx)), live(user.sessionId, nowOf(ctx)));
+  const [offered] = await selectInvitations(tx, own);
+  if (!offered) throw notFound("Invitation");
+  const { organization } = offered;
+  // Roles change under this lock, so that the inviter's is looked at as it is when the membership begins.
+  await lockOrganization(tx, organization.id);
+  const [found] = await selectInvitations(tx, own).for("update", { of: invitations });
+  if (!found) throw notFound("Invitation");
+  const { roleKey } = found;
+  await tx.delete(invitations).where(eq(invitations.id, id));
+  const action = accept ? "invitation.accept" : "invitation.decline";
+  // Who declines stays unknown to the organization; where a member is, only the one joined first may know.
+  const actor = accept ? user : ({ type: "system", id: null, name: null } as const);
+  const request = { id: ctx.request.id, ip: "" };
+  const entry = { action, target: user.email, organizationId: organization.id, actor, request };
+  await audit(tx, { ...entry, summary: { roleKey } });
+  if (!accept) return { accepted: false };
+  await tx.insert(members).values({ organizationId: organization.id, userId: user.id, roleKey }).onConflictDoNothing();
+  return { accepted: true, organization: { slug: organization.slug, name: organization.name, roleKey } };
+}
+
+/** The session of the call still lives: its body may have arrived long after its head was admitted. */
+const live = (sessionId: string, now: Date) => sql`exists (
+  select 1 from ${accessTokens} where ${accessTokens.id} = ${sessionId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
+
+/** Deletes the offers whose time is over. */
+export async function tidyInvitations(services: Services): Promise<void> {
+  await services.database.db.delete(invitations).where(lt(invitations.expiresAt, nowOf(services)));
+}

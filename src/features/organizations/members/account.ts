@@ -1,0 +1,41 @@
+import { eq } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import type { Changes } from "../../../core/changes.ts";
+import { randomToken } from "../../../core/ids.ts";
+import { invitations } from "../../../db/schema.ts";
+import { deleteSessionsOf, replacePassword } from "../../account/index.ts";
+import { writeOrganization } from "../write.ts";
+import { findMember } from "./find.ts";
+import { lockManaged } from "./roles.ts";
+import type { RenewedPassword } from "./schema.ts";
+
+/**
+ * Gives a member a generated password, which only this answer shows, and ends the member's sessions. Offers of other
+ * organizations end too, since they were made to whoever held the account before. Throws as `lockManaged` does.
+ */
+export async function renewPassword(ctx: Ctx, userId: string): Promise<RenewedPassword> {
+  const { email } = await findMember(ctx, ctx.db, userId);
+  const password = randomToken(12);
+  // Hashed before the transaction begins, because hashing is slow and the transaction holds locks.
+  const passwordHash = await ctx.passwords.hash(password);
+  const setBy = { passwordSetBy: ctx.actor.id, passwordOrganization: ctx.membership.organizationId };
+  const summary = { userId, sessionsEnded: 0 };
+  await writeOrganization(ctx, { action: "password.renew", target: email, summary }, async (tx) => {
+    await lockManaged(tx, ctx, userId);
+    summary.sessionsEnded = await replacePassword(tx, { id: userId, email }, { passwordHash, ...setBy });
+    await tx.delete(invitations).where(eq(invitations.userId, userId));
+  });
+  return { password, sessionsEnded: summary.sessionsEnded };
+}
+
+/** Signs a member out everywhere; answers how many sessions there were. Throws as `lockManaged` does. */
+export async function endMemberSessions(ctx: Ctx, userId: string): Promise<number> {
+  const { email } = await findMember(ctx, ctx.db, userId);
+  const change = { action: "session.end", target: email, summary: { userId }, changes: {} as Changes };
+  return writeOrganization(ctx, change, async (tx) => {
+    await lockManaged(tx, ctx, userId);
+    const ended = await deleteSessionsOf(tx, userId);
+    if (ended > 0) change.changes.sessions = { from: ended, to: 0 };
+    return ended;
+  });
+}

@@ -1,0 +1,72 @@
+import { and, eq, ne } from "drizzle-orm";
+import type { Ctx, Membership } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import type { Db } from "../../../db/client.ts";
+import { members, users } from "../../../db/schema.ts";
+import { isHigher } from "../rules.ts";
+import { findMember } from "./find.ts";
+
+/**
+ * Throws the 403 of a caller who may not make an Owner: no Admin becomes one alone, and an Owner whom a management key
+ * made would outlive the key.
+ */
+export function requireMakerOfOwners({ actor, membership }: Ctx): void {
+  if (actor.type === "key") {
+    throw new EngineError("forbidden", "Only a person may make an Owner, never a management key: sign in for it");
+  }
+  requireOwner(membership, "make somebody an Owner");
+}
+
+function requireOwner({ role }: Membership, deed: string): void {
+  if (role !== "owner") throw new EngineError("forbidden", `Only an Owner may ${deed}`);
+}
+
+/**
+ * Throws the 403 unless the caller has the Owner's role, as management keys do, and the 409 for the last Owner. Call it
+ * inside `writeOrganization`, whose lock keeps the other Owner.
+ */
+export async function releaseOwner(tx: Db, membership: Membership, userId: string, deed: string): Promise<void> {
+  requireOwner(membership, deed);
+  const [other] = await tx
+    .select({ userId: members.userId })
+    .from(members)
+    .where(
+      and(
+        eq(members.organizationId, membership.organizationId),
+        eq(members.roleKey, "owner"),
+        ne(members.userId, userId),
+      ),
+    )
+    .limit(1);
+  if (!other) throw new EngineError("conflict", "The last Owner stays: make another member an Owner first");
+}
+
+/**
+ * The e-mail of a member whose account the caller may manage. The account is locked, so that it joins no other
+ * organization meanwhile. Throws 404 for the member, 403 for one of a higher role and for an Owner whom a management key
+ * would manage, 409 for the caller's own account and for one that belongs to other organizations too.
+ */
+export async function lockManaged(tx: Db, ctx: Ctx, userId: string): Promise<string> {
+  const { actor, membership } = ctx;
+  const { email, roleKey } = await findMember(ctx, tx, userId);
+  if (actor.id === userId.toLowerCase()) {
+    throw new EngineError("conflict", "This is your own account: use /api/me/password and /api/me/sessions");
+  }
+  if (isHigher(roleKey, membership.role)) {
+    throw new EngineError("forbidden", "This member's role is higher than yours: ask an Owner");
+  }
+  if (isHigher(roleKey, "admin") && actor.type === "key") {
+    throw new EngineError("forbidden", "Only a person may manage an Owner's account, never a management key");
+  }
+  // The strongest lock: an insert into `members` waits for it, whichever way somebody joins.
+  await tx.select({ id: users.id }).from(users).where(eq(users.id, userId)).for("update");
+  const [elsewhere] = await tx
+    .select({ organizationId: members.organizationId })
+    .from(members)
+    .where(and(eq(members.userId, userId), ne(members.organizationId, membership.organizationId)))
+    .limit(1);
+  if (elsewhere) {
+    throw new EngineError("conflict", "This account belongs to other organizations too: only its holder manages it");
+  }
+  return email;
+}
