@@ -1,4 +1,6 @@
 import fs, { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -6,6 +8,7 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { createLog } from "../../src/adapters/node/log.ts";
 import { openStorage } from "../../src/adapters/node/storage.ts";
 import { checkPublicAddress, checkServer } from "../../src/cli/doctor/address.ts";
+import { checkDirectory } from "../../src/cli/doctor/directory.ts";
 import { checkJobs } from "../../src/cli/doctor/jobs.ts";
 import { checkPolicies } from "../../src/cli/doctor/policies.ts";
 import type { Probe } from "../../src/cli/doctor/probe.ts";
@@ -280,7 +283,33 @@ describe("the report on an installation", () => {
       "encryption key ok",
       "policies warn",
     ]);
+
+    // A server whose database is out of order, as on a full disk, answers 503 where it has to ask.
+    const failing = createServer((_request, response) => void response.writeHead(503).end("{}"));
+    await new Promise<void>((resolve) => failing.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void failing.close());
+    const address = failing.address();
+    const at = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+    const { checks: found } = await checkStorage(parseSettings({ DATA_DIR }), at);
+    expect(found).toMatchObject([
+      { name: "database", status: "fail", message: expect.stringContaining("can't use it") },
+    ]);
   }, 60_000);
+
+  test("fails where the disk of the data directory is nearly full", () => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
+    onTestFinished(() => rmSync(DATA_DIR, { recursive: true, force: true }));
+    const left = vi.spyOn(fs, "statfsSync").mockReturnValue({ bavail: 10, bsize: 1_000_000 } as never);
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      left.mockRestore();
+      syncBuiltinESMExports();
+    });
+    expect(checkDirectory(parseSettings({ DATA_DIR }))).toMatchObject({
+      status: "fail",
+      message: `${DATA_DIR} has 10 MB of free space left: free some on its disk`,
+    });
+  });
 
   test("warns of variables that lost their meaning", async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));

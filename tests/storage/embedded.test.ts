@@ -1,6 +1,16 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -202,6 +212,107 @@ test("a thread that dies is logged and started again; its statements are unavail
   const again = () => database.query(slugs, []).catch(() => null);
   await expect.poll(again).toEqual([{ slug: "before" }]);
   expect(lines).toContain("The embedded database stopped and is started again");
+});
+
+describe("a database that does not start again", () => {
+  async function supervised() {
+    const clock = new TestClock();
+    const { log, lines } = collectLog();
+    const directory = join(temporaryDirectory(), "pgdata");
+    const embedded = await superviseDatabase({ directory, template: await template() }, log, clock);
+    const database = openDatabase(embedded.target, { max: 1, prepare: true, deadlineMs: 10_000, clock: systemClock });
+    onTestFinished(async () => {
+      await database.close();
+      await embedded.close();
+    });
+    await database.query(insert, ["before"]);
+    const away = `${directory}.away`;
+    const kill = async () => {
+      const dying = threads.at(-1);
+      await dying?.terminate();
+    };
+    const failures = () => lines.filter((line) => line.includes("does not start")).length;
+    return { clock, lines, directory, away, database, kill, failures, close: () => embedded.close() };
+  }
+
+  test("is tried again until it does; requests fail at once meanwhile, and the log says each change once", async () => {
+    const { clock, lines, directory, away, database, kill, failures } = await supervised();
+    renameSync(directory, away);
+    await kill();
+    await expect.poll(failures).toBe(1);
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      const started = threads.length;
+      const begun = performance.now();
+      await expect(database.query(slugs, [])).rejects.toMatchObject({ code: "unavailable", status: 503 });
+      expect(performance.now() - begun).toBeLessThan(3000);
+      await clock.advance(15_000);
+      await expect.poll(() => threads.length).toBe(started + 1);
+      const thread = threads.at(-1);
+      await expect.poll(() => thread?.threadId).toBe(-1);
+    }
+    // Nothing was made in place of the database that is gone.
+    expect(existsSync(join(directory, "PG_VERSION"))).toBe(false);
+    rmSync(directory, { recursive: true, force: true });
+    renameSync(away, directory);
+    const again = async () => {
+      await clock.advance(15_000);
+      return database.query(slugs, []).catch(() => null);
+    };
+    await expect.poll(again).toEqual([{ slug: "before" }]);
+    expect(failures()).toBe(1);
+    expect(lines.at(-1)).toBe("The embedded database works again");
+  });
+
+  test("nor does one that dies again and again go around in circles", async () => {
+    const { clock, database, kill, lines } = await supervised();
+    const restarts = () => lines.filter((line) => line === "The embedded database works again").length;
+    await kill();
+    await expect.poll(restarts).toBe(1);
+    await kill();
+    const started = threads.length;
+    await expect(database.query(slugs, [])).rejects.toMatchObject({ code: "unavailable" });
+    expect(threads).toHaveLength(started);
+    await clock.advance(250);
+    await expect.poll(restarts).toBe(2);
+    expect(await database.query(slugs, [])).toEqual([{ slug: "before" }]);
+  });
+
+  test("is not waited for at a stop", async () => {
+    const { clock, directory, away, kill, failures, close } = await supervised();
+    renameSync(directory, away);
+    await kill();
+    await expect.poll(failures).toBe(1);
+    await close();
+    const started = threads.length;
+    await clock.advance(60_000);
+    expect(threads).toHaveLength(started);
+  });
+});
+
+/** A small disk of its own, where this machine lets the test have one. */
+function smallDisk(megabytes: number): string | null {
+  const disk = temporaryDirectory();
+  const made = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", disk]);
+  if (made.status !== 0) return null;
+  onTestFinished(() => void spawnSync("umount", ["-l", disk]));
+  return disk;
+}
+
+test("a first start on a full disk says so in one sentence, and works when there is space", async ({ skip }) => {
+  const disk = smallDisk(60);
+  if (!disk) return skip("This machine mounts no disk for a test");
+  const ballast = join(disk, "ballast");
+  writeFileSync(ballast, Buffer.alloc(50_000_000));
+  const DATA_DIR = join(disk, "data");
+  const start = () => open({ DATA_DIR }, makeTemplate);
+  const makeTemplate = await template();
+  await expect(start()).rejects.toEqual(
+    new StartError(`The disk of DATA_DIR ${DATA_DIR} is full (ENOSPC): free some space and start again`),
+  );
+  rmSync(ballast);
+  const { database, close } = await start();
+  expect(await database.query(slugs, [])).toEqual([]);
+  await close();
 });
 
 describe("a client that follows another one", () => {

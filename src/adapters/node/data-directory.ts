@@ -64,9 +64,14 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o7777).toString(8).padStart(4, "0");
 }
 
+export function fullDisk(directory: string): StartError {
+  return new StartError(`The disk of DATA_DIR ${directory} is full (ENOSPC): free some space and start again`);
+}
+
 /** An error that says what is wrong with the directory, or with a file in it, and what to do. */
 export function unusableDirectory(path: string, cause: unknown): StartError {
   const code = errorCode(cause) || String(cause);
+  if (code === "ENOSPC") return fullDisk(path);
   const reason = reasons[code] ?? `fails with ${code}`;
   return new StartError(
     `DATA_DIR can't be used, ${path} ${reason}: set DATA_DIR to a directory that can be written to`,
@@ -82,5 +87,4 @@ const reasons: Record<string, string> = {
   EROFS: "is on a read-only file system",
   EEXIST: "is a file",
   ENOTDIR: "lies under a file",
-  ENOSPC: "is on a full disk",
 };

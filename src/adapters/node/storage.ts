@@ -4,8 +4,8 @@ import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase } from "../../db/client.ts";
 import { migrate } from "../../db/migrate.ts";
 import { addVectors } from "../../db/vectors.ts";
-import { closeToOthers, prepareDirectory } from "./data-directory.ts";
-import { openEmbedded } from "./embedded/database.ts";
+import { closeToOthers, fullDisk, prepareDirectory } from "./data-directory.ts";
+import { isFull, openEmbedded } from "./embedded/database.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
 
@@ -72,6 +72,6 @@ async function openLocal(settings: Settings, { clock, log, template }: Ports): P
     return { database, vectors: false, close };
   } catch (error) {
     await embedded.close();
-    throw error;
+    throw isFull(error) ? fullDisk(directory) : error;
   }
 }

@@ -1,10 +1,13 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isOpenToOthers } from "../../adapters/node/data-directory.ts";
 import type { Settings } from "../../core/config.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
 const name = "data directory";
+
+/** With less free space than this, in megabytes, the embedded database soon takes no more writes. */
+const scarceMegabytes = 64;
 
 /** Checks whether DATA_DIR can be used, and whether others on this machine can read its files. */
 export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
@@ -17,9 +20,18 @@ export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
   if (!isUsable(directory)) {
     return fail(name, `${directory} may not be written to by this user: change its owner, or set another DATA_DIR`);
   }
+  const free = freeMegabytes(directory);
+  if (free < scarceMegabytes) {
+    return fail(name, `${directory} has ${free} MB of free space left: free some on its disk`);
+  }
   const open = [directory, join(directory, "encryption.key")].filter(isOpenToOthers);
   if (open.length === 0) return ok(name, `${directory}, for its owner only`);
   return warn(name, `Others on this machine can read ${open.join(" and ")}: run chmod go= ${open.join(" ")}`);
+}
+
+function freeMegabytes(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return Math.floor((bavail * bsize) / 1_000_000);
 }
 
 /** The first start makes the directory, and those above it. */

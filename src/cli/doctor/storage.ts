@@ -47,7 +47,7 @@ export async function checkStorage(settings: Settings, running: string | null): 
       await storage.close();
     }
   } catch (error) {
-    if (isDirectoryInUse(error)) return { checks: checkHolder(settings, running) };
+    if (isDirectoryInUse(error)) return { checks: await checkHolder(settings, running) };
     return { checks: [fail("database", explain(error).join(" "))] };
   }
 }
@@ -55,11 +55,16 @@ export async function checkStorage(settings: Settings, running: string | null): 
 /** Nothing is logged: the checks report everything. */
 const silent = () => createLog({ level: "silent", pretty: false, secrets: [] });
 
-/** Checks whether a server holds the embedded database: that server has checked the database at its start. */
-function checkHolder({ DATA_DIR }: Settings, running: string | null): Check[] {
+/** Checks whether a server holds the embedded database and can use it: that server has checked it at its start. */
+async function checkHolder({ DATA_DIR }: Settings, running: string | null): Promise<Check[]> {
   if (running === null) {
     const advice = "if it listens elsewhere, run this with its PORT; if it hangs, end it";
     return [fail("database", `A process holds the embedded one in ${DATA_DIR}, but no server answers: ${advice}`)];
+  }
+  if (!(await answersFromDatabase(running))) {
+    const advice =
+      "see its log, and whether the disk of DATA_DIR is full; it goes on by itself when the database works";
+    return [fail("database", `Embedded, held by the server at ${running}, which can't use it: ${advice}`)];
   }
   return [
     ok("database", `Embedded, held by the server at ${running}`),
@@ -67,6 +72,19 @@ function checkHolder({ DATA_DIR }: Settings, running: string | null): Check[] {
     ok("encryption key", "Checked by that server when it started"),
     warn("policies", "Not examined, nor keys, agents and background work: stop that server to have them examined"),
   ];
+}
+
+/** Asks a server what it can answer from its database only: whose key this is. */
+async function answersFromDatabase(running: string): Promise<boolean> {
+  const headers = { Authorization: "Bearer doctor" };
+  const asked = fetch(`${running}/v1/models`, { headers, signal: AbortSignal.timeout(20_000) });
+  return asked.then(
+    async (response) => {
+      await response.body?.cancel();
+      return response.status !== 503;
+    },
+    (error: unknown) => !(error instanceof Error && error.name === "TimeoutError"),
+  );
 }
 
 function checkDatabase({ DATABASE_URL }: Settings, storage: UnchangedStorage): Check {

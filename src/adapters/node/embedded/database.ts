@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StartError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/ports.ts";
+import { failureCode } from "../../../db/failures.ts";
+import { fullDisk } from "../data-directory.ts";
 import { lockDirectory } from "../directory-lock.ts";
 import { type Embedded, superviseDatabase } from "./thread.ts";
 
@@ -23,7 +25,7 @@ export async function openEmbedded(directory: string, log: Log, template = shipp
     if (files.length === 0) writeFileSync(unfinished, "");
     else if (!files.includes("PG_VERSION")) throw damaged(data, "PG_VERSION is missing");
     const database = await superviseDatabase({ directory: data, template }, log).catch((error: Error) => {
-      throw damaged(data, error.message);
+      throw isFull(error) ? fullDisk(directory) : damaged(data, error.message);
     });
     rmSync(unfinished, { force: true });
     const close = async () => {
@@ -33,8 +35,13 @@ export async function openEmbedded(directory: string, log: Log, template = shipp
     return { target: database.target, close };
   } catch (error) {
     unlock();
-    throw error;
+    throw isFull(error) ? fullDisk(directory) : error;
   }
+}
+
+/** Whether an error says that a disk is full: in the words of the system, or in the code of PostgreSQL. */
+export function isFull(error: unknown): boolean {
+  return failureCode(error) === "53100" || (error instanceof Error && /ENOSPC|No space left/.test(error.message));
 }
 
 function damaged(data: string, reason: string): StartError {

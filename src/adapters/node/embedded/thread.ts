@@ -1,7 +1,9 @@
 import { Duplex } from "node:stream";
 import { MessageChannel, Worker } from "node:worker_threads";
-import type { Log } from "../../../core/ports.ts";
+import { pause } from "../../../core/pause.ts";
+import type { Clock, Log } from "../../../core/ports.ts";
 import type { Target } from "../../../db/connection.ts";
+import { systemClock } from "../clock.ts";
 import { workerFile } from "../worker-file.ts";
 import type { WorkerOrder, WorkerReport, WorkerSettings } from "./worker.ts";
 
@@ -13,32 +15,68 @@ export interface Embedded {
 
 const closeWithinMs = 5000;
 
+/** The pauses before a new thread, in milliseconds; there is none after a thread that ran well. */
+const [firstPauseMs, longestPauseMs] = [250, 15_000];
+
+/** A thread that ran for so long ran well, in milliseconds. */
+const wellMs = 60_000;
+
 /**
  * Runs the database in a thread of its own, because it would block the event loop of this one. When the thread dies,
- * its statements fail and a new thread is started, for which later statements wait.
+ * its statements fail and a new thread is started, again and again until one serves: a disk may be full for hours.
  */
-export async function superviseDatabase(settings: WorkerSettings, log: Log): Promise<Embedded> {
+export async function superviseDatabase(
+  settings: WorkerSettings,
+  log: Log,
+  clock: Clock = systemClock,
+): Promise<Embedded> {
   const streams = new Set<Duplex>();
-  let closing = false;
+  const closing = new AbortController();
+  /** Rejected between two threads, so that statements fail at once. */
   let current = startThread(settings);
+  let pauseMs = 0;
 
   const watch = (worker: Worker) => {
+    const startedAt = clock.now();
     // A report after the first one says why the thread dies.
     worker.on("message", (report: WorkerReport) => {
       if (!report.ready) log.error({ reason: report.reason }, "The embedded database failed");
     });
     worker.on("error", (err) => log.error({ err }, "The embedded database failed"));
     worker.on("exit", () => {
-      if (!closing) restart();
+      if (!closing.signal.aborted) {
+        log.warn({}, "The embedded database stopped and is started again");
+        if (clock.now() - startedAt >= wellMs) pauseMs = 0;
+        // Rejects at the end only.
+        restart().catch(() => {});
+      }
       for (const stream of streams) stream.destroy();
     });
   };
-  const restart = () => {
-    log.warn({}, "The embedded database stopped and is started again");
-    current = startThread(settings);
-    current.then(watch, (err: unknown) => {
-      log.error({ err }, "The embedded database does not start again: restart the server");
-    });
+  const restart = async () => {
+    // A directory that has lost its database is not given an empty one.
+    const existing = { ...settings, existing: settings.directory !== null };
+    for (let failed = false; ; ) {
+      if (pauseMs > 0) {
+        stand(Promise.reject(new Error("The embedded database rests before its next start")));
+        await pause(clock, pauseMs, closing.signal);
+      }
+      pauseMs = Math.min(longestPauseMs, pauseMs === 0 ? firstPauseMs : pauseMs * 2);
+      stand(startThread(existing));
+      try {
+        watch(await current);
+        log.info({}, "The embedded database works again");
+        return;
+      } catch (err) {
+        if (!failed) log.error({ err }, "The embedded database does not start: it is tried again until it does");
+        failed = true;
+      }
+    }
+  };
+  const stand = (thread: Promise<Worker>) => {
+    current = thread;
+    // Nobody may be waiting for it.
+    current.catch(() => {});
   };
   watch(await current);
 
@@ -55,7 +93,7 @@ export async function superviseDatabase(settings: WorkerSettings, log: Log): Pro
       },
     },
     async close() {
-      closing = true;
+      closing.abort();
       await current.then(endThread, () => {});
     },
   };

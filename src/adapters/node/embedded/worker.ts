@@ -9,6 +9,8 @@ export interface WorkerSettings {
   directory: string | null;
   /** A file to fill an empty directory with; null makes the database from nothing, which takes seconds. */
   template: string | null;
+  /** Whether the directory has a database already: then none is made in its place, as when a disk is not mounted. */
+  existing?: boolean;
 }
 
 /** A report of the thread: it takes clients, or the reason, in one line, why it can't or no longer can. */
@@ -16,6 +18,9 @@ export type WorkerReport = { ready: true } | { ready: false; reason: string };
 
 /** An order to the thread: serve the client at this end of a channel, or close the database. */
 export type WorkerOrder = { client: MessagePort } | "close";
+
+/** The code of WebAssembly's system for a full disk. */
+const noSpace = 51;
 
 const sync = Uint8Array.of(0x53, 0, 0, 0, 4);
 /** Undoes everything that a client left behind in the only session of the database. */
@@ -35,8 +40,9 @@ try {
   report({ ready: false, reason: describe(error) });
 }
 
-async function open({ directory, template }: WorkerSettings): Promise<PGlite> {
+async function open({ directory, template, existing = false }: WorkerSettings): Promise<PGlite> {
   const empty = directory === null || !existsSync(join(directory, "PG_VERSION"));
+  if (empty && existing) throw new Error("PG_VERSION is missing");
   const database = await PGlite.create({
     ...(directory === null ? {} : { dataDir: directory }),
     ...(empty && template !== null ? { loadDataDir: new Blob([readFileSync(template)]) } : {}),
@@ -115,6 +121,7 @@ function report(message: WorkerReport): void {
 }
 
 function describe(error: unknown): string {
+  if ((error as { errno?: unknown } | null)?.errno === noSpace) return "ENOSPC: no space left on device";
   if (error instanceof Error && error.message !== "[object Object]") return error.message;
   return typeof error === "object" && error !== null ? JSON.stringify(error) : String(error);
 }
