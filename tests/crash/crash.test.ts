@@ -79,7 +79,8 @@ async function prepareAgent(database: Database) {
     request: async ({ url }: { url: string }) => ({ status: 200, headers: {}, body: "looked up", url }),
   };
   const h = await harness({ database, model, egress, trustProxy: 1 });
-  const { slug, key, headers } = await h.agent({ provider: "openai", model: "gpt-x", monthlyTokenBudget: 50_000_000 });
+  const models = { provider: "openai", model: "gpt-x", fastModel: "gpt-y" };
+  const { slug, key, headers } = await h.agent({ ...models, monthlyTokenBudget: 50_000_000 });
   const own = `/api/instances/${slug}`;
   const actionConfig = { toolName: "httpRequest", args: { url: "https://hooks.example/" } };
   const made = [

@@ -112,7 +112,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
     tell: (event) => listener?.event?.(event),
     record: async (outcome) => {
       const nothing = {
-        work: [],
+        aftermath: { work: [], title: null, learnable: true },
         measured: null,
         charged: 0,
         debug: null,

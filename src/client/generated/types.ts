@@ -567,7 +567,7 @@ export interface Instance {
   provider: "openai" | "anthropic" | "google" | "mistral" | "ollama" | "openai-compatible" | "demo" | null;
   /** 1 to 200 letters, digits and `. _ : @ / -`, without empty, `.` or `..` parts between slashes. Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
   model: string | null;
-  /** For background work: titles, memories, matching. */
+  /** The model for background work: titles and summaries of conversations, memories, matching of events; `model` or `provider:model`. With `null` no model is asked in the background: a title is the beginning of the first message, there are no summaries, and nothing is learned but what the tools save. */
   fastModel: string | null;
   /** Whether chat needs the agent's API key. */
   authEnabled: boolean;
@@ -644,7 +644,7 @@ export interface NewAgent {
   provider?: "openai" | "anthropic" | "google" | "mistral" | "ollama" | "openai-compatible" | "demo" | null;
   /** 1 to 200 letters, digits and `. _ : @ / -`, without empty, `.` or `..` parts between slashes. Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
   model?: string | null;
-  /** For background work: titles, memories, matching. */
+  /** The model for background work: titles and summaries of conversations, memories, matching of events; `model` or `provider:model`. With `null` no model is asked in the background: a title is the beginning of the first message, there are no summaries, and nothing is learned but what the tools save. */
   fastModel?: string | null;
   /** Whether chat needs the agent's API key. */
   authEnabled?: boolean;
@@ -728,7 +728,7 @@ export interface AgentChanges {
   provider?: "openai" | "anthropic" | "google" | "mistral" | "ollama" | "openai-compatible" | "demo" | null;
   /** 1 to 200 letters, digits and `. _ : @ / -`, without empty, `.` or `..` parts between slashes. Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
   model?: string | null;
-  /** For background work: titles, memories, matching. */
+  /** The model for background work: titles and summaries of conversations, memories, matching of events; `model` or `provider:model`. With `null` no model is asked in the background: a title is the beginning of the first message, there are no summaries, and nothing is learned but what the tools save. */
   fastModel?: string | null;
   /** Whether chat needs the agent's API key. */
   authEnabled?: boolean;

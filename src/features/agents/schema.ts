@@ -39,7 +39,12 @@ const settable = {
       "1 to 200 letters, digits and `. _ : @ / -`, without empty, `.` or `..` parts between slashes. Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read.",
     example: "gpt-5-mini",
   }),
-  fastModel: modelName.nullable().openapi({ description: "For background work: titles, memories, matching." }),
+  fastModel: modelName.nullable().openapi({
+    description:
+      "The model for background work: titles and summaries of conversations, memories, matching of events; `model` or " +
+      "`provider:model`. With `null` no model is asked in the background: a title is the beginning of the first message, " +
+      "there are no summaries, and nothing is learned but what the tools save.",
+  }),
   authEnabled: toggle("Whether chat needs the agent's API key."),
   tracingEnabled: toggle("Send each turn to the tracing backend."),
   tracingProject: zText(200).nullable().openapi({ description: "The project's exact name in the tracing backend." }),

@@ -83,7 +83,7 @@ interface Subject {
   messages: number;
   /** The number of messages at the last summary. */
   summarized: number;
-  /** Whether the fast model is asked: a person wrote, and the demo model did not answer last. */
+  /** Whether the fast model is asked: there is one, a person wrote, and the demo model did not answer last. */
   ask: boolean;
 }
 
@@ -104,7 +104,7 @@ async function readSubject({ db }: Database, conversationId: string): Promise<Su
       summary,
       messages: messageCount,
       summarized: sql<number>`coalesce((${metadata} ->> 'summarizedMessages')::int, 0)`,
-      ask: sql<boolean>`${source} = 'user' and ${channel} <> 'agent' and coalesce(${lastProvider}, '') <> 'demo'`,
+      ask: sql<boolean>`${agents.fastModel} is not null and ${source} = 'user' and ${channel} <> 'agent' and coalesce(${lastProvider}, '') <> 'demo'`,
     })
     .from(conversations)
     .innerJoin(agents, eq(agents.id, conversations.agentId))

@@ -7,6 +7,7 @@ import { conversationRoutes } from "./routes.ts";
 
 /** The job that gives a conversation its title and its summary, as `enqueue` takes it. */
 export { descriptionOf } from "./describe.ts";
+export { firstWords } from "./description-prompt.ts";
 
 /** `/api/conversations`, and the job that writes titles and summaries. */
 export function conversationsFeature(needs: { services: Services; complete: Complete }): Contribution {

@@ -10,6 +10,7 @@ import { memoryRoutes } from "./routes.ts";
 export type { Complete } from "../../core/ports.ts";
 /** The job that learns from a conversation. */
 export { extractionOf } from "./extraction/extract.ts";
+export { withExtracted } from "./extraction/unread.ts";
 /** The memories that a turn knows before it answers, and their text in a prompt. */
 export { memoryLines, recall, searchMemories } from "./recall.ts";
 export type { Recalled } from "./recalled.ts";

@@ -1,4 +1,5 @@
 import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Complete } from "../../core/ports.ts";
 import { run } from "../../turn/run.ts";
@@ -11,11 +12,16 @@ import { monthOf, reserve, settle } from "./budget/budget.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "./budget/estimate.ts";
 import { limitsOf } from "./prepare.ts";
 
-/** Completes one prompt with an agent's fast model, without tools and history, on the agent's budget. */
+/**
+ * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget. Throws a refusal
+ * (`isRefusal`) for an agent that has no fast model, is off or has spent its budget.
+ */
 export function createComplete(services: Services, agents: Agents): Complete {
   return async (slug, prompt, signal) => {
     const { agent } = await agents.admitNow(slug, { type: "engine", whileInactive: false });
-    const input = await inputOf(services, agent, prompt);
+    const spec = fastModelSpec(services, agent);
+    if (!spec) throw new EngineError("not-found", "The agent has no fast model");
+    const input = inputOf(services, agent, prompt, await services.models.resolve(spec));
     const outcome = await onBudget(services, agent, prompt, () => runToEnd(services, input, signal));
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.
@@ -23,7 +29,7 @@ export function createComplete(services: Services, agents: Agents): Complete {
   };
 }
 
-async function inputOf(services: Services, agent: LiveAgent, prompt: string): Promise<TurnInput> {
+function inputOf({ policies }: Services, agent: LiveAgent, prompt: string, model: TurnInput["model"]): TurnInput {
   const { row, scrub } = agent;
   return {
     turnId: newId(),
@@ -31,14 +37,14 @@ async function inputOf(services: Services, agent: LiveAgent, prompt: string): Pr
     conversationRef: "",
     agent: { id: row.id, slug: row.slug, name: row.name },
     origin: { channel: "background", channelId: "", source: "user", depth: 0, subject: "" },
-    model: await services.models.resolve(fastModelSpec(services, agent)),
+    model,
     settings: { thinking: false },
     system: "",
     history: [],
     fresh: [prompt],
     continued: null,
     tools: new Map(),
-    limits: limitsOf(services.policies.values, 1),
+    limits: limitsOf(policies.values, 1),
     hooks: [],
     state: new TurnState(),
     reserve: null,

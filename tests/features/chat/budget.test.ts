@@ -410,7 +410,7 @@ describe("a budget that comes and goes", () => {
 
 describe("a call of the background", () => {
   const asking = async (step: ScriptStep, budget: number | null) => {
-    const h = await budgeted(() => step, budget);
+    const h = await budgeted(() => step, budget, { fastModel: "fast" });
     const { complete } = ownTurns(h.services);
     return { ...h, ask: (signal = new AbortController().signal) => complete(h.agent.slug, "x".repeat(300), signal) };
   };
@@ -452,6 +452,13 @@ describe("a call of the background", () => {
     await expect(h.ask()).rejects.toMatchObject({ code: "rate-limited", message: spent });
     expect(h.model.calls).toEqual([]);
     expect(await h.periods()).toEqual([]);
+  });
+
+  test("is refused when the agent has no fast model any more, and nothing is asked", async () => {
+    const h = await asking(reply("Yes."), null);
+    await h.change({ fastModel: null });
+    await expect(h.ask()).rejects.toMatchObject({ code: "not-found", message: "The agent has no fast model" });
+    expect(h.model.calls).toEqual([]);
   });
 
   test("leaves no trace where there is no budget", async () => {

@@ -7,7 +7,9 @@ import { chatHarness, eventually } from "./chat.ts";
 const facts = JSON.stringify([{ content: "Prefers green tea.", category: "taste", importance: 7 }]);
 const description = JSON.stringify({ title: "Tea", summary: "The user likes tea." });
 
-/** An agent of a real provider, with one model for chat and another for memories. */
+const fastModel = "gpt-5-nano";
+
+/** An agent of a real provider, with one model for chat and, unless told otherwise, another for the background. */
 async function remembering(fields: Record<string, unknown> = {}, learned = facts) {
   const asked: ModelSpec[] = [];
   const fast = scriptedModel(({ prompt }) =>
@@ -18,7 +20,11 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
     asked.push(spec);
     return spec.model === "main" ? main : fast;
   };
-  const h = await chatHarness(undefined, { provider: "openai", model: "main", ...fields }, { models: { resolve } });
+  const h = await chatHarness(
+    undefined,
+    { provider: "openai", model: "main", fastModel, ...fields },
+    { models: { resolve } },
+  );
   const { db } = h.services.database;
   const waiting = () => db.select().from(jobs);
   /** Moves the clock to the time at which waiting jobs are due, and waits until they are done. */
@@ -28,7 +34,27 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
     await eventually(async () => (await waiting()).length === 0);
   };
   const rows = () => db.select().from(conversations);
-  return { ...h, asked, fast, main, conversations: rows, stored: () => db.select().from(memories), waiting, rest };
+  const patch = async (json: object) => {
+    const response = await h.request(`/api/instances/${h.agent.slug}`, {
+      method: "PATCH",
+      headers: h.agent.headers,
+      json,
+    });
+    expect(response.status).toBe(200);
+  };
+  const learning = () => fast.calls.filter(({ prompt }) => JSON.stringify(prompt).includes("long-term memory"));
+  return {
+    ...h,
+    asked,
+    fast,
+    main,
+    patch,
+    learning,
+    conversations: rows,
+    stored: () => db.select().from(memories),
+    waiting,
+    rest,
+  };
 }
 
 test("what a turn leaves for later takes turns with the work of other organizations", async () => {
@@ -62,10 +88,9 @@ test("what turns tell of the user is learned by the fast model once they rest, a
   ]);
   await h.rest();
   expect(await h.stored()).toMatchObject([{ content: "Prefers green tea.", subject: "ada", importance: 7 }]);
-  const learning = h.fast.calls.filter(({ prompt }) => JSON.stringify(prompt).includes("long-term memory"));
-  expect(learning).toHaveLength(1);
-  expect(JSON.stringify(learning[0]?.prompt)).toMatch(/I like green tea\..*And cake\./);
-  expect(new Set(h.asked.map(({ model }) => model))).toEqual(new Set(["main", "gpt-5-nano"]));
+  expect(h.learning()).toHaveLength(1);
+  expect(JSON.stringify(h.learning()[0]?.prompt)).toMatch(/I like green tea\..*And cake\./);
+  expect(new Set(h.asked.map(({ model }) => model))).toEqual(new Set(["main", fastModel]));
   expect(system(h.main)).not.toContain("What you remember");
 
   await (await h.native("What should I drink?", { chat_id: "b", user: "ada" })).text();
@@ -85,20 +110,65 @@ test("the agent's own fast model is asked, with the keys of its provider", async
 
 test("nothing is learned where memory is off, where nothing is stored, and from the model that repeats", async () => {
   const off = await remembering({ memoryEnabled: false });
+  off.services.options.vectors = true;
   await (await off.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
+  const json = { instanceId: off.agent.slug, content: "Likes tea" };
+  expect((await off.request("/memories", { method: "POST", headers: off.agent.headers, json })).status).toBe(201);
+  expect((await off.waiting()).map(({ kind }) => kind)).toEqual(["describeConversation"]);
   await off.rest();
-  expect([JSON.stringify(off.fast.calls), await off.stored()]).toEqual([
-    expect.not.stringContaining("long-term memory"),
-    [],
-  ]);
+  expect([off.learning(), (await off.stored()).length]).toEqual([[], 1]);
   const passing = await remembering();
   await (await passing.native("I like green tea.", { user: "ada" })).text();
   expect(await passing.waiting()).toEqual([]);
   const demo = await remembering({ provider: "demo", model: "main" });
   await (await demo.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  expect((await demo.waiting()).map(({ kind }) => kind)).toEqual(["describeConversation"]);
-  await demo.rest();
-  expect([demo.fast.calls, await demo.stored()]).toEqual([[], []]);
+  expect([await demo.waiting(), (await demo.conversations())[0]?.title]).toEqual([[], "I like green tea."]);
+});
+
+test("without a fast model of its own an agent asks no model in the background and leaves no work", async () => {
+  const h = await remembering({ fastModel: null });
+  await (await h.native("I like\ngreen tea.", { chat_id: "a", user: "ada" })).text();
+  const left = async () => [await h.waiting(), (await h.conversations()).map(({ title, summary }) => [title, summary])];
+  expect(await left()).toEqual([[], [["I like green tea.", null]]]);
+  for (const content of ["And cake.", "And jam."])
+    await (await h.native(content, { chat_id: "a", user: "ada" })).text();
+  await h.rest();
+  expect(await left()).toEqual([[], [["I like green tea.", null]]]);
+  expect([new Set(h.asked.map(({ model }) => model)), await h.stored()]).toEqual([new Set(["main"]), []]);
+});
+
+test("a fast model that is taken away while work waits is not asked, nor is another one", async () => {
+  const h = await remembering();
+  await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
+  expect((await h.waiting()).length).toBe(2);
+  await h.patch({ fastModel: null });
+  await h.rest();
+  expect([new Set(h.asked.map(({ model }) => model)), await h.stored()]).toEqual([new Set(["main"]), []]);
+  expect((await h.conversations()).map(({ title }) => title)).toEqual(["I like green tea."]);
+});
+
+test("a fast model that is exchanged while work waits is the one that is asked", async () => {
+  const h = await remembering();
+  await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
+  await h.patch({ fastModel: "newer" });
+  await h.rest();
+  expect(new Set(h.asked.map(({ model }) => model))).toEqual(new Set(["main", "newer"]));
+  expect((await h.stored()).length).toBe(1);
+});
+
+test.each<[string, object, object]>([
+  ["it had no fast model", { fastModel: null }, { fastModel }],
+  ["its memory was off", { memoryEnabled: false }, { memoryEnabled: true }],
+])("an agent learns from what is said from now on, not from what was said while %s", async (_label, before, after) => {
+  const h = await remembering({ ...before });
+  await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
+  await h.patch(after);
+  await (await h.native("And cake.", { chat_id: "a", user: "ada" })).text();
+  await h.rest();
+  const [call] = h.learning();
+  const said = JSON.stringify(call?.prompt).replaceAll("\\", "");
+  expect(said).toContain('{"role":"user","earlier":true,"text":"I like green tea."}');
+  expect(said).toContain('{"role":"user","text":"And cake."}');
 });
 
 test("an answer of the fast model that is no list of facts is dropped, and the turn has long been answered", async () => {

@@ -13,7 +13,7 @@ type Answer = string | Error | (() => string | Promise<string>);
 
 /** A fast model that gives these answers one after the other, and a worker that asks it. */
 async function withModel(answers: Answer[]) {
-  const h = await memoryHarness();
+  const h = await memoryHarness({ fastModel: "openai:fast" });
   const asked: string[] = [];
   const complete: Complete = async (slug, prompt) => {
     expect(slug).toBe(h.slug);
@@ -143,6 +143,14 @@ describe("without a model", () => {
       [["Where is  my\norder?", "Here"], ...exchanges(10)],
       circumstances,
     );
+    await h.describeIt(id);
+    expect([await h.found(id), await h.waiting()]).toEqual([["Where is my order?", null], []]);
+  });
+
+  test("that the agent has as its fast model when the work begins, nobody is asked", async () => {
+    const h = await withModel([]);
+    const { conversationId: id } = await converse(h, [["Where is my order?", "Here"], ...exchanges(10)]);
+    await h.database.db.update(agents).set({ fastModel: null });
     await h.describeIt(id);
     expect([await h.found(id), await h.waiting()]).toEqual([["Where is my order?", null], []]);
   });

@@ -14,7 +14,7 @@ type Answer = string | Error | ((prompt: string) => string | Promise<string>);
 
 /** A fast model that gives these answers one after the other, and a worker that asks it. */
 async function withModel(answers: Answer[], fields: Record<string, unknown> = {}) {
-  const h = await memoryHarness(fields);
+  const h = await memoryHarness({ fastModel: "openai:fast", ...fields });
   const asked: { slug: string; prompt: string; signal: AbortSignal }[] = [];
   const complete: Complete = async (slug, prompt, signal) => {
     const answer = answers[asked.length];
@@ -165,6 +165,13 @@ describe("extraction", () => {
       "an agent without memory",
       async (h) => {
         await h.database.db.update(agents).set({ memoryEnabled: false });
+        return (await converse(h, [["Hi", "Hello"]])).conversationId;
+      },
+    ],
+    [
+      "an agent without a fast model",
+      async (h) => {
+        await h.database.db.update(agents).set({ fastModel: null });
         return (await converse(h, [["Hi", "Hello"]])).conversationId;
       },
     ],

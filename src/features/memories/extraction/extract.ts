@@ -37,8 +37,8 @@ const tries = 2;
 
 /**
  * Learns from the next messages of a conversation. `markRead` comes after the facts are stored: a process that dies in
- * between repeats the work, whose facts are then near-duplicates. Where an agent has memory off, messages are marked as
- * read too, so they are not learned from once memory is on.
+ * between repeats the work, whose facts are then near-duplicates. Where an agent does not learn (any more), messages are
+ * marked as read too, so they are not learned from once it does.
  */
 function extractMemories(needs: Needs): JobHandler {
   const { database } = needs.services;

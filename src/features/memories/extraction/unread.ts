@@ -1,4 +1,4 @@
-import { and, between, desc, eq, gt, lt, ne, sql } from "drizzle-orm";
+import { and, between, desc, eq, gt, lt, ne, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../../db/client.ts";
 import { agents, conversations, messages, turns } from "../../../db/schema.ts";
 import { batchMessages, type Unread } from "../rules.ts";
@@ -7,7 +7,7 @@ import { longestMessage, type Said } from "./prompt.ts";
 /** A conversation to learn from, and how far it was read. */
 export interface Source {
   conversationId: string;
-  agent: { id: string; organizationId: string; slug: string };
+  agent: { id: string; organizationId: string; slug: string; memoryEnabled: boolean };
   /** Whether the agent learns from this conversation. */
   learns: boolean;
   /** `seq` of the last message that was read. */
@@ -17,10 +17,11 @@ export interface Source {
 
 /** Undefined when the conversation is gone. */
 export async function findSource({ db }: Database, conversationId: string): Promise<Source | undefined> {
+  const { id, organizationId, slug, memoryEnabled } = agents;
   const [row] = await db
     .select({
-      agent: { id: agents.id, organizationId: agents.organizationId, slug: agents.slug },
-      learns: sql<boolean>`${agents.memoryEnabled} and ${conversations.channel} <> 'agent'`,
+      agent: { id, organizationId, slug, memoryEnabled },
+      learns: sql<boolean>`${agents.memoryEnabled} and ${agents.fastModel} is not null and ${conversations.channel} <> 'agent'`,
       extracted,
       lastSeq: conversations.lastSeq,
     })
@@ -70,10 +71,15 @@ export async function readEarlier(
   return said.toReversed();
 }
 
+/** The metadata of a conversation whose messages up to `seq` count as read. */
+export function withExtracted(seq: SQL): SQL {
+  return sql`${conversations.metadata} || jsonb_build_object('extractedSeq', (${seq})::int)`;
+}
+
 /** Marks the messages up to `seq` as read. A run that ends late takes nothing back. */
 export async function markRead({ db }: Database, { conversationId }: Source, seq: number): Promise<void> {
   await db
     .update(conversations)
-    .set({ metadata: sql`${conversations.metadata} || jsonb_build_object('extractedSeq', ${seq}::int)` })
+    .set({ metadata: withExtracted(sql`${seq}`) })
     .where(and(eq(conversations.id, conversationId), lt(extracted, seq)));
 }

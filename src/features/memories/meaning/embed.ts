@@ -21,11 +21,15 @@ const batch = 32;
 
 type Has = Pick<Services, "options">;
 
-type Rememberer = Pick<typeof agents.$inferSelect, "id" | "organizationId">;
+type Rememberer = Pick<typeof agents.$inferSelect, "id" | "organizationId" | "memoryEnabled">;
 
-/** Enqueues the embedding of an agent's new and changed memories, where the database has vectors. */
-export async function enqueueEmbedding({ options }: Has, db: Db, { id, organizationId }: Rememberer): Promise<void> {
-  if (options.vectors) await enqueue(db, embedding, { agentId: id }, { key: id, organizationId });
+/**
+ * Enqueues the embedding of an agent's new and changed memories, where the database has vectors and the agent's memory
+ * is on.
+ */
+export async function enqueueEmbedding({ options }: Has, db: Db, agent: Rememberer): Promise<void> {
+  const { id, organizationId, memoryEnabled } = agent;
+  if (options.vectors && memoryEnabled) await enqueue(db, embedding, { agentId: id }, { key: id, organizationId });
 }
 
 /** Enqueues the embedding of all memories without a vector, at a start: the database may have vectors since then. */
@@ -34,9 +38,9 @@ export async function enqueueMissing({ options, database }: Has & Pick<Services,
   const { db } = database;
   const missing = withVectors(db).where(and(eq(memories.agentId, agents.id), outdated));
   const rows = await db
-    .select({ id: agents.id, organizationId: agents.organizationId })
+    .select({ id: agents.id, organizationId: agents.organizationId, memoryEnabled: agents.memoryEnabled })
     .from(agents)
-    .where(exists(missing));
+    .where(and(agents.memoryEnabled, exists(missing)));
   for (const agent of rows) await enqueueEmbedding({ options }, db, agent);
 }
 
@@ -57,11 +61,12 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
   const { database, options } = services;
   return async ({ payload }, signal) => {
     const { agentId } = Payload.parse(payload);
+    const { id, organizationId, slug, memoryEnabled } = agents;
     const [agent] = await database.db
-      .select({ id: agents.id, organizationId: agents.organizationId, slug: agents.slug })
+      .select({ id, organizationId, slug, memoryEnabled })
       .from(agents)
       .where(eq(agents.id, agentId));
-    if (!agent || !options.vectors) return;
+    if (!agent?.memoryEnabled || !options.vectors) return;
     const embedder = await embedderOf(agent.slug);
     if (!embedder) return;
     const stale = await readStale(database, agentId, embedder.model);

@@ -5,7 +5,6 @@ import {
   apiKeySecret,
   baseUrlSecret,
   defaultModels,
-  fastModels,
   isProviderName,
   type ProviderName,
   providerNames,
@@ -27,17 +26,11 @@ export function modelSpec(services: Services, agent: ModelOwner): ModelSpec {
   return withCredentials(services, agent, chooseModel(agent, environment, values.defaultModel));
 }
 
-/**
- * The model for an agent's background work: its `fastModel`, else the provider's usual fast model, else the agent's
- * model. The usual one is skipped for a provider at the agent's own address, where it may not exist.
- */
-export function fastModelSpec(services: Services, agent: ModelOwner): ModelSpec {
-  const own = modelSpec(services, agent);
-  const named = agent.row.fastModel === null ? null : splitModel(agent.row.fastModel);
-  const usual = own.baseUrl === undefined ? fastModels[own.provider] : undefined;
-  const model = named?.model ?? usual;
-  if (model === undefined) return own;
-  return withCredentials(services, agent, { provider: named?.provider ?? own.provider, model });
+/** The model for an agent's background work; null for an agent without a `fastModel` of its own (decisions §4). */
+export function fastModelSpec(services: Services, agent: ModelOwner): ModelSpec | null {
+  if (agent.row.fastModel === null) return null;
+  const { provider, model } = splitModel(agent.row.fastModel);
+  return withCredentials(services, agent, { provider: provider ?? modelSpec(services, agent).provider, model });
 }
 
 const environmentOf = ({ options, policies }: Services, agent: ModelOwner) =>

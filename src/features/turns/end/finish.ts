@@ -1,19 +1,17 @@
 import { eq } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import { channels } from "../../../core/channels.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { patiently } from "../../../db/retry.ts";
 import { turns } from "../../../db/schema.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
-import { descriptionOf } from "../../conversations/index.ts";
-import { extractionOf } from "../../memories/index.ts";
 import { superseded } from "../alongside.ts";
 import type { Begun } from "../begin.ts";
 import { tokensTaken } from "../budget/estimate.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
 import { describeCause } from "./cause.ts";
-import { type Recording, record, type Work } from "./record.ts";
+import { type Recording, record } from "./record.ts";
+import { aftermathOf } from "./work.ts";
 
 interface Ended {
   turnId: string;
@@ -29,9 +27,6 @@ interface Ended {
 
 /** How long a turn that ended waits for a database that is away, in milliseconds. */
 const outageMs = 120_000;
-
-/** Background work rests, since the next messages may belong to it; a title is wanted soon. In milliseconds. */
-const [restMs, titleMs] = [30_000, 2_000];
 
 interface Finished {
   /** The recorded outcome: newer messages may have superseded the turn. */
@@ -55,10 +50,10 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
     log.warn({ turnId, code, requestId, cause: describeCause(cause, agent.scrub) }, "A turn failed");
   }
   const now = clock.now();
-  const work = workAfter(ended, now);
+  const aftermath = aftermathOf(ended, now);
   try {
     const recording: Recording = {
-      ...{ turnId, owner, work, outcome, origin: request.origin },
+      ...{ turnId, owner, aftermath, outcome, origin: request.origin },
       fresh: input.fresh,
       fileIds: input.fileIds ?? [],
       stored: taken.place.conversation !== null,
@@ -74,6 +69,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
     if (!recorded) throw new EngineError("unavailable", await whyClosed(services, turnId));
     const { wasSuperseded, ...known } = recorded;
     if (wasSuperseded) return { ...known, outcome: superseded(outcome), workAt: null };
+    const { work } = aftermath;
     const workAt = work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime()));
     return { ...known, outcome, workAt };
   } catch (err) {
@@ -89,21 +85,6 @@ async function whyClosed({ database }: Services, turnId: string): Promise<string
     ? "The server was out of touch with its database for so long that the turn was closed: nothing of it is stored"
     : "The agent was deleted while the turn ran: nothing of it is stored";
 }
-
-/** There is nothing to learn from a model that only repeats, nor from a turn that did not end well. */
-function workAfter({ taken, request, outcome }: Ended, now: number): Work[] {
-  const { conversation } = taken.place;
-  if (!conversation || outcome.status !== "done") return [];
-  const { id, ticket } = conversation;
-  const rested = new Date(now + restMs);
-  const describe = { ...descriptionOf(id), runAt: ticket === 1 ? new Date(now + titleMs) : rested };
-  // A conversation with the demo model gets its title without a model, and no other work.
-  if (taken.spec.provider === "demo") return ticket <= titledWithin ? [describe] : [];
-  return channels[request.origin.channel].learns ? [describe, { ...extractionOf(id), runAt: rested }] : [describe];
-}
-
-/** A title needs one turn that ended well: it is looked for behind the first five. */
-const titledWithin = 5;
 
 /** Bytes a token, from the provider's count of a prompt of known length. */
 function measure(begun: Begun | null, { contextTokens }: TurnOutcome): Recording["measured"] {

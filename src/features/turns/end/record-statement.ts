@@ -17,6 +17,7 @@ import {
 import { statement, type Values } from "../../../db/statement.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import { stateLimit } from "../../../turn/state.ts";
+import { withExtracted } from "../../memories/index.ts";
 import { onceSettled, settleTokens } from "../budget/budget.ts";
 import { callShape, hookShape, messageShape, sendShape, workShape } from "./record-rows.ts";
 
@@ -42,6 +43,9 @@ const valueTypes = {
   calls: "jsonb",
   hooks: "jsonb",
   work: "jsonb",
+  /** For a conversation without one. */
+  title: "text | null",
+  learnable: "boolean",
   fileIds: "uuid[]",
   /** The message that the files came with. */
   askedId: "uuid | null",
@@ -79,6 +83,7 @@ function freedConversation({
   ...values
 }: RecordValues): SQL {
   const { id, openTurns, lastSeq, totalTokens, awaiting, updatedAt, contextTokens, bytesPerToken } = conversations;
+  const read = withExtracted(sql`${lastSeq} + ${messageCount}`);
   const changed = {
     openTurns: sql`${openTurns} - 1`,
     lastSeq: sql`${lastSeq} + ${messageCount}`,
@@ -89,6 +94,9 @@ function freedConversation({
     state: changedState(values.stateChanges),
     contextTokens: sql`coalesce(${values.contextTokens}, ${contextTokens})`,
     bytesPerToken: sql`coalesce(${values.bytesPerToken}, ${bytesPerToken})`,
+    title: sql`coalesce(${conversations.title}, ${values.title})`,
+    // What was said while an agent did not learn is not learned once it does.
+    metadata: sql`case when ${values.learnable} then ${conversations.metadata} else ${read} end`,
   };
   return sql`
     update ${conversations} set ${assign(conversations, changed)}

@@ -6,6 +6,7 @@ import { type Alongside, superseded } from "../alongside.ts";
 import type { Suspended } from "../request.ts";
 import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-rows.ts";
 import { recordAlongsideStatement, recordStatement } from "./record-statement.ts";
+import type { Aftermath, Work } from "./work.ts";
 
 /** A turn as it is recorded. */
 export interface Recording {
@@ -16,8 +17,7 @@ export interface Recording {
   /** Files that came with the new messages. */
   fileIds: readonly string[];
   stored: boolean;
-  /** Background work to enqueue once the turn is stored. */
-  work: readonly Work[];
+  aftermath: Aftermath;
   /** The provider's count of the prompt; null without one. */
   measured: { contextTokens: number; bytesPerToken: number } | null;
   /** Tokens that the turn took of the agent's budget. */
@@ -38,14 +38,6 @@ interface Recorded {
   othersWait: boolean;
   /** Whether newer messages took the place of the turn, so that nothing of it is stored. */
   wasSuperseded: boolean;
-}
-
-/** A job to enqueue with the turn. */
-export interface Work {
-  kind: string;
-  key: string;
-  payload: Readonly<Record<string, unknown>>;
-  runAt: Date;
 }
 
 /**
@@ -72,7 +64,7 @@ export async function record(database: Database, recording: Recording): Promise<
 
 /** `kept`: the conversation keeps the messages. */
 function valuesOf(recording: Recording, kept: boolean) {
-  const { turnId, owner, fresh, fileIds, work, measured, charged, debug, outcome } = recording;
+  const { turnId, owner, fresh, fileIds, aftermath, measured, charged, debug, outcome } = recording;
   const rows = kept ? messageRows(turnId, fresh, outcome, debug) : [];
   const { usage } = outcome;
   const left = outcome.status === "approval" ? leftBy(recording, outcome) : null;
@@ -94,7 +86,9 @@ function valuesOf(recording: Recording, kept: boolean) {
     messages: storableJson(rows),
     calls: storableJson(callRows(outcome)),
     hooks: storableJson(kept ? hookRows(outcome) : []),
-    work: storableJson(kept ? workRows(work) : []),
+    work: storableJson(kept ? workRows(aftermath.work) : []),
+    title: kept && aftermath.title !== null ? storable(aftermath.title) : null,
+    learnable: !kept || aftermath.learnable,
     fileIds: rows.length > 1 ? fileIds : [],
     askedId: rows.at(-2)?.id ?? null,
   };
@@ -103,7 +97,8 @@ function valuesOf(recording: Recording, kept: boolean) {
 /** Closes a turn that newer messages supersede; only the turn's row is stored. */
 async function recordSuperseded(database: Database, recording: Recording): Promise<Recorded | null> {
   const outcome = superseded(recording.outcome);
-  const recorded = await record(database, { ...recording, outcome, work: [], continued: null, alongside: null });
+  const aftermath = { ...recording.aftermath, work: [] };
+  const recorded = await record(database, { ...recording, outcome, aftermath, continued: null, alongside: null });
   return recorded && { ...recorded, wasSuperseded: true };
 }
 

@@ -1,0 +1,52 @@
+import { channels } from "../../../core/channels.ts";
+import type { TurnOutcome } from "../../../turn/types.ts";
+import { descriptionOf, firstWords } from "../../conversations/index.ts";
+import { extractionOf } from "../../memories/index.ts";
+import type { Taken } from "../place/take.ts";
+import type { TurnRequest } from "../request.ts";
+
+/** A job to enqueue with the turn. */
+export interface Work {
+  kind: string;
+  key: string;
+  payload: Readonly<Record<string, unknown>>;
+  runAt: Date;
+}
+
+/** What a stored turn leaves for later, and what it does at once instead. */
+export interface Aftermath {
+  /** Background work to enqueue once the turn is stored. */
+  work: readonly Work[];
+  /** The title of a conversation that has none and asks no model for one; null when a model is asked. */
+  title: string | null;
+  /** Whether the messages may be learned from, by this turn's work or by that of a later turn. */
+  learnable: boolean;
+}
+
+interface Ended {
+  taken: Taken;
+  request: TurnRequest;
+  outcome: TurnOutcome;
+}
+
+/** Background work rests, since the next messages may belong to it; a title is wanted soon. In milliseconds. */
+const [restMs, titleMs] = [30_000, 2_000];
+
+/**
+ * A model is asked in the background only for an agent with a `fastModel` of its own (decisions §4), about a turn that
+ * ended well with a person, and not about what the demo model repeated. The work asks again whether it still may.
+ */
+export function aftermathOf({ taken, request, outcome }: Ended, now: number): Aftermath {
+  const { row } = taken.grant.agent;
+  const { channel, source } = request.origin;
+  const asks =
+    row.fastModel !== null && source === "user" && channels[channel].learns && taken.spec.provider !== "demo";
+  const learnable = row.fastModel !== null && row.memoryEnabled;
+  const title = asks ? null : firstWords(request.input.fresh.find((text) => text.trim() !== "") ?? "") || null;
+  const { conversation } = taken.place;
+  if (!asks || !conversation || outcome.status !== "done") return { work: [], title, learnable };
+  const { id, ticket } = conversation;
+  const rested = new Date(now + restMs);
+  const describe = { ...descriptionOf(id), runAt: ticket === 1 ? new Date(now + titleMs) : rested };
+  return { work: learnable ? [describe, { ...extractionOf(id), runAt: rested }] : [describe], title, learnable };
+}
