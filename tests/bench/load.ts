@@ -122,5 +122,11 @@ export async function load(
     }
   };
   await Promise.all(Array.from({ length: concurrency }).map(work));
+  closeIdle();
   return first;
+}
+
+/** A server closes a connection that idled for seconds, perhaps at the moment when the next load takes it up. */
+function closeIdle(): void {
+  for (const socket of Object.values(connections.freeSockets).flat()) socket?.destroy();
 }
