@@ -13,7 +13,7 @@ import {
 } from "./features/account/index.ts";
 import { agentsFeature } from "./features/agents/index.ts";
 import { auditFeature } from "./features/audit/index.ts";
-import { channelsFeature, createQuickstartAgent } from "./features/channels/index.ts";
+import { channelsFeature, createQuickstartAgent, type QuickstartAgent } from "./features/channels/index.ts";
 import { createChat } from "./features/chat/index.ts";
 import { conversationsFeature } from "./features/conversations/index.ts";
 import { filesFeature } from "./features/files/index.ts";
@@ -32,7 +32,7 @@ import {
 } from "./features/secrets/index.ts";
 import { skillsFeature } from "./features/skills/index.ts";
 import { toolsFeature } from "./features/tools/index.ts";
-import { answeringProvider, createTurns } from "./features/turns/index.ts";
+import { answeringModel, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
 import { inspectJobs, type JobsReport } from "./jobs/failed.ts";
@@ -46,20 +46,15 @@ export interface OwnerAccount {
 
 export interface QuickstartRequest extends OwnerAccount {
   slug: string;
-  /** `provider:model`; absent for the installation's default. */
+  /** `provider:model`; absent: what the agent has, or for a new one the installation's default. */
   model?: string;
   /** Whether to replace a stored key. */
   newKey: boolean;
 }
 
-export interface Quickstart {
-  slug: string;
-  /** Null when a key was stored before, since a stored key cannot be shown again. */
-  key: string | null;
+export interface Quickstart extends QuickstartAgent {
   /** Whether this call created the owner with the given password. */
   ownerCreated: boolean;
-  /** Whether the built-in demo model answers for the agent. */
-  demo: boolean;
 }
 
 export interface Rotation {
@@ -176,10 +171,10 @@ export function createEngine(services: Services): Engine {
         },
         request: { id: newId(), ip: "" },
       };
-      const agent = await createQuickstartAgent(ctx, { slug, newKey, ...(model === undefined ? {} : { model }) });
+      const wanted = { slug, newKey, ...(model === undefined ? {} : { model }) };
+      const agent = await createQuickstartAgent(ctx, wanted, (made) => answeringModel(services, made));
       services.log.debug({ userId }, "Quickstart is ready");
-      const demo = (await answeringProvider(services, agent.slug)) === "demo";
-      return { ...agent, ownerCreated: created, demo };
+      return { ...agent, ownerCreated: created };
     },
     async rotateKey() {
       await verifyEncryptionKey(services);

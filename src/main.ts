@@ -51,6 +51,7 @@ export interface OpenEngine {
 
 /** The engine over this machine's ports. Migrates the database; rejects with a `StartError` when it cannot be used. */
 export async function openEngine({ environment, settings, log }: Setup, baseUrl: string): Promise<OpenEngine> {
+  const cipher = await createCipher(await loadEncryptionKeys(settings));
   const storage = await openStorage(settings, { clock: systemClock, log });
   const notify = openNotify(settings, storage.database, log);
   const close = async () => {
@@ -60,7 +61,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
   try {
     const engine = createEngine({
       database: storage.database,
-      cipher: await createCipher(await loadEncryptionKeys(settings)),
+      cipher,
       clock: systemClock,
       log,
       models: createModels({ guarded: guardedFetch() }),

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { command } from "./command-name.ts";
 import { nearest } from "./nearest.ts";
 
 export interface Flag {
@@ -38,9 +39,9 @@ export function parseCommand<Name extends string>(
   const { values, positionals } = parseFlags(name, verb, args);
   const [argument] = positionals;
   const extra = positionals[verb.argument ? 1 : 0];
-  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; see agent-engine ${name} --help`);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'; see ${command} ${name} --help`);
   if (verb.argument && !argument && !values.help && !values.version) {
-    throw new UsageError(`agent-engine ${name} needs <${verb.argument.name}>; see agent-engine ${name} --help`);
+    throw new UsageError(`${command} ${name} needs <${verb.argument.name}>; see ${command} ${name} --help`);
   }
   return { name, named, flags: values, argument };
 }
@@ -55,13 +56,13 @@ function parseFlags(name: string, { flags }: Verb, args: string[]): { values: Fl
     const unknown = /^Unknown option '--([^']+)'/.exec(reason)?.[1];
     const meant = unknown === undefined ? undefined : nearest(unknown, Object.keys(options));
     const hint = meant === undefined ? "" : `; did you mean --${meant}?`;
-    throw new UsageError(`${reason.replace(/\.$/, "")}${hint || ";"} see agent-engine ${name} --help`);
+    throw new UsageError(`${reason.replace(/\.$/, "")}${hint || ";"} see ${command} ${name} --help`);
   }
 }
 
 function unknownVerb(name: string, names: readonly string[]): UsageError {
   const meant = nearest(name, names);
-  if (meant !== undefined) return new UsageError(`Unknown command "${name}"; did you mean agent-engine ${meant}?`);
+  if (meant !== undefined) return new UsageError(`Unknown command "${name}"; did you mean ${command} ${meant}?`);
   return new UsageError(`Unknown command "${name}"; there are: ${names.join(", ")}`);
 }
 
@@ -84,7 +85,7 @@ export function describeCommand(verbs: Readonly<Record<string, Verb>>): string {
   const rows = Object.entries(verbs).map(([name, { summary }]) => [name, summary] as const);
   return `Agent Engine, a self-hosted server for AI agents.
 
-Usage: agent-engine [command] [options]
+Usage: ${command} [command] [options]
 
 Commands:
 ${table(rows)}
@@ -107,7 +108,7 @@ export function describeVerb(name: string, { summary, argument, flags, notes }: 
   const first = argument ? [[`<${argument.name}>`, argument.description] as const] : [];
   return `${summary}
 
-Usage: agent-engine ${name}${argument ? ` <${argument.name}>` : ""} [options]
+Usage: ${command} ${name}${argument ? ` <${argument.name}>` : ""} [options]
 
 Options:
 ${table([...first, ...rows, ["-h, --help", "Show this."]])}

@@ -1,14 +1,17 @@
 import { type Environment, settings } from "../core/config.ts";
 import { randomToken } from "../core/ids.ts";
+import { isProviderName, providerNames, splitModel, variableOf } from "../core/providers.ts";
 import type { Quickstart, QuickstartRequest } from "../engine.ts";
 import type { RunningServer } from "../main.ts";
 import { type Flags, textFlag, UsageError } from "./arguments.ts";
+import { commandName } from "./command-name.ts";
 
 export interface QuickstartOptions extends QuickstartRequest {
   /** Whether the password was made here, so that it must be shown. */
   generated: boolean;
-  /** The command to run the quickstart again, such as with `--new-key`. */
+  /** The commands to run the quickstart again, such as with `--new-key`, and to chat. */
   again: string;
+  chat: string;
 }
 
 /** The options from the flags, else from the environment, else defaults. Throws `UsageError`. */
@@ -16,7 +19,8 @@ export function readQuickstart(flags: Flags, environment: Environment): Quicksta
   const { OWNER_EMAIL, OWNER_PASSWORD } = settings.shape;
   const password = checkFlag("password", OWNER_PASSWORD, flags) ?? (environment.OWNER_PASSWORD || undefined);
   const email = checkFlag("email", OWNER_EMAIL, flags) ?? (environment.OWNER_EMAIL || "owner@example.com");
-  const model = textFlag(flags, "model");
+  const model = readModel(flags);
+  const name = commandName(environment);
   return {
     email,
     password: password ?? randomToken(12),
@@ -24,8 +28,22 @@ export function readQuickstart(flags: Flags, environment: Environment): Quicksta
     slug: textFlag(flags, "slug") ?? "assistant",
     ...(model === undefined ? {} : { model }),
     newKey: flags["new-key"] === true,
-    again: environment.npm_lifecycle_event === "quickstart" ? "npm run quickstart --" : "agent-engine quickstart",
+    again: environment.npm_lifecycle_event === "quickstart" ? "npm run quickstart --" : `${name} quickstart`,
+    chat: `${name} chat`,
   };
+}
+
+/** A name without its provider would go to whichever provider has a key. Throws a `UsageError`. */
+function readModel(flags: Flags): string | undefined {
+  const value = textFlag(flags, "model");
+  if (value === undefined) return undefined;
+  const { provider, model } = splitModel(value);
+  if (provider === null || model === "") {
+    const meant = isProviderName(value.replace(/:$/, "")) ? "its model" : `one of ${providerNames.join(", ")}`;
+    throw new UsageError(`--model ${value} is not provider:model, such as openai:gpt-5-mini: name ${meant}`);
+  }
+  if (provider === "demo" && model !== "demo") throw new UsageError("--model demo:demo is the only model of demo");
+  return value;
 }
 
 type Rule = typeof settings.shape.OWNER_EMAIL | typeof settings.shape.OWNER_PASSWORD;
@@ -40,7 +58,7 @@ function checkFlag(name: string, rule: Rule, flags: Flags): string | undefined {
 /** Makes owner, agent and key on a running server; answers the text to show. */
 export async function quickstart(
   { engine, address }: Pick<RunningServer, "engine" | "address">,
-  { generated, again, ...request }: QuickstartOptions,
+  { generated, again, chat, ...request }: QuickstartOptions,
 ): Promise<string> {
   const made = await engine.quickstart(request);
   const password = generated ? `${request.password}   (shown only now)` : "as you set it";
@@ -53,11 +71,15 @@ export async function quickstart(
     row("Address", address),
     ...owner,
     row("Agent", made.slug),
+    row("Model", modelText(made)),
+    ...(made.fastModel === null ? [] : [row("Fast", `${made.fastModel}, for titles and memories in the background`)]),
     row("Key", made.key === null ? key : `${key}   (shown only now)`),
     "",
     ...firstCall(made, address),
     "",
-    ...(made.demo ? demoNote(again) : []),
+    `  Or chat here: ${chat} ${made.slug}`,
+    "",
+    ...modelNote(made, again),
     "  Ctrl+C stops the server.",
     "",
     "",
@@ -65,6 +87,10 @@ export async function quickstart(
 }
 
 const row = (label: string, text: string) => `  ${label.padEnd(9)} ${text}`;
+
+function modelText({ provider, model }: Quickstart): string {
+  return provider === "demo" ? "demo:demo, built in: it echoes and is no language model" : `${provider}:${model}`;
+}
 
 function firstCall({ slug, key }: Quickstart, address: string): string[] {
   const body = JSON.stringify({ model: slug, messages: [{ role: "user", content: "Hello" }] });
@@ -76,12 +102,21 @@ function firstCall({ slug, key }: Quickstart, address: string): string[] {
   return [intro, "", `  ${curl}`];
 }
 
-/** A provider's key gives agents without a model one that answers; a self-hosted provider has no default model. */
-function demoNote(again: string): string[] {
+/** What stands between the agent and a language model; nothing for one that can answer. */
+function modelNote({ slug, provider, missing }: Quickstart, again: string): string[] {
+  if (missing !== null) {
+    const variable = variableOf(missing);
+    return [
+      `  ${provider} can't answer yet: start again with ${variable} set, or store the agent's secret ${missing}`,
+      `  (PUT /api/instances/${slug}/secrets).`,
+      "",
+    ];
+  }
+  if (provider !== "demo") return [];
   return [
-    "  The built-in demo model answers: it echoes and is no language model. For a real one, stop, and start again",
-    "  with a provider's key (OPENAI_API_KEY, for example) or with another agent that names its model, such as:",
-    `  OLLAMA_BASE_URL=http://localhost:11434 ${again} --slug=local --model=ollama:qwen3:8b`,
+    "  For a language model, stop, and start again with a provider's key (OPENAI_API_KEY, for example), or name a",
+    "  model and where it is served:",
+    `  OLLAMA_BASE_URL=http://localhost:11434 ${again} --model=ollama:qwen3:8b`,
     "",
   ];
 }

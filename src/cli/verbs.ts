@@ -2,6 +2,7 @@ import type { Environment } from "../core/config.ts";
 import { openEngine, prepare, type RunningServer, type Setup, startServer, version } from "../main.ts";
 import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } from "./arguments.ts";
 import { chat } from "./chat.ts";
+import { nameCommand } from "./command-name.ts";
 import { doctor } from "./doctor.ts";
 import { describeApi } from "./openapi.ts";
 import { print } from "./print.ts";
@@ -22,7 +23,7 @@ const verbs = {
       slug: { type: "string", description: "Slug of the agent (assistant)." },
       model: {
         type: "string",
-        description: "Model of an agent made now: provider:model (first provider with a key, else demo).",
+        description: "Model of the agent: provider:model (first provider with a key, else demo).",
       },
       "new-key": { type: "boolean", description: "Give the agent a new key even if it has one." },
     },
@@ -58,6 +59,7 @@ when the agent wants one. Exit codes: 0 replied, 1 refused or failed, 2 wrong us
 
 /** Runs one command line. Resolves when it is done or the server runs; rejects with an error for `explain`. */
 export async function runCommand(line: readonly string[], environment: Environment): Promise<void> {
+  nameCommand(environment);
   const { name, named, flags, argument = "" } = parseCommand(line, verbs);
   if (flags.version) return print(`${version}\n`);
   if (flags.help) return print(named ? describeVerb(name, verbs[name]) : describeCommand(verbs));

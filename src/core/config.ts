@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { fromBase64 } from "./ids.ts";
 import { providerVariables } from "./providers.ts";
+import "./validation.ts";
 
 /** Variables whose settings moved to installation policies: the server warns about them at boot. */
 const retired = {
@@ -88,7 +89,11 @@ export const settings = z.object({
     .enum(["debug", "info", "warn", "error", "silent"])
     .default("info")
     .describe("Least level that is logged."),
-  EDITION: z.enum(["open", "managed"]).default("open").describe("Which edition to serve."),
+  EDITION: z
+    .enum(["open", "managed"])
+    .refine((edition) => edition === "open", "managed is not part of this release: take it out, or set it to open")
+    .default("open")
+    .describe("Which edition to serve; only open is built."),
 });
 
 export type Settings = z.infer<typeof settings>;

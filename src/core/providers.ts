@@ -72,6 +72,23 @@ export const apiKeySecret = (provider: ProviderName) => `${stem(provider)}_api_k
 /** The agent secret that holds a provider's address, such as `openai_base_url`. */
 export const baseUrlSecret = (provider: ProviderName) => `${stem(provider)}_base_url`;
 
+/** The secret that a provider can't serve a model without: its key, or its address; null when `has` finds what it needs. */
+export function missingSecret(provider: ProviderName, has: (secret: string) => boolean): string | null {
+  const [key, address] = [apiKeySecret(provider), baseUrlSecret(provider)];
+  switch (provider) {
+    case "demo":
+      return null;
+    case "ollama":
+    case "openai-compatible":
+      return has(address) ? null : address;
+    case "openai":
+      // At another address it may be any chat-completions server, which may need no key.
+      return has(key) || has(address) ? null : key;
+    default:
+      return has(key) ? null : key;
+  }
+}
+
 /** Environment variable, in the provider's own spelling → agent secret that it stands in for. A later variable wins. */
 export const providerVariables: Readonly<Record<string, string>> = {
   OPENAI_API_KEY: "openai_api_key",
@@ -88,6 +105,10 @@ export const providerVariables: Readonly<Record<string, string>> = {
   OPENAI_COMPATIBLE_API_KEY: "openai_compatible_api_key",
   OPENAI_COMPATIBLE_BASE_URL: "openai_compatible_base_url",
 };
+
+/** The environment variable that stands in for an agent secret, such as `OPENAI_API_KEY`; undefined for other secrets. */
+export const variableOf = (secret: string): string | undefined =>
+  Object.keys(providerVariables).find((variable) => providerVariables[variable] === secret);
 
 /**
  * Splits `provider:model` at the first colon when the part before it is a provider, so that `ollama:qwen3:8b` and

@@ -50,11 +50,13 @@ export function invalid(issues: readonly { path: readonly PropertyKey[]; message
   const list: Issue[] = issues
     .slice(0, shownIssues)
     .map(({ path, message }) => ({ path: path.map(String).join("."), message }));
-  const told = list.map((issue) => (issue.path ? `${issue.path}: ${issue.message}` : issue.message));
+  const told = list.map(({ path, message }) => (path ? `${path}: ${message}` : ofTheBody(message)));
   if (issues.length > shownIssues) told.push(`and ${issues.length - shownIssues} more`);
   const message = told.join("; ");
   return new EngineError("bad-request", message, { issues: list });
 }
+
+const ofTheBody = (message: string) => (/^(must|is) /.test(message) ? `The body ${message}` : message);
 
 /** The error that the caller sees for a thrown value. Errors of libraries and defects become a 500 without details. */
 export function toEngineError(error: unknown): EngineError {

@@ -4,6 +4,7 @@ import { createMiddleware } from "hono/factory";
 import { requireInstallationPermission, requirePermission } from "../context.ts";
 import { EngineError } from "../core/errors.ts";
 import type { Permission } from "../core/permissions.ts";
+import "../core/validation.ts";
 import { authenticate, requireSession } from "./authentication.ts";
 import { limitBody, maxBodyBytes } from "./body.ts";
 import type { AppEnv } from "./environment.ts";

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { commandName } from "../../src/cli/command-name.ts";
 import { quickstart, readQuickstart } from "../../src/cli/quickstart.ts";
 import { environmentKeys } from "../../src/core/config.ts";
 import { type Harness, harness } from "../harness.ts";
 
-const note = "The built-in demo model answers";
+const note = "echoes and is no language model";
 
 function start({ engine }: Harness, flags: Record<string, string>): Promise<string> {
   return quickstart({ engine, address: "http://localhost:4000" }, readQuickstart(flags, {}));
@@ -24,12 +25,39 @@ test.each<[Record<string, string>, Record<string, string>, boolean]>([
   expect((await start(h, flags)).includes(note)).toBe(shown);
 });
 
-test("the note shows as long as the demo model answers, also on a later start", async () => {
+test("the model that answers is named, changed on a later start, and told from one that can't answer yet", async () => {
   const h = await harness();
-  expect(await start(h, {})).toContain(note);
+  const first = await start(h, {});
+  expect(first).toMatch(/Model +demo:demo, built in/);
+  expect(first).toContain("agent-engine quickstart --model=ollama:qwen3:8b");
   const again = await start(h, { model: "openai:gpt-5" });
-  // The agent is there already: the flag changes nothing.
   expect(again).toContain("shown when it was made");
-  expect(again).toContain(note);
-  expect(again).toContain("agent-engine quickstart --slug=local --model=ollama:qwen3:8b");
+  expect(again).toMatch(/Model +openai:gpt-5$/m);
+  expect(again).not.toContain(note);
+  expect(again).toMatch(/openai can't answer yet: start again with OPENAI_API_KEY set, or store .*openai_api_key/);
+});
+
+test("a provider with a key brings its fast model along, and says so", async () => {
+  const h = await harness({ environmentKeys: { mistral_api_key: "k" } });
+  expect(await start(h, {})).toMatch(/Fast +mistral:mistral-small-latest, for titles and memories/);
+});
+
+test.each([
+  ["gpt-5", /--model gpt-5 is not provider:model.*name one of openai, anthropic/],
+  ["foo:bar", /name one of openai/],
+  ["openai:", /name its model/],
+  ["openai", /name its model/],
+  ["demo:gpt-5", /demo:demo is the only model/],
+])("--model=%s is refused before anything is made", (model, reason) => {
+  expect(() => readQuickstart({ model }, {})).toThrow(reason);
+});
+
+test.each<[Record<string, string>, string]>([
+  [{}, "agent-engine"],
+  [{ npm_lifecycle_event: "npx", npm_lifecycle_script: "'agent-engine' 'doctor'" }, "npx agent-engine"],
+  [{ npm_lifecycle_event: "npx", npm_lifecycle_script: "'vitest'" }, "agent-engine"],
+  [{ npm_lifecycle_event: "start" }, "npx agent-engine"],
+  [{ npm_lifecycle_event: "test" }, "agent-engine"],
+])("in the environment %j the hints name %s", (environment, name) => {
+  expect(commandName(environment)).toBe(name);
 });

@@ -21,6 +21,13 @@ describe("settings", () => {
     expect(parseSettings({ PORT: "", DATABASE_URL: "", OWNER_EMAIL: "" })).toEqual(defaults);
   });
 
+  test("the managed edition is refused, since this release does not have it", () => {
+    expect(parseSettings({ EDITION: "open" }).EDITION).toBe("open");
+    expect(problems({ EDITION: "managed" })).toEqual([
+      "EDITION managed is not part of this release: take it out, or set it to open",
+    ]);
+  });
+
   test("every problem is listed at once, with the variable's name", () => {
     const list = problems({
       PORT: "65536",

@@ -55,3 +55,17 @@ test("a key file that is a directory is one clear line", async () => {
   mkdirSync(join(directory, "encryption.key"));
   await expect(keys({ DATA_DIR: directory })).rejects.toThrow(StartError);
 });
+
+test("a key that is gone while its database is there is one clear line, and no other key takes its place", async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory, "pgdata"));
+  writeFileSync(join(directory, "pgdata", "PG_VERSION"), "18\n");
+  const lost = `${join(directory, "encryption.key")} is gone, and the database beside it holds secrets`;
+  await expect(keys({ DATA_DIR: directory })).rejects.toThrow(lost);
+  expect(readdirSync(directory)).toEqual(["pgdata"]);
+  expect(await keys({ DATA_DIR: directory, ENCRYPTION_KEY: "01".repeat(32) })).toHaveLength(1);
+
+  // A first start that was cut off sealed nothing.
+  writeFileSync(join(directory, "pgdata.unfinished"), "");
+  expect(await keys({ DATA_DIR: directory })).toHaveLength(1);
+});

@@ -385,6 +385,18 @@ describe("a PostgreSQL that can't be used is one clear line without the password
     await Promise.all(answers.map(ask));
   });
 
+  test("a server without TLS is asked for it", async () => {
+    const port = await listen((socket) => {
+      // The protocol's "no" to a request for TLS; what follows makes no sense to the server.
+      socket.once("data", () => {
+        socket.write("N");
+        socket.once("data", () => socket.destroy());
+      });
+    });
+    const line = await refusal(`postgres://ada:${password}@127.0.0.1:${port}/app?sslmode=require`);
+    expect(line).toMatch(/ refuses TLS: turn ssl on in PostgreSQL, or take sslmode out of DATABASE_URL$/);
+  });
+
   test("the address can't be read", async () => {
     expect(await refusal(`postgres://ada:${password}%zz@localhost/app`)).toMatch(/^DATABASE_URL can't be read/);
     expect(await refusal(`postgres://ada:${password}@local host:port/app`)).toMatch(/^DATABASE_URL can't be read/);

@@ -1,9 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Settings } from "../../core/config.ts";
 import { StartError } from "../../core/errors.ts";
 import type { Log } from "../../core/ports.ts";
 import { errorCode } from "./error-code.ts";
+
+/** Whether a first start has made the embedded database and was not cut off. */
+export function hasEmbedded({ DATA_DIR }: Pick<Settings, "DATA_DIR">): boolean {
+  const made = existsSync(join(DATA_DIR, "pgdata", "PG_VERSION"));
+  return made && !existsSync(join(DATA_DIR, "pgdata.unfinished"));
+}
 
 /** Makes the directory, for its owner only, unless it is there. Throws a `StartError` when it can't be used. */
 export function prepareDirectory(directory: string): void {

@@ -1,14 +1,15 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { encryptionKey, type Settings } from "../../core/config.ts";
 import { StartError } from "../../core/errors.ts";
-import { prepareDirectory, unusableDirectory } from "./data-directory.ts";
+import { hasEmbedded, prepareDirectory, unusableDirectory } from "./data-directory.ts";
 import { errorCode } from "./error-code.ts";
 
 /**
  * The keys of all stored secrets, the current one first. They come from the settings or, with the embedded database
- * only, from the file that its first start makes (decisions §1). Rejects with a `StartError` if that file is unusable.
+ * only, from the file that its first start makes (decisions §1). Rejects with a `StartError` if that file is unusable,
+ * or gone while its database is there. Call it before the database is made.
  */
 export async function loadEncryptionKeys(settings: Settings): Promise<Uint8Array<ArrayBuffer>[]> {
   const { ENCRYPTION_KEY, ENCRYPTION_KEY_PREVIOUS, DATABASE_URL, DATA_DIR } = settings;
@@ -20,10 +21,17 @@ export async function loadEncryptionKeys(settings: Settings): Promise<Uint8Array
   }
   const directory = resolve(DATA_DIR);
   prepareDirectory(directory);
+  if (hasEmbedded({ DATA_DIR: directory }) && !existsSync(keyFile(directory))) throw lostKey(directory);
   return [parse(readOrCreate(directory), directory), ...ENCRYPTION_KEY_PREVIOUS];
 }
 
 const keyFile = (directory: string) => join(directory, "encryption.key");
+
+/** A new key would open none of the stored secrets, and stand where the lost one has to come back to. */
+const lostKey = (directory: string) =>
+  new StartError(
+    `${keyFile(directory)} is gone, and the database beside it holds secrets sealed with that key: restore the file from a backup, or set ENCRYPTION_KEY to what it held`,
+  );
 
 function readOrCreate(directory: string): string {
   const file = keyFile(directory);

@@ -57,11 +57,22 @@ export function explainPostgres(error: unknown, url: string): unknown {
   if (error instanceof EngineError || code === "CONNECT_TIMEOUT") {
     return reason(`${where} does not answer: check that it is PostgreSQL, and that it is not stopped`);
   }
+  if (/before secure TLS connection/.test(error.message)) {
+    return reason(`${where} refuses TLS: turn ssl on in PostgreSQL, or take sslmode out of DATABASE_URL`);
+  }
+  if (certificateTrouble.test(code)) {
+    return reason(
+      `${where} has a certificate that can't be trusted (${code}): name its authority's file in NODE_EXTRA_CA_CERTS, or set sslmode=require, which encrypts and trusts any`,
+    );
+  }
   if (/^[0-9A-Z]{5}$/.test(code) && /^\d/.test(code)) return reason(`${where} fails: ${error.message}`);
   return reason(
     `${where} can't be reached (${code || error.message}): check that it runs and that the address is right`,
   );
 }
+
+/** Codes of Node and OpenSSL. */
+const certificateTrouble = /CERT_|_CERT|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
 function describe(url: string): { host: string; user: string; database: string } {
   const [address] = split(url);

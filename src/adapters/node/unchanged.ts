@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Settings } from "../../core/config.ts";
 import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase, type Target } from "../../db/client.ts";
@@ -15,12 +14,6 @@ export interface UnchangedStorage extends SchemaState {
 
 /** Short, because a person waits for the answer. */
 const deadlineMs = 5000;
-
-/** Whether a first start has made the embedded database and was not cut off. */
-export function hasEmbedded({ DATA_DIR }: Settings): boolean {
-  const made = existsSync(join(DATA_DIR, "pgdata", "PG_VERSION"));
-  return made && !existsSync(join(DATA_DIR, "pgdata.unfinished"));
-}
 
 /** Opens an existing database of the settings as it is, without any migration. Rejects as `openStorage` does. */
 export async function openUnchanged(

@@ -36,7 +36,8 @@ export function checkKey(key: string): void {
 function readUrl(flags: Flags, environment: Environment): string {
   const { BASE_URL, HOST, PORT } = settings.shape;
   const flag = textFlag(flags, "url");
-  if (flag !== undefined) return checked("--url", BASE_URL.safeParse(flag)) ?? "";
+  // The address of the chat-completions API is what other clients ask for.
+  if (flag !== undefined) return (checked("--url", BASE_URL.safeParse(flag)) ?? "").replace(/\/v1$/, "");
   const base = checked("BASE_URL", BASE_URL.safeParse(environment.BASE_URL || undefined));
   if (base !== undefined) return base;
   const port = checked("PORT", PORT.safeParse(environment.PORT || undefined));

@@ -1,3 +1,5 @@
+import { command } from "../command-name.ts";
+
 /** The address of an agent. */
 export interface Address {
   /** Without a slash at its end. */
@@ -54,7 +56,7 @@ async function readMessage(response: Response): Promise<string | null> {
 export function explainFailure(error: unknown, { url }: Address): Refusal {
   const code = failureCode(error);
   if (code === "ECONNREFUSED") {
-    return new Refusal(`No server answers at ${url}: start it with agent-engine serve, or name another with --url`);
+    return new Refusal(`No server answers at ${url}: start it with ${command} serve, or name another with --url`);
   }
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return new Refusal(`The host of ${url} is not known: check --url`);
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") {

@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { createModels } from "../../adapters/models/index.ts";
 import { shippedAssets } from "../../adapters/node/assets.ts";
 import { systemClock } from "../../adapters/node/clock.ts";
+import { hasEmbedded } from "../../adapters/node/data-directory.ts";
 import { isDirectoryInUse } from "../../adapters/node/directory-lock.ts";
 import { createEgress } from "../../adapters/node/egress/request.ts";
 import { loadEncryptionKeys } from "../../adapters/node/encryption-keys.ts";
 import { createLog } from "../../adapters/node/log.ts";
 import { createMcp } from "../../adapters/node/mcp/servers.ts";
 import { threadedScripts } from "../../adapters/node/scripts/pool.ts";
-import { hasEmbedded, openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
+import { openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
 import { createS3 } from "../../adapters/s3.ts";
 import { createCipher } from "../../core/cipher.ts";
 import type { Settings } from "../../core/config.ts";
@@ -18,6 +19,7 @@ import { passwords } from "../../core/password.ts";
 import { CurrentPolicies } from "../../core/policies.ts";
 import { createEngine, type Inspection } from "../../engine.ts";
 import { version } from "../../main.ts";
+import { command } from "../command-name.ts";
 import { explain } from "../explain.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { checkJobs } from "./jobs.ts";
@@ -97,7 +99,7 @@ async function checkContent(settings: Settings, storage: UnchangedStorage): Prom
   const { pending } = storage;
   if (pending > 0) {
     const count = `${pending} ${pending === 1 ? "migration is" : "migrations are"}`;
-    return { checks: [warn("migrations", `${count} not applied: start the server, or run agent-engine migrate`)] };
+    return { checks: [warn("migrations", `${count} not applied: start the server, or run ${command} migrate`)] };
   }
   const { checks, ...secrets } = await checkSecrets(settings, storage);
   return { checks: [ok("migrations", "All applied"), ...checks], ...secrets };
@@ -158,7 +160,7 @@ function checkKey({ key, sealed, older }: Inspection["secrets"]): Check {
   }
   if (key === "unused") return ok(name, "Nothing is sealed yet");
   if (older > 0)
-    return warn(name, `${older} of ${sealed} values are sealed with an earlier key: run agent-engine rotate-key`);
+    return warn(name, `${older} of ${sealed} values are sealed with an earlier key: run ${command} rotate-key`);
   return ok(name, `Opens what is stored; ${sealed} ${sealed === 1 ? "value is" : "values are"} sealed with it`);
 }
 

@@ -56,7 +56,7 @@ export interface CompletionRequest {
   context?: Record<string, unknown>;
 }
 
-/** System, developer and tool messages are accepted and dropped. */
+/** System, developer, tool and function messages are accepted and dropped. */
 export interface ChatMessage {
   role: string;
   /** Text, or a list of `{type:"text"}` parts. */

@@ -16,8 +16,8 @@ export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
 /** The slug rule of decisions §2, for slugs that come by other routes. */
 export { isSlug } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
-export { type Instance, NewAgent, slugParam } from "./schema.ts";
-/** Creates and reads agents, for features that set up an agent as a whole. */
-export { createAgent, getAgent } from "./service.ts";
+export { AgentChanges, type Instance, NewAgent, slugParam } from "./schema.ts";
+/** Creates, reads and changes agents, for features that set up an agent as a whole. */
+export { createAgent, getAgent, updateAgent } from "./service.ts";
 /** Gives agents the tools that their skills require, inside the transaction that changes those skills. */
 export { syncSkillTools } from "./skill-tools.ts";

@@ -2,7 +2,7 @@ import type { Contribution } from "../../contribution.ts";
 import { channelRoutes } from "./routes.ts";
 
 /** An agent that answers at once, for the quickstart. */
-export { createQuickstartAgent } from "./quickstart.ts";
+export { createQuickstartAgent, type QuickstartAgent } from "./quickstart.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */
 export { openWebConfig, type WebConfig } from "./web-config.ts";
 

@@ -1,43 +1,92 @@
 import type { Ctx } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
+import { fastModels, type ProviderName, splitModel } from "../../core/providers.ts";
 import { invalid } from "../../http/errors.ts";
-import { createAgent, getAgent, NewAgent } from "../agents/index.ts";
+import { AgentChanges, createAgent, getAgent, type Instance, NewAgent, updateAgent } from "../agents/index.ts";
 import { getWeb, saveWeb } from "./service.ts";
 
 interface Wanted {
   slug: string;
-  /** `provider:model`; counts only when the agent is made now. */
+  /** `provider:model`; absent: what the agent has, or for a new one the installation's default. */
   model?: string;
   /** Replace a key that is stored already. */
   newKey?: boolean;
 }
 
+/** The model that answers for an agent, and the secret that its provider lacks. */
+export interface Answering {
+  provider: ProviderName;
+  model: string;
+  missing: string | null;
+}
+
+export interface QuickstartAgent extends Answering {
+  slug: string;
+  /** Null when the stored one stays, since a stored key can't be shown. */
+  key: string | null;
+  fastModel: string | null;
+}
+
 /**
- * Makes the agent if it is missing, turns Web on and stores a fresh key unless one is stored. The answered key is null
- * when the stored one stays, since a stored key can't be shown. Throws 400 for an invalid slug or model, 409 for a slug
- * of another organization.
+ * Makes the agent if it is missing, gives it the wanted model and, where its provider has a key, that provider's fast
+ * model, turns Web on and stores a fresh key unless one is stored. Throws 400 for an invalid slug or model, 409 for a
+ * slug of another organization.
  */
-export async function createQuickstartAgent(ctx: Ctx, { slug, model, newKey = false }: Wanted) {
-  if (!(await exists(ctx, slug))) {
+export async function createQuickstartAgent(
+  ctx: Ctx,
+  { slug, model, newKey = false }: Wanted,
+  answeringModel: (slug: string) => Promise<Answering | null>,
+): Promise<QuickstartAgent> {
+  const before = await find(ctx, slug);
+  if (!before) {
     const wanted = NewAgent.safeParse({ slug, model });
     if (!wanted.success) throw invalid(wanted.error.issues);
     await createAgent(ctx, wanted.data);
+  } else if (model !== undefined && !isModelOf(before, model)) {
+    const wanted = AgentChanges.safeParse({ model });
+    if (!wanted.success) throw invalid(wanted.error.issues);
+    await updateAgent(ctx, slug, wanted.data);
   }
+  const answering = await answeringModel(slug);
+  if (!answering) throw new EngineError("not-found", `The agent ${slug} was deleted meanwhile`);
+  const fastModel = await giveFastModel(ctx, slug, answering);
+  return { slug, ...answering, fastModel, key: await openWeb(ctx, slug, newKey) };
+}
+
+async function find(ctx: Ctx, slug: string): Promise<Instance | null> {
+  try {
+    return await getAgent(ctx, slug);
+  } catch (error) {
+    if (error instanceof EngineError && error.code === "not-found") return null;
+    throw error;
+  }
+}
+
+function isModelOf(agent: Instance, wanted: string): boolean {
+  const { provider, model } = splitModel(wanted);
+  return agent.model === model && (provider === null || agent.provider === provider);
+}
+
+const usualFastModels = new Map(
+  Object.entries(fastModels).map(([provider, model]) => [provider, `${provider}:${model}`]),
+);
+
+/** Replaces no fast model that a person chose. A provider that can't answer gets none, so no background call fails. */
+async function giveFastModel(ctx: Ctx, slug: string, { provider, missing }: Answering): Promise<string | null> {
+  const { fastModel } = await getAgent(ctx, slug);
+  if (fastModel !== null && ![...usualFastModels.values()].includes(fastModel)) return fastModel;
+  const usual = missing === null ? (usualFastModels.get(provider) ?? null) : null;
+  if (usual !== fastModel) await updateAgent(ctx, slug, { fastModel: usual });
+  return usual;
+}
+
+/** The agent's new key, or null when the stored one stays. */
+async function openWeb(ctx: Ctx, slug: string, newKey: boolean): Promise<string | null> {
   const web = await getWeb(ctx, slug);
   const key = newKey || !web.config.apiKeyConfigured ? `sk-agent-${randomToken(24)}` : null;
   if (key !== null || !web.enabled) {
     await saveWeb(ctx, slug, { enabled: true, config: key === null ? {} : { apiKey: key } });
   }
-  return { slug, key };
-}
-
-async function exists(ctx: Ctx, slug: string): Promise<boolean> {
-  try {
-    await getAgent(ctx, slug);
-    return true;
-  } catch (error) {
-    if (error instanceof EngineError && error.code === "not-found") return false;
-    throw error;
-  }
+  return key;
 }

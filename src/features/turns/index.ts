@@ -1,7 +1,7 @@
 import type { Services } from "../../context.ts";
 import type { Contribution, ToolSource } from "../../contribution.ts";
 import type { Complete, Embedder } from "../../core/ports.ts";
-import type { ProviderName } from "../../core/providers.ts";
+import { apiKeySecret, baseUrlSecret, missingSecret, type ProviderName } from "../../core/providers.ts";
 import { Agents } from "./access/agents.ts";
 import { OpenStreams } from "./access/open-streams.ts";
 import { embedderFor } from "./agent/embedder.ts";
@@ -93,8 +93,17 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
   };
 }
 
-/** The provider of the model that answers for an agent now; null when there is no such agent. */
-export async function answeringProvider(services: Services, slug: string): Promise<ProviderName | null> {
+/** The model that answers for an agent now, and the secret that its provider lacks; null when there is no such agent. */
+export async function answeringModel(
+  services: Services,
+  slug: string,
+): Promise<{ provider: ProviderName; model: string; missing: string | null } | null> {
   const agent = await loadAgent(services, slug);
-  return agent && modelSpec(services, agent).provider;
+  if (!agent) return null;
+  const { provider, model, apiKey, baseUrl } = modelSpec(services, agent);
+  const held = new Map([
+    [apiKeySecret(provider), apiKey],
+    [baseUrlSecret(provider), baseUrl],
+  ]);
+  return { provider, model, missing: missingSecret(provider, (secret) => held.get(secret) !== undefined) };
 }

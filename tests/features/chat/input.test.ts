@@ -34,3 +34,12 @@ test("256 KiB pass, and the history that a request brings along may be longer", 
   expect((await h.complete("", { messages: [...before, user(half), user(half)] })).status).toBe(200);
   expect(JSON.stringify(model.calls[0]?.prompt).length).toBeGreaterThan(2.5 * freshLimit);
 });
+
+test("a role that no chat-completions client knows is a 400 that names those it may be", async () => {
+  const h = await chatHarness(scriptedModel(() => reply("ok")));
+  const message = "messages.0.role: must be one of: user, assistant, system, developer, tool, function";
+  const messages = [{ role: "bot", content: "Hello" }, user("Hello")];
+  for (const answer of [await h.complete("", { messages }), await h.native("", { messages })]) {
+    expect(await answer.json()).toMatchObject({ statusCode: 400, message });
+  }
+});

@@ -6,12 +6,17 @@ const Content = z
   .union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1000, "must hold at most 1000 parts"), z.null()])
   .openapi({ description: 'Text, or a list of `{type:"text"}` parts.' });
 
+const roles = ["user", "assistant", "system", "developer", "tool", "function"];
+
 const Message = z
   .looseObject({
-    role: z.string().openapi({ example: "user" }),
+    role: z
+      .string()
+      .refine((role) => roles.includes(role), `must be one of: ${roles.join(", ")}`)
+      .openapi({ example: "user" }),
     content: Content.optional(),
   })
-  .openapi("ChatMessage", { description: "System, developer and tool messages are accepted and dropped." });
+  .openapi("ChatMessage", { description: "System, developer, tool and function messages are accepted and dropped." });
 
 /** The body of completions (spec "Chat-completions-compatible API"). Other fields are ignored. */
 export const CompletionRequest = z

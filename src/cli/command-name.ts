@@ -1,0 +1,15 @@
+import type { Environment } from "../core/config.ts";
+
+/** How this program is called from the shell that started it, as npm tells its children. */
+export function commandName({ npm_lifecycle_event: event, npm_lifecycle_script: script }: Environment): string {
+  const byNpx = event === "npx" && script?.includes("agent-engine");
+  // A script of the checkout, where nothing else puts the program on the PATH.
+  return byNpx || event === "start" || event === "quickstart" ? "npx agent-engine" : "agent-engine";
+}
+
+/** The name in the hints of this process, which was called in one way. */
+export let command = "agent-engine";
+
+export function nameCommand(environment: Environment): void {
+  command = commandName(environment);
+}
