@@ -2,6 +2,7 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { changesBetween } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
+import { sortByName } from "../../core/names.ts";
 import { members, organizations, reachable, users } from "../../db/schema.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import type { Me, MeChanges } from "./schema.ts";
@@ -24,7 +25,7 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
     .leftJoin(members, and(eq(members.userId, users.id), reachable))
     .leftJoin(organizations, eq(organizations.id, members.organizationId))
     .where(eq(users.id, actor.id))
-    .orderBy(asc(organizations.name), asc(organizations.slug));
+    .orderBy(asc(organizations.slug));
   const [first] = rows;
   if (!first) throw notFound("User");
   const { id, email, name, onboarding, passwordSetBy } = first;
@@ -32,7 +33,7 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
     organization && roleKey ? [{ ...organization, roleKey }] : [],
   );
   const required = passwordSetBy === null ? {} : { passwordChangeRequired: true as const };
-  return { user: { id, email, name, onboarding, organizations: memberships, ...required } };
+  return { user: { id, email, name, onboarding, organizations: sortByName(memberships), ...required } };
 }
 
 /** Changes the name that others see. Their organizations' logs say from what to what. */

@@ -2,6 +2,7 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx, workspaceScope, write } from "../../context.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { sortByName } from "../../core/names.ts";
 import { writeArray } from "../../db/arrays.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { agents, agentTools, workspaces } from "../../db/schema.ts";
@@ -15,8 +16,8 @@ import { holdSkills, syncSkillTools } from "./skill-tools.ts";
 export async function listAgents(ctx: Ctx): Promise<Instance[]> {
   const rows = await selectInstances(ctx.db)
     .where(withinReach(ctx))
-    .orderBy(sql`lower(${agents.name})`, asc(agents.slug));
-  return rows.map(toInstance);
+    .orderBy(asc(agents.slug));
+  return sortByName(rows.map(toInstance));
 }
 
 /** Throws the 404. */

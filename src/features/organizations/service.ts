@@ -2,6 +2,7 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { sortByName } from "../../core/names.ts";
 import { sqlState } from "../../db/client.ts";
 import { members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
 import { userOf } from "../account/index.ts";
@@ -19,8 +20,8 @@ export async function listOrganizations(ctx: Ctx): Promise<Organization[]> {
     .innerJoin(organizations, eq(organizations.id, members.organizationId))
     .innerJoin(users, eq(users.id, members.userId))
     .where(and(eq(members.userId, actor.id), reachable))
-    .orderBy(sql`lower(${organizations.name})`, asc(organizations.slug));
-  return rows.map(({ organization, roleKey }) => toOrganization(organization, roleKey));
+    .orderBy(asc(organizations.slug));
+  return sortByName(rows.map(({ organization, roleKey }) => toOrganization(organization, roleKey)));
 }
 
 /** The addressed organization. Throws the 404 of a deleted one. */

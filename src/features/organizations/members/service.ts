@@ -1,8 +1,9 @@
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray } from "drizzle-orm";
 import { audit, type Ctx } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { newId, randomToken } from "../../../core/ids.ts";
 import type { RoleKey } from "../../../core/permissions.ts";
+import { sortByName } from "../../../core/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { nameOf, userOf } from "../../account/index.ts";
@@ -17,8 +18,8 @@ import type { AddedMember, Member, NewMember } from "./schema.ts";
 export async function listMembers({ db, membership }: Ctx): Promise<Member[]> {
   const rows = await selectMembers(db)
     .where(eq(members.organizationId, membership.organizationId))
-    .orderBy(sql`lower(${users.name})`, asc(users.email));
-  return rows.map(toMember);
+    .orderBy(asc(users.email));
+  return sortByName(rows.map(toMember));
 }
 
 /** Another request made the account first. */

@@ -1,5 +1,6 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { sortByName } from "../../../core/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users, workspaceMembers } from "../../../db/schema.ts";
 import { findMember, selectMembers, toMember } from "../members/find.ts";
@@ -14,8 +15,8 @@ export async function listWorkspaceMembers(ctx: Ctx, id: string): Promise<Member
   const rows = await selectMembers(db)
     .innerJoin(workspaceMembers, eq(workspaceMembers.userId, users.id))
     .where(and(eq(members.organizationId, membership.organizationId), eq(workspaceMembers.workspaceId, id)))
-    .orderBy(sql`lower(${users.name})`, asc(users.email));
-  return rows.map(toMember);
+    .orderBy(asc(users.email));
+  return sortByName(rows.map(toMember));
 }
 
 /** Lets a member reach the workspace. Idempotent. Throws 404 for the workspace and the member. */

@@ -2,6 +2,7 @@ import { and, asc, eq, ne, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
+import { sortByName } from "../../../core/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { isSameName } from "../rules.ts";
@@ -13,8 +14,8 @@ import type { Workspace } from "./schema.ts";
 export async function listWorkspaces(ctx: Ctx): Promise<Workspace[]> {
   const rows = await selectWorkspaces(ctx.db)
     .where(withinReach(ctx))
-    .orderBy(sql`lower(${workspaces.name})`, asc(workspaces.id));
-  return rows.map(toWorkspace);
+    .orderBy(asc(workspaces.id));
+  return sortByName(rows.map(toWorkspace));
 }
 
 /** Throws the 409 of a taken name. */

@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx, write } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
+import { sortByName } from "../../../core/names.ts";
 import { sqlState } from "../../../db/client.ts";
 import { skills, skillVersions } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
@@ -24,8 +25,8 @@ import type { NewSkill, Skill, SkillChanges } from "./schema.ts";
 export async function listSkills({ db, membership }: Ctx): Promise<Skill[]> {
   const rows = await selectCurrent(db)
     .where(eq(skills.organizationId, membership.organizationId))
-    .orderBy(sql`lower(${skills.name})`, skills.slug);
-  return rows.map(({ skill, version }) => toSkill(skill, version));
+    .orderBy(skills.slug);
+  return sortByName(rows.map(({ skill, version }) => toSkill(skill, version)));
 }
 
 /** Throws the 404. */
