@@ -190,6 +190,10 @@ export const routes: Record<string, Entry> = {
   [`GET ${agent}/playground/stream/{messageId}`]: ok("agent", playedTurn),
   [`DELETE ${agent}/playground/stream/{messageId}`]: ok("agent", playedTurn, { unaudited: true }),
 
+  "GET /api/approvals": ok("organization", async (world, home, caller) => {
+    await waitingCall(world, home, caller);
+    return { query: `?status=pending&instanceId=${home.agentSlug}` };
+  }),
   "POST /api/conversations/{id}/approvals/{toolCallId}": created("agent", waitingCall, { owns: ["tool_calls"] }),
 
   "GET /api/conversations": ok("organization", conversation()),

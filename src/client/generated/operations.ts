@@ -217,6 +217,12 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     answer: "json",
     query: { limit: "limit", offset: "offset" },
   },
+  listApprovals: {
+    method: "GET",
+    path: "/api/approvals",
+    answer: "json",
+    query: { status: "status", instanceId: "instanceId", limit: "limit", offset: "offset" },
+  },
   decideApproval: { method: "POST", path: "/api/conversations/{id}/approvals/{toolCallId}", answer: "json" },
   streamPlayground: {
     method: "POST",

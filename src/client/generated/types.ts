@@ -1622,6 +1622,28 @@ export interface HookExecution {
   createdAt: string;
 }
 
+export interface ApprovalPage {
+  approvals: Array<Approval>;
+  /** Exact below 10001, which also stands for any greater number. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface Approval {
+  conversationId: string;
+  /** Slug of the agent. */
+  instanceId: string;
+  toolCallId: string;
+  toolName: string;
+  /** What the tool would be called with, without secrets. */
+  args?: Record<string, unknown>;
+  requestedAt: string;
+  expiresAt: string;
+  /** The end user, if the call named one. */
+  user: string | null;
+}
+
 export interface ApprovalStatus {
   status: "approved" | "refused";
 }
@@ -2264,6 +2286,17 @@ export interface ListHookExecutionsInput {
   /** 200 unless given. */
   limit?: number;
   /** How many to skip, counted from the newest. */
+  offset?: number;
+}
+
+export interface ListApprovalsInput {
+  /** Only what waits is listed. */
+  status?: "pending";
+  /** Only this agent's: its slug. */
+  instanceId?: string;
+  /** 20 unless given. */
+  limit?: number;
+  /** How many to skip. */
   offset?: number;
 }
 
@@ -3074,6 +3107,13 @@ export interface AgentEngine {
    * In order; the newest ones, unless `offset` asks for older ones.
    */
   listHookExecutions(input: ListHookExecutionsInput, options?: CallOptions): Promise<HookExecutions>;
+
+  /**
+   * List the calls that wait.
+   *
+   * The calls that wait for a person's decision, of every agent within reach. What was decided, refused by the end user's next message or expired is not among them.
+   */
+  listApprovals(input?: ListApprovalsInput, options?: CallOptions): Promise<ApprovalPage>;
 
   /**
    * Approve or refuse a call that waits.

@@ -14,9 +14,7 @@ import { holdSkills, syncSkillTools } from "./skill-tools.ts";
 
 /** All agents within reach, by name. */
 export async function listAgents(ctx: Ctx): Promise<Instance[]> {
-  const rows = await selectInstances(ctx.db)
-    .where(withinReach(ctx))
-    .orderBy(asc(agents.slug));
+  const rows = await selectInstances(ctx.db).where(withinReach(ctx)).orderBy(asc(agents.slug));
   return sortByName(rows.map(toInstance));
 }
 

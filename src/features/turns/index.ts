@@ -34,6 +34,8 @@ export type { LiveAgent } from "./agent/load.ts";
 export type { Alongside } from "./alongside.ts";
 /** Records a person's decision about a waiting call. */
 export { decide } from "./approvals/decide.ts";
+/** Lists the calls that wait for a decision. */
+export { listWaiting } from "./approvals/list.ts";
 /** Tells a caller how a turn ended. */
 export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";

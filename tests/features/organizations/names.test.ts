@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
 import { members, organizations, users, workspaceMembers } from "../../../src/db/schema.ts";
 import { harness } from "../../harness.ts";
-import { newId } from "../../../src/core/ids.ts";
 
 const mixed = ["zoe", "Émile", "eve", "Zoé", "adam", "Österreich", "Oslo", "Emil", "öde"];
 const sorted = ["adam", "Emil", "Émile", "eve", "öde", "Oslo", "Österreich", "zoe", "Zoé"];

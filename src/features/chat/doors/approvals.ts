@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
-import { decide } from "../../turns/index.ts";
+import { decide, listWaiting } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
-import { ApprovalDecision, ApprovalStatus } from "./schema.ts";
+import { ApprovalDecision, ApprovalPage, ApprovalQuery, ApprovalStatus } from "./schema.ts";
 
 const decideRoute = guarded("agent:write", {
   method: "post",
@@ -30,9 +30,25 @@ const decideRoute = guarded("agent:write", {
   responses: { 201: json(ApprovalStatus, "It is decided."), ...errorAnswers(404, 409) },
 });
 
-/** `/api/conversations/{id}/approvals`. */
+const listRoute = guarded("conversation:read", {
+  method: "get",
+  path: "/api/approvals",
+  operationId: "listApprovals",
+  tags: ["Tools"],
+  summary: "List the calls that wait",
+  description:
+    "The calls that wait for a person's decision, of every agent within reach. What was decided, refused by the end user's next message or expired is not among them.",
+  request: { query: ApprovalQuery },
+  responses: { 200: json(ApprovalPage, "A page of them, the oldest first."), ...errorAnswers(404) },
+});
+
+/** `/api/approvals` and `/api/conversations/{id}/approvals`. */
 export function approvalRoutes(chat: Chat) {
-  return router().openapi(decideRoute, async (c) => {
+  const routes = router().openapi(listRoute, async (c) => {
+    const { instanceId, limit = 20, offset = 0 } = c.req.valid("query");
+    return c.json(await listWaiting(c.var.ctx, { instanceId, limit, offset }), 200);
+  });
+  return routes.openapi(decideRoute, async (c) => {
     const { id: ref, toolCallId } = c.req.valid("param");
     const decision = c.req.valid("json");
     const turnId = await decide(c.var.ctx, { ref, toolCallId }, decision);

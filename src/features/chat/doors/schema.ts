@@ -1,6 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { agentSlugPattern } from "../../../core/slugs.ts";
 import { zText } from "../../../core/text.ts";
+import { mostCounted, wholeNumber } from "../../../http/paging.ts";
+import { Timestamp } from "../../../http/shapes.ts";
 
 const Content = z
   .union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1000, "must hold at most 1000 parts"), z.null()])
@@ -105,5 +107,50 @@ export const ApprovalDecision = z
   })
   .openapi("ApprovalDecision");
 export type ApprovalDecision = z.infer<typeof ApprovalDecision>;
+
+const mostApprovals = 100;
+
+export const ApprovalQuery = z.object({
+  status: z
+    .enum(["pending"], { error: "must be pending" })
+    .optional()
+    .openapi({ description: "Only what waits is listed." }),
+  instanceId: zText(128).optional().openapi({ description: "Only this agent's: its slug.", example: "support" }),
+  limit: wholeNumber(1, mostApprovals)
+    .optional()
+    .openapi({ type: "integer", minimum: 1, maximum: mostApprovals, description: "20 unless given.", example: 20 }),
+  offset: wholeNumber(0, 2_147_483_647)
+    .optional()
+    .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
+});
+
+const Approval = z
+  .object({
+    conversationId: z.string().openapi({ example: "support:web:api-42" }),
+    instanceId: z.string().openapi({ description: "Slug of the agent.", example: "support" }),
+    toolCallId: z.string().openapi({ example: "call_1" }),
+    toolName: z.string().openapi({ example: "httpRequest" }),
+    args: z.unknown().openapi({
+      type: "object",
+      description: "What the tool would be called with, without secrets.",
+      example: { url: "https://shop.example/pay" },
+    }),
+    requestedAt: Timestamp,
+    expiresAt: Timestamp,
+    user: z.string().nullable().openapi({ description: "The end user, if the call named one.", example: "user-42" }),
+  })
+  .openapi("Approval");
+
+export const ApprovalPage = z
+  .object({
+    approvals: z.array(Approval),
+    total: z.int().openapi({
+      description: `Exact below ${mostCounted}, which also stands for any greater number.`,
+      example: 1,
+    }),
+    limit: z.int(),
+    offset: z.int(),
+  })
+  .openapi("ApprovalPage");
 
 export const ApprovalStatus = z.object({ status: z.enum(["approved", "refused"]) }).openapi("ApprovalStatus");

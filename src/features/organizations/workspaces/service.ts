@@ -12,9 +12,7 @@ import type { Workspace } from "./schema.ts";
 
 /** The workspaces within the caller's reach, by name. */
 export async function listWorkspaces(ctx: Ctx): Promise<Workspace[]> {
-  const rows = await selectWorkspaces(ctx.db)
-    .where(withinReach(ctx))
-    .orderBy(asc(workspaces.id));
+  const rows = await selectWorkspaces(ctx.db).where(withinReach(ctx)).orderBy(asc(workspaces.id));
   return sortByName(rows.map(toWorkspace));
 }
 

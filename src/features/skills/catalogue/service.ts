@@ -23,9 +23,7 @@ import type { NewSkill, Skill, SkillChanges } from "./schema.ts";
 
 /** The organization's skills, by name. */
 export async function listSkills({ db, membership }: Ctx): Promise<Skill[]> {
-  const rows = await selectCurrent(db)
-    .where(eq(skills.organizationId, membership.organizationId))
-    .orderBy(skills.slug);
+  const rows = await selectCurrent(db).where(eq(skills.organizationId, membership.organizationId)).orderBy(skills.slug);
   return sortByName(rows.map(({ skill, version }) => toSkill(skill, version)));
 }
 

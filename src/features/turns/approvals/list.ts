@@ -1,0 +1,66 @@
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
+import { mostCounted, totalOf } from "../../../http/paging.ts";
+import type { PendingCall } from "../../../turn/types.ts";
+import { findAgent, withinReach } from "../../agents/index.ts";
+
+interface Query {
+  /** Slug of an agent; absent for all within reach. */
+  instanceId?: string | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** A page of the calls within reach that wait for a decision, the oldest first. Throws the 404 of the agent. */
+export async function listWaiting(ctx: Ctx, { instanceId, limit, offset }: Query) {
+  const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
+  const wanted = and(
+    withinReach(ctx),
+    agent ? eq(agents.id, agent.id) : undefined,
+    sql`${toolCalls.status} = 'pending' and ${toolCalls.args} is not null and ${toolCalls.expiresAt} > now()`,
+  );
+  const rows = await selectWaiting(ctx, wanted).limit(limit).offset(offset);
+  const total = totalOf(rows.length, { limit, offset }) ?? (await count(ctx, wanted));
+  return { approvals: rows.map(toApproval), total, limit, offset };
+}
+
+function selectWaiting({ db }: Ctx, wanted: SQL | undefined) {
+  return db
+    .select({
+      conversationId: conversations.ref,
+      instanceId: agents.slug,
+      toolCallId: toolCalls.toolCallId,
+      toolName: toolCalls.name,
+      // The turn took the secrets out of them before it stored them.
+      args: sql<PendingCall["args"]>`${toolCalls.args} -> 'args'`,
+      requestedAt: toolCalls.createdAt,
+      // A call that waits always has an end.
+      expiresAt: sql<Date>`${toolCalls.expiresAt}`.mapWith(toolCalls.expiresAt),
+      subject: turns.subject,
+    })
+    .from(toolCalls)
+    .innerJoin(turns, eq(turns.id, toolCalls.turnId))
+    .innerJoin(conversations, eq(conversations.id, turns.conversationId))
+    .innerJoin(agents, eq(agents.id, toolCalls.agentId))
+    .where(wanted)
+    .orderBy(asc(toolCalls.createdAt), asc(toolCalls.id));
+}
+
+type Row = Awaited<ReturnType<typeof selectWaiting>>[number];
+
+function toApproval({ subject, requestedAt, expiresAt, ...call }: Row) {
+  return {
+    ...call,
+    requestedAt: requestedAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+    // A conversation without a user is a subject of its own.
+    user: subject === call.conversationId ? null : subject,
+  };
+}
+
+async function count(ctx: Ctx, wanted: SQL | undefined): Promise<number> {
+  const some = selectWaiting(ctx, wanted).limit(mostCounted).as("some");
+  const [row] = await ctx.db.select({ total: sql<number>`count(*)::int` }).from(some);
+  return row?.total ?? 0;
+}
