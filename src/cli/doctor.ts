@@ -8,11 +8,11 @@ import { checkPublicAddress, checkServer } from "./doctor/address.ts";
 import { type Check, fail, ok, warn } from "./doctor/check.ts";
 import { checkDirectory } from "./doctor/directory.ts";
 import { probe } from "./doctor/probe.ts";
-import { checkProviders } from "./doctor/providers.ts";
+import { callProviders, checkProviders } from "./doctor/providers.ts";
 import { checkStorage } from "./doctor/storage.ts";
 import { print, printJson } from "./print.ts";
 
-/** Examines an installation under the settings of `serve`, changes nothing, and answers the exit code. */
+/** Examines an installation under the settings of `serve`, asks its providers for their models, changes nothing, and answers the exit code. */
 export async function doctor(environment: Environment, { json }: Flags): Promise<number> {
   const scrub = scrubber(bootSecrets(environment));
   const checks = (await examine(environment)).map((check) => ({ ...check, message: visible(scrub(check.message)) }));
@@ -47,6 +47,7 @@ async function examine(environment: Environment): Promise<Check[]> {
     checkDirectory(settings),
     ...storage.checks,
     checkProviders(environment),
+    ...(await callProviders(environment, storage.defaultModel ?? null)),
     address === null || local === null
       ? warn("server", "PORT is 0, which is any port: a running server can't be found")
       : checkServer(address, local),

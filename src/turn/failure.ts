@@ -1,5 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
-import { EngineError } from "../core/errors.ts";
+import { EngineError, ProviderSetupError } from "../core/errors.ts";
+import { explainProvider } from "../core/provider-failure.ts";
 import type { Failure } from "./types.ts";
 
 /** The longest wait inside a turn, in milliseconds; a provider that asks for more makes the turn fail with `Retry-After`. */
@@ -27,6 +28,7 @@ export function classifyFailure(error: unknown): Failure {
   }
   if (isOurs(error)) return { code: "internal", message: "Internal server error", cause: error };
   const status = statusOf(error);
+  const hint = hintFor(error, status);
   if (status === 429 && !isOutOfQuota(error)) {
     const wait = retryAfterMs(error);
     const seconds = wait === null ? defaultRetrySeconds : Math.max(1, Math.ceil(wait / 1000));
@@ -34,13 +36,30 @@ export function classifyFailure(error: unknown): Failure {
       code: "rate-limited",
       message: "Model provider is rate limited",
       cause: error,
+      ...hint,
       retryAfterSeconds: Math.min(seconds, longestRetrySeconds),
     };
   }
   if (status === 408 || status === 504 || isTimeout(error)) {
-    return { code: "provider-timeout", message: "Model provider timed out", cause: error };
+    return { code: "provider-timeout", message: "Model provider timed out", cause: error, ...hint };
   }
-  return { code: "provider-failed", message: "Model provider error", cause: error };
+  return { code: "provider-failed", message: "Model provider error", cause: error, ...hint };
+}
+
+/** None for an error of which nothing is known. */
+function hintFor(error: unknown, status: number | undefined): Pick<Failure, "hint"> {
+  const quota = isOutOfQuota(error) ? "insufficient_quota" : "";
+  if (APICallError.isInstance(error)) {
+    const { message, responseBody = "", statusCode, cause } = error;
+    // A stream that broke off says nothing by the status that it began with.
+    const broke = statusCode !== undefined && statusCode < 300 && cause !== undefined;
+    const said = `${quota} ${message} ${responseBody}`;
+    return { hint: explainProvider({ status: broke ? undefined : statusCode, said, error }) };
+  }
+  if (status !== undefined)
+    return { hint: explainProvider({ status, said: quota || String(fieldsOf(error)?.message) }) };
+  if (error instanceof ProviderSetupError || isNetworkError(error)) return { hint: explainProvider({ error }) };
+  return {};
 }
 
 /** Whether the same call may go well a moment later. */

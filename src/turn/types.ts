@@ -218,6 +218,8 @@ export interface Failure {
   code: FailureCode;
   /** For the caller; ours. */
   message: string;
+  /** What to mend, for whoever tries the agent in the playground; ours too. Absent where there is nothing to say. */
+  hint?: string;
   /** For the log; the provider's. */
   cause: unknown;
   retryAfterSeconds?: number;

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import fs, { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -12,7 +14,7 @@ import { checkDirectory } from "../../src/cli/doctor/directory.ts";
 import { checkJobs } from "../../src/cli/doctor/jobs.ts";
 import { checkPolicies } from "../../src/cli/doctor/policies.ts";
 import type { Probe } from "../../src/cli/doctor/probe.ts";
-import { checkProviders } from "../../src/cli/doctor/providers.ts";
+import { callProviders, checkProviders } from "../../src/cli/doctor/providers.ts";
 import { checkStorage } from "../../src/cli/doctor/storage.ts";
 import { doctor } from "../../src/cli/doctor.ts";
 import { parseSettings } from "../../src/core/config.ts";
@@ -20,6 +22,7 @@ import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
 import { agents, jobs, secrets, workspaces } from "../../src/db/schema.ts";
 import { openEngine, prepare, version } from "../../src/main.ts";
+import { type Reply, refusal, startFakeProvider } from "../fake-provider.ts";
 
 const engine: Probe = { kind: "engine", version, stopping: false };
 const nothing = (code: string): Probe => ({ kind: "nothing", code });
@@ -77,7 +80,7 @@ test.each<[Record<string, string>, RegExp]>([
   [{}, /^warn: No key in the environment/],
   [
     { ANTHROPIC_API_KEY: "k" },
-    /^ok: Configured: anthropic; not configured: openai, google, mistral, openai-compatible$/,
+    /^ok: Configured: anthropic; not configured: openai, google, mistral, ollama, openai-compatible$/,
   ],
   [{ OPENAI_BASE_URL: "http://x" }, /^ok: Configured: openai;/],
   [{ OLLAMA_BASE_URL: "http://x" }, /^ok: Configured: ollama;/],
@@ -85,6 +88,100 @@ test.each<[Record<string, string>, RegExp]>([
   [{ OPENAI_API_KEY: "k", ANTHROPIC_BASE_URL: "http://x" }, /^warn: anthropic lacks its key: /],
 ])("providers by %j", (environment, expected) => {
   expect(line(checkProviders(environment))).toMatch(expected);
+});
+
+describe("the call of a provider", () => {
+  const list = (...ids: string[]): Reply => ({
+    status: 200,
+    body: JSON.stringify({ data: ids.map((id) => ({ id })) }),
+  });
+  const key = "sk-environment-0123456789";
+  const call = async (
+    reply: Reply,
+    variables: (url: string) => Record<string, string>,
+    preset: string | null = null,
+  ) => {
+    const provider = await startFakeProvider(reply);
+    const checks = await callProviders(variables(provider.url), preset);
+    return { lines: checks.map(line), asked: provider.exchanges.map(({ path, headers }) => ({ path, headers })) };
+  };
+  const openai = (url: string) => ({ OPENAI_API_KEY: key, OPENAI_BASE_URL: url });
+  const compatible = (url: string) => ({ OPENAI_COMPATIBLE_BASE_URL: url });
+
+  test.each<[Reply, string | null, RegExp]>([
+    [list("gpt-5-mini"), null, /^ok: openai answers, and has gpt-5-mini$/],
+    [list("gpt-5-mini-2026-08-07"), null, /^ok: openai answers, and has gpt-5-mini$/],
+    [list("gpt-4o"), null, /^warn: openai does not list gpt-5-mini, which agents without a model use: set the policy/],
+    [list("gpt-4o"), "openai:gpt-9", /^warn: openai does not list gpt-9, /],
+    [list("gpt-4o"), "mistral:m", /^ok: openai answers, and lists 1 models$/],
+    [
+      refusal(401, `Incorrect API key provided: ${key}`),
+      null,
+      /^fail: openai: The provider refused the key \(status 401\): set/,
+    ],
+    [refusal(403, "no"), null, /^fail: openai: The provider refused the key, or what it asked for \(status 403\)/],
+    [refusal(404, "no"), null, /^fail: openai: .* \(status 404\)/],
+    [refusal(503, "no"), null, /^warn: openai: The provider failed \(status 503\): try again later$/],
+    [refusal(429, "no"), null, /^warn: openai: .* \(status 429\): try again later$/],
+    [{ status: 200, body: "<html>" }, null, /^fail: openai: The address does not answer as the provider's API does/],
+    [{ status: 302, headers: { Location: "http://localhost" } }, null, /^fail: openai: The address redirects/],
+  ])("tells what %j with the policy %j means", async (reply, preset, expected) => {
+    const { lines, asked } = await call(reply, openai, preset);
+    expect(lines).toEqual([expect.stringMatching(expected)]);
+    expect(lines.join()).not.toContain(key);
+    expect(asked).toMatchObject([{ path: "/v1/models", headers: { authorization: `Bearer ${key}` } }]);
+  });
+
+  test("is made in each provider's own way, at all of the environment at once", async () => {
+    const { lines, asked } = await call(
+      { status: 200, body: JSON.stringify({ models: [{ name: "models/m" }] }) },
+      (url) => ({
+        ...{ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: url, GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url },
+        ...{ MISTRAL_API_KEY: key, MISTRAL_BASE_URL: url, OLLAMA_BASE_URL: url },
+      }),
+      "google:m",
+    );
+    expect(lines).toContain("ok: google answers, and has m");
+    expect(lines).toHaveLength(4);
+    const sent = asked.map(({ path, headers }) => [
+      path,
+      headers["x-api-key"] ?? headers["x-goog-api-key"] ?? headers.authorization,
+    ]);
+    expect(sent.sort()).toEqual(
+      [
+        ["/v1/models", `Bearer ${key}`],
+        ["/v1/models", undefined],
+        ["/v1/models?limit=1000", key],
+        ["/v1/models?pageSize=1000", key],
+      ].sort(),
+    );
+  });
+
+  test("is no trouble where a server lists no models, and needs no key there", async () => {
+    const { lines } = await call({ status: 404 }, compatible);
+    expect(lines).toEqual(["warn: openai-compatible lists no models (status 404): not checked"]);
+  });
+
+  test("does not wait for ever", async () => {
+    const { url } = await startFakeProvider("hang");
+    expect((await callProviders(compatible(url), null, 50)).map(line)).toEqual([
+      expect.stringMatching(/^fail: openai-compatible: No answer within 0.05 seconds: check/),
+    ]);
+  });
+
+  test("says when nobody answers, and what is wrong with the address", async () => {
+    const lines = async (url: string) => (await callProviders(compatible(url), null)).map(line);
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    expect(await lines(`http://127.0.0.1:${port}/v1`)).toEqual([
+      expect.stringMatching(/^fail: openai-compatible: The host refused the connection: check/),
+    ]);
+    expect(await lines("http://me:hunter22@127.0.0.1:1")).toEqual([
+      "fail: The address of the provider openai-compatible must hold no password",
+    ]);
+  });
 });
 
 const failedJob = {

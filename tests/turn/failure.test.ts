@@ -1,6 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
-import { EngineError } from "../../src/core/errors.ts";
+import { EngineError, ProviderSetupError } from "../../src/core/errors.ts";
 import { classifyFailure, isRetryable, retryDelayMs } from "../../src/turn/failure.ts";
 
 function answered(statusCode: number, responseHeaders: Record<string, string> = {}, data?: unknown): APICallError {
@@ -50,6 +50,25 @@ test.each([
   expect(failure).toMatchObject({ code, cause: error });
   expect(failure.message).not.toContain("words");
   expect(isRetryable(error)).toBe(retryable);
+});
+
+test.each([
+  [answered(401), "The provider refused the key (status 401)"],
+  [
+    answered(429, {}, { error: { code: "insufficient_quota" } }),
+    "The account at the provider has no money or quota left (status 429)",
+  ],
+  [{ message: "x", type: "insufficient_quota" }, "The account at the provider has no money or quota left (status 429)"],
+  [answered(503), "The provider failed (status 503)"],
+  [network("ECONNREFUSED"), "The host refused the connection"],
+  [network("ENOTFOUND"), "The host name is not known"],
+  [network("UND_ERR_SOCKET"), "The host closed the connection without an answer"],
+  [new ProviderSetupError("The provider openai has no key"), "The provider openai has no key"],
+  [{ message: "their words", code: 429 }, "The provider is asked too often (status 429)"],
+  [new Error("their words"), undefined],
+  [new EngineError("unavailable", "The database is unreachable"), undefined],
+])("%o is explained to those who look after the agent", (error, hint) => {
+  expect(classifyFailure(error).hint).toBe(hint);
 });
 
 test.each([

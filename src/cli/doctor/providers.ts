@@ -1,24 +1,36 @@
+import { listModels } from "../../adapters/models/list.ts";
 import { type Environment, environmentKeys } from "../../core/config.ts";
-import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/providers.ts";
-import { type Check, ok, warn } from "./check.ts";
+import { ProviderSetupError } from "../../core/errors.ts";
+import { explainProvider } from "../../core/provider-failure.ts";
+import {
+  apiKeySecret,
+  baseUrlSecret,
+  defaultModels,
+  type ProviderName,
+  providerNames,
+  splitModel,
+} from "../../core/providers.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
 
 const name = "providers";
 
 /** Providers that need an address and no key. */
 const keyless: readonly ProviderName[] = ["ollama", "openai-compatible"];
 
+type Remote = Exclude<ProviderName, "demo">;
+const remote = providerNames.filter((provider): provider is Remote => provider !== "demo");
+
+function isConfigured(keys: ReadonlyMap<string, string>, provider: ProviderName): boolean {
+  if (keyless.includes(provider)) return keys.has(baseUrlSecret(provider));
+  // With a base URL, `openai` may be any chat-completions server, which may need no key.
+  return keys.has(apiKeySecret(provider)) || (provider === "openai" && keys.has(baseUrlSecret(provider)));
+}
+
 /** Checks which model providers the environment has keys for; agents may have keys of their own. */
 export function checkProviders(environment: Environment): Check {
   const keys = environmentKeys(environment);
-  const isConfigured = (provider: ProviderName) => {
-    if (keyless.includes(provider)) return keys.has(baseUrlSecret(provider));
-    // With a base URL, `openai` may be any chat-completions server, which may need no key.
-    return keys.has(apiKeySecret(provider)) || (provider === "openai" && keys.has(baseUrlSecret(provider)));
-  };
-  const real = providerNames.filter((provider) => provider !== "demo");
-  const configured = real.filter(isConfigured);
-  // Ollama needs no address: without one it is looked for on this machine.
-  const others = real.filter((provider) => provider !== "ollama" && !isConfigured(provider));
+  const configured = remote.filter((provider) => isConfigured(keys, provider));
+  const others = remote.filter((provider) => !isConfigured(keys, provider));
   const half = others.filter((provider) => keys.has(apiKeySecret(provider)) || keys.has(baseUrlSecret(provider)));
   if (half.length > 0) {
     const missing = half.map((provider) => `${provider} lacks its ${keyless.includes(provider) ? "address" : "key"}`);
@@ -31,4 +43,62 @@ export function checkProviders(environment: Environment): Check {
     );
   }
   return ok(name, `Configured: ${configured.join(", ")}; not configured: ${others.join(", ") || "none"}`);
+}
+
+/** Statuses of servers that can chat and list nothing. */
+const listless: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/**
+ * Asks each provider of the environment for its models, all at once and for at most 5 seconds, so that a wrong key, a
+ * wrong address and a default model that does not exist show here and not in the first chat. `preset` is the policy
+ * `defaultModel`, null when it is not set or not known.
+ */
+export function callProviders(environment: Environment, preset: string | null, timeoutMs = 5_000): Promise<Check[]> {
+  const keys = environmentKeys(environment);
+  const configured = remote.filter((provider) => isConfigured(keys, provider));
+  const usual = usualModel(configured, keys, preset);
+  return Promise.all(configured.map((provider) => callProvider(provider, { keys, usual, timeoutMs })));
+}
+
+/** The model of agents that name none. */
+function usualModel(configured: readonly Remote[], keys: ReadonlyMap<string, string>, preset: string | null) {
+  if (preset !== null) return splitModel(preset);
+  const provider = configured.find((one) => defaultModels[one] && keys.has(apiKeySecret(one)));
+  return provider && { provider, model: defaultModels[provider] };
+}
+
+interface CallOptions {
+  keys: ReadonlyMap<string, string>;
+  usual: { provider: ProviderName | null; model: string | undefined } | undefined;
+  timeoutMs: number;
+}
+
+async function callProvider(provider: Remote, { keys, usual, timeoutMs }: CallOptions): Promise<Check> {
+  const apiKey = keys.get(apiKeySecret(provider));
+  const baseUrl = keys.get(baseUrlSecret(provider));
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const listed = await listModels({ provider, apiKey, baseUrl }, fetch, signal);
+    if ("status" in listed) return refused(provider, listed);
+    const model = usual?.provider === provider ? usual.model : undefined;
+    if (model === undefined) return ok(name, `${provider} answers, and lists ${listed.models.length} models`);
+    // A list may have the dated names of a model alone.
+    const has = listed.models.some((id) => id === model || id.startsWith(`${model}-`));
+    if (has) return ok(name, `${provider} answers, and has ${model}`);
+    const advice = "set the policy defaultModel to one that it has";
+    return warn(name, `${provider} does not list ${model}, which agents without a model use: ${advice}`);
+  } catch (error) {
+    if (error instanceof ProviderSetupError) return fail(name, error.message);
+    const why = signal.aborted ? `No answer within ${timeoutMs / 1000} seconds` : explainProvider({ error });
+    return fail(name, `${provider}: ${why}: check its address and this machine's way out`);
+  }
+}
+
+function refused(provider: Remote, { status, said }: { status: number; said: string }): Check {
+  const meaning = status === 404 ? "Its API is not at this address (status 404)" : explainProvider({ status, said });
+  const why = `${provider}: ${meaning}`;
+  const itself = defaultModels[provider] !== undefined;
+  if (listless.has(status) && !itself) return warn(name, `${provider} lists no models (status ${status}): not checked`);
+  if (status === 429 || status >= 500) return warn(name, `${why}: try again later`);
+  return fail(name, `${why}: set another key or address`);
 }

@@ -29,6 +29,8 @@ export interface StorageReport {
   checks: Check[];
   /** The policy `publicAddress`: null when it is not set, absent when it could not be read. */
   publicAddress?: string | null;
+  /** The policy `defaultModel`, likewise. */
+  defaultModel?: string | null;
 }
 
 /**
@@ -142,10 +144,10 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
     const owner = owned
       ? ok("owner", "There is one")
       : warn("owner", "Nobody owns this installation yet: start the server and open the link that it prints");
-    const { publicAddress } = stored.policies;
+    const { publicAddress, defaultModel } = stored.policies;
     return {
       checks: [checkKey(secrets), ...shortSecrets(secrets), owner, ...checkPolicies(stored), checkJobs(jobs)],
-      publicAddress,
+      ...{ publicAddress, defaultModel },
     };
   } catch (error) {
     return { checks: [fail("encryption key", explain(error).join(" "))] };

@@ -3125,7 +3125,7 @@ export interface AgentEngine {
   /**
    * Talk to an agent from the panel.
    *
-   * The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories.
+   * The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories. The `error` of a failed model call names its cause, such as a refused key or an unknown model; the other doors keep it to themselves.
    */
   streamPlayground(input: StreamPlaygroundInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 

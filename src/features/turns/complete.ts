@@ -25,7 +25,9 @@ export function createComplete(services: Services, agents: Agents): Complete {
     const outcome = await onBudget(services, agent, prompt, () => runToEnd(services, input, signal));
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.
-    throw new Error(outcome.status === "failed" ? outcome.failure.message : `The fast model was ${outcome.status}`);
+    if (outcome.status !== "failed") throw new Error(`The fast model was ${outcome.status}`);
+    const { message, hint } = outcome.failure;
+    throw new Error(hint === undefined ? message : `${message}: ${hint}`);
   };
 }
 

@@ -5,7 +5,7 @@ import { fastModelSpec, modelSpec } from "../../../src/features/turns/agent/mode
 import type { RemoteProvider } from "../../adapters/recorded.ts";
 import { cutAnswer, wires } from "../../adapters/wires.ts";
 import { drop, type Reply, startFakeProvider } from "../../fake-provider.ts";
-import { chatHarness, dataLines } from "./chat.ts";
+import { chatHarness, dataLines, eventually } from "./chat.ts";
 
 const names = ["openai", "anthropic", "google", "mistral", "ollama", "openai-compatible"] as const;
 
@@ -77,6 +77,71 @@ test.each(
     expect(await whole.text()).not.toContain("overloaded now");
     expect(failures()).toHaveLength(2);
   }
+});
+
+test.each(
+  names,
+)("%s: the playground tells the cause of a failure in our words, and public doors tell none", async (name) => {
+  const key = "sk-environment-0123456789";
+  const said = (status: number, words: string, headers = {}) => ({
+    ...{ status, headers },
+    body: JSON.stringify(wires[spoken(name)].refusal(status, words)),
+  });
+  const { h, provider } = await start(name, { status: 401 });
+  const owner = await h.as("owner");
+  const play = async () => {
+    const path = `/api/instances/${h.agent.slug}/playground/stream`;
+    const json = { messages: [{ role: "user", content: "Hi" }] };
+    const text = await (await h.request(path, { method: "POST", headers: owner, json })).text();
+    expect(text).not.toMatch(/org-7|sk-/);
+    return text;
+  };
+  const cases: [Reply, string][] = [
+    [said(401, `Wrong key ${key} of org-7`), "The provider refused the key (status 401)"],
+    [said(400, `API key not valid: ${key}`), "The provider refused the key (status 400)"],
+    [said(404, "The model `m` of org-7 does not exist"), "The provider knows no such model (status 404)"],
+    [said(400, "Invalid model: m of org-7"), "The provider knows no such model (status 400)"],
+    [said(400, "Something of org-7"), "The provider refused the request (status 400)"],
+    [said(402, "Pay, org-7"), "The account at the provider has no money or quota left (status 402)"],
+    [{ status: 302, headers: { Location: "http://127.0.0.1:1/org-7" } }, "The address redirects"],
+    [{ status: 200, headers: { "Content-Type": "text/html" }, body: "org-7" }, "The address does not answer as"],
+  ];
+  for (const [reply, words] of cases) {
+    provider.answer(reply);
+    expect(await play()).toContain(`"message":"Model provider error (${name}:m): ${words}`);
+    const native = await (await h.native("Hi")).text();
+    expect(native).toContain('"message":"Model provider error"');
+    const refused = await h.complete("Hi");
+    expect([refused.status, (await refused.json()).message]).toEqual([502, "Model provider error"]);
+  }
+  provider.answer(said(429, "Slow down, org-7", { "Retry-After": "42" }));
+  expect(await play()).toContain("The provider is asked too often (status 429)");
+  for (const stream of [false, true]) {
+    const throttled = await h.complete("Hi", { stream });
+    expect([throttled.status, throttled.headers.get("Retry-After")]).toEqual([429, "42"]);
+    expect([...throttled.headers.keys()].filter((header) => header.startsWith("x-ratelimit"))).toEqual([]);
+  }
+});
+
+test("the playground names a key or an address that is missing, wrong or out of reach", async () => {
+  const h = await chatHarness(undefined, { provider: "openai", model: "m" });
+  const owner = await h.as("owner");
+  const play = async () => {
+    const path = `/api/instances/${h.agent.slug}/playground/stream`;
+    const json = { messages: [{ role: "user", content: "Hi" }] };
+    return (await h.request(path, { method: "POST", headers: owner, json })).text();
+  };
+  expect(await play()).toContain("(openai:m): The provider openai has no key: set the secret openai_api_key");
+  await saveSecrets(h, { openai_base_url: "http://localhost:1/v1", openai_api_key: "sk-agent-0123456789" });
+  expect(await play()).toContain("(openai:m): The address is not public");
+  await allowHosts(h, "127.0.0.1:1");
+  await saveSecrets(h, { openai_base_url: "http://127.0.0.1:1/v1", openai_api_key: "sk-agent-0123456789" });
+  const playing = play();
+  await eventually(async () => {
+    await h.clock.advance(1_000);
+    return (await Promise.race([playing, undefined])) !== undefined;
+  });
+  expect(await playing).toContain("(openai:m): The host refused the connection");
 });
 
 test("an agent's own key and address come before the environment's, and the environment's key never goes to an agent's address", async () => {

@@ -119,7 +119,7 @@ export class Replays implements TurnObserver {
       },
       ended: (ending) => {
         const error = errorOf(ending);
-        if (error) replay.add("error", { message: error.message });
+        if (error) replay.add("error", { message: error.message + causeOf(turn, ending) });
         replay.add("done", wireDone(turn.id, turn.conversationRef, ending));
         replay.end(this.#clock.now());
       },
@@ -161,4 +161,14 @@ export class Replays implements TurnObserver {
 function errorOf(ending: TurnEnding): EngineError | null {
   if ("unrecorded" in ending) return ending.unrecorded;
   return wasStopped(ending.outcome) ? null : endingError(ending.outcome);
+}
+
+/**
+ * What a failed model call lacked, for the people of the playground, who look after the agent. The callers of public
+ * doors can mend nothing, and are told nothing of it.
+ */
+function causeOf({ door, model: { provider, model } }: StartedTurn, ending: TurnEnding): string {
+  if (door !== "playground" || "unrecorded" in ending || ending.outcome.status !== "failed") return "";
+  const { hint } = ending.outcome.failure;
+  return hint === undefined ? "" : ` (${provider}:${model}): ${hint}`;
 }

@@ -1,0 +1,18 @@
+const unknownName = "The host name is not known";
+
+/** Codes of broken connections, Node's and undici's, in words for the person who gave the address. */
+const meanings: readonly (readonly [code: RegExp, message: string])[] = [
+  [/^(ENOTFOUND|ENODATA|EAI_NONAME)$/, unknownName],
+  [/^(EAI_|ETIMEOUT$)/, "The host name cannot be looked up now; try again later"],
+  [/^ECONNREFUSED$/, "The host refused the connection"],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, "The host closed the connection without an answer"],
+  [/^HPE_HEADER_OVERFLOW$/, "The headers of the answer are larger than 16 KiB"],
+  [/^HPE_/, "The answer is no valid HTTP"],
+  [/^(EPROTO|ERR_SSL_)/, "The host does not speak TLS as it must"],
+  [/CERT|^ERR_TLS_|^UNABLE_TO_|^HOSTNAME_MISMATCH$/, "The certificate of the host is not valid"],
+];
+
+/** What a code of a failed connection means, without a word of Node's, which can hold received bytes. */
+export function explainConnection(code: string): string {
+  return meanings.find(([pattern]) => pattern.test(code))?.[1] ?? "The host cannot be reached";
+}

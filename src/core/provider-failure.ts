@@ -1,0 +1,66 @@
+import { explainConnection } from "./egress/connection.ts";
+import { EgressError } from "./egress/target.ts";
+import { ProviderSetupError } from "./errors.ts";
+
+/** What is known of a failed call of a model provider. */
+export interface ProviderFailure {
+  /** The HTTP status of the provider's answer; undefined without one. */
+  status?: number | undefined;
+  /** The words of the answer, which only tell what to say. */
+  said?: string | undefined;
+  /** The error of a call without an answer. */
+  error?: unknown;
+}
+
+const noKey = "The provider refused the key";
+const noModel = "The provider knows no such model";
+const noMoney = "The account at the provider has no money or quota left";
+const otherApi = "The address does not answer as the provider's API does: check it";
+
+/** The words in which providers with a status of many meanings say what is wrong. */
+const said: readonly (readonly [words: RegExp, meaning: string])[] = [
+  [/insufficient_quota|credit balance|billing/i, noMoney],
+  [/api.?key[^.]*\b(?:not|in)\s?valid|invalid[^.]*api.?key|unauthori[sz]ed/i, noKey],
+  [
+    /(?:unknown|invalid|no such)[ _-]model\b|\bmodel\b[^.]{0,200}(?:not[ _](?:found|exist|supported)|does not exist)/i,
+    noModel,
+  ],
+];
+
+const byStatus: Readonly<Record<number, string>> = {
+  401: noKey,
+  402: noMoney,
+  403: "The provider refused the key, or what it asked for",
+  404: "The provider knows no such model, or its API is not at this address",
+  408: "The provider took too long",
+  413: "The provider found the request too large",
+  429: "The provider is asked too often",
+  504: "The provider took too long",
+};
+
+/**
+ * Why a provider could not be asked, for whoever looks after the agent or the server, in the engine's own words: the
+ * provider's may hold a key or the conversation.
+ */
+export function explainProvider({ status, said: words = "", error }: ProviderFailure): string {
+  if (status === undefined) return explainUnanswered(error);
+  return `${meaningOf(status, words.slice(0, longestWords))} (status ${status})`;
+}
+
+const longestWords = 2_000;
+
+function meaningOf(status: number, words: string): string {
+  if (status < 300) return otherApi;
+  if (status < 400) return "The address redirects: give the one that it redirects to";
+  const known = [400, 403, 404, 422, 429].includes(status) ? said.find(([form]) => form.test(words)) : undefined;
+  if (known) return known[1];
+  return byStatus[status] ?? (status < 500 ? "The provider refused the request" : "The provider failed");
+}
+
+function explainUnanswered(error: unknown): string {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if (at instanceof EgressError || at instanceof ProviderSetupError) return at.message;
+    if ("code" in at) return explainConnection(String(at.code));
+  }
+  return "The provider cannot be reached";
+}
