@@ -105,7 +105,7 @@ const page = `<!doctype html>
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <title>Agent Engine API</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="favicon.svg">
 <link rel="stylesheet" href="docs/swagger-ui.css">
 <style>${style}</style>
 </head>

@@ -12,6 +12,21 @@ export const hasBrowser = executable !== undefined;
 if (!hasBrowser)
   console.warn("SKIPPED: no Chromium on this machine; install it, or set CHROMIUM to run the browser tests");
 
+/** The screens that every page is tried on. */
+export const views = [
+  { width: 1440, colorScheme: "light" },
+  { width: 1440, colorScheme: "dark" },
+  { width: 390, colorScheme: "light" },
+  { width: 390, colorScheme: "dark" },
+] as const;
+
+/** Where to put pictures of the pages, for somebody to look at. */
+const pictures = process.env.SCREENSHOTS;
+
+export async function picture(page: Page, name: string): Promise<void> {
+  if (pictures) await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
+}
+
 /** One for all tests of a file, started by the first. */
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());

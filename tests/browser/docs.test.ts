@@ -1,24 +1,9 @@
 import { readFileSync } from "node:fs";
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { dataDirectory, quickstart } from "../runtime/program.ts";
-import { hasBrowser, openPage, watch } from "./browser.ts";
-
-const views = [
-  { width: 1440, colorScheme: "light" },
-  { width: 1440, colorScheme: "dark" },
-  { width: 390, colorScheme: "light" },
-  { width: 390, colorScheme: "dark" },
-] as const;
+import { hasBrowser, openPage, picture, views, watch } from "./browser.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
-
-/** Where to put pictures of the pages, for somebody to look at. */
-const pictures = process.env.SCREENSHOTS;
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (pictures) await page.screenshot({ path: `${pictures}/${name}.png` });
-}
 
 browserTest("/docs reads well on any screen, and touches no other host", async () => {
   const server = await quickstart({ DATA_DIR: dataDirectory() });

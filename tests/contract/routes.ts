@@ -312,7 +312,16 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
 
 /** What is not in the document: pages and what they load, and the chat's answers to browsers. */
 export const undocumented = [
-  ...["GET /setup", "GET /openapi.json", "GET /docs", "GET /docs/swagger-ui.css", "GET /docs/swagger-ui-bundle.js"],
+  ...[
+    "GET /",
+    "GET /favicon.svg",
+    "GET /favicon.ico",
+    "GET /setup",
+    "GET /openapi.json",
+    "GET /docs",
+    "GET /docs/swagger-ui.css",
+    "GET /docs/swagger-ui-bundle.js",
+  ],
   ...["OPTIONS /v1/*", "OPTIONS /api/instances/{slug}/chat/stream"],
   "OPTIONS /api/instances/{slug}/chat/stream/{messageId}",
 ];

@@ -34,7 +34,7 @@ test("the page names only files that are served, by addresses that work under an
   const app = docs(shipped);
   const html = await (await app.request("/docs")).text();
   const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = ""]) => address);
-  expect(addresses).toEqual(["data:,", "docs/swagger-ui.css", "openapi.json", "docs/swagger-ui-bundle.js"]);
+  expect(addresses).toEqual(["favicon.svg", "docs/swagger-ui.css", "openapi.json", "docs/swagger-ui-bundle.js"]);
   const script = await app.request("/docs/swagger-ui-bundle.js");
   expect(script.headers.get("Content-Type")).toBe("text/javascript; charset=utf-8");
   expect(await script.text()).toBe("js");

@@ -93,15 +93,16 @@ export async function quickstart(environment: Environment, ...flags: string[]) {
 export interface ChatOptions {
   url: string;
   key: string;
+  model?: string;
   text: string;
   chatId?: string;
   stream?: boolean;
 }
 
-/** One message to the agent that quickstart makes. */
-export function chat({ url, key, text, chatId, stream = false }: ChatOptions): Promise<Response> {
+/** One message to an agent, the one that quickstart makes unless `model` names another. */
+export function chat({ url, key, model = "assistant", text, chatId, stream = false }: ChatOptions): Promise<Response> {
   const body = {
-    model: "assistant",
+    model,
     messages: [{ role: "user", content: text }],
     stream,
     ...(chatId === undefined ? {} : { chat_id: chatId }),

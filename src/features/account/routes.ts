@@ -1,10 +1,14 @@
 import type { Context } from "hono";
+import { publicAddress } from "../../context.ts";
 import { clearSessionCookie, setSessionCookie } from "../../http/cookie.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { refuseForeignOrigin } from "../../http/origin.ts";
 import { errorAnswers, guarded, json, jsonBody, router, unguarded } from "../../http/route.ts";
+import { homePage } from "../../panel/home-page.ts";
+import { favicon, type Page } from "../../panel/page.ts";
 import { type SetupState, setupPage } from "../../panel/setup-page.ts";
 import { meRoutes } from "./me-routes.ts";
+import { ownerExists } from "./owner.ts";
 import { Installed, SetUp, SignedIn, SignIn, Success } from "./schema.ts";
 import { signOut } from "./sessions.ts";
 import { readSetupToken, recordFailedSetup, setUp } from "./setup.ts";
@@ -52,6 +56,8 @@ const requestOf = (c: Context<AppEnv>) => ({
   userAgent: c.req.header("User-Agent") ?? "",
 });
 
+const faviconHeaders = { "Content-Type": "image/svg+xml", "Cache-Control": "public, max-age=86400" };
+
 const pageStatus = { ready: 200, invalid: 401, installed: 409 } as const satisfies Record<SetupState, number>;
 
 export const accountRoutes = router()
@@ -75,13 +81,27 @@ export const accountRoutes = router()
 
 accountRoutes.route("/", meRoutes);
 
-// A page for people, so it is not in the document of the API.
+// Pages for people, and what they load: none is in the document of the API.
+accountRoutes.get("/", async (c) => {
+  const { services } = c.var;
+  const page = await homePage({ installed: await ownerExists(services), address: publicAddress(services) });
+  return sendPage(c, page, "no-cache");
+});
+for (const path of ["/favicon.svg", "/favicon.ico"]) {
+  accountRoutes.get(path, (c) => c.body(favicon, 200, faviconHeaders));
+}
 accountRoutes.get("/setup", async (c) => {
   const token = c.req.query("token") ?? "";
   const state = await readSetupToken(c.var.services, token);
   if (state === "invalid" && token !== "") await recordFailedSetup(c.var.services, requestOf(c));
-  const { html, contentSecurityPolicy } = await setupPage(state, token);
-  c.header("Content-Security-Policy", contentSecurityPolicy);
-  c.header("Cache-Control", "no-store");
-  return c.html(html, pageStatus[state]);
+  return sendPage(c, await setupPage(state, token), "no-store", pageStatus[state]);
 });
+
+function sendPage(
+  c: Context<AppEnv>,
+  { html, contentSecurityPolicy }: Page,
+  caching: "no-store" | "no-cache",
+  status: 200 | 401 | 409 = 200,
+) {
+  return c.html(html, status, { "Content-Security-Policy": contentSecurityPolicy, "Cache-Control": caching });
+}

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { digest, toBase64 } from "../../../src/core/ids.ts";
 import { auditLogs, members, oneTimeTokens, organizations, users, workspaces } from "../../../src/db/schema.ts";
 import { bootstrapOwner, issueSetupToken, ownerExists } from "../../../src/features/account/index.ts";
+import { homePage } from "../../../src/panel/home-page.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { password, signIn } from "./people.ts";
 
@@ -189,5 +190,33 @@ describe("GET /setup", () => {
     const response = await h.request(`/setup?token=${token}`);
     expect(response.status).toBe(409);
     expect(await response.text()).toContain("Already set up");
+  });
+});
+
+describe("GET /", () => {
+  test("says where the setup link is while nobody owns the server, and then where to go", async () => {
+    const h = await harness();
+    const unowned = await h.request("/");
+    expect(unowned.status).toBe(200);
+    expect(await unowned.text()).toContain("/setup?token=");
+    await bootstrapOwner(h.services, { email, password });
+    const response = await h.request("/");
+    const html = await response.text();
+    expect(html).toContain('href="docs"');
+    expect(html).toContain(`${h.services.options.baseUrl}/v1/chat/completions`);
+    expect(html).not.toContain("<script");
+    expect(response.headers.get("Content-Security-Policy")).not.toContain("script-src");
+  });
+
+  test("an address can't become markup", async () => {
+    const { html } = await homePage({ installed: true, address: 'https://a.example/"><b>' });
+    expect(html).toContain("https://a.example/&quot;&gt;&lt;b&gt;/v1");
+    expect(html).not.toContain("<b>");
+  });
+
+  test.each(["/favicon.svg", "/favicon.ico"])("%s is a picture", async (path) => {
+    const response = await (await harness()).request(path);
+    expect(response.headers.get("Content-Type")).toBe("image/svg+xml");
+    expect(await response.text()).toMatch(/^<svg /);
   });
 });
