@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { ErrorHandler } from "hono";
+import type { ErrorHandler, HonoRequest } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { EngineError, type Issue } from "../core/errors.ts";
 import type { AppEnv } from "./environment.ts";
@@ -33,7 +33,7 @@ const reasonPhrases: Record<number, string> = {
   504: "Gateway Timeout",
 };
 
-/** The error types of the chat-completions vendor, for clients that send `X-Error-Format: openai`. */
+/** The error types of the chat-completions vendor, for clients that get errors in its shape. */
 export function vendorType(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
@@ -95,6 +95,11 @@ export function errorBody(error: EngineError, { requestId, vendorShape }: BodyOp
   return { statusCode: status, message, error: reasonPhrases[status] ?? "Error", ...extra };
 }
 
+/** Asked for, or assumed of the vendor's own clients, which show nobody our `message`. */
+function wantsVendorShape(request: HonoRequest): boolean {
+  return request.header("X-Error-Format") === "openai" || request.header("X-Stainless-Lang") !== undefined;
+}
+
 export const onError: ErrorHandler<AppEnv> = (thrown, c) => {
   const error = toEngineError(thrown);
   // The code that throws an error without a cause has logged the cause itself.
@@ -103,6 +108,6 @@ export const onError: ErrorHandler<AppEnv> = (thrown, c) => {
   }
   // RFC 9110 requires the header on every 401. Browsers show no password prompt for the bearer scheme.
   if (error.status === 401) c.header("WWW-Authenticate", "Bearer");
-  const vendorShape = c.req.path.startsWith("/v1/") && c.req.header("X-Error-Format") === "openai";
+  const vendorShape = c.req.path.startsWith("/v1/") && wantsVendorShape(c.req);
   return c.json(errorBody(error, { requestId: c.var.requestId, vendorShape }), error.status, error.headers);
 };
