@@ -1,5 +1,12 @@
 import { bootSecrets } from "../adapters/node/log.ts";
-import { ConfigError, type Environment, parseSettings, retiredSettings, type Settings } from "../core/config.ts";
+import {
+  ConfigError,
+  type Environment,
+  parseSettings,
+  retiredSettings,
+  type Settings,
+  usualChatRequests,
+} from "../core/config.ts";
 import { scrubber } from "../core/scrub/scrub.ts";
 import { visible } from "../core/text.ts";
 import { localAddress } from "../main.ts";
@@ -27,6 +34,18 @@ export async function doctor(environment: Environment, { json }: Flags): Promise
   return healthy ? 0 : 1;
 }
 
+/** Warns of a limit of chat that is not the usual one. */
+export function checkChatRequests(perMinute: number): Check[] {
+  if (perMinute === usualChatRequests) return [];
+  const limit = perMinute === 0 ? "no limit" : `a limit of ${perMinute} a minute`;
+  return [
+    warn(
+      "settings",
+      `CHAT_REQUESTS_PER_MINUTE is ${perMinute}: chat completions have ${limit} for each client address, instead of ${usualChatRequests}`,
+    ),
+  ];
+}
+
 async function examine(environment: Environment): Promise<Check[]> {
   let settings: Settings;
   try {
@@ -36,7 +55,7 @@ async function examine(environment: Environment): Promise<Check[]> {
     return error.problems.map((problem) => fail("settings", problem));
   }
   const retired = retiredSettings(environment).map((warning) => warn("settings", warning));
-  const { BASE_URL, HOST, PORT } = settings;
+  const { BASE_URL, HOST, PORT, CHAT_REQUESTS_PER_MINUTE } = settings;
   const address = PORT === 0 ? null : localAddress(HOST, PORT);
   const local = address === null ? null : await probe(address);
   const running = local?.kind === "engine" ? address : null;
@@ -44,6 +63,7 @@ async function examine(environment: Environment): Promise<Check[]> {
   const open = storage.publicAddress ?? BASE_URL;
   return [
     ...(retired.length > 0 ? retired : [ok("settings", "All are valid")]),
+    ...checkChatRequests(CHAT_REQUESTS_PER_MINUTE),
     checkDirectory(settings),
     ...storage.checks,
     checkProviders(environment),

@@ -39,6 +39,7 @@ export async function describeApi(): Promise<object> {
     options: {
       version,
       trustProxy: 0,
+      chatRequestsPerMinute: 0,
       baseUrl: "http://localhost",
       environmentKeys: new Map(),
       soleProcess: false,

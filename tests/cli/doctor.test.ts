@@ -12,11 +12,11 @@ import { openStorage } from "../../src/adapters/node/storage.ts";
 import { checkPublicAddress, checkServer } from "../../src/cli/doctor/address.ts";
 import { checkDirectory } from "../../src/cli/doctor/directory.ts";
 import { checkJobs } from "../../src/cli/doctor/jobs.ts";
-import { checkPolicies } from "../../src/cli/doctor/policies.ts";
+import { checkAgentKeys, checkPolicies } from "../../src/cli/doctor/policies.ts";
 import type { Probe } from "../../src/cli/doctor/probe.ts";
 import { callProviders, checkProviders } from "../../src/cli/doctor/providers.ts";
 import { checkStorage } from "../../src/cli/doctor/storage.ts";
-import { doctor } from "../../src/cli/doctor.ts";
+import { checkChatRequests, doctor } from "../../src/cli/doctor.ts";
 import { parseSettings } from "../../src/core/config.ts";
 import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
@@ -205,6 +205,13 @@ test.each<[Parameters<typeof checkJobs>[0], RegExp]>([
   expect(line(checkJobs(jobs))).toMatch(expected);
 });
 
+test("agents whose key is short are named", () => {
+  expect(checkAgentKeys({ shortKeys: [] })).toEqual([]);
+  expect(checkAgentKeys({ shortKeys: ["tea", "cake"] }).map(line)).toEqual([
+    "warn: tea, cake: the API key has fewer than 16 characters and can be guessed; store another",
+  ]);
+});
+
 describe("stored settings that are weak", () => {
   type Stored = Parameters<typeof checkPolicies>[0];
   const nothing: Stored = {
@@ -212,7 +219,7 @@ describe("stored settings that are weak", () => {
     sensitiveHosts: [],
     organizations: 1,
     endlessKeys: 0,
-    openAgents: 0,
+    openAgents: [],
   };
   const lines = (stored: Omit<Partial<Stored>, "policies"> & { policies?: Partial<Policies> }) =>
     checkPolicies({ ...nothing, ...stored, policies: { ...defaultPolicies, ...stored.policies } }).map(
@@ -240,8 +247,8 @@ describe("stored settings that are weak", () => {
     [{ sensitiveHosts: ["localhost:80", "[::1]"] }, /^policies warn: .*\(localhost:80, \[::1\]\): take out/],
     [{ endlessKeys: 1 }, /^management keys warn: 1 key never expires: issue new ones with expiresAt, then delete/],
     [{ endlessKeys: 3 }, /^management keys warn: 3 keys never expire: /],
-    [{ openAgents: 1 }, /^open agents warn: 1 agent answers anybody.*turn authEnabled on$/],
-    [{ openAgents: 2 }, /^open agents warn: 2 agents answer anybody/],
+    [{ openAgents: ["tea"] }, /^open agents warn: tea: anybody may talk.*whose chat_id is known.*turn authEnabled on$/],
+    [{ openAgents: "abcdefghijkl".split("") }, /^open agents warn: a, b, c, d, e, f, g, h, i, j and 2 more: anybody/],
   ])("%j", (stored, expected) => {
     const found = lines(stored);
     expect(found).toHaveLength(1);
@@ -254,7 +261,7 @@ describe("stored settings that are weak", () => {
       organizations: 2,
       sensitiveHosts: ["localhost"],
       endlessKeys: 1,
-      openAgents: 1,
+      openAgents: ["tea"],
     });
     expect(found).toHaveLength(6);
     for (const text of found) expect(text).toMatch(/^[a-z ]+ warn: [^\n]+$/);
@@ -418,6 +425,24 @@ describe("the report on an installation", () => {
       message: "MESSAGE_MAX_RESTARTS is no longer read: set the installation policy maxRestarts instead",
     });
   });
+});
+
+test.each([
+  ["", []],
+  ["20", []],
+  ["0", ["CHAT_REQUESTS_PER_MINUTE is 0: chat completions have no limit for each client address, instead of 20"]],
+  [
+    "500",
+    [
+      "CHAT_REQUESTS_PER_MINUTE is 500: chat completions have a limit of 500 a minute for each client address, instead of 20",
+    ],
+  ],
+])("CHAT_REQUESTS_PER_MINUTE of %j is named unless it is the usual one", (value, expected) => {
+  expect(
+    checkChatRequests(parseSettings({ CHAT_REQUESTS_PER_MINUTE: value }).CHAT_REQUESTS_PER_MINUTE).map(
+      ({ message }) => message,
+    ),
+  ).toEqual(expected);
 });
 
 test("a start warns of variables that lost their meaning", () => {

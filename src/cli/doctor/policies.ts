@@ -65,13 +65,30 @@ function managementKeys(count: number): Check[] {
   return [warn("management keys", `${subject}: ${advice} (/api/organizations/{orgSlug}/management-keys)`)];
 }
 
-function openAgents(count: number): Check[] {
-  if (count === 0) return [];
-  const subject = count === 1 ? "1 agent answers" : `${count} agents answer`;
+function openAgents(slugs: readonly string[]): Check[] {
+  if (slugs.length === 0) return [];
   return [
     warn(
       "open agents",
-      `${subject} anybody, with Web on and authEnabled false: if that is not meant, turn authEnabled on`,
+      `${named(slugs)}: anybody may talk to them, with Web on and authEnabled false, and go on with any of their conversations whose chat_id is known; if that is not meant, turn authEnabled on`,
     ),
   ];
+}
+
+/** A check for agents whose keys were stored before keys had a least length. */
+export function checkAgentKeys({ shortKeys }: Pick<Inspection["secrets"], "shortKeys">): Check[] {
+  if (shortKeys.length === 0) return [];
+  return [
+    warn(
+      "agent keys",
+      `${named(shortKeys)}: the API key has fewer than 16 characters and can be guessed; store another`,
+    ),
+  ];
+}
+
+const mostNamed = 10;
+
+function named(slugs: readonly string[]): string {
+  const more = slugs.length - mostNamed;
+  return slugs.slice(0, mostNamed).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -23,7 +23,7 @@ import { command } from "../command-name.ts";
 import { explain } from "../explain.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { checkJobs } from "./jobs.ts";
-import { checkPolicies } from "./policies.ts";
+import { checkAgentKeys, checkPolicies } from "./policies.ts";
 
 export interface StorageReport {
   checks: Check[];
@@ -134,6 +134,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       options: {
         version,
         trustProxy: 0,
+        chatRequestsPerMinute: 0,
         baseUrl: "http://localhost",
         environmentKeys: new Map(),
         soleProcess: false,
@@ -146,7 +147,10 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       : warn("owner", "Nobody owns this installation yet: start the server and open the link that it prints");
     const { publicAddress, defaultModel } = stored.policies;
     return {
-      checks: [checkKey(secrets), ...shortSecrets(secrets), owner, ...checkPolicies(stored), checkJobs(jobs)],
+      checks: [
+        ...[checkKey(secrets), ...shortSecrets(secrets), owner, ...checkPolicies(stored)],
+        ...[...checkAgentKeys(secrets), checkJobs(jobs)],
+      ],
       ...{ publicAddress, defaultModel },
     };
   } catch (error) {

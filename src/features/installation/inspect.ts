@@ -1,4 +1,4 @@
-import { and, count, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { type Policies, readPolicies } from "../../core/policies.ts";
 import { accessTokens, agents, channels, installation, organizations } from "../../db/schema.ts";
@@ -12,8 +12,8 @@ export interface SettingsReport {
   organizations: number;
   /** Management keys that never end. */
   endlessKeys: number;
-  /** Active agents that anybody may talk to: Web is on and asks for no key. */
-  openAgents: number;
+  /** The slugs of active agents that anybody may talk to: Web is on and asks for no key. */
+  openAgents: string[];
 }
 
 /** Reads the settings that `doctor` judges. Changes nothing. */
@@ -23,13 +23,14 @@ export async function inspectSettings({ database: { db } }: Services): Promise<S
     .from(installation)
     .where(eq(installation.id, 1));
   const { policies } = readPolicies(stored?.policies ?? {});
-  const [open] = await db
-    .select({ agents: count() })
+  const open = await db
+    .select({ slug: agents.slug })
     .from(agents)
     .innerJoin(channels, eq(channels.agentId, agents.id))
     .where(
       and(eq(channels.type, "web"), eq(channels.enabled, true), eq(agents.active, true), eq(agents.authEnabled, false)),
-    );
+    )
+    .orderBy(agents.slug);
   return {
     policies,
     sensitiveHosts: policies.httpAllowedHosts.filter(isSensitiveHost),
@@ -38,6 +39,6 @@ export async function inspectSettings({ database: { db } }: Services): Promise<S
       accessTokens,
       and(eq(accessTokens.kind, "management"), isNull(accessTokens.expiresAt)),
     ),
-    openAgents: open?.agents ?? 0,
+    openAgents: open.map(({ slug }) => slug),
   };
 }

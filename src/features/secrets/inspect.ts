@@ -7,7 +7,7 @@ import { shortestSecret } from "../../core/scrub/scrub.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, installation, secrets, skillEnv } from "../../db/schema.ts";
 import { keyCheckPlace } from "./encryption-key.ts";
-import { authKeyName } from "./rules.ts";
+import { authKeyName, shortestAuthKey } from "./rules.ts";
 import { sealings } from "./sealings.ts";
 
 export interface SecretsReport {
@@ -19,6 +19,8 @@ export interface SecretsReport {
   older: number;
   /** The slugs of agents that store secrets which are too short to be scrubbed; the chat API key is not looked at. */
   short: string[];
+  /** The slugs of agents whose API key is shorter than a new one may be. */
+  shortKeys: string[];
 }
 
 /** Whether the encryption key is the one of the stored secrets, and how many there are. Only reads. */
@@ -29,19 +31,22 @@ export async function inspectSecrets(services: Services): Promise<SecretsReport>
     sealed: await countValues(database.db, isNotNull),
     older: await countValues(database.db, (keyId) => ne(keyId, cipher.keyId)),
     short: await agentsWithShort(database.db),
+    shortKeys: await agentsWithShortKeys(database.db),
   };
 }
 
 /** By the sealed bytes, so that nothing is opened: a short value in other letters than Latin ones is not found. */
+const isShort = (ciphertext: AnyPgColumn, shortest: number) =>
+  lt(sql`octet_length(${ciphertext})`, addedBySealing + shortest);
+
 async function agentsWithShort(db: Db): Promise<string[]> {
-  const isShort = (ciphertext: AnyPgColumn) => lt(sql`octet_length(${ciphertext})`, addedBySealing + shortestSecret);
   const ofAgents = db
     .select({ slug: agents.slug })
     .from(secrets)
     .innerJoin(agents, eq(agents.id, secrets.agentId))
     .where(
       and(
-        isShort(secrets.ciphertext),
+        isShort(secrets.ciphertext, shortestSecret),
         notInArray(secrets.key, [authKeyName, ...s3Places]),
         sql`right(${secrets.key}, 9) <> '_base_url'`,
       ),
@@ -50,9 +55,19 @@ async function agentsWithShort(db: Db): Promise<string[]> {
     .select({ slug: agents.slug })
     .from(skillEnv)
     .innerJoin(agents, eq(agents.id, skillEnv.agentId))
-    .where(and(isShort(skillEnv.ciphertext), skillEnv.sensitive));
+    .where(and(isShort(skillEnv.ciphertext, shortestSecret), skillEnv.sensitive));
   const rows = await ofAgents.union(ofSkills);
   return rows.map(({ slug }) => slug).sort();
+}
+
+async function agentsWithShortKeys(db: Db): Promise<string[]> {
+  const rows = await db
+    .select({ slug: agents.slug })
+    .from(secrets)
+    .innerJoin(agents, eq(agents.id, secrets.agentId))
+    .where(and(eq(secrets.key, authKeyName), isShort(secrets.ciphertext, shortestAuthKey)))
+    .orderBy(agents.slug);
+  return rows.map(({ slug }) => slug);
 }
 
 async function countValues(db: Db, isWanted: (keyId: SQLWrapper) => SQL): Promise<number> {

@@ -21,12 +21,18 @@ export const wellKnown: readonly string[] = [
 
 const addresses: ReadonlySet<string> = new Set(withAddress.map(baseUrlSecret));
 
+/** Shorter keys are guessed. Those that were stored before this rule still work. */
+export const shortestAuthKey = 16;
+
 /** Why an agent can't have this API key, or null. */
 export function authKeyProblem(value: string): string | null {
   if (value.trim() === "") return "must not be blank";
   // The key travels in an Authorization header, which would change or lose other characters.
   if (!/^[\x21-\x7e]+$/.test(value)) return "must be printable ASCII without spaces";
-  return tokenKind(value) === null ? null : "must not begin like a management key or a session";
+  if (tokenKind(value) !== null) return "must not begin like a management key or a session";
+  return value.length < shortestAuthKey
+    ? `must have at least ${shortestAuthKey} characters, so that nobody guesses it`
+    : null;
 }
 
 /** Why this value can't be stored under this key, or null. An empty value is never wrong, because it is skipped. */

@@ -50,7 +50,7 @@ test("an installation that was never started has nothing that is weak", async ()
     sensitiveHosts: [],
     organizations: 1,
     endlessKeys: 0,
-    openAgents: 0,
+    openAgents: [],
   });
 });
 
@@ -83,6 +83,6 @@ test("counts endless keys, organizations and agents without a key, and finds hos
     sensitiveHosts: ["localhost:80"],
     organizations: 2,
     endlessKeys: 2,
-    openAgents: 2,
+    openAgents: ["agent-1", "agent-2"],
   });
 });
