@@ -51,6 +51,8 @@ export interface EngineOptions {
   version: string;
   /** The number of trusted proxies in front (decisions §1, "Proxy"). */
   trustProxy: number;
+  /** The most chat completions a minute from one client address; 0 for no limit. */
+  chatRequestsPerMinute: number;
   /** The public address unless the policy `publicAddress` names another, without a slash at its end. */
   baseUrl: string;
   /** Provider keys and addresses of the environment, by the agent secrets that they stand in for. */

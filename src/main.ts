@@ -80,6 +80,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       options: {
         version,
         trustProxy: settings.TRUST_PROXY,
+        chatRequestsPerMinute: settings.CHAT_REQUESTS_PER_MINUTE,
         baseUrl,
         environmentKeys: environmentKeys(environment),
         soleProcess: settings.DATABASE_URL === undefined,

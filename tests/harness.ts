@@ -45,6 +45,7 @@ interface Options {
   /** Absent for the real sandbox. */
   scripts?: Scripts;
   trustProxy?: number;
+  chatRequestsPerMinute?: number;
   environmentKeys?: Record<string, string>;
   /** The encryption keys, the current one first. */
   keys?: Uint8Array<ArrayBuffer>[];
@@ -106,6 +107,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     options: {
       version: "0.1.0",
       trustProxy: options.trustProxy ?? 0,
+      chatRequestsPerMinute: options.chatRequestsPerMinute ?? 20,
       baseUrl: "http://localhost:4000",
       environmentKeys: new Map(Object.entries(options.environmentKeys ?? {})),
       allowStdioMcp: options.allowStdioMcp ?? false,

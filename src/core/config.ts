@@ -50,12 +50,18 @@ const encryptionKeys = z
   .transform((value) => value.split(",").filter((part) => part.trim() !== ""))
   .pipe(z.array(encryptionKey));
 
+/** The chat completions a minute that one client address has unless the operator says otherwise. */
+export const usualChatRequests = 20;
+
 /** Every boot setting: variable, form, default and purpose. `npm run generate` writes docs/configuration.md from it. */
 export const settings = z.object({
   PORT: wholeNumber(0, 65_535).default(4000).describe("Port to listen on; 0 takes a free one."),
   HOST: z.string().default("127.0.0.1").describe("Address to listen on; 0.0.0.0 for all."),
   BASE_URL: httpAddress.optional().describe("Public address of the installation; http://HOST:PORT when absent."),
   TRUST_PROXY: wholeNumber(0, 32).default(0).describe("How many proxies in front set X-Forwarded-For."),
+  CHAT_REQUESTS_PER_MINUTE: wholeNumber(0, 1_000_000)
+    .default(usualChatRequests)
+    .describe("Chat completions a minute from one client address, such as a backend's; 0 for no limit."),
   DATA_DIR: z.string().default("./.agent-engine").describe("Where the embedded database, its key and its files live."),
   DATABASE_URL: z
     .string()

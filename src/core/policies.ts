@@ -35,7 +35,7 @@ const RateLimit = z.object({
 });
 const ofCalls = {
   description:
-    "Calls of management routes that each caller may make in a window. Those of the installation, such as this one, are counted apart, and are at least 60.",
+    "Calls of management routes, of the native stream and of `/v1/models` that each caller may make in a window: a user, a management key, an agent's key at a client address, and without valid credentials an address. Those of the installation, such as this one, are counted apart, and are at least 60. Chat completions have a limit of their own.",
 };
 
 const Connections = z.object({

@@ -21,9 +21,11 @@ import { readSessionCookie, setSessionCookie } from "./cookie.ts";
 import type { AppEnv } from "./environment.ts";
 import { rewriteLegacyKey } from "./legacy-key.ts";
 import { requireOwnOrigin } from "./origin.ts";
+import { countRefused, strangerKey } from "./refused.ts";
 import {
   judge,
   type Limit,
+  policyLimit,
   requireAllowed,
   standingHeaders,
   type ThrottleRow,
@@ -135,19 +137,26 @@ interface Addressing {
  * policy `rateLimit`, the 403 of a cookie that a foreign page sent, and the 404 of an organization out of reach.
  */
 export async function authenticate(c: Context<AppEnv>, addressing: Addressing = {}): Promise<Ctx> {
-  return identify(c, readCredential(c), addressing);
+  return identify(
+    c,
+    counting(c, () => readCredential(c)),
+    addressing,
+  );
 }
 
 /** `authenticate` for routes where a management key is no credential: there it is the 401 of an unknown token. */
 export async function authenticateSession(c: Context<AppEnv>): Promise<Ctx> {
-  const credential = readCredential(c);
-  if (credential.kind !== "session") throw invalid();
+  const credential = counting(c, () => {
+    const presented = readCredential(c);
+    if (presented.kind !== "session") throw invalid();
+    return presented;
+  });
   return identify(c, credential);
 }
 
 /** Whether the caller sends a session token, valid or not: a bearer token of that form, else the cookie. */
 export function offersSession(c: Context<AppEnv>): boolean {
-  const bearer = readBearer(c);
+  const bearer = counting(c, () => readBearer(c));
   return bearer === null ? readSessionCookie(c) !== null : tokenKind(bearer) === "session";
 }
 
@@ -164,6 +173,16 @@ export function readBearer(c: Context<AppEnv>): string | null {
 /** Throws the 403 for a management key where only a signed-in person may act. */
 export function requireSession(actor: Actor): void {
   if (actor.type !== "user") throw new EngineError("forbidden", "This needs a signed-in session");
+}
+
+/** Reads from the headers. A 401 is counted, since no statement counts it; throws that or the 429. */
+function counting<T>(c: Context<AppEnv>, read: () => T): T {
+  try {
+    return read();
+  } catch (refusal) {
+    countRefused(c);
+    throw refusal;
+  }
 }
 
 function readCredential(c: Context<AppEnv>): Credential {
@@ -229,10 +248,10 @@ async function countAndFind(
   now: number,
 ): Promise<Caller | null> {
   const { database, policies } = c.var.services;
-  const { limit, windowSeconds } = policies.values.rateLimit;
+  const { calls: limit, windowMs } = policyLimit({ policies });
   const calls = installation ? Math.max(limit, leastInstallationCalls) : limit;
-  const window: Limit = { calls, windowMs: windowSeconds * 1000 };
-  const { key: stranger, ...moments } = throttleValues(`api:${clientKey(c.var.ip)}`, window, now);
+  const window: Limit = { calls, windowMs };
+  const { key: stranger, ...moments } = throttleValues(strangerKey(c.var.ip), window, now);
   const values = { digest: tokenDigest, slug: address, ...moments, stranger, installation };
   const [row] = await lookup.run(database, values);
   if (!row) throw new Error("The credential query returned no row");

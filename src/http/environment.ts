@@ -1,5 +1,6 @@
 import type { Ctx, Services } from "../context.ts";
 import type { Log } from "../core/ports.ts";
+import type { LocalThrottle } from "./local-throttle.ts";
 
 /** The variables that middleware sets for every request. */
 export interface AppEnv {
@@ -9,6 +10,8 @@ export interface AppEnv {
     /** The client's address (`clientAddress`). */
     ip: string;
     log: Log;
+    /** The counts of calls that are refused. */
+    refused: LocalThrottle;
     /** Set on guarded routes only. */
     ctx: Ctx;
   };

@@ -4,6 +4,7 @@ import { newId } from "../core/ids.ts";
 import { clip } from "../core/text.ts";
 import { clientAddress } from "./address.ts";
 import type { AppEnv } from "./environment.ts";
+import { LocalThrottle } from "./local-throttle.ts";
 
 /** Headers of every answer; a page adds a content security policy of its own. */
 const securityHeaders = {
@@ -15,6 +16,7 @@ const securityHeaders = {
 /** Gives the request an id, finds its client, and logs one line after the answer. It must be the first middleware. */
 export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
   const { clock, options } = services;
+  const refused = new LocalThrottle();
   return async (c, next) => {
     const startedAt = clock.now();
     const requestId = acceptId(c.req.header("X-Request-Id")) ?? newId();
@@ -22,6 +24,7 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
     c.set("services", services);
     c.set("requestId", requestId);
     c.set("log", log);
+    c.set("refused", refused);
     c.set("ip", clientAddress(c.env?.remoteAddress, c.req.header("X-Forwarded-For"), options.trustProxy));
     const headers = { "X-Request-Id": requestId, ...securityHeaders };
     for (const [name, value] of Object.entries(headers)) c.header(name, value);

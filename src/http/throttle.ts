@@ -65,6 +65,12 @@ export function judge({ count, resets_at_ms }: ThrottleRow, { calls }: Limit, no
   };
 }
 
+/** The policy `rateLimit`. */
+export function policyLimit({ policies }: Pick<Services, "policies">): Limit {
+  const { limit, windowSeconds } = policies.values.rateLimit;
+  return { calls: limit, windowMs: windowSeconds * 1000 };
+}
+
 const countOne = statement(throttleTypes, upsertThrottle);
 
 /** Counts one call of `key`. Refused calls count too. */
@@ -98,12 +104,15 @@ export async function forgetCalls({ database }: Services, key: string): Promise<
   await database.db.delete(throttles).where(eq(throttles.key, key));
 }
 
+/** The 429 of a limit of calls. */
+export class Throttled extends EngineError {}
+
 /** Throws the 429 of decisions §3 unless the call was allowed. `X-RateLimit-Reset` is in seconds, as `Retry-After`. */
 export function requireAllowed(verdict: Verdict, what = "requests"): void {
   if (verdict.allowed) return;
   const { resetSeconds } = verdict;
   const when = `try again in ${resetSeconds} second${resetSeconds === 1 ? "" : "s"}`;
-  throw new EngineError("rate-limited", `Too many ${what}: ${when}`, {
+  throw new Throttled("rate-limited", `Too many ${what}: ${when}`, {
     headers: refusalHeaders(verdict),
   });
 }

@@ -21,7 +21,7 @@ test("every guarded route has an entry, every entry a route, and its scope is th
   const { guarded } = await cases();
   expect(guarded.map(({ name }) => name).sort()).toEqual(Object.keys(routes).sort());
   for (const [name, { scope }] of Object.entries(routes)) {
-    expect(scope === "agent", name).toBe(/instances\/\{slug\}|conversations\/\{/.test(name));
+    expect(scope === "agent", name).toBe(/instances\/\{slug\}|conversations\/\{|models\/\{/.test(name));
     if (name.includes("{orgSlug}")) expect(scope, name).toBe("organization");
   }
 });
@@ -44,7 +44,8 @@ test(
     const { world, all } = await cases();
     const { found, expectStatus, expectError } = findings();
     const owner = await world.person("owner", world.acme);
-    const chatKey = bearer((await world.h.agent()).key);
+    const agent = await world.h.agent();
+    const chatKey = bearer(agent.key);
     const credentials = Object.entries(await worthless(world, owner));
     for (const one of all) {
       const prepared = await prepare(world, one, world.acme, owner);
@@ -54,7 +55,9 @@ test(
         expectError(`${one.name} with ${label}`, answer, "Unauthorized");
       }
       // The key of an agent opens the chat, and nothing else.
-      const chat = await call(world, one, prepared, chatKey);
+      const ofAgent =
+        one.key === "unknown" ? { ...prepared, params: { ...prepared.params, id: agent.slug } } : prepared;
+      const chat = await call(world, one, ofAgent, chatKey);
       expectStatus(`${one.name} with an agent's key`, chat, one.key === "unknown" ? 200 : 401);
     }
     expect(found).toEqual([]);

@@ -87,6 +87,7 @@ const shared: More = { shared: ["skillSlug"] };
  */
 export const routes: Record<string, Entry> = {
   "GET /v1/models": ok("organization"),
+  "GET /v1/models/{id}": ok("agent", async (_world, { agentSlug }) => ({ params: { id: agentSlug } })),
 
   [`GET ${agents}`]: ok("organization"),
   [`POST ${agents}`]: created(

@@ -75,6 +75,7 @@ const services: Services = {
   options: {
     version: "0.0.0",
     trustProxy: 1,
+    chatRequestsPerMinute: 20,
     baseUrl: "http://localhost:4000",
     environmentKeys: new Map(),
     soleProcess: false,

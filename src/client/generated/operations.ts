@@ -25,6 +25,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   },
   stopChat: { method: "DELETE", path: "/api/instances/{slug}/chat/stream/{messageId}", answer: "json" },
   listModels: { method: "GET", path: "/v1/models", answer: "json" },
+  getModel: { method: "GET", path: "/v1/models/{id}", answer: "json" },
   getHealth: { method: "GET", path: "/health", answer: "json" },
   setUp: { method: "POST", path: "/api/setup", answer: "json" },
   signIn: { method: "POST", path: "/api/auth/sign-in/email", answer: "json" },

@@ -50,7 +50,7 @@ export interface CompletionRequest {
   } | null;
   /** The same `chat_id` continues the same conversation. */
   chat_id?: string | null;
-  /** The end user, whose memories and budget the turn touches. */
+  /** The end user, whose memories and budget the turn touches. Believed of who presents the agent's key; without it the conversation stands for its user. */
   user?: string | null;
   /** Values for the conversation's state, written before the turn by the mapping of the agent's Web channel. Needs `chat_id` and the agent's key, also while `authEnabled` is off. */
   context?: Record<string, unknown>;
@@ -201,7 +201,7 @@ export interface ChatRequest {
   messages: Array<ChatMessage>;
   /** The same `chat_id` continues the same conversation. */
   chat_id?: string | null;
-  /** The end user, whose memories and budget the turn touches. */
+  /** The end user, whose memories and budget the turn touches. Believed of who presents the agent's key; without it the conversation stands for its user. */
   user?: string | null;
   /** Values for the conversation's state, written before the turn by the mapping of the agent's Web channel. Needs `chat_id` and the agent's key, also while `authEnabled` is off. */
   context?: Record<string, unknown>;
@@ -214,14 +214,16 @@ export interface Stopped {
 
 export interface ModelList {
   object: "list";
-  data: Array<{
-    /** Slug of the agent. */
-    id: string;
-    object: "model";
-    created: number;
-    /** Slug of the organization. */
-    owned_by: string;
-  }>;
+  data: Array<Model>;
+}
+
+export interface Model {
+  /** Slug of the agent. */
+  id: string;
+  object: "model";
+  created: number;
+  /** Slug of the organization. */
+  owned_by: string;
 }
 
 export interface Health {
@@ -1112,7 +1114,7 @@ export interface ChannelChanges {
 
 /** Merged into what is stored, field by field. */
 export interface WebConfigChanges {
-  /** Stored as the secret `auth_api_key`. Empty: left as it is. */
+  /** Stored as the secret `auth_api_key`. At least 16 characters, and no other agent's. Empty: left as it is. */
   apiKey?: string;
   /** The agent's `authEnabled`. */
   requireAuthentication?: boolean;
@@ -1141,7 +1143,7 @@ export interface Policies {
   typingDelayMs: number;
   /** How often new messages may restart a turn. */
   maxRestarts: number;
-  /** Calls of management routes that each caller may make in a window. Those of the installation, such as this one, are counted apart, and are at least 60. */
+  /** Calls of management routes, of the native stream and of `/v1/models` that each caller may make in a window: a user, a management key, an agent's key at a client address, and without valid credentials an address. Those of the installation, such as this one, are counted apart, and are at least 60. Chat completions have a limit of their own. */
   rateLimit: {
     limit: number;
     windowSeconds: number;
@@ -1180,7 +1182,7 @@ export interface PolicyChanges {
   typingDelayMs?: number;
   /** How often new messages may restart a turn. */
   maxRestarts?: number;
-  /** Calls of management routes that each caller may make in a window. Those of the installation, such as this one, are counted apart, and are at least 60. */
+  /** Calls of management routes, of the native stream and of `/v1/models` that each caller may make in a window: a user, a management key, an agent's key at a client address, and without valid credentials an address. Those of the installation, such as this one, are counted apart, and are at least 60. Chat completions have a limit of their own. */
   rateLimit?: {
     limit?: number;
     windowSeconds?: number;
@@ -1681,6 +1683,11 @@ export interface StopChatInput {
   slug: string;
   /** Of the turn: what stands before the colon in the ids of its events. */
   messageId: string;
+}
+
+export interface GetModelInput {
+  /** Slug of the agent. */
+  id: string;
 }
 
 export interface SetUpInput {
@@ -2341,9 +2348,11 @@ export interface AgentEngine {
    *
    * Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.
    *
-   * A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.
+   * A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request without the agent's key whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.
    *
-   * At most 20 requests a minute for each client address, and 256 KiB of new text in each. With `X-Error-Format: openai` errors come in the vendor's shape.
+   * At most 20 requests a minute for each client address, unless the operator sets `CHAT_REQUESTS_PER_MINUTE`, and 256 KiB of new text in each. With `X-Error-Format: openai`, and to the vendor's own clients (`X-Stainless-Lang`), errors come in the vendor's shape.
+   *
+   * After 20 wrong keys in a minute from one client address, keys from there are 429, but for the right one of an agent whose key was right there before.
    */
   createChatCompletion(input: CreateChatCompletionInput, options?: CallOptions): Promise<ChatCompletion>;
 
@@ -2354,7 +2363,9 @@ export interface AgentEngine {
    *
    * Each event of a turn has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.
    *
-   * At most 256 KiB of new text in a turn, and 256 open streams for each client address. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.
+   * At most 256 KiB of new text in a turn, and 256 open streams for each client address. The policy `rateLimit` counts calls by the agent's key and the client's address, without the key by the address. While the agent's `authEnabled` is off, a request without the agent's key whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.
+   *
+   * After 20 wrong keys in a minute from one client address, keys from there are 429, but for the right one of an agent whose key was right there before.
    */
   streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 
@@ -2375,9 +2386,16 @@ export interface AgentEngine {
   /**
    * The agents that can be named as model.
    *
-   * With an agent's key: that agent, while its Web channel is on. With a session: the active agents within reach. A management key is refused.
+   * With an agent's key: that agent, while its Web channel is on; pages of its `allowedOrigins` may read the answer. With a session: the active agents within reach. A management key is refused.
    */
   listModels(input?: Record<string, never>, options?: CallOptions): Promise<ModelList>;
+
+  /**
+   * One of the agents that can be named as model.
+   *
+   * An entry of the list of `/v1/models`, for the same callers.
+   */
+  getModel(input: GetModelInput, options?: CallOptions): Promise<Model>;
 
   /**
    * Whether the server takes requests.
@@ -2729,7 +2747,7 @@ export interface AgentEngine {
   /**
    * Store secrets of an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
+   * Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's and have at least 16 characters. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
    */
   putAgentSecrets(input: PutAgentSecretsInput, options?: CallOptions): Promise<SecretList>;
 

@@ -47,7 +47,11 @@ const apiKey = z
     const problem = value === "" || isMask(value) ? null : authKeyProblem(value);
     if (problem !== null) context.addIssue({ code: "custom", message: problem });
   })
-  .openapi({ description: "Stored as the secret `auth_api_key`. Empty: left as it is.", example: "sk-agent-…" });
+  .openapi({
+    description:
+      "Stored as the secret `auth_api_key`. At least 16 characters, and no other agent's. Empty: left as it is.",
+    example: "sk-agent-…",
+  });
 
 const requireAuthentication = z.boolean().openapi({ description: "The agent's `authEnabled`." });
 

@@ -5,7 +5,7 @@ import type { Turns } from "../turns/index.ts";
 import type { ForeignTurns } from "./replay/foreign.ts";
 import type { Replays } from "./replay/replay.ts";
 
-/** A refusal by the fixed throttle. */
+/** A refusal by a throttle. */
 export interface RefusedCall {
   verdict: Verdict;
   /** The end of the throttle's window, in milliseconds since the epoch. */
@@ -20,4 +20,6 @@ export interface Chat {
   foreign: ForeignTurns;
   /** Refusals by throttle key. Until a window ends, its calls are refused without a statement. */
   refused: TtlCache<RefusedCall>;
+  /** The agents and client addresses whose key was right, lately. */
+  keyHolders: TtlCache<true>;
 }

@@ -15,6 +15,7 @@ import { Replays } from "./replay/replay.ts";
  * and the decisions about waiting calls, guarded as management routes are.
  */
 export function createChat(services: Services, turns: Turns): { doors: Contribution; signedIn: Contribution } {
+  const now = () => services.clock.now();
   const replays = new Replays(services.clock);
   const exports = new Exports(services, replays);
   const chat: Chat = {
@@ -22,7 +23,8 @@ export function createChat(services: Services, turns: Turns): { doors: Contribut
     turns,
     replays,
     foreign: new ForeignTurns(services),
-    refused: new TtlCache({ ttlMs: 60_000, now: () => services.clock.now() }),
+    refused: new TtlCache({ ttlMs: 60_000, now }),
+    keyHolders: new TtlCache({ ttlMs: 24 * 60 * 60_000, now }),
   };
   const doors: Contribution = {
     routes: [chatRoutes(chat)],

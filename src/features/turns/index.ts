@@ -24,7 +24,12 @@ export {
   bearer,
   type Caller,
   type Grant,
+  invalidKey,
+  isAdmittedByKey,
+  presentedKey,
+  type Reached,
   refuseKey,
+  WrongKey,
 } from "./access/admit.ts";
 export { AgentChanged, type Agents } from "./access/agents.ts";
 /** The open replies to clients. */

@@ -55,14 +55,14 @@ describe("the channel web", () => {
     expect(await put(h, headers, { enabled: true })).toMatchObject({ status: 400, body: { message: noKey } });
     expect(await put(h, headers, { enabled: true, config: { apiKey: "" } })).toMatchObject({ status: 400 });
     expect(await instance(h, headers)).toMatchObject({ webEnabled: false, revision: 1 });
-    const on = await put(h, headers, { enabled: true, config: { apiKey: "key-1" } });
+    const on = await put(h, headers, { enabled: true, config: { apiKey: "key-1-of-an-agent" } });
     expect(on).toMatchObject({ status: 200, body: { channel: { enabled: true, config: { apiKeyConfigured: true } } } });
     expect(await instance(h, headers)).toMatchObject({ webEnabled: true, authEnabled: true, revision: 2 });
   });
 
   it("takes a key that was saved as a secret before", async () => {
     const { h, headers } = await withAgent();
-    const json = { secrets: [{ key: "auth_api_key", value: "key-1" }] };
+    const json = { secrets: [{ key: "auth_api_key", value: "key-1-of-an-agent" }] };
     await h.request("/api/instances/one/secrets", { method: "PUT", headers, json });
     expect((await put(h, headers, { enabled: true })).status).toBe(200);
   });
@@ -101,7 +101,7 @@ describe("the channel web", () => {
     await put(h, headers, {
       config: { allowedOrigins: ["https://Example.com/", "https://example.com", "http://localhost:3000"] },
     });
-    await put(h, headers, { enabled: true, config: { apiKey: "key-1" } });
+    await put(h, headers, { enabled: true, config: { apiKey: "key-1-of-an-agent" } });
     const config = {
       apiKeyConfigured: true,
       requireAuthentication: true,
@@ -118,7 +118,7 @@ describe("the channel web", () => {
   it("keeps key and mapping when it is turned off, and is off twice", async () => {
     const { h, headers } = await withAgent();
     expect((await turnOff(h, headers)).status).toBe(200);
-    await put(h, headers, { enabled: true, config: { apiKey: "key-1", contextMapping: { a: "b" } } });
+    await put(h, headers, { enabled: true, config: { apiKey: "key-1-of-an-agent", contextMapping: { a: "b" } } });
     for (const _ of [1, 2]) {
       const answer = await turnOff(h, headers);
       expect([answer.status, await answer.json()]).toEqual([200, { deleted: true }]);
@@ -131,14 +131,14 @@ describe("the channel web", () => {
 
   it("stays on when its key is deleted, and says that there is none", async () => {
     const { h, headers } = await withAgent();
-    await put(h, headers, { enabled: true, config: { apiKey: "key-1" } });
+    await put(h, headers, { enabled: true, config: { apiKey: "key-1-of-an-agent" } });
     await h.request("/api/instances/one/secrets/auth_api_key", { method: "DELETE", headers });
     expect(await web(h, headers)).toMatchObject({ enabled: true, config: { apiKeyConfigured: false } });
   });
 
   it("bumps the revision with every change", async () => {
     const { h, headers } = await withAgent();
-    await put(h, headers, { enabled: true, config: { apiKey: "key-1" } });
+    await put(h, headers, { enabled: true, config: { apiKey: "key-1-of-an-agent" } });
     await put(h, headers, {});
     await turnOff(h, headers);
     expect(await instance(h, headers)).toMatchObject({ revision: 4 });
@@ -200,6 +200,7 @@ describe("refusals", () => {
       ['{"config":{"apiKey":5}}', "config.apiKey: "],
       ['{"config":{"apiKey":"   "}}', "config.apiKey: must not be blank"],
       ['{"config":{"apiKey":"aek_x"}}', "config.apiKey: must not begin like"],
+      ['{"config":{"apiKey":"fifteen-letters"}}', "config.apiKey: must have at least 16 characters"],
       ['{"config":{"requireAuthentication":"no"}}', "config.requireAuthentication: "],
       ['{"config":{"contextMapping":["a"]}}', "config.contextMapping: must be an object"],
       ['{"config":{"contextMapping":null}}', "config.contextMapping: must be an object"],

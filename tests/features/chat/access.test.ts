@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { agents, throttles } from "../../../src/db/schema.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
 import { type ChatHarness, chatHarness } from "./chat.ts";
@@ -198,5 +198,134 @@ test("/v1/models has the spec's shape", async () => {
         owned_by: "acme",
       },
     ],
+  });
+});
+
+describe("/v1/models/{id}", () => {
+  const read = async (h: ChatHarness, id: string, headers: Record<string, string>) => {
+    const response = await h.request(`/v1/models/${id}`, { headers });
+    const body = await response.json();
+    return response.ok ? body : `${response.status} ${body.message}`;
+  };
+
+  test("answers an entry of the list, for whoever sees it there", async () => {
+    const h = await open();
+    const key = { Authorization: `Bearer ${h.agent.key}` };
+    const other = await h.anotherAgent();
+    const [listed] = (await (await h.request("/v1/models", { headers: key })).json()).data;
+    expect(listed.id).toBe(h.agent.slug);
+    expect(await read(h, h.agent.slug, key)).toEqual(listed);
+    expect(await read(h, h.agent.slug, await h.as("viewer"))).toEqual(listed);
+    for (const id of [other.slug, "unknown", "%00", "UPPER"]) expect(await read(h, id, key)).toBe("404 Unknown model");
+    expect(await read(h, h.agent.slug, await h.as("viewer", { reach: false }))).toBe("404 Unknown model");
+    expect(await read(h, h.agent.slug, {})).toBe("401 Missing Bearer token");
+    await web(h, "DELETE");
+    expect(await read(h, h.agent.slug, key)).toBe("404 Unknown model");
+  });
+});
+
+test.each([
+  "/v1/models",
+  "/v1/models/agent-1",
+  "/v1/models/unknown",
+])("%s answers CORS for the key's agent", async (path) => {
+  const h = await open();
+  const from = async (Origin: string, headers: Record<string, string> = { Authorization: `Bearer ${h.agent.key}` }) => {
+    const answer = await h.request(path, { headers: { Origin, ...headers } });
+    return [answer.headers.get("Access-Control-Allow-Origin"), answer.headers.get("Vary")];
+  };
+  const page = "https://app.example";
+  expect(await from(page)).toEqual([null, null]);
+  await web(h, "PUT", { config: { allowedOrigins: [page] } });
+  expect(await from(page)).toEqual([page, "Origin"]);
+  expect(await from("https://evil.example")).toEqual([null, null]);
+  expect(await from(page, h.agent.headers)).toEqual([null, null]);
+  expect(await from(page, {})).toEqual([null, null]);
+  await web(h, "DELETE");
+  expect(await from(page)).toEqual([null, null]);
+
+  const asks = {
+    Origin: page,
+    "Access-Control-Request-Method": "GET",
+    "Access-Control-Request-Headers": "authorization",
+  };
+  const preflight = await h.request(path, { method: "OPTIONS", headers: asks });
+  expect([preflight.status, preflight.headers.get("Access-Control-Allow-Origin")]).toEqual([204, page]);
+  expect(preflight.headers.get("Access-Control-Allow-Headers")).toBe("authorization");
+});
+
+test("a session that finds no model at the completions door is told where sessions chat", async () => {
+  const h = await open();
+  const answer = async (headers: Record<string, string>) => {
+    const refused = await h.complete("Hi", { model: "unknown" }, { headers });
+    return [refused.status, (await refused.json()).message];
+  };
+  const told = expect.stringMatching(/^Unknown model: .* POST \/api\/instances\/\{slug\}\/playground\/stream$/);
+  expect(await answer(h.agent.headers)).toEqual([404, told]);
+  expect(await answer({ Authorization: "Bearer aes_unknown" })).toEqual([404, told]);
+  expect(await answer({})).toEqual([404, "Unknown model"]);
+  await web(h, "DELETE");
+  expect(await answer(h.agent.headers)).toEqual([404, told]);
+});
+
+describe("whose turn it is", () => {
+  const publicly = async () => {
+    const h = await open();
+    await web(h, "PUT", { config: { requireAuthentication: false }, enabled: true });
+    /** The subject of a turn that claims to be of ada. */
+    const subject = async (door: "complete" | "native", headers: Record<string, string>) => {
+      const answer = await h[door]("Hi", { chat_id: "c", user: "ada" }, { headers });
+      expect(answer.status).toBe(200);
+      await answer.text();
+      return (await h.stored()).turns.at(-1)?.subject;
+    };
+    return { h, subject, own: `${h.agent.slug}:web:api-c` };
+  };
+
+  test.each([
+    "complete",
+    "native",
+  ] as const)("is what the holder of the key says, also where none is asked for (%s)", async (door) => {
+    const { subject, own } = await publicly();
+    expect(await subject(door, bare)).toBe(own);
+    expect(await subject(door, { Authorization: "Bearer wrong" })).toBe(own);
+    expect(await subject(door, {})).toBe("ada");
+    // The key is enough for a page that is not named.
+    expect(await subject(door, { Origin: "https://elsewhere.example" })).toBe("ada");
+  });
+
+  test("is not told by who tries keys until one changes it", async () => {
+    const { h, subject, own } = await publicly();
+    const from = { "X-Forwarded-For": "203.0.113.7" };
+    for (let guess = 0; guess < 20; guess += 1) {
+      expect(await subject("native", { ...from, Authorization: `Bearer guess-${guess}` })).toBe(own);
+    }
+    const right = { Authorization: `Bearer ${h.agent.key}` };
+    expect(await subject("native", { ...from, ...right })).toBe(own);
+    expect(await subject("native", { ...right, "X-Forwarded-For": "203.0.113.8" })).toBe("ada");
+    await h.clock.advance(60_000);
+    expect(await subject("native", { ...from, ...right })).toBe("ada");
+  });
+});
+
+describe("CHAT_REQUESTS_PER_MINUTE", () => {
+  const statuses = async (chatRequestsPerMinute: number, calls: number) => {
+    const h = await chatHarness(
+      scriptedModel(() => reply("ok")),
+      {},
+      { chatRequestsPerMinute },
+    );
+    const headers = { "X-Forwarded-For": "203.0.113.7" };
+    const found: number[] = [];
+    for (let call = 0; call < calls; call += 1) found.push((await h.complete("Hi", {}, { headers })).status);
+    return found;
+  };
+
+  test("is the limit of one client address", async () => {
+    expect(await statuses(2, 4)).toEqual([200, 200, 429, 429]);
+  });
+
+  test("of 0 is none", async () => {
+    expect(await statuses(0, 30)).toEqual(Array(30).fill(200));
   });
 });

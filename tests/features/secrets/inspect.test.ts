@@ -26,7 +26,13 @@ test("an inspection tells the right key, a wrong one and values that wait for th
   // The known text, the agent's key and its Web channel.
   expect(secrets).toEqual({ key: "right", sealed: 3, older: 0, short: [], shortKeys: [] });
   expect(owned).toBe(true);
-  expect((await (await under(h, newer)).inspect()).secrets).toEqual({ key: "wrong", sealed: 3, older: 3, short: [], shortKeys: [] });
+  expect((await (await under(h, newer)).inspect()).secrets).toEqual({
+    key: "wrong",
+    sealed: 3,
+    older: 3,
+    short: [],
+    shortKeys: [],
+  });
 
   const both = await under(h, newer, older);
   expect((await both.inspect()).secrets).toEqual({ key: "right", sealed: 3, older: 3, short: [], shortKeys: [] });

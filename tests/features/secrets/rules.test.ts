@@ -3,13 +3,20 @@ import { newToken } from "../../../src/core/tokens.ts";
 import { authKeyProblem, secretProblem, wellKnown } from "../../../src/features/secrets/rules.ts";
 
 describe("the agent's API key", () => {
-  it.each(["k", "sk-agent-abc", "a.b_c~d+e/f==", "!\"#$%&'()*"])("may be %s", (value) => {
+  it.each([
+    "sixteen-letters!",
+    "sk-agent-abcdefgh",
+    "a.b_c~d+e/f==gh.i",
+    "!\"#$%&'()*+,-./:;<",
+  ])("may be %s", (value) => {
     expect(authKeyProblem(value)).toBeNull();
   });
 
   it.each([
     " ",
     "\t\n",
+    "k",
+    "fifteen-letters",
     "with space",
     "trailing ",
     "ümlaut",

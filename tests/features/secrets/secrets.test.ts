@@ -140,6 +140,7 @@ describe("storing secrets", () => {
       [{ secrets: [{ key: "a", value: "\ud800" }] }, "secrets.0.value: must not contain NUL or unpaired"],
       [{ secrets: [{ key: "auth_api_key", value: "  " }] }, "secrets.0.value: auth_api_key must not be blank"],
       [{ secrets: [{ key: "auth_api_key", value: "aek_x" }] }, "secrets.0.value: auth_api_key must not begin like"],
+      [{ secrets: [{ key: "auth_api_key", value: "x" }] }, "secrets.0.value: auth_api_key must have at least 16"],
       [{ secrets: [{ key: "openai_base_url", value: "nowhere" }] }, "secrets.0.value: openai_base_url must be an http"],
       [
         {
@@ -201,32 +202,34 @@ describe("storing secrets", () => {
 describe("the agent's API key", () => {
   it("belongs to one agent only", async () => {
     const { h, headers } = await withAgents("one", "two");
-    expect((await put(h, headers, "one", { auth_api_key: "key-1" })).status).toBe(200);
-    expect((await put(h, headers, "one", { auth_api_key: "key-1" })).status).toBe(200);
-    const taken = await put(h, headers, "two", { auth_api_key: "key-1", other: "value-x" });
+    expect((await put(h, headers, "one", { auth_api_key: "key-1-of-an-agent" })).status).toBe(200);
+    expect((await put(h, headers, "one", { auth_api_key: "key-1-of-an-agent" })).status).toBe(200);
+    const taken = await put(h, headers, "two", { auth_api_key: "key-1-of-an-agent", other: "value-x" });
     expect(taken.status).toBe(409);
     expect(((await taken.json()) as { message: string }).message).toBe(
       "auth_api_key: another agent uses this key; choose another one",
     );
     expect(await values(h, "two")).toEqual({});
-    await put(h, headers, "one", { auth_api_key: "key-2" });
-    expect((await put(h, headers, "two", { auth_api_key: "key-1" })).status).toBe(200);
+    await put(h, headers, "one", { auth_api_key: "key-2-of-an-agent" });
+    expect((await put(h, headers, "two", { auth_api_key: "key-1-of-an-agent" })).status).toBe(200);
     await remove(h, headers, "two", "auth_api_key");
     expect((await agentRow(h, "two")).authKeyHmac).toBeNull();
-    expect((await put(h, headers, "one", { auth_api_key: "key-1" })).status).toBe(200);
+    expect((await put(h, headers, "one", { auth_api_key: "key-1-of-an-agent" })).status).toBe(200);
   });
 
   it("goes to one of many that ask for it at once", async () => {
     const slugs = ["a1", "a2", "a3", "a4"];
     const { h, headers } = await withAgents(...slugs);
-    const answers = await Promise.all(slugs.map((slug) => put(h, headers, slug, { auth_api_key: "wanted" })));
+    const answers = await Promise.all(
+      slugs.map((slug) => put(h, headers, slug, { auth_api_key: "wanted-by-many-agents" })),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
   });
 
   it("is found by its mark", async () => {
     const { h, headers } = await withAgents("one");
-    await put(h, headers, "one", { auth_api_key: "key-1" });
-    const [mark] = await h.services.cipher.fingerprints("key-1");
+    await put(h, headers, "one", { auth_api_key: "key-1-of-an-agent" });
+    const [mark] = await h.services.cipher.fingerprints("key-1-of-an-agent");
     expect(new Uint8Array((await agentRow(h, "one")).authKeyHmac ?? [])).toEqual(mark);
   });
 });

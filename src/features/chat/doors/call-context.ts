@@ -1,14 +1,23 @@
+import type { Context } from "hono";
 import { EngineError } from "../../../core/errors.ts";
 import { isObject } from "../../../core/json.ts";
+import type { AppEnv } from "../../../http/environment.ts";
 import type { JsonObject, JsonValue } from "../../../turn/types.ts";
-import { AgentRefusal, type Grant, refuseKey } from "../../turns/index.ts";
+import { AgentRefusal, refuseKey } from "../../turns/index.ts";
+import type { Chat } from "../chat.ts";
+import { type DoorGrant, requireTrusted } from "./agent-key.ts";
 import type { Call } from "./call.ts";
 
 /**
  * The values that the `context` of a call writes to the conversation's state, by the agent's mapping; null for a call
  * without `context`. Throws the refusals of decisions §5 "Context", in their order.
  */
-export function projectContext({ request, input }: Call, { agent, by }: Grant): JsonObject | null {
+export function projectContext(
+  c: Context<AppEnv>,
+  chat: Chat,
+  { request, input }: Call,
+  { agent, by, holdsKey }: DoorGrant,
+): JsonObject | null {
   const { context } = request;
   if (context === undefined) return null;
   if (input.chatId === null) throw new EngineError("bad-request", "context requires chat_id");
@@ -20,9 +29,10 @@ export function projectContext({ request, input }: Call, { agent, by }: Grant): 
       "This agent maps no web context fields: configure them before sending context",
     );
   }
-  if (by.type === "client") {
+  if (by.type === "client" && !holdsKey) {
     const refusal = refuseKey(agent, by.authorization, "Call context requires the agent's API key");
     if (refusal) throw refusal;
+    requireTrusted(c, chat, agent.row.id);
   }
   return project(context, mapping);
 }

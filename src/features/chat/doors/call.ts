@@ -8,6 +8,7 @@ import { originOfForeignPage } from "../../../http/origin.ts";
 import type { Origin } from "../../../turn/types.ts";
 import type { Caller, Grant, Idempotency, StoredReply, TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
+import type { DoorGrant } from "./agent-key.ts";
 import { type ChatInput, readInput } from "./input.ts";
 import type { ChatRequest } from "./schema.ts";
 
@@ -49,14 +50,16 @@ export function clientOf(c: Context<AppEnv>): Caller {
 }
 
 /** The turn request of a call to the agent's Web channel. */
-export function webTurn(c: Context<AppEnv>, grant: Grant, call: Call, door: string): AskedTurn {
+export function webTurn(c: Context<AppEnv>, grant: DoorGrant, call: Call, door: string): AskedTurn {
   const { chatId, user } = call.input;
   const channelId = chatId === null ? newId() : `api-${chatId}`;
   const ref = `${grant.agent.row.slug}:web:${channelId}`;
+  // Anybody may claim to be anybody: whose memories a turn reads takes the key, also where the call needs none.
+  const subject = grant.holdsKey && user !== null ? user : ref;
   return turnOf(c, call, {
     door,
     ref,
-    origin: { channel: "web", channelId, source: "user", depth: 0, subject: user ?? ref },
+    origin: { channel: "web", channelId, source: "user", depth: 0, subject },
   });
 }
 

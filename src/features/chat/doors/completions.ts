@@ -3,13 +3,15 @@ import type { Services } from "../../../context.ts";
 import { asEngineError } from "../../../core/errors.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { agentSlugPattern } from "../../../core/slugs.ts";
+import { tokenKind } from "../../../core/tokens.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
+import { countRefused } from "../../../http/refused.ts";
 import { eventStream } from "../../../http/sse.ts";
-import { countCall, requireAllowed, type Verdict } from "../../../http/throttle.ts";
-import { admit, endingError, type Grant, type Seat, type StoredReply, type Turn } from "../../turns/index.ts";
+import { AgentRefusal, bearer, endingError, type Seat, type StoredReply, type Turn } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
+import { admitAt, countGuess, type DoorGrant } from "./agent-key.ts";
 import { readJson } from "./body.ts";
 import { type Call, clientOf, findAnswered, readCall, webTurn } from "./call.ts";
 import { projectContext } from "./call-context.ts";
@@ -25,14 +27,13 @@ import {
 } from "./chunks.ts";
 import { answerOrigin, type Cors } from "./cors.ts";
 import { CompletionRequest } from "./schema.ts";
-
-/** Spec "Limits": 20 requests a minute for each client address, with or without a valid key. */
-const perMinute = { calls: 20, windowMs: 60_000 };
+import { CallThrottle, chatLimit } from "./throttle.ts";
 
 /** `POST /v1/chat/completions`. The order of refusals is decisions §5. */
 export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Response> {
-  const throttle = new CallThrottle(c, chat);
-  throttle.requireNotRefused();
+  const limit = chatLimit(c);
+  const throttle = limit && new CallThrottle(chat, limit);
+  throttle?.requireNotRefused();
   try {
     const json = await readJson(c);
     const slug = readModel(json.body);
@@ -40,52 +41,31 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
     let call: Call<CompletionRequest> | undefined;
     return await chat.turns.agents.serve(slug, async (agent) => {
       const cors = answerOrigin(c, agent);
-      const grant = admit(agent, slug, by);
+      const grant = admitAt(c, chat, { agent, slug, by });
       call ??= await readCall(c, json, CompletionRequest);
       return answer({ c, chat, throttle, grant, cors, call });
     });
-  } catch (refusal) {
-    // A refused call is counted here, and the throttle's 429 wins over its refusal. OPEN counts an admitted call.
-    await throttle.count();
+  } catch (error) {
+    const refusal = forSession(c, error);
+    try {
+      countGuess(c, refusal);
+      if (!throttle && refusal instanceof AgentRefusal) countRefused(c);
+    } finally {
+      // A refused call is counted here, and the throttle's 429 wins over its refusal. OPEN counts an admitted call.
+      await throttle?.count();
+    }
     throw refusal;
   }
 }
 
-/** The fixed throttle of one call; counts the call once. */
-class CallThrottle {
-  readonly #chat: Chat;
-  readonly #limit;
-  #counted = false;
-
-  constructor(c: Context<AppEnv>, chat: Chat) {
-    this.#chat = chat;
-    this.#limit = { key: `chat:${clientKey(c.var.ip)}`, limit: perMinute, now: chat.services.clock.now() };
-  }
-
-  /** Throws the 429 without a statement while the window of an earlier refusal lasts. */
-  requireNotRefused(): void {
-    const { key, now } = this.#limit;
-    const known = this.#chat.refused.get(key)?.value;
-    if (!known || known.until <= now) return;
-    requireAllowed({ ...known.verdict, resetSeconds: Math.max(1, Math.ceil((known.until - now) / 1000)) });
-  }
-
-  /** Counts the call unless it was counted before. Throws the 429. */
-  async count(): Promise<void> {
-    if (this.#counted) return;
-    this.#counted = true;
-    const { key, limit, now } = this.#limit;
-    const verdict: Verdict = await countCall(this.#chat.services, key, limit);
-    if (!verdict.allowed) this.#chat.refused.set(key, { verdict, until: now + verdict.resetSeconds * 1000 });
-    requireAllowed(verdict);
-  }
-
-  /** The throttle for OPEN, which then counts the call; null when the call was counted before. */
-  handOver() {
-    if (this.#counted) return null;
-    this.#counted = true;
-    return this.#limit;
-  }
+/** Who signed in and finds no model here is told where sessions chat. */
+function forSession(c: Context<AppEnv>, refusal: unknown): unknown {
+  const isSession = tokenKind(bearer(c.req.header("Authorization")) ?? "") === "session";
+  if (!isSession || !(refusal instanceof AgentRefusal) || refusal.code !== "not-found") return refusal;
+  return new AgentRefusal(
+    "not-found",
+    `${refusal.message}: this door takes the key of an agent whose Web channel is on. A session chats in the playground, POST /api/instances/{slug}/playground/stream`,
+  );
 }
 
 /** The `model` of a body, read first, since the agent is admitted before the rest is validated. Throws the 400. */
@@ -99,8 +79,8 @@ function readModel(body: unknown): string {
 interface Admitted {
   c: Context<AppEnv>;
   chat: Chat;
-  throttle: CallThrottle;
-  grant: Grant;
+  throttle: CallThrottle | null;
+  grant: DoorGrant;
   cors: Cors;
   call: Call<CompletionRequest>;
 }
@@ -109,7 +89,7 @@ interface Admitted {
 async function answer(admitted: Admitted): Promise<Response> {
   const { c, chat, throttle, grant, call } = admitted;
   const { services, turns } = chat;
-  const callContext = projectContext(call, grant);
+  const callContext = projectContext(c, chat, call, grant);
   const asked = { ...webTurn(c, grant, call, "completions"), callContext };
   const { stream, stream_options: options } = call.request;
   const head = { id: `chatcmpl-${randomHex(24)}`, created: seconds(services), agent: grant.agent };
@@ -120,9 +100,9 @@ async function answer(admitted: Admitted): Promise<Response> {
     const { repeat, turn } = await turns.inOrder(asked.ref, async () => {
       const repeat = await findAnswered(chat, grant, asked);
       // A call that the throttle refuses must not write its context, so it is counted before.
-      if (repeat || callContext) await throttle.count();
+      if (repeat || callContext) await throttle?.count();
       if (repeat) return { repeat, turn: null };
-      const throttled = { ...asked, throttle: throttle.handOver() };
+      const throttled = { ...asked, throttle: throttle?.handOver() ?? null };
       return { repeat, turn: await turns.takeTurn(grant, throttled, chunks?.listener) };
     });
     if (repeat) return repeatReply(admitted, { head, encode, seat }, repeat);

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../../../http/environment.ts";
-import { allowsOrigin, type LiveAgent } from "../../turns/index.ts";
+import { allowsOrigin, type Reached } from "../../turns/index.ts";
 
 /** The CORS headers, for responses that are built without the Hono context. */
 export type Cors = Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ const names = ["Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "
  * CORS for the chat doors, by the agent's own list of origins (decisions §3). Set before the first
  * refusal, so that a page can read refusals too, and set again when the attempt is repeated with a fresh agent.
  */
-export function answerOrigin(c: Context<AppEnv>, agent: LiveAgent | null): Cors {
+export function answerOrigin(c: Context<AppEnv>, agent: Reached | null): Cors {
   const origin = c.req.header("Origin");
   const allowed = origin !== undefined && allowsOrigin(agent, origin);
   const headers: Cors = allowed

@@ -5,14 +5,21 @@ import { EngineError } from "../../../core/errors.ts";
 import { agents, channels, organizations } from "../../../db/schema.ts";
 import { authenticateSession, offersSession } from "../../../http/authentication.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { bearer } from "../../turns/index.ts";
+import { countRefused } from "../../../http/refused.ts";
+import { Throttled } from "../../../http/throttle.ts";
+import { openWebConfig } from "../../channels/index.ts";
+import { bearer, invalidKey } from "../../turns/index.ts";
+import type { Chat } from "../chat.ts";
+import { countGuess, requireTrusted } from "./agent-key.ts";
+import { answerOrigin } from "./cors.ts";
+import { CallThrottle, keyLimit } from "./throttle.ts";
 
 /**
  * The agents that a caller may name as `model` (spec, "GET /v1/models"): with an agent's key that agent, while its Web
- * channel is on; with a session the active agents within reach. Throws 401, also for a management key, and 403.
+ * channel is on; with a session the active agents within reach. Throws 401, also for a management key, 403 and 429.
  */
-export async function listModels(c: Context<AppEnv>) {
-  const listed = offersSession(c) ? await reachable(await authenticateSession(c)) : await keyHolder(c);
+export async function listModels(c: Context<AppEnv>, chat: Chat) {
+  const listed = offersSession(c) ? await reachable(await authenticateSession(c)) : await ofKey(c, chat);
   const data = listed.map(({ slug, createdAt, organizationSlug }) => ({
     id: slug,
     object: "model" as const,
@@ -20,6 +27,13 @@ export async function listModels(c: Context<AppEnv>) {
     owned_by: organizationSlug,
   }));
   return { object: "list" as const, data };
+}
+
+/** One of `listModels`. Throws the same, and the 404 of chat. */
+export async function findModel(c: Context<AppEnv>, chat: Chat, id: string) {
+  const model = (await listModels(c, chat)).data.find((listed) => listed.id === id);
+  if (!model) throw new EngineError("not-found", "Unknown model");
+  return model;
 }
 
 const columns = { slug: agents.slug, createdAt: agents.createdAt, organizationSlug: organizations.slug };
@@ -41,16 +55,34 @@ async function reachable(ctx: Ctx) {
     .orderBy(agents.slug);
 }
 
+/** The agent of a key, counted as a call of that key. No page may read the refusals of other keys. */
+async function ofKey(c: Context<AppEnv>, chat: Chat) {
+  try {
+    const holder = await keyHolder(c);
+    requireTrusted(c, chat, holder.id);
+    answerOrigin(c, holder);
+    await new CallThrottle(chat, keyLimit(c, holder.id)).count();
+    return holder.row.active && holder.web.enabled ? [holder] : [];
+  } catch (refusal) {
+    if (refusal instanceof Throttled) throw refusal;
+    countGuess(c, refusal);
+    countRefused(c);
+    throw refusal;
+  }
+}
+
 async function keyHolder(c: Context<AppEnv>) {
   const { cipher, database }: Services = c.var.services;
   const key = bearer(c.req.header("Authorization"));
   if (key === null) throw new EngineError("unauthorized", "Missing Bearer token");
-  const [holder] = await database.db
-    .select({ ...columns, active: agents.active, web: channels.enabled })
+  const [found] = await database.db
+    .select({ ...columns, id: agents.id, active: agents.active, web: channels })
     .from(agents)
     .innerJoin(organizations, eq(organizations.id, agents.organizationId))
     .leftJoin(channels, and(eq(channels.agentId, agents.id), eq(channels.type, "web")))
     .where(inArray(agents.authKeyHmac, await cipher.fingerprints(key)));
-  if (!holder) throw new EngineError("unauthorized", "Invalid API key");
-  return holder.active && holder.web ? [holder] : [];
+  if (!found) throw invalidKey();
+  const { active, web, ...holder } = found;
+  const config = await openWebConfig(cipher, found.id, web);
+  return { ...holder, row: { active }, web: { ...config, enabled: web?.enabled ?? false } };
 }

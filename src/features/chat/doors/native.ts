@@ -2,14 +2,18 @@ import type { Context } from "hono";
 import { EngineError } from "../../../core/errors.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { admit, type Caller, type Grant, type Seat } from "../../turns/index.ts";
+import { countRefused } from "../../../http/refused.ts";
+import { Throttled } from "../../../http/throttle.ts";
+import type { Caller, Grant, Seat } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { followReplay, refusedStream, repeatedStream, type Streaming } from "../replay/stream.ts";
+import { admitAt, countGuess, type DoorGrant } from "./agent-key.ts";
 import { readJson } from "./body.ts";
 import { type AskedTurn, type Call, clientOf, findAnswered, readCall, webTurn } from "./call.ts";
 import { projectContext } from "./call-context.ts";
 import { answerOrigin, type Cors } from "./cors.ts";
 import { ChatRequest } from "./schema.ts";
+import { CallThrottle, callerLimit } from "./throttle.ts";
 
 /** The options of a stream, and the seat of its client. */
 type SeatedStream = Streaming & { seat: Seat };
@@ -18,7 +22,7 @@ type SeatedStream = Streaming & { seat: Seat };
 export interface NativeDoor {
   slug: string;
   by: Caller;
-  turnOf(c: Context<AppEnv>, grant: Grant, call: Call): AskedTurn;
+  turnOf(c: Context<AppEnv>, grant: DoorGrant, call: Call): AskedTurn;
 }
 
 /**
@@ -37,34 +41,53 @@ export async function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): 
 export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: NativeDoor): Promise<Response> {
   const { services, turns } = chat;
   let call: Call | undefined;
-  const held: { stream: SeatedStream | null } = { stream: null };
+  const held: { stream: SeatedStream | null; throttle: CallThrottle | null } = { stream: null, throttle: null };
   try {
     return await turns.agents.serve(door.slug, async (agent) => {
       const cors: Cors = answerOrigin(c, agent);
-      const grant = admit(agent, door.slug, door.by);
+      const grant = admitAt(c, chat, { agent, ...door });
+      // The guard of the playground has counted its calls.
+      if (door.by.type === "client") held.throttle ??= new CallThrottle(chat, callerLimit(c, grant));
+      held.throttle?.requireNotRefused();
       call ??= await readCall(c, await readJson(c), ChatRequest);
       held.stream?.seat.leave();
       const seat = turns.streams.enter(clientKey(c.var.ip), grant);
       const stream = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave, seat };
       held.stream = stream;
-      return openStream(chat, grant, { call, asked: door.turnOf(c, grant, call) }, stream);
+      const asked = { ...door.turnOf(c, grant, call), callContext: projectContext(c, chat, call, grant) };
+      return openStream(chat, grant, { asked, throttle: held.throttle }, stream);
     });
   } catch (refusal) {
+    if (door.by.type === "client") return refuse(countRefusal(c, held.throttle, refusal), held.stream);
     return refuse(refusal, held.stream);
+  }
+}
+
+/** Counts a refused call of a client. Answers the refusal, or the 429 in its place. */
+function countRefusal(c: Context<AppEnv>, throttle: CallThrottle | null, refusal: unknown): unknown {
+  try {
+    countGuess(c, refusal);
+    if (throttle) throttle.countRefused(c);
+    else countRefused(c);
+    return refusal;
+  } catch (throttled) {
+    return throttled;
   }
 }
 
 async function openStream(
   chat: Chat,
   grant: Grant,
-  { call, asked }: { call: Call; asked: AskedTurn },
+  { asked, throttle }: { asked: AskedTurn; throttle: CallThrottle | null },
   stream: SeatedStream,
 ): Promise<Response> {
   const { turns, replays } = chat;
-  const callContext = projectContext(call, grant);
   const placed = await turns.inOrder(asked.ref, async () => {
     const repeat = await findAnswered(chat, grant, asked);
-    return { repeat, turn: repeat ? null : await turns.takeTurn(grant, { ...asked, callContext, throttle: null }) };
+    // A call that the throttle refuses must neither be answered nor write its context.
+    if (repeat || asked.callContext) await throttle?.count();
+    if (repeat) return { repeat, turn: null };
+    return { repeat, turn: await turns.takeTurn(grant, { ...asked, throttle: throttle?.handOver() ?? null }) };
   });
   if (placed.repeat) return repeatedStream(stream, asked.ref, placed.repeat);
   const replay = replays.get(placed.turn?.id ?? "");
@@ -74,12 +97,14 @@ async function openStream(
 
 /**
  * Answers a refusal. Once the stream is prepared, refusals of the context, of a full waiting line and of a budget are
- * sent as events; others keep their HTTP status.
+ * sent as events; others keep their HTTP status, as that of a throttle, which goes before all of them.
  */
 function refuse(refusal: unknown, stream: SeatedStream | null): Response {
   if (!stream) throw refusal;
   const inStream =
-    refusal instanceof EngineError && ["bad-request", "too-large", "rate-limited"].includes(refusal.code);
+    refusal instanceof EngineError &&
+    !(refusal instanceof Throttled) &&
+    ["bad-request", "too-large", "rate-limited"].includes(refusal.code);
   if (inStream) return refusedStream(stream, refusal);
   stream.seat.leave();
   throw refusal;

@@ -7,12 +7,15 @@ import { eventStreamAnswer, idempotencyHeader, lastEventHeader, messageParams, S
 import { clientOf } from "./call.ts";
 import { completeChat } from "./completions.ts";
 import { preflight } from "./cors.ts";
-import { listModels } from "./models.ts";
+import { findModel, listModels } from "./models.ts";
 import { streamChat } from "./native.ts";
-import { ChatCompletion, ChatRequest, CompletionRequest, ModelList } from "./schema.ts";
+import { ChatCompletion, ChatRequest, CompletionRequest, Model, ModelList } from "./schema.ts";
 
 /** The agent's own key; not needed while its `authEnabled` is off. */
 const agentKey = [{ agentApiKey: [] }, {}];
+
+const wrongKeysText =
+  "After 20 wrong keys in a minute from one client address, keys from there are 429, but for the right one of an agent whose key was right there before.";
 
 const models = createRoute({
   method: "get",
@@ -21,10 +24,29 @@ const models = createRoute({
   tags: ["Chat"],
   summary: "The agents that can be named as model",
   description:
-    "With an agent's key: that agent, while its Web channel is on. With a session: the active agents within reach. A management key is refused.",
+    "With an agent's key: that agent, while its Web channel is on; pages of its `allowedOrigins` may read the answer. With a session: the active agents within reach. A management key is refused.",
   security: [{ agentApiKey: [] }, { sessionCookie: [] }, { sessionBearer: [] }],
   "x-permission": "agent:read",
-  responses: { 200: json(ModelList, "The agents, as models."), ...errorAnswers(401, 403) },
+  responses: { 200: json(ModelList, "The agents, as models."), ...errorAnswers(401, 403, 429) },
+});
+
+const model = createRoute({
+  method: "get",
+  path: "/v1/models/{id}",
+  operationId: "getModel",
+  tags: ["Chat"],
+  summary: "One of the agents that can be named as model",
+  description: "An entry of the list of `/v1/models`, for the same callers.",
+  security: [{ agentApiKey: [] }, { sessionCookie: [] }, { sessionBearer: [] }],
+  "x-permission": "agent:read",
+  request: {
+    params: z.object({
+      id: z
+        .string()
+        .openapi({ param: { name: "id", in: "path" }, description: "Slug of the agent.", example: "assistant" }),
+    }),
+  },
+  responses: { 200: json(Model, "The agent, as a model."), ...errorAnswers(401, 403, 404, 429) },
 });
 
 const completions = createRoute({
@@ -36,8 +58,9 @@ const completions = createRoute({
   description: [
     "`model` is the agent's slug. With `chat_id` the server keeps the conversation; without it the messages are all there is.",
     'Streamed: chunks as `data:` lines, ended by `data: [DONE]`; the status is decided before the first output, and a later failure is a line `data: {"error":…}` without a finish reason.',
-    "A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.",
-    "At most 20 requests a minute for each client address, and 256 KiB of new text in each. With `X-Error-Format: openai` errors come in the vendor's shape.",
+    "A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request without the agent's key whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.",
+    "At most 20 requests a minute for each client address, unless the operator sets `CHAT_REQUESTS_PER_MINUTE`, and 256 KiB of new text in each. With `X-Error-Format: openai`, and to the vendor's own clients (`X-Stainless-Lang`), errors come in the vendor's shape.",
+    wrongKeysText,
   ].join("\n\n"),
   security: agentKey,
   request: { headers: idempotencyHeader, body: jsonBody(CompletionRequest) },
@@ -64,7 +87,8 @@ const native = createRoute({
   description: [
     "Typed server-sent events: `hook-execution` { hookId, event, toolName, success, durationMs }, `step-start` { index, stepType }, `reasoning-delta` { text }, `tool-call` { id, name, args }, `tool-result` { id, result }, `text-delta` { text }, `step-finish` { index, finishReason }, `done` { conversationId, messageId, metadata? }, `error` { message }.",
     "Each event of a turn has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.",
-    "At most 256 KiB of new text in a turn, and 256 open streams for each client address. While the agent's `authEnabled` is off, a request whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.",
+    "At most 256 KiB of new text in a turn, and 256 open streams for each client address. The policy `rateLimit` counts calls by the agent's key and the client's address, without the key by the address. While the agent's `authEnabled` is off, a request without the agent's key whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.",
+    wrongKeysText,
   ].join("\n\n"),
   security: agentKey,
   request: {
@@ -101,7 +125,7 @@ const stop = createRoute({
     "What it has produced is stored with `metadata.stopped`. On another replica than the turn's own it takes a few seconds.",
   security: agentKey,
   request: { params: messageParams },
-  responses: { 200: json(Stopped, "It stops, or had stopped."), ...errorAnswers(401, 403, 404) },
+  responses: { 200: json(Stopped, "It stops, or had stopped."), ...errorAnswers(401, 403, 404, 429) },
 });
 
 /**
@@ -117,7 +141,8 @@ export function chatRoutes(chat: Chat) {
   });
   for (const route of [completions, native, resume, stop]) routes.openAPIRegistry.registerPath(route);
 
-  routes.openapi(models, async (c) => c.json(await listModels(c), 200));
+  routes.openapi(models, async (c) => c.json(await listModels(c, chat), 200));
+  routes.openapi(model, async (c) => c.json(await findModel(c, chat, c.req.valid("param").id), 200));
   routes.post("/v1/chat/completions", (c) => completeChat(c, chat));
   routes.post("/api/instances/:slug/chat/stream", (c) => streamChat(c, c.req.param("slug"), chat));
   routes.get("/api/instances/:slug/chat/stream/:messageId", async (c) => {

@@ -40,7 +40,10 @@ export const CompletionRequest = z
     chat_id: zText(128)
       .nullish()
       .openapi({ example: "user-42", description: "The same `chat_id` continues the same conversation." }),
-    user: zText(256).nullish().openapi({ description: "The end user, whose memories and budget the turn touches." }),
+    user: zText(256).nullish().openapi({
+      description:
+        "The end user, whose memories and budget the turn touches. Believed of who presents the agent's key; without it the conversation stands for its user.",
+    }),
     context: z
       .unknown()
       .optional()
@@ -84,19 +87,16 @@ export const ChatCompletion = z
   })
   .openapi("ChatCompletion");
 
-export const ModelList = z
+export const Model = z
   .object({
-    object: z.literal("list"),
-    data: z.array(
-      z.object({
-        id: z.string().openapi({ example: "assistant", description: "Slug of the agent." }),
-        object: z.literal("model"),
-        created: z.int().openapi({ example: 1_790_000_000 }),
-        owned_by: z.string().openapi({ example: "default", description: "Slug of the organization." }),
-      }),
-    ),
+    id: z.string().openapi({ example: "assistant", description: "Slug of the agent." }),
+    object: z.literal("model"),
+    created: z.int().openapi({ example: 1_790_000_000 }),
+    owned_by: z.string().openapi({ example: "default", description: "Slug of the organization." }),
   })
-  .openapi("ModelList");
+  .openapi("Model");
+
+export const ModelList = z.object({ object: z.literal("list"), data: z.array(Model) }).openapi("ModelList");
 
 export const ApprovalDecision = z
   .object({

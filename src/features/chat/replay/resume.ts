@@ -8,10 +8,13 @@ import { conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
+import { countRefused } from "../../../http/refused.ts";
 import { eventStream, eventStreamHeaders } from "../../../http/sse.ts";
-import { admit, type Caller, type Grant, type Seat } from "../../turns/index.ts";
+import type { Caller, Grant, Seat } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
+import { admitAt, countGuess } from "../doors/agent-key.ts";
 import { answerOrigin, type Cors } from "../doors/cors.ts";
+import { CallThrottle, callerLimit } from "../doors/throttle.ts";
 import { aheadOfTurn, type ForeignTurn } from "./foreign.ts";
 import { type Replay, resumableMs } from "./replay.ts";
 import { followReplay, type Streaming } from "./stream.ts";
@@ -87,19 +90,33 @@ const stopStatement = statement(
   },
 );
 
-/** Admits the caller by the agent as it is now (`confirm`), since no OPEN checks the agent's revision here. */
-function withAgent<T>(
+/**
+ * Admits the caller by the agent as it is now (`confirm`) and counts the call, since no OPEN does either here. The guard
+ * of the playground has counted its calls.
+ */
+async function withAgent<T>(
   c: Context<AppEnv>,
-  { turns: { agents } }: Chat,
+  chat: Chat,
   { slug, by }: WantedTurn,
   work: (grant: Grant, cors: Cors) => Promise<T>,
 ): Promise<T> {
-  return agents.serve(slug, async (agent) => {
-    const cors = answerOrigin(c, agent);
-    const grant = admit(agent, slug, by);
-    await agents.confirm(grant.agent);
-    return work(grant, cors);
-  });
+  const { agents } = chat.turns;
+  const held: { throttle: CallThrottle | null } = { throttle: null };
+  try {
+    return await agents.serve(slug, async (agent) => {
+      const cors = answerOrigin(c, agent);
+      const grant = admitAt(c, chat, { agent, slug, by });
+      await agents.confirm(grant.agent);
+      if (by.type === "client") held.throttle ??= new CallThrottle(chat, callerLimit(c, grant));
+      await held.throttle?.count();
+      return work(grant, cors);
+    });
+  } catch (refusal) {
+    if (by.type !== "client" || held.throttle) throw refusal;
+    countGuess(c, refusal);
+    countRefused(c);
+    throw refusal;
+  }
 }
 
 /** A turn whose replay is in this process. */

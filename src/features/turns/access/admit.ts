@@ -17,18 +17,26 @@ export interface Asker {
   workspaceId: string;
 }
 
+/** The `Authorization` header of a client's request, and the origin of its page: null for none or one of this server. */
+export interface Client {
+  authorization: string | undefined;
+  origin: string | null;
+}
+
 /**
- * A client, with the `Authorization` header of its request and the origin of its page, null for a page of this server;
- * a signed-in person; another agent; or the engine itself, for background work and continued turns.
+ * A client; a signed-in person; another agent; or the engine itself, for background work and continued turns.
  */
 export type Caller =
-  | { type: "client"; authorization: string | undefined; origin: string | null }
+  | ({ type: "client" } & Client)
   | { type: "session"; ctx: Ctx }
   | { type: "agent"; asker: Asker }
   | { type: "engine"; whileInactive: boolean };
 
 /** A refusal by the agent's configuration. A cached copy may cause one that the stored agent does not. */
 export class AgentRefusal extends EngineError {}
+
+/** The refusal of a client whose key is not the agent's: a guess, which the doors count. */
+export class WrongKey extends AgentRefusal {}
 
 /** Spec "Authentication" 6 in the order of decisions §5: reachable, then authenticated. Throws an `AgentRefusal`. */
 export function admit(agent: LiveAgent | null, slug: string, by: Caller): Grant {
@@ -53,41 +61,71 @@ function refuse(agent: LiveAgent | null, slug: string, by: Caller): AgentRefusal
 const refusal = (code: ErrorCode, message: string) => new AgentRefusal(code, message);
 const unknownModel = () => refusal("not-found", "Unknown model");
 
-function refuseClient(
-  agent: LiveAgent | null,
-  { authorization, origin }: Extract<Caller, { type: "client" }>,
-): AgentRefusal | null {
+function refuseClient(agent: LiveAgent | null, client: Client): AgentRefusal | null {
   if (!agent?.row.active || !agent.web.enabled) return unknownModel();
+  if (agent.row.authEnabled) {
+    return refuseKey(agent, client.authorization, "Auth enabled but no API key configured");
+  }
+  if (client.origin === null || allowsOrigin(agent, client.origin)) return null;
   // Without a key, any page that a person opens could reach agents in that person's network.
-  if (!agent.row.authEnabled) return origin === null || allowsOrigin(agent, origin) ? null : foreignOrigin();
-  return refuseKey(agent, authorization, "Auth enabled but no API key configured");
+  const presented = presentedKey(agent, client.authorization);
+  return presented === "right" ? null : foreignOrigin(presented);
 }
 
-/** Compares the presented key with the stored one in constant time; `unconfigured` is the message when none is stored. */
+/** Whether the agent admits this client for its key only. */
+export function isAdmittedByKey(agent: LiveAgent, client: Client): boolean {
+  return refuseClient(agent, { ...client, authorization: undefined }) !== null;
+}
+
+type PresentedKey = "right" | "wrong" | "none" | "unconfigured";
+
+/** Compares the presented key with the stored one in constant time. */
+export function presentedKey({ secrets }: LiveAgent, authorization: string | undefined): PresentedKey {
+  const key = secrets.get("auth_api_key");
+  if (!key) return "unconfigured";
+  const presented = bearer(authorization);
+  if (presented === null) return "none";
+  return sameText(presented, key) ? "right" : "wrong";
+}
+
+/** The refusal of a client that does not present the agent's key; `unconfigured` is the message when none is stored. */
 export function refuseKey(
-  { secrets }: LiveAgent,
+  agent: LiveAgent,
   authorization: string | undefined,
   unconfigured: string,
 ): AgentRefusal | null {
-  const key = secrets.get("auth_api_key");
-  if (!key) return refusal("unauthorized", unconfigured);
-  const presented = bearer(authorization);
-  if (presented === null) return refusal("unauthorized", "Missing Bearer token");
-  return sameText(presented, key) ? null : refusal("unauthorized", "Invalid API key");
+  switch (presentedKey(agent, authorization)) {
+    case "right":
+      return null;
+    case "wrong":
+      return invalidKey();
+    case "none":
+      return refusal("unauthorized", "Missing Bearer token");
+    case "unconfigured":
+      return refusal("unauthorized", unconfigured);
+  }
 }
 
+export const invalidKey = () => new WrongKey("unauthorized", "Invalid API key");
+
 /** Whether pages of an origin may read the agent's responses; false for an inactive agent as for a missing one. */
-export function allowsOrigin(agent: LiveAgent | null, origin: string): boolean {
+export function allowsOrigin(agent: Reached | null, origin: string): boolean {
   if (!agent?.row.active || !agent.web.enabled) return false;
   const { allowedOrigins } = agent.web;
   return allowedOrigins.includes(origin) || allowedOrigins.includes("*");
 }
 
-const foreignOrigin = () =>
-  refusal(
-    "forbidden",
-    "This origin is not allowed: add it to the agent's allowedOrigins or, if it is this server's own, set publicAddress",
-  );
+/** What decides whether an agent's Web channel answers, and whom. */
+export interface Reached {
+  row: Pick<LiveAgent["row"], "active">;
+  web: Pick<LiveAgent["web"], "enabled" | "allowedOrigins">;
+}
+
+function foreignOrigin(presented: PresentedKey): AgentRefusal {
+  const message =
+    "This origin is not allowed: add it to the agent's allowedOrigins or, if it is this server's own, set publicAddress";
+  return presented === "wrong" ? new WrongKey("forbidden", message) : refusal("forbidden", message);
+}
 
 /** A signed-in person may talk to every agent within reach, also while the agent or its Web channel is off. */
 function refuseSession(agent: LiveAgent | null, { membership }: Ctx): AgentRefusal | null {

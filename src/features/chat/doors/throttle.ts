@@ -1,0 +1,77 @@
+import type { Context } from "hono";
+import { clientKey } from "../../../http/address.ts";
+import type { AppEnv } from "../../../http/environment.ts";
+import { countRefused, strangerKey } from "../../../http/refused.ts";
+import { countCall, type Limit, policyLimit, requireAllowed, type Verdict } from "../../../http/throttle.ts";
+import type { Chat } from "../chat.ts";
+import type { DoorGrant } from "./agent-key.ts";
+
+const minute = 60_000;
+
+/** The limit that counts a call at a door. */
+interface CallLimit {
+  key: string;
+  limit: Limit;
+}
+
+/** The throttle of completions (decisions §1), for each client address, with or without a valid key; null for none. */
+export function chatLimit(c: Context<AppEnv>): CallLimit | null {
+  const calls = c.var.services.options.chatRequestsPerMinute;
+  return calls === 0 ? null : { key: `chat:${clientKey(c.var.ip)}`, limit: { calls, windowMs: minute } };
+}
+
+/** The policy `rateLimit`: for each agent key at each client address, and for a call without one, by the address. */
+export function callerLimit(c: Context<AppEnv>, grant: DoorGrant): CallLimit {
+  if (grant.holdsKey) return keyLimit(c, grant.agent.row.id);
+  return { key: strangerKey(c.var.ip), limit: policyLimit(c.var.services) };
+}
+
+/** The policy `rateLimit` for the holder of an agent's key. */
+export function keyLimit(c: Context<AppEnv>, agentId: string): CallLimit {
+  return { key: `api:${agentId}:${clientKey(c.var.ip)}`, limit: policyLimit(c.var.services) };
+}
+
+/** The throttle of one call; counts the call once. */
+export class CallThrottle {
+  readonly #chat: Chat;
+  readonly #counted: { key: string; limit: Limit; now: number };
+  #isCounted = false;
+
+  constructor(chat: Chat, limit: CallLimit) {
+    this.#chat = chat;
+    this.#counted = { ...limit, now: chat.services.clock.now() };
+  }
+
+  /** Throws the 429 without a statement while the window of an earlier refusal lasts. */
+  requireNotRefused(): void {
+    const { key, limit, now } = this.#counted;
+    const known = this.#chat.refused.get(key)?.value;
+    // A policy may have raised the limit meanwhile.
+    if (!known || known.until <= now || known.verdict.limit !== limit.calls) return;
+    requireAllowed({ ...known.verdict, resetSeconds: Math.max(1, Math.ceil((known.until - now) / 1000)) });
+  }
+
+  /** Counts the call unless it was counted before. Throws the 429. */
+  async count(): Promise<void> {
+    if (this.#isCounted) return;
+    this.#isCounted = true;
+    const { key, limit, now } = this.#counted;
+    const verdict: Verdict = await countCall(this.#chat.services, key, limit);
+    if (!verdict.allowed) this.#chat.refused.set(key, { verdict, until: now + verdict.resetSeconds * 1000 });
+    requireAllowed(verdict);
+  }
+
+  /** Counts a refused call unless it was counted before, without a statement. Throws the 429. */
+  countRefused(c: Context<AppEnv>): void {
+    if (this.#isCounted) return;
+    this.#isCounted = true;
+    countRefused(c, this.#counted.key);
+  }
+
+  /** The throttle for OPEN, which then counts the call; null when the call was counted before. */
+  handOver() {
+    if (this.#isCounted) return null;
+    this.#isCounted = true;
+    return this.#counted;
+  }
+}

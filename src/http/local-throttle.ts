@@ -1,0 +1,39 @@
+import { judge, type Limit, type ThrottleRow, type Verdict } from "./throttle.ts";
+
+/** The most windows at a time; a new one takes the place of the oldest. */
+const mostWindows = 10_000;
+
+/**
+ * Counts calls in this process only: those that are refused anyway, so that a flood of them costs no statement. Several
+ * processes together allow as many times the limit.
+ */
+export class LocalThrottle {
+  readonly #windows = new Map<string, ThrottleRow>();
+
+  /** Counts one call of `key`; `firstRefusal`: it is the first of its window that is over the limit. */
+  count(key: string, limit: Limit, now: number): { verdict: Verdict; firstRefusal: boolean } {
+    const window = this.#open(key, now) ?? this.#begin(key, now + limit.windowMs);
+    window.count += 1;
+    return { verdict: judge(window, limit, now), firstRefusal: window.count === limit.calls + 1 };
+  }
+
+  /** How one more call of `key` would be judged, which is not counted. */
+  judgeNext(key: string, limit: Limit, now: number): Verdict {
+    const { count, resets_at_ms } = this.#open(key, now) ?? { count: 0, resets_at_ms: now + limit.windowMs };
+    return judge({ count: count + 1, resets_at_ms }, limit, now);
+  }
+
+  #open(key: string, now: number): ThrottleRow | null {
+    const window = this.#windows.get(key);
+    return window && window.resets_at_ms > now ? window : null;
+  }
+
+  #begin(key: string, resetsAt: number): ThrottleRow {
+    this.#windows.delete(key);
+    const oldest = this.#windows.size >= mostWindows ? this.#windows.keys().next().value : undefined;
+    if (oldest !== undefined) this.#windows.delete(oldest);
+    const window = { count: 0, resets_at_ms: resetsAt };
+    this.#windows.set(key, window);
+    return window;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Context } from "hono";
+import { clientKey } from "./address.ts";
+import type { AppEnv } from "./environment.ts";
+import { policyLimit, requireAllowed } from "./throttle.ts";
+
+/** The key by which the policy `rateLimit` counts calls without valid credentials. */
+export const strangerKey = (ip: string) => `api:${clientKey(ip)}`;
+
+/** Counts a call that is refused before a statement counted it. Throws the 429 of the policy `rateLimit`. */
+export function countRefused(c: Context<AppEnv>, key = strangerKey(c.var.ip)): void {
+  const { services, refused } = c.var;
+  requireAllowed(refused.count(key, policyLimit(services), services.clock.now()).verdict);
+}
