@@ -129,7 +129,7 @@ export function createEngine(services: Services): Engine {
     channelsFeature,
     installationFeature(services),
     auditFeature(services),
-    toolsFeature,
+    toolsFeature(services),
     hooksFeature,
     memoriesFeature({ services, complete, embedderOf }),
     // Before the conversations, since deleting an agent's files locks the agent.

@@ -281,6 +281,8 @@ export const plugins = pgTable(
     enabled: boolean("enabled").notNull().default(true),
     keyId: text("key_id").notNull(),
     config: bytea("config").notNull(),
+    /** `http` or `stdio`, as in the sealed configuration; null where an earlier release stored it, until the next start. */
+    transport: text("transport"),
     /** The tools as the server listed them: name, description, inputSchema. */
     tools: jsonb("tools").$type<unknown[]>().notNull().default([]),
     status: text("status"),

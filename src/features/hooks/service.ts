@@ -27,7 +27,7 @@ export async function createHook(ctx: Ctx, slug: string, input: NewHook): Promis
   const summary = { hookId: id, event, toolName: actionConfig.toolName };
   return writeAgent(ctx, slug, { action: "agent.hook.create", summary }, async (tx, agent) => {
     requireReplacing(input);
-    await requireTool(tx, agent, actionConfig.toolName);
+    await requireTool(tx, ctx, agent, actionConfig.toolName);
     const others = await hooksOf(tx, agent.id);
     if (others.length >= mostHooks) {
       throw new EngineError("bad-request", `An agent has at most ${mostHooks} hooks: delete one first`);
@@ -50,7 +50,7 @@ export async function updateHook(ctx: Ctx, slug: string, id: string, changes: Ho
     const toolName = changes.actionConfig?.toolName;
     // The tool is checked only when it changes, so that a hook whose tool is gone can still be changed.
     if (toolName !== undefined && toolName !== toHook(stored).actionConfig.toolName) {
-      await requireTool(tx, agent, toolName);
+      await requireTool(tx, ctx, agent, toolName);
       summary.toolName = toolName;
     }
     requireReplacing({ event: changes.event ?? stored.event, mutates: changes.mutates ?? stored.mutates });
@@ -93,11 +93,11 @@ function requireReplacing({ event, mutates }: Pick<HookRow, "event" | "mutates">
   throw new EngineError("bad-request", "mutates: only a hook on response_generated can replace the reply");
 }
 
-async function requireTool(tx: Db, { id, workspaceId, organizationId }: AgentRow, name: string): Promise<void> {
+async function requireTool(tx: Db, { options }: Ctx, { id, workspaceId, organizationId }: AgentRow, name: string): Promise<void> {
   if (name.startsWith("agent:")) {
     throw new EngineError("bad-request", "actionConfig.toolName: a hook can't ask an agent");
   }
-  const unusable = await unusableTools(tx, { organizationId, agent: { id, workspaceId } }, [name]);
+  const unusable = await unusableTools(tx, options, { organizationId, agent: { id, workspaceId } }, [name]);
   if (unusable.length > 0) throw new EngineError("bad-request", `actionConfig.toolName: there is no tool ${name}`);
 }
 

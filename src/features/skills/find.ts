@@ -74,11 +74,11 @@ export async function findWorkspace(db: Db, { membership }: Ctx, id: string): Pr
 /** Throws the 400 that names the tools which the organization can't use, by the `path` of the field that holds them. */
 export async function requireUsable(
   db: Db,
-  { membership }: Reader,
+  { membership, options }: Pick<Ctx, "membership" | "options">,
   fields: readonly { path: string; names: readonly string[] }[],
 ): Promise<void> {
   const all = [...new Set(fields.flatMap(({ names }) => names))];
-  const unusable = new Set(await unusableTools(db, membership, all));
+  const unusable = new Set(await unusableTools(db, options, membership, all));
   const issues = fields.flatMap(({ path, names }) => {
     const wrong = names.filter((name) => unusable.has(name));
     return wrong.length === 0

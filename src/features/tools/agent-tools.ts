@@ -45,7 +45,7 @@ async function readSettings(db: Db, agentId: string) {
 export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools["tools"]> {
   const agent = await findAgent(ctx, slug);
   const settings = await toolSettings(ctx.db, agent.id);
-  const definitions = await availableTools(ctx.db, agent);
+  const definitions = await availableTools(ctx, ctx.db, agent);
   return definitions.map((definition) => {
     const setting = settings.get(definition.name);
     return {
@@ -57,8 +57,8 @@ export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools
   });
 }
 
-async function availableTools(db: Db, agent: AgentRow): Promise<ToolDefinition[]> {
-  return [...(await listTools(db, agent.organizationId)), ...(await agentToolsOf(db, agent))];
+async function availableTools({ options }: Ctx, db: Db, agent: AgentRow): Promise<ToolDefinition[]> {
+  return [...(await listTools(db, options, agent.organizationId)), ...(await agentToolsOf(db, agent))];
 }
 
 /**
@@ -71,7 +71,7 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
   await writeAgent(ctx, slug, { action: "agent.tool.update", summary }, async (tx, agent) => {
     const { id } = agent;
     const { settings, remembered } = await readSettings(tx, id);
-    const known = new Set((await availableTools(tx, agent)).map(({ name }) => name));
+    const known = new Set((await availableTools(ctx, tx, agent)).map(({ name }) => name));
     requireKnown(known, [...enabled, ...(changes.needsApproval ?? [])], settings);
     requireSkillTools(settings, enabled, known);
     const asks = (name: string) => (settings.get(name)?.needsApproval ?? false) || remembered.has(name);
@@ -99,7 +99,7 @@ export async function listRequiredSecrets(ctx: Ctx, slug: string): Promise<Requi
   const settings = await toolSettings(ctx.db, id);
   const stored = await storedKeys(ctx.db, id);
   const required = new Map<string, RequiredSecrets["requiredSecrets"][number]>();
-  for (const definition of await listTools(ctx.db, organizationId)) {
+  for (const definition of await listTools(ctx.db, ctx.options, organizationId)) {
     if (!settings.has(definition.name)) continue;
     for (const secret of wireTool(definition).requiredSecrets) {
       const known = required.get(secret.key) ?? { ...secret, tools: [], configured: stored.has(secret.key) };

@@ -5,6 +5,7 @@ import { plugins } from "../../db/schema.ts";
 import { agentToolsWithin } from "./agents-as-tools.ts";
 import { builtins } from "./builtin.ts";
 import type { ToolDefinition } from "./definition.ts";
+import { isOffered, type StdioOption } from "./plugins/offered.ts";
 
 /** A tool as an MCP server lists it. */
 export interface ListedTool {
@@ -14,11 +15,11 @@ export interface ListedTool {
 }
 
 /** The tools that every agent of an organization can have: the engine's own, then those of plugins by namespace. */
-export async function listTools(db: Db, organizationId: string): Promise<ToolDefinition[]> {
+export async function listTools(db: Db, options: StdioOption, organizationId: string): Promise<ToolDefinition[]> {
   const rows = await db
     .select({ namespace: plugins.namespace, tools: plugins.tools })
     .from(plugins)
-    .where(and(eq(plugins.organizationId, organizationId), eq(plugins.enabled, true)))
+    .where(and(eq(plugins.organizationId, organizationId), isOffered(options)))
     .orderBy(asc(plugins.namespace));
   const fromPlugins = rows.flatMap(({ namespace, tools }) =>
     (tools as ListedTool[]).map(
@@ -36,7 +37,7 @@ export async function listTools(db: Db, organizationId: string): Promise<ToolDef
 
 /** The tools of the organization, then the agents within the caller's reach. */
 export async function toolCatalogue(ctx: Ctx): Promise<ToolDefinition[]> {
-  return [...(await listTools(ctx.db, ctx.membership.organizationId)), ...(await agentToolsWithin(ctx))];
+  return [...(await listTools(ctx.db, ctx.options, ctx.membership.organizationId)), ...(await agentToolsWithin(ctx))];
 }
 
 function shown({ name, description, category, origin, requiredSecrets }: ToolDefinition): ToolDefinition {

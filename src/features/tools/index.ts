@@ -1,6 +1,8 @@
 /** The tools that agents can have, and which an agent has. */
 
+import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
+import { noteTransports } from "./plugins/note-transports.ts";
 import { pluginRoutes } from "./plugins/routes.ts";
 import { toolRoutes } from "./routes.ts";
 
@@ -18,6 +20,8 @@ export { httpRequestTool } from "./http-request.ts";
 export { modelNames } from "./names.ts";
 /** Values that no model may see, filled in where a tool needs them. */
 export { type Placeholder, Placeholders } from "./placeholders.ts";
+/** Whether the installation starts MCP servers as processes. */
+export type { StdioOption } from "./plugins/offered.ts";
 /** The MCP servers of an organization, opened for a turn, and their tools. */
 export { loadPlugins, type OpenPlugin } from "./plugins/store.ts";
 export { pluginSecrets, pluginTools } from "./plugins/tools.ts";
@@ -26,4 +30,7 @@ export { stateTools } from "./state.ts";
 export { isPrePluginName, unusableTools } from "./usable.ts";
 
 /** `/api/tools`, `/api/instances/{slug}/tools` and `/api/organizations/{orgSlug}/plugins`. */
-export const toolsFeature: Contribution = { routes: [toolRoutes, pluginRoutes] };
+export const toolsFeature = (services: Services): Contribution => ({
+  routes: [toolRoutes, pluginRoutes],
+  boot: () => noteTransports(services),
+});

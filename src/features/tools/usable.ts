@@ -2,6 +2,7 @@ import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { agents, plugins } from "../../db/schema.ts";
 import { builtinNames } from "./builtin.ts";
+import { isOffered, type StdioOption } from "./plugins/offered.ts";
 
 /** Names of tools from before they became plugins. A migration renamed them; they can't be used any more. */
 const prePlugin = /^(ghIssue|ghPR|gitCloneRepo|renderService|markdownToPdf|fileUpload|hubspot[A-Z]\w*)$/;
@@ -15,11 +16,16 @@ interface ToolUser {
 
 /**
  * Of these names, those that the organization or the agent can't use. A usable name is built in, or an agent
- * (`agent:<slug>`), or a tool of an enabled plugin (`<namespace>:<tool>`). While a plugin's server has never answered,
+ * (`agent:<slug>`), or a tool of an enabled plugin (`<namespace>:<tool>`) that the installation may reach. While a plugin's server has never answered,
  * its tools are unknown: an organization can use any of them, an agent none. An agent can use only the other active
  * agents of its workspace.
  */
-export async function unusableTools(db: Db, user: ToolUser, names: readonly string[]): Promise<string[]> {
+export async function unusableTools(
+  db: Db,
+  options: StdioOption,
+  user: ToolUser,
+  names: readonly string[],
+): Promise<string[]> {
   const { organizationId } = user;
   const prefixed = names.filter((name) => !builtinNames.has(name) && name.includes(":"));
   const [slugs, plugged] = await Promise.all([
@@ -28,7 +34,7 @@ export async function unusableTools(db: Db, user: ToolUser, names: readonly stri
       user,
       prefixed.flatMap((name) => (name.startsWith("agent:") ? [name.slice(6)] : [])),
     ),
-    pluginTools(db, organizationId, [...new Set(prefixed.map(namespaceOf))]),
+    pluginTools(db, options, organizationId, [...new Set(prefixed.map(namespaceOf))]),
   ]);
   const usable = (name: string) => {
     if (builtinNames.has(name)) return true;
@@ -55,6 +61,7 @@ async function agentSlugs(db: Db, { organizationId, agent }: ToolUser, slugs: re
 /** The tools that these plugins list, by namespace; null where a plugin was never listed. */
 async function pluginTools(
   db: Db,
+  options: StdioOption,
   organizationId: string,
   namespaces: readonly string[],
 ): Promise<Map<string, Set<string> | null>> {
@@ -71,7 +78,7 @@ async function pluginTools(
       and(
         eq(plugins.organizationId, organizationId),
         inArray(plugins.namespace, [...namespaces]),
-        sql`${plugins.enabled}`,
+        isOffered(options),
       ),
     );
   return new Map(

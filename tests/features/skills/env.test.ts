@@ -34,7 +34,7 @@ async function withSkill() {
   /** The values that a turn gets, by key. */
   const served = async () => {
     const { id, workspaceId } = await agentRow(k.h, "bot");
-    const { env } = await loadSkills(k.h.services.database.db, k.h.services.cipher, { agentId: id, workspaceId });
+    const { env } = await loadSkills(k.h.services.database.db, k.h.services, { agentId: id, workspaceId });
     return Object.fromEntries(env.map(({ key, value }) => [key, value]));
   };
   /** All stored values by key, whatever the pinned version declares. */

@@ -7,7 +7,7 @@ import type { Harness } from "../../harness.ts";
 import { agentRow, catalogue, kitchen, read, refunds } from "./skills.ts";
 
 const all = ({ services }: Harness, of: { agentId: string; workspaceId: string }) =>
-  loadSkills(services.database.db, services.cipher, of);
+  loadSkills(services.database.db, services, of);
 
 async function withLoad() {
   const k = await kitchen();
@@ -169,7 +169,7 @@ describe("what a turn is served", () => {
         return Reflect.get(target, name, receiver);
       },
     });
-    const { served } = await loadSkills(counting, h.services.cipher, { agentId: id, workspaceId });
+    const { served } = await loadSkills(counting, h.services, { agentId: id, workspaceId });
     expect(served).toHaveLength(12);
     expect(queries).toBe(2);
   });

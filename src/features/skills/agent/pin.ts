@@ -5,7 +5,7 @@ import type { Db } from "../../../db/client.ts";
 import { agentSkills, skills, skillVersions } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, syncSkillTools, writeAgent } from "../../agents/index.ts";
-import { unusableTools } from "../../tools/index.ts";
+import { type StdioOption, unusableTools } from "../../tools/index.ts";
 import { isSkillSlug } from "../rules.ts";
 import { describeSkills } from "./describe.ts";
 import type { AgentSkill } from "./schema.ts";
@@ -69,12 +69,12 @@ function changePin(
     const { link } = enabled;
     const pinnedVersionId = await choose(tx, enabled);
     if (pinnedVersionId !== link.pinnedVersionId) {
-      await requireToolsOf(tx, agent, pinnedVersionId);
+      await requireToolsOf(tx, ctx.options, agent, pinnedVersionId);
       const pin = { pinnedVersionId, previousVersionId: link.pinnedVersionId, updatedAt: sql`now()` };
       await tx.update(agentSkills).set(pin).where(isLink(link));
       await syncSkillTools(tx, [agent.id]);
     }
-    const skill = (await describeSkills(tx, agent)).find(({ name }) => name === skillSlug);
+    const skill = (await describeSkills(tx, ctx.options, agent)).find(({ name }) => name === skillSlug);
     if (!skill) throw notFound("Skill");
     summary.version = skill.pinnedVersion;
     return skill;
@@ -82,11 +82,16 @@ function changePin(
 }
 
 /** Throws the 400 that names the tools which the version requires and the organization can't use any more. */
-async function requireToolsOf(tx: Db, { organizationId }: AgentRow, versionId: string | null): Promise<void> {
+async function requireToolsOf(
+  tx: Db,
+  options: StdioOption,
+  { organizationId }: AgentRow,
+  versionId: string | null,
+): Promise<void> {
   if (versionId === null) return;
   const { version, requiredTools } = skillVersions;
   const [row] = await tx.select({ version, requiredTools }).from(skillVersions).where(eq(skillVersions.id, versionId));
-  const unusable = await unusableTools(tx, { organizationId }, row?.requiredTools ?? []);
+  const unusable = await unusableTools(tx, options, { organizationId }, row?.requiredTools ?? []);
   if (unusable.length === 0) return;
   throw new EngineError(
     "bad-request",

@@ -13,7 +13,7 @@ import { type ToolsChanged, withSkillTools } from "./tool-changes.ts";
 
 /** The skills that the agent can enable or has enabled, by slug. Throws the 404 of the agent. */
 export async function listAgentSkills(ctx: Ctx, slug: string): Promise<AgentSkill[]> {
-  return describeSkills(ctx.db, await findAgent(ctx, slug));
+  return describeSkills(ctx.db, ctx.options, await findAgent(ctx, slug));
 }
 
 /**
@@ -26,7 +26,7 @@ export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly str
     const wanted = await resolveSkills(tx, agent, names);
     summary.enabled = wanted.map((skill) => skill.slug);
     const toolsChanged: ToolsChanged = await withSkillTools(tx, agent.id, () => enableExactly(tx, agent.id, wanted));
-    return { skills: await describeSkills(tx, agent), toolsChanged };
+    return { skills: await describeSkills(tx, ctx.options, agent), toolsChanged };
   });
 }
 

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Cipher } from "../../../core/cipher.ts";
+import type { Services } from "../../../context.ts";
 import type { Db } from "../../../db/client.ts";
 import { agentSkills, skills, skillVersions, workspaceSkills } from "../../../db/schema.ts";
 import { unusableTools } from "../../tools/index.ts";
@@ -37,7 +37,7 @@ export interface LoadedSkills {
  */
 export async function loadSkills(
   db: Db,
-  cipher: Cipher,
+  { cipher, options }: Pick<Services, "cipher" | "options">,
   { agentId, workspaceId }: { agentId: string; workspaceId: string },
 ): Promise<LoadedSkills> {
   const served = await db
@@ -58,7 +58,7 @@ export async function loadSkills(
   const required = new Set(served.flatMap(({ version }) => version.requiredTools));
   const organizationId = served[0]?.skill.organizationId ?? "";
   const unusable = new Set(
-    await unusableTools(db, { organizationId, agent: { id: agentId, workspaceId } }, [...required]),
+    await unusableTools(db, options, { organizationId, agent: { id: agentId, workspaceId } }, [...required]),
   );
   const loaded = served.map(({ skill, version, autoLoad }): LoadedSkill => {
     const { requiredEnv, requiredTools, ...fields } = versionFieldsOf(version);

@@ -87,7 +87,7 @@ const PluginShape = z
       description: "How it went when its tools were last listed; `unknown`: they never were.",
     }),
     lastError: z.string().nullable().openapi({
-      description: "Why that failed, or which of its tools can't be used.",
+      description: "Why that failed, which of its tools can't be used, or why it may not be started.",
       example: "The host refused the connection",
     }),
     tools: z.array(

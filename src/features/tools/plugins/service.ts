@@ -9,6 +9,7 @@ import type { Db } from "../../../db/client.ts";
 import { agents, organizations, plugins } from "../../../db/schema.ts";
 import { boundListing, type Listing, mostTools } from "./listing.ts";
 import { unmaskTransport } from "./masks.ts";
+import { requireAllowed } from "./offered.ts";
 import { listingSecrets, namespaceProblem } from "./rules.ts";
 import type { Plugin, PluginSettings } from "./schema.ts";
 import {
@@ -22,19 +23,19 @@ import {
   toPlugin,
   versionOf,
 } from "./store.ts";
-import { requireAllowed, serverId, serverOf } from "./tools.ts";
+import { serverId, serverOf } from "./tools.ts";
 
 const mostPlugins = 64;
 
 /** The organization's plugins, by namespace. */
-export async function listPlugins({ db, cipher, membership }: Ctx): Promise<Plugin[]> {
-  const rows = await findPlugins(db, membership.organizationId);
-  return Promise.all(rows.map((row) => toPlugin(cipher, row)));
+export async function listPlugins(ctx: Ctx): Promise<Plugin[]> {
+  const rows = await findPlugins(ctx.db, ctx.membership.organizationId);
+  return Promise.all(rows.map((row) => toPlugin(ctx, row)));
 }
 
 /** Throws the 404. */
 export async function getPlugin(ctx: Ctx, namespace: string): Promise<Plugin> {
-  return toPlugin(ctx.cipher, await requirePlugin(ctx, namespace));
+  return toPlugin(ctx, await requirePlugin(ctx, namespace));
 }
 
 /**
@@ -60,7 +61,8 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
   const row = await write(ctx, change, async (tx) => {
     await requireUnchanged(tx, organizationId, namespace, stored);
     const author = authorOf(ctx);
-    const values = { enabled, keyId: sealed.keyId, config: sealed.ciphertext, updatedBy: author, ...found };
+    const config = { keyId: sealed.keyId, config: sealed.ciphertext, transport: transport.type };
+    const values = { enabled, ...config, updatedBy: author, ...found };
     const [saved] = await tx
       .insert(plugins)
       .values({ id: newId(), organizationId, namespace, kind: settings.kind, createdBy: author, ...values })
@@ -74,7 +76,7 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
     return saved;
   });
   if (!enabled) ctx.mcp.forget(serverId(organizationId, namespace));
-  return toPlugin(ctx.cipher, row);
+  return toPlugin(ctx, row);
 }
 
 /**
@@ -95,7 +97,7 @@ export async function refreshPlugin(ctx: Ctx, namespace: string): Promise<Plugin
     if (!saved) throw notFound("Plugin");
     return saved;
   });
-  return toPlugin(ctx.cipher, row);
+  return toPlugin(ctx, row);
 }
 
 /** Deletes a plugin; agents lose its tools with their next turn. Throws the 404. */

@@ -1,4 +1,5 @@
 import { and, asc, eq } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
 import type { Cipher, Sealed } from "../../../core/cipher.ts";
 import { digest, toHex } from "../../../core/ids.ts";
 import type { McpTransport } from "../../../core/ports.ts";
@@ -6,6 +7,7 @@ import type { Db } from "../../../db/client.ts";
 import { plugins } from "../../../db/schema.ts";
 import type { ListedTool } from "../catalogue.ts";
 import { maskTransport } from "./masks.ts";
+import { isOffered, stdioProblem } from "./offered.ts";
 import type { Plugin } from "./schema.ts";
 
 export type PluginRow = typeof plugins.$inferSelect;
@@ -59,29 +61,32 @@ export function findPlugins(db: Db, organizationId: string): Promise<PluginRow[]
   return db.select().from(plugins).where(eq(plugins.organizationId, organizationId)).orderBy(asc(plugins.namespace));
 }
 
-/** The enabled plugins of an organization, opened for a turn. */
-export async function loadPlugins(db: Db, cipher: Cipher, organizationId: string): Promise<OpenPlugin[]> {
-  const rows = (await findPlugins(db, organizationId)).filter(({ enabled, kind }) => enabled && kind === "mcp");
-  return Promise.all(
-    rows.map(async (row) => {
-      const transport = await openTransport(cipher, row);
-      const version = await versionOf(transport);
-      return { organizationId, namespace: row.namespace, version, transport, tools: row.tools as ListedTool[] };
-    }),
-  );
+/** The plugins of an organization that are offered, opened for a turn. */
+export async function loadPlugins(services: Services, organizationId: string): Promise<OpenPlugin[]> {
+  const { database, cipher, options } = services;
+  const rows = await database.db.select().from(plugins).where(and(eq(plugins.organizationId, organizationId), isOffered(options)));
+  const opened = rows.map(async (row) => {
+    const transport = await openTransport(cipher, row);
+    const version = await versionOf(transport);
+    return { organizationId, namespace: row.namespace, version, transport, tools: row.tools as ListedTool[] };
+  });
+  return (await Promise.all(opened)).filter(({ transport }) => stdioProblem(transport, options) === null);
 }
 
-/** A plugin as the wire shows it. */
-export async function toPlugin(cipher: Cipher, row: PluginRow): Promise<Plugin> {
+/** A plugin as the wire shows it. One that may not be started has no tools, and says why. */
+export async function toPlugin({ cipher, options }: Pick<Services, "cipher" | "options">, row: PluginRow): Promise<Plugin> {
   const { namespace, enabled, status, lastError, tools, updatedAt } = row;
+  const transport = await openTransport(cipher, row);
+  const problem = stdioProblem(transport, options);
+  const known = problem === null ? ((status as Plugin["status"] | null) ?? "unknown") : "failed";
   return {
     namespace,
     kind: "mcp",
-    transport: maskTransport(await openTransport(cipher, row)),
+    transport: maskTransport(transport),
     enabled,
-    status: enabled ? ((status as Plugin["status"] | null) ?? "unknown") : "disabled",
-    lastError: enabled ? lastError : null,
-    tools: (tools as ListedTool[]).map(({ name, description }) => ({ name, description })),
+    status: enabled ? known : "disabled",
+    lastError: enabled ? (problem ?? lastError) : null,
+    tools: problem === null ? (tools as ListedTool[]).map(({ name, description }) => ({ name, description })) : [],
     updatedAt: updatedAt.toISOString(),
   };
 }

@@ -1,9 +1,9 @@
 import type { Services } from "../../../context.ts";
-import { EngineError } from "../../../core/errors.ts";
-import type { McpServer, McpTransport } from "../../../core/ports.ts";
+import type { McpServer } from "../../../core/ports.ts";
 import type { JsonObject, Tool } from "../../../turn/types.ts";
 import type { ListedTool } from "../catalogue.ts";
 import { argumentCheck } from "./arguments.ts";
+import { requireAllowed } from "./offered.ts";
 import { transportSecrets } from "./rules.ts";
 import type { OpenPlugin } from "./store.ts";
 
@@ -35,14 +35,6 @@ export function serverOf({ options, policies }: Services, plugin: Omit<OpenPlugi
 }
 
 export const serverId = (organizationId: string, namespace: string) => `${organizationId}:${namespace}`;
-
-export function requireAllowed({ type }: McpTransport, { allowStdioMcp }: Services["options"]): void {
-  if (type === "http" || allowStdioMcp) return;
-  throw new EngineError(
-    "bad-request",
-    "This installation starts no MCP servers as processes: whoever runs it may set ALLOW_STDIO_MCP=true",
-  );
-}
 
 function pluginTool(services: Services, plugin: OpenPlugin, tool: ListedTool): Tool {
   return {

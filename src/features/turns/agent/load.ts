@@ -63,7 +63,7 @@ export async function loadAgent(
   const { row, organizationSlug, inFirstOrganization, web } = found;
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
-  const skills = await loadSkills(database.db, cipher, { agentId: row.id, workspaceId: row.workspaceId });
+  const skills = await loadSkills(database.db, services, { agentId: row.id, workspaceId: row.workspaceId });
   const { served } = skills;
   const hooks = await loadHooks(database.db, row.id);
   const embedder = () => embedderFor(services, { row, secrets: opened, inFirstOrganization });

@@ -49,11 +49,11 @@ export async function loadTools(
   { skills, hooks, sources, embedder }: Parts,
 ): Promise<AgentTools> {
   const { id, slug, organizationId, workspaceId, timezone } = agent;
-  const { database, cipher, clock } = services;
+  const { database, clock } = services;
   const settings = await toolSettings(database.db, id);
   const named = [...settings.keys(), ...hooks.map(({ toolName }) => toolName)];
   const usesPlugins = named.some((name) => name.includes(":"));
-  const plugins = usesPlugins ? await loadPlugins(database.db, cipher, organizationId) : [];
+  const plugins = usesPlugins ? await loadPlugins(services, organizationId) : [];
   const owner = { id, slug, organizationId, workspaceId, named };
   const contributed = await Promise.all(sources.map((source) => source(owner)));
   const hidden = skillPlaceholders(skills.env);

@@ -159,7 +159,7 @@ describe("a plugin", () => {
     await pluginOf(put("crm", { kind: "mcp", transport: http, enabled: false }));
     expect(forgotten).toContain(asked[0]?.id);
     const { services, organization } = h;
-    expect(await loadPlugins(services.database.db, services.cipher, organization.id)).toEqual([]);
+    expect(await loadPlugins(services, organization.id)).toEqual([]);
   });
 
   test("is deleted, and disconnected from", async () => {
@@ -259,7 +259,7 @@ describe("settings of a plugin", () => {
     expect(transport).toEqual({ ...stdio, env: { TOKEN: "••••44d0" } });
     // A process that was stored while the setting allowed it does not run either.
     const { services, organization } = open.h;
-    const [plugin] = await loadPlugins(services.database.db, services.cipher, organization.id);
+    const [plugin] = await loadPlugins(services, organization.id);
     if (!plugin) throw new Error("No plugin");
     const [first] = pluginTools({ ...services, options: closed.h.services.options }, [plugin]);
     const context = toolContext();
@@ -281,7 +281,7 @@ describe("the tools of plugins", () => {
     await pluginOf(put("crm", { kind: "mcp", transport: http }));
     const { services, organization } = h;
     services.policies.set({ ...defaultPolicies, httpAllowedHosts: ["mcp.internal"] });
-    const loaded = await loadPlugins(services.database.db, services.cipher, organization.id);
+    const loaded = await loadPlugins(services, organization.id);
     const [find] = pluginTools(services, loaded);
     expect(find).toMatchObject({ name: "crm:find", description: "Does find", inputSchema });
     expect(find).toMatchObject({ effect: "external", seesSecrets: true });
@@ -303,7 +303,7 @@ describe("over real processes", () => {
     expect(plugin).toMatchObject({ status: "connected", lastError: null });
     expect(plugin.tools.map(({ name }: { name: string }) => name)).toContain("echo");
     const { services, organization } = h;
-    const loaded = await loadPlugins(services.database.db, services.cipher, organization.id);
+    const loaded = await loadPlugins(services, organization.id);
     const echo = pluginTools(services, loaded).find(({ name }) => name === "everything:echo");
     expect(() => echo?.validate({})).toThrow("message");
     const context = toolContext();
