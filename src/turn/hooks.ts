@@ -1,3 +1,4 @@
+import { closing, opening } from "../core/placeholder.ts";
 import type { Clock } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import { clip } from "../core/text.ts";
@@ -149,7 +150,10 @@ function fillAll(args: JsonObject, values: Values): JsonValue | null {
 }
 
 /** A placeholder of a secret, which the tool fills in, or else one of the named placeholders. */
-const placeholder = /(\{\{skill_env\.(?:(?!\{\{)[\s\S]){1,1024}?\}\})|\{\{\s*([a-z]+\.[^{}]{1,128}?)\s*\}\}/g;
+const placeholder = new RegExp(
+  String.raw`(${opening}skill_env\.(?:(?!\{\{)[\s\S]){1,1024}?\}\})|${opening}([a-z]+\.[^{}]{1,128}?)${closing}`,
+  "g",
+);
 
 /** Fills in every string of a value, in one pass: nothing that was filled in is filled in itself. */
 function fill(value: JsonValue, values: Values): JsonValue {
@@ -180,4 +184,4 @@ function fillText(text: string, values: Values): string {
   return filled + harmless(open + text.slice(end));
 }
 
-const harmless = (text: string) => text.replaceAll("{{skill_env.", "{ {skill_env.");
+const harmless = (text: string) => text.replaceAll(/\{\{(?=\s*skill_env\.)/g, "{ {");

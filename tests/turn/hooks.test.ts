@@ -150,12 +150,18 @@ describe("placeholders", () => {
   const token = "{{skill_env.shop.TOKEN}}";
 
   test("those of secrets go to the tool as they were written", async () => {
-    const args = { a: `Bearer ${token}`, b: `{{message.text}} ${token} {{message.text}}`, c: `{${token}}` };
-    expect(await filled(args)).toEqual({ a: `Bearer ${token}`, b: `Hello ${token} Hello`, c: `{${token}}` });
+    const args = {
+      a: `Bearer ${token}`,
+      b: `{{message.text}} ${token} {{message.text}}`,
+      c: `{${token}}`,
+      d: "{{ skill_env.shop.TOKEN }}",
+    };
+    expect(await filled(args)).toEqual({ ...args, b: `Hello ${token} Hello` });
   });
 
   test.each<[string, string, Record<string, JsonValue>]>([
     ["as a whole", "{{state.a}}", { a: token }],
+    ["in blanks", "{{ state.a }}", { a: "{{ skill_env.shop.TOKEN }}{{\nskill_env.shop.TOKEN}}" }],
     ["among other words", "{{state.a}}", { a: `${token}${token}` }],
     ["of two values", "{{state.a}}{{state.b}}", { a: "{{skill_", b: "env.shop.TOKEN}}" }],
     ["begun in the arguments", "{{{state.a}}", { a: "{skill_env.shop.TOKEN}}" }],
@@ -167,6 +173,7 @@ describe("placeholders", () => {
     const got = (await filled({ value }, { state: new TurnState(state) })) as { value: string };
     const allowed = value.split(token).length;
     expect(got.value.split(token)).toHaveLength(allowed);
+    expect(got.value.split(/\{\{\s*skill_env\.shop\.TOKEN\s*\}\}/)).toHaveLength(allowed);
   });
 });
 

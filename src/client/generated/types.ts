@@ -1122,7 +1122,7 @@ export interface WebConfigChanges {
   authEnabled?: boolean;
   /** Conversation-state key → dotted path in the request's `context`. At most 64 entries. */
   contextMapping?: Record<string, string>;
-  /** Origins whose pages may call the chat routes from a browser; `*` for any. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused. */
+  /** Origins whose pages may call the chat routes from a browser; `*` alone for any; no other wildcard. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused. */
   allowedOrigins?: Array<string>;
 }
 
@@ -1344,7 +1344,7 @@ export interface Plugin {
   enabled: boolean;
   /** How it went when its tools were last listed; `unknown`: they never were. */
   status: "connected" | "failed" | "disabled" | "unknown";
-  /** Why that failed, or which of its tools can't be used. */
+  /** Why that failed, which of its tools can't be used, or why it may not be started. */
   lastError: string | null;
   tools: Array<PluginTool>;
   updatedAt: string;
@@ -2731,7 +2731,7 @@ export interface AgentEngine {
    *
    * Sections that are not named stay as they are. Takes effect with the next turn.
    *
-   * Placeholders: `{{name}}` and `{{description}}` of the agent, `{{skillsList}}`, `{{memories}}` of the user, `{{state}}` of the conversation, `{{userName}}`, `{{datetime}}`, `{{timezone}}`. Any other `{{…}}` stays as it is, and what a value holds is not filled in itself. A line that holds nothing but a placeholder, or a label with a colon before it, is left out when there is nothing to say, and so are a lead-in with a colon and a heading that have nothing left below. Enabled skills, memories and state are added to their section when no section names their placeholder, unless that section is empty.
+   * Placeholders: `{{name}}` and `{{description}}` of the agent, `{{skillsList}}`, `{{memories}}` of the user, `{{state}}` of the conversation, `{{userName}}`, `{{datetime}}`, `{{timezone}}`. Blanks inside the braces mean nothing. Any other `{{…}}` stays as it is, and what a value holds is not filled in itself. A line that holds nothing but a placeholder, or a label with a colon before it, is left out when there is nothing to say, and so are a lead-in with a colon and a heading that have nothing left below. Enabled skills, memories and state are added to their section when no section names their placeholder, unless that section is empty.
    *
    * Values that change with each turn (`{{memories}}`, `{{state}}`, `{{userName}}`, `{{datetime}}`) belong into the last three sections: providers' prompt caches reach as far as the first difference.
    */

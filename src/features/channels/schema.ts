@@ -23,20 +23,24 @@ const origin = z
   .string()
   .max(256, "must be at most 256 characters")
   .transform((value, context) => {
-    const found = originOf(value);
+    const found = value !== "*" && value.includes("*") ? null : originOf(value);
     if (found !== null) return found;
-    context.addIssue({ code: "custom", message: "must be an origin, such as https://example.com, or *" });
+    const message = value.includes("*")
+      ? "can't have a wildcard: name each origin, such as https://example.com, or send * alone for all"
+      : "must be an origin, such as https://example.com, or *";
+    context.addIssue({ code: "custom", message });
     return z.NEVER;
   });
 
 const allowedOrigins = z
-  .union([z.literal("*").transform((all): string[] => [all]), z.array(origin).max(64, "must have at most 64 entries")])
+  // Not a union, whose refusal would not name the wrong entry.
+  .preprocess((value) => (value === "*" ? [value] : value), z.array(origin).max(64, "must have at most 64 entries"))
   .transform((origins) => [...new Set(origins)])
   .openapi({
     type: "array",
     items: { type: "string" },
     description:
-      "Origins whose pages may call the chat routes from a browser; `*` for any. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused.",
+      "Origins whose pages may call the chat routes from a browser; `*` alone for any; no other wildcard. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused.",
     example: ["https://example.com"],
   });
 

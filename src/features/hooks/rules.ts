@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../core/json.ts";
+import { closing, opening } from "../../core/placeholder.ts";
 import { isDeeperThan, storableJson } from "../../core/text.ts";
 import { placeholderNames, statePrefix } from "../../turn/hooks.ts";
 import { privateKey } from "../../turn/state.ts";
@@ -35,8 +36,8 @@ function placeholderProblem(args: JsonValue): string | null {
   return `knows no ${unknown.map((name) => `{{${name}}}`).join(", ")}; there are ${known}`;
 }
 
-/** Looks like a placeholder of hooks: a word, a dot and more. `{{skill_env.…}}` does not; tools fill that one in. */
-const named = /\{\{\s*([A-Za-z]+\.[^{}]*?)\s*\}\}/g;
+/** A word in braces, perhaps with a dot and more. `{{skill_env.…}}` is none; tools fill that one in. */
+const named = new RegExp(String.raw`${opening}(?!skill_env\.)([A-Za-z_]\w*(?:\.[^{}]*?)?)${closing}`, "g");
 
 const longestKey = 128;
 

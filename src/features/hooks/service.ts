@@ -93,7 +93,12 @@ function requireReplacing({ event, mutates }: Pick<HookRow, "event" | "mutates">
   throw new EngineError("bad-request", "mutates: only a hook on response_generated can replace the reply");
 }
 
-async function requireTool(tx: Db, { options }: Ctx, { id, workspaceId, organizationId }: AgentRow, name: string): Promise<void> {
+async function requireTool(
+  tx: Db,
+  { options }: Ctx,
+  { id, workspaceId, organizationId }: AgentRow,
+  name: string,
+): Promise<void> {
   if (name.startsWith("agent:")) {
     throw new EngineError("bad-request", "actionConfig.toolName: a hook can't ask an agent");
   }

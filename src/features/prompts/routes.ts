@@ -26,7 +26,7 @@ const save = guarded("agent.prompt:write", {
   summary: "Change sections of an agent's prompt",
   description: `Sections that are not named stay as they are. Takes effect with the next turn.
 
-Placeholders: \`{{name}}\` and \`{{description}}\` of the agent, \`{{skillsList}}\`, \`{{memories}}\` of the user, \`{{state}}\` of the conversation, \`{{userName}}\`, \`{{datetime}}\`, \`{{timezone}}\`. Any other \`{{…}}\` stays as it is, and what a value holds is not filled in itself. A line that holds nothing but a placeholder, or a label with a colon before it, is left out when there is nothing to say, and so are a lead-in with a colon and a heading that have nothing left below. Enabled skills, memories and state are added to their section when no section names their placeholder, unless that section is empty.
+Placeholders: \`{{name}}\` and \`{{description}}\` of the agent, \`{{skillsList}}\`, \`{{memories}}\` of the user, \`{{state}}\` of the conversation, \`{{userName}}\`, \`{{datetime}}\`, \`{{timezone}}\`. Blanks inside the braces mean nothing. Any other \`{{…}}\` stays as it is, and what a value holds is not filled in itself. A line that holds nothing but a placeholder, or a label with a colon before it, is left out when there is nothing to say, and so are a lead-in with a colon and a heading that have nothing left below. Enabled skills, memories and state are added to their section when no section names their placeholder, unless that section is empty.
 
 Values that change with each turn (\`{{memories}}\`, \`{{state}}\`, \`{{userName}}\`, \`{{datetime}}\`) belong into the last three sections: providers' prompt caches reach as far as the first difference.`,
   request: { params: slugParam, body: jsonBody(PromptChanges) },

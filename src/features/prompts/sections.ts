@@ -1,4 +1,4 @@
-import type { Placeholder } from "./template.ts";
+import { namesPlaceholder, type Placeholder } from "./template.ts";
 
 /** The sections of a prompt in their order (decisions §4, "Prompts"). */
 export const promptKeys = [
@@ -131,7 +131,7 @@ export function promptTexts(stored: StoredPrompts): string[] {
   const all = written.map(({ content }) => content).join("\n");
   return written.map(({ key, content }) => {
     if (content.trim() === "") return "";
-    const missing = (sections[key].carries ?? []).filter(({ placeholder }) => !all.includes(`{{${placeholder}}}`));
+    const missing = (sections[key].carries ?? []).filter(({ placeholder }) => !namesPlaceholder(all, placeholder));
     return [content, ...missing.map(({ text }) => text)].join("\n\n");
   });
 }

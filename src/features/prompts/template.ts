@@ -1,3 +1,5 @@
+import { closing, opening } from "../../core/placeholder.ts";
+
 /** Placeholders whose values change only with the agent's configuration. */
 const fixedPlaceholders = ["name", "description", "skillsList", "timezone"] as const;
 /** Placeholders whose values may change with each turn. */
@@ -28,9 +30,14 @@ interface Line {
 /** A parsed section. */
 export type Template = readonly Line[];
 
-const pattern = new RegExp(`\\{\\{(${[...fixedPlaceholders, ...turnPlaceholders].join("|")})\\}\\}`);
+const pattern = new RegExp(`${opening}(${[...fixedPlaceholders, ...turnPlaceholders].join("|")})${closing}`);
 const word = /[\p{L}\p{N}]/u;
 const endsWithColon = /[:：][\s*_`"'(]*$/;
+
+/** Whether the text names the placeholder. */
+export function namesPlaceholder(text: string, name: Placeholder): boolean {
+  return parse(text).some(({ names }) => names.includes(name));
+}
 
 /** Parses the text of a section. Any other `{{…}}` is text. */
 export function parse(text: string): Template {

@@ -1,7 +1,9 @@
+import { closing, opening } from "../../core/placeholder.ts";
 import type { JsonValue } from "../../turn/types.ts";
 
 /** A text that stands for a value which no model may see. */
 export interface Placeholder {
+  /** In braces, without blanks. */
   text: string;
   value: string;
   /**
@@ -52,16 +54,17 @@ export class Placeholders {
 
   constructor(list: readonly Placeholder[]) {
     this.#values = new Map(list.map((placeholder) => [placeholder.text, placeholder]));
-    // The longest first, since one placeholder may be the beginning of another.
-    const texts = [...this.#values.keys()].sort((a, b) => b.length - a.length).map(escapeForPattern);
-    this.#pattern = texts.length === 0 ? null : new RegExp(texts.join("|"), "g");
+    // The longest first, since a name may hold braces, and so begin with another one.
+    const names = [...this.#values.keys()].map(nameIn).sort((a, b) => b.length - a.length);
+    this.#pattern =
+      names.length === 0 ? null : new RegExp(`${opening}(${names.map(escapeForPattern).join("|")})${closing}`, "g");
   }
 
   /** Fills in the values that may go to `to`; with null those that may go anywhere. Other placeholders stay. */
   fill(text: string, to: Destination | null, write = (value: string) => value): string {
     if (!this.#pattern) return text;
-    return text.replaceAll(this.#pattern, (found) => {
-      const placeholder = this.#values.get(found);
+    return text.replaceAll(this.#pattern, (found: string, name: string) => {
+      const placeholder = this.#values.get(`{{${name}}}`);
       if (!placeholder) return found;
       const { value, bounds } = placeholder;
       const isAdmitted = bounds.every((hosts) => to !== null && hosts.some((entry) => admits(entry, to)));
@@ -77,5 +80,7 @@ export class Placeholders {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.fillJson(item, to)]));
   }
 }
+
+const nameIn = (text: string) => text.slice(2, -2);
 
 const escapeForPattern = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");

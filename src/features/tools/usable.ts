@@ -75,11 +75,7 @@ async function pluginTools(
     })
     .from(plugins)
     .where(
-      and(
-        eq(plugins.organizationId, organizationId),
-        inArray(plugins.namespace, [...namespaces]),
-        isOffered(options),
-      ),
+      and(eq(plugins.organizationId, organizationId), inArray(plugins.namespace, [...namespaces]), isOffered(options)),
     );
   return new Map(
     rows.map(({ namespace, status, tools }) => {

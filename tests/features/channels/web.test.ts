@@ -217,6 +217,8 @@ describe("refusals", () => {
         "config.contextMapping: must have at most 64 entries",
       ],
       ['{"config":{"allowedOrigins":"https://x.example"}}', "config.allowedOrigins: "],
+      ['{"config":{"allowedOrigins":["https://*.example"]}}', "config.allowedOrigins.0: can't have a wildcard: name"],
+      ['{"config":{"allowedOrigins":["https://x.example:*"]}}', "config.allowedOrigins.0: can't have a wildcard: name"],
       ['{"config":{"allowedOrigins":["x.example"]}}', "config.allowedOrigins"],
       ['{"config":{"allowedOrigins":["https://x.example/path"]}}', "config.allowedOrigins"],
       ['{"config":{"allowedOrigins":["javascript:alert(1)"]}}', "config.allowedOrigins"],

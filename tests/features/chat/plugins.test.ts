@@ -30,7 +30,10 @@ test("an agent calls a tool of its organization's MCP server, and a credential t
   expect(JSON.stringify([streamed, await h.stored(), model.calls[1]?.prompt, h.logs, logs])).not.toContain(canary);
 });
 
-test.each([true, false])("a process that may not be started any more has no tools anywhere (stored by this release: %s)", async (fresh) => {
+test.each([
+  true,
+  false,
+])("a process that may not be started any more has no tools anywhere (stored by this release: %s)", async (fresh) => {
   const model = scriptedModel(() => reply("Done."));
   const listed = [{ name: "find", description: "Finds.", inputSchema: { type: "object" as const } }];
   let called = 0;

@@ -10,7 +10,8 @@ test.each<[string, unknown]>([
   ["those of what was said", ["{{user.name}}", "{{message.text}}", "{{response.text}}"]],
   ["keys of the state", ["{{state.plan}}", "{{state.a.b}}", "{{state.a b-c}}", `{{state.${"k".repeat(128)}}}`]],
   ["variables of skills", { token: "Bearer {{skill_env.shop.TOKEN}}" }],
-  ["other brackets", ["{{name}}", "{{#each x}}", "{message.txt}", "{{ }}", "{{}}", "{{{", "{{1.5}}", "a.b"]],
+  ["variables in blanks", "{{ skill_env.shop.TOKEN }}"],
+  ["other brackets", ["{{#each x}}", "{message.txt}", "{{ }}", "{{}}", "{{{", "{{1.5}}", "a.b"]],
   ["20 levels", nested(20)],
   ["16 KiB", { a: "x".repeat(16 * 1024 - '{"a":""}'.length) }],
 ])("arguments may hold %s", (_what, args) => {
@@ -23,6 +24,8 @@ const known =
 test.each<[string, unknown, string]>([
   ["a misspelt name", { a: "Say {{message.txt}}!" }, `knows no {{message.txt}}; ${known}`],
   ["another word", { a: [{ b: "{{ payload.id }}" }] }, `knows no {{payload.id}}; ${known}`],
+  ["a word without a dot", { a: "{{name}} {{ my_plan2 }}" }, `knows no {{name}}, {{my_plan2}}; ${known}`],
+  ["a word with a digit", { a: "{{state2.plan}}" }, `knows no {{state2.plan}}; ${known}`],
   ["another case", { a: "{{Message.Text}}" }, `knows no {{Message.Text}}; ${known}`],
   ["several, each once", { a: "{{a.b}} {{c.d}} {{a.b}} {{user.name}}" }, `knows no {{a.b}}, {{c.d}}; ${known}`],
   ["no key", { a: "{{state.}}" }, `knows no {{state.}}; ${known}`],

@@ -70,12 +70,12 @@ describe("the default prompt", () => {
 describe("placeholders", () => {
   test("are filled in wherever they stand, as often as they do", () => {
     expect(only("{{name}}/{{name}} ({{timezone}}) {{{userName}}}", values)).toBe("Ada/Ada (UTC) {Bo}");
+    expect(only("{{ name }}/{{name  }} ({{\ttimezone}})", values)).toBe("Ada/Ada (UTC)");
   });
 
   test.each([
     "{{skill_env.shop.API_KEY}}",
     "{{skill_env.name.name}}",
-    "{{ name }}",
     "{{Name}}",
     "{{agentName}}",
     "{{constructor}}",

@@ -161,3 +161,13 @@ test("the time is told in the agent's zone, in another, and not in one that is n
   expect(await call(tool, { timezone: "Asia/Tokyo" })).toMatchObject({ utc, timezone: "Asia/Tokyo" });
   await expect(call(tool, { timezone: "Mars/Base" })).rejects.toThrow("There is no time zone Mars/Base");
 });
+
+test("blanks inside the braces mean nothing", () => {
+  const spaced: Placeholder = { text: "{{skill_env.shop.A B }}", value: "sk-3", bounds: [] };
+  const braced: Placeholder = { text: "{{skill_env.shop.KEY}}x}}", value: "sk-4", bounds: [] };
+  const placeholders = new Placeholders([key, spaced, braced]);
+  const fill = (text: string) => placeholders.fill(text, null);
+  expect(fill("{{ skill_env.shop.KEY }} {{skill_env.shop.KEY\n}}")).toBe("sk-1 sk-1");
+  expect(fill("{{ skill_env.shop.A B }} {{skill_env.shop.A B  }}")).toBe("sk-3 sk-3");
+  expect(fill("{{ skill_env.shop.KEY}}x}} {{ skill_env.shop. KEY }}")).toBe("sk-4 {{ skill_env.shop. KEY }}");
+});

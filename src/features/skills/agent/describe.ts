@@ -19,7 +19,9 @@ export async function describeSkills(db: Db, options: StdioOption, agent: Agent)
   const rows = await selectSkills(db, agent);
   const configured = await configuredKeys(db, agent.id);
   const tools = new Set(rows.flatMap(({ version }) => version.requiredTools));
-  const unusable = new Set(await unusableTools(db, options, { organizationId: agent.organizationId, agent }, [...tools]));
+  const unusable = new Set(
+    await unusableTools(db, options, { organizationId: agent.organizationId, agent }, [...tools]),
+  );
   const nothing: ReadonlySet<string> = new Set();
   return rows.map((row) => toAgentSkill(row, configured.get(row.skill.id) ?? nothing, unusable));
 }

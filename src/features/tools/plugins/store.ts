@@ -64,7 +64,10 @@ export function findPlugins(db: Db, organizationId: string): Promise<PluginRow[]
 /** The plugins of an organization that are offered, opened for a turn. */
 export async function loadPlugins(services: Services, organizationId: string): Promise<OpenPlugin[]> {
   const { database, cipher, options } = services;
-  const rows = await database.db.select().from(plugins).where(and(eq(plugins.organizationId, organizationId), isOffered(options)));
+  const rows = await database.db
+    .select()
+    .from(plugins)
+    .where(and(eq(plugins.organizationId, organizationId), isOffered(options)));
   const opened = rows.map(async (row) => {
     const transport = await openTransport(cipher, row);
     const version = await versionOf(transport);
@@ -74,7 +77,10 @@ export async function loadPlugins(services: Services, organizationId: string): P
 }
 
 /** A plugin as the wire shows it. One that may not be started has no tools, and says why. */
-export async function toPlugin({ cipher, options }: Pick<Services, "cipher" | "options">, row: PluginRow): Promise<Plugin> {
+export async function toPlugin(
+  { cipher, options }: Pick<Services, "cipher" | "options">,
+  row: PluginRow,
+): Promise<Plugin> {
   const { namespace, enabled, status, lastError, tools, updatedAt } = row;
   const transport = await openTransport(cipher, row);
   const problem = stdioProblem(transport, options);
