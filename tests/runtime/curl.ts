@@ -1,0 +1,64 @@
+import { execFileSync, spawn } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { follow } from "./program.ts";
+
+/** A call of `curl` that a script made. */
+export interface Call {
+  status: number;
+  /** Method and address. */
+  asked: string;
+  answer: string;
+}
+
+/**
+ * Runs a shell script in a directory, and answers the calls that it makes by `curl`, which goes nowhere but to `origin`.
+ * The script hands the words of each call through a pipe and prints what comes back, which spares a process for each.
+ */
+export async function runScript(script: string, { directory, origin }: { directory: string; origin: string }) {
+  const [asks, answers] = [join(directory, "asks"), join(directory, "answers")];
+  execFileSync("mkfifo", [asks, answers]);
+  const curl = `curl() { printf '%s\\0' "$@" > '${asks}'; cat '${answers}'; }`;
+  const shell = follow(spawn("sh", ["-eu"], { cwd: directory, env: { PATH: process.env.PATH ?? "" }, stdio: "pipe" }));
+  shell.child.stdin?.end(`${curl}\n${script}`);
+
+  const calls: Call[] = [];
+  const serving = (async () => {
+    for (;;) {
+      const words = await readFile(asks, "utf8");
+      if (words === "") return;
+      const call = await makeCall(words.split("\0").slice(0, -1), origin);
+      calls.push(call);
+      await writeFile(answers, call.answer);
+    }
+  })();
+  const status = await shell.ended;
+  await writeFile(asks, "");
+  await serving;
+  return { status, stderr: shell.stderr(), calls };
+}
+
+async function makeCall(words: string[], origin: string): Promise<Call> {
+  const { values, positionals } = parseArgs({
+    args: words,
+    allowPositionals: true,
+    options: {
+      header: { type: "string", short: "H", multiple: true, default: [] },
+      request: { type: "string", short: "X" },
+      data: { type: "string", short: "d" },
+      silent: { type: "boolean", short: "s" },
+      "no-buffer": { type: "boolean", short: "N" },
+    },
+  });
+  const [address = "", ...others] = positionals;
+  const { request, data, header } = values;
+  const method = request ?? (data === undefined ? "GET" : "POST");
+  const asked = `${method} ${address}`;
+  if (others.length > 0 || new URL(address).origin !== origin) {
+    return { status: 0, asked, answer: `Not a call of the server: ${positionals.join(" ")}` };
+  }
+  const headers = header.map((line) => line.split(": ", 2) as [string, string]);
+  const response = await fetch(address, { method, headers, ...(data === undefined ? {} : { body: data }) });
+  return { status: response.status, asked, answer: await response.text() };
+}
