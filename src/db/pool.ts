@@ -2,6 +2,7 @@ import { EngineError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import { type Connection, openConnection, type Parameter, type Rows, type Shape, type Target } from "./connection.ts";
 import { isBroken, toCallersError, tooLate } from "./failures.ts";
+import { Reach } from "./reach.ts";
 
 export interface PoolOptions {
   /** The most connections; exactly 1 for the embedded database. */
@@ -21,6 +22,9 @@ export interface Pool {
   reserve(): Promise<Reserved>;
   close(): Promise<void>;
 }
+
+/** A statement that has waited for so long, while nothing else was answered either, makes one doubt the server. */
+const doubtMs = 2_000;
 
 /** No statement is sent behind one that has taken longer than this. */
 const slowMs = 50;
@@ -60,6 +64,14 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
   const slots: Slot[] = [];
   const waiting: Waiter[] = [];
   let closed = false;
+  /** When the server last answered a statement. */
+  let answeredAt = Number.NEGATIVE_INFINITY;
+
+  const failWaiting = (error: EngineError) => {
+    for (const waiter of waiting.splice(0)) waiter.fail(error);
+  };
+  /** Null for the embedded database, which serves one connection at a time. */
+  const reach = "url" in target ? new Reach(target, { clock, onDown: () => failWaiting(tooLate()) }) : null;
 
   const open = (): Slot => {
     const statementTimeoutMs = Math.ceil(deadlineMs * 0.9);
@@ -111,6 +123,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
 
   /** Calls `use` with a connection as soon as there is one, in the same moment, so that nobody else can take it. */
   const acquire = async <T>(reserve: boolean, use: (slot: Slot) => T | Promise<T>): Promise<T> => {
+    if (reach?.isDown) await reach.require();
     if (closed) throw new EngineError("unavailable", "The database is closed");
     const slot = pick();
     if (!slot) return wait(reserve, use);
@@ -151,21 +164,37 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
         settle();
         reject(error);
       };
-      const cancel = clock.after(deadlineMs, () => drop(slot, tooLate()));
+      const sentAt = clock.now();
+      const dropLate = () => {
+        reach?.doubt();
+        drop(slot, tooLate());
+      };
+      let cancel = clock.after(Math.min(doubtMs, deadlineMs), () => {
+        if (deadlineMs <= doubtMs) return dropLate();
+        if (answeredAt <= sentAt) reach?.doubt();
+        cancel = clock.after(deadlineMs - doubtMs, dropLate);
+      });
       if (slot.running.size === 0) slot.busySince = clock.now();
       slot.running.add(fail);
       slot.connection.run(text, parameters, shape).then(
         (rows) => {
+          heard();
           settle();
           resolve(rows);
         },
         (error: unknown) => {
           // `drop` runs before the caller, or a waiter, can send the next statement into a broken connection.
-          if (isBroken(error)) drop(slot, toCallersError(error));
-          else fail(toCallersError(error));
+          if (isBroken(error)) return drop(slot, toCallersError(error));
+          heard();
+          fail(toCallersError(error));
         },
       );
     });
+
+  const heard = () => {
+    answeredAt = clock.now();
+    reach?.answered();
+  };
 
   const reserved = (slot: Slot): Reserved => ({
     async run(text, parameters, shape) {
@@ -183,7 +212,7 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
     reserve: () => acquire(true, reserved),
     async close() {
       closed = true;
-      for (const waiter of waiting.splice(0)) waiter.fail(new EngineError("unavailable", "The database is closed"));
+      failWaiting(new EngineError("unavailable", "The database is closed"));
       await Promise.all(slots.map((slot) => slot.connection.close()));
     },
   };

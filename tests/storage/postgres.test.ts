@@ -78,6 +78,89 @@ async function passing<T>(clock: TestClock, work: Promise<T>): Promise<T> {
 }
 const unavailable = { code: "unavailable", status: 503 };
 
+/** The server behind a way on which nothing passes while it is frozen, though connections are accepted. */
+async function freezable() {
+  const ends: [Socket, Socket][] = [];
+  let frozen = false;
+  const port = await listen((socket) => {
+    const upstream = connect(Number(new URL(url).port), "127.0.0.1");
+    upstream.on("error", () => {});
+    socket.once("close", () => upstream.destroy());
+    ends.push([socket, upstream]);
+    if (!frozen) socket.pipe(upstream).pipe(socket);
+  });
+  const freeze = () => {
+    frozen = true;
+    for (const [one, other] of ends) {
+      one.unpipe(other).pause();
+      other.unpipe(one).pause();
+    }
+  };
+  const thaw = () => {
+    frozen = false;
+    for (const [one, other] of ends) one.pipe(other).pipe(one);
+  };
+  return { port, freeze, thaw };
+}
+
+describe.skipIf(!server)("a server that accepts connections and says nothing", () => {
+  test("costs the callers after the first three seconds each, and none once it goes on", async () => {
+    const clock = new TestClock();
+    const address = await createDatabase(url);
+    const { port, freeze, thaw } = await freezable();
+    const target = { url: address.replace(/:\d+\//, `:${port}/`) };
+    const database = openDatabase(target, { max: 2, prepare: true, deadlineMs: 15_000, clock });
+    onTestFinished(async () => {
+      await database.close();
+      await dropDatabase(address);
+    });
+    await database.query(insert, ["before"]);
+    freeze();
+    const first = Promise.allSettled([1, 2].map(() => database.query("select 1", [])));
+    await clock.advance(5_000);
+    for (const ask of [
+      () => database.query("select 2", []),
+      () => database.transaction((tx) => tx.execute(sql`select 3`)),
+      () => Promise.all([1, 2, 3].map(() => database.db.select().from(organizations))),
+    ]) {
+      const start = clock.now();
+      const refused = expect(ask()).rejects.toMatchObject({
+        ...unavailable,
+        message: "The database did not answer in time",
+      });
+      // Drizzle's statements begin a moment later.
+      await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(3_000);
+      await refused;
+      expect(clock.now() - start).toBe(3_000);
+    }
+    thaw();
+    // The clock stands still: the next caller's probe is answered.
+    expect(await database.query("select slug from organizations", [])).toEqual([{ slug: "before" }]);
+    expect(await database.transaction((tx) => tx.execute(sql`select 1 as one`))).toEqual([{ one: 1 }]);
+    await first;
+  });
+
+  test("is not suspected for one slow statement: the others are answered meanwhile", async () => {
+    const clock = new TestClock();
+    const database = await pool({ max: 2, deadlineMs: 15_000, clock });
+    const slow = database.query("select pg_sleep(1)", []);
+    await clock.advance(2_500);
+    expect(await database.query("select 1 as one", [])).toEqual([{ one: 1 }]);
+    await slow;
+  });
+
+  test("is not told apart from one that is gone, which is refused at once", async () => {
+    const clock = new TestClock();
+    const port = await listen((socket) => void socket.resetAndDestroy());
+    const target = { url: `postgres://postgres@127.0.0.1:${port}/postgres` };
+    const database = openDatabase(target, { max: 1, prepare: true, deadlineMs: 15_000, clock });
+    onTestFinished(() => database.close());
+    for (let n = 0; n < 3; n += 1) await expect(database.query("select 1", [])).rejects.toMatchObject(unavailable);
+    expect(clock.now()).toBe(new TestClock().now());
+  });
+});
+
 describe.skipIf(!server)("a statement's deadline", () => {
   test("the server ends what takes too long, and the connection stays", async () => {
     const database = await pool({ max: 1, deadlineMs: 2000 });

@@ -1,0 +1,73 @@
+import type { Clock } from "../core/ports.ts";
+import { openConnection, type Target } from "./connection.ts";
+import { tooLate } from "./failures.ts";
+
+/** How long a server may take to answer a probe, and a statement while it does not answer, in milliseconds. */
+const probeMs = 3_000;
+
+interface Options {
+  clock: Clock;
+  /** Called when a probe found that the server does not answer. */
+  onDown(): void;
+}
+
+/**
+ * Whether a server answers at all. One that accepts connections and says nothing would cost every caller the whole
+ * deadline of a statement. So where a statement makes one doubt, a probe on a connection of its own asks, and until
+ * something is answered again, callers wait for a probe and no longer.
+ */
+export class Reach {
+  readonly #target: Target;
+  readonly #options: Options;
+  #down = false;
+  #answers = 0;
+  #probe: Promise<void> | null = null;
+
+  constructor(target: Target, options: Options) {
+    this.#target = target;
+    this.#options = options;
+  }
+
+  get isDown(): boolean {
+    return this.#down;
+  }
+
+  /** Notes that the server answered something. */
+  answered(): void {
+    this.#answers += 1;
+    this.#down = false;
+  }
+
+  /** Begins a probe, unless one is under way. */
+  doubt(): void {
+    void this.#ask();
+  }
+
+  /** Resolves once the server answers a probe; throws the 503 when it does not. */
+  async require(): Promise<void> {
+    await this.#ask();
+    if (this.#down) throw tooLate();
+  }
+
+  #ask(): Promise<void> {
+    this.#probe ??= this.#askOnce().finally(() => {
+      this.#probe = null;
+    });
+    return this.#probe;
+  }
+
+  async #askOnce(): Promise<void> {
+    const before = this.#answers;
+    const { promise: silence, resolve } = Promise.withResolvers<"silence">();
+    const cancel = this.#options.clock.after(probeMs, () => resolve("silence"));
+    const connection = openConnection(this.#target, { prepare: false });
+    const asked = connection.run("select 1", [], "objects").catch(() => "a refusal is an answer, and as fast");
+    const heard = await Promise.race([asked, silence]);
+    cancel();
+    connection.destroy();
+    if (heard !== "silence") return this.answered();
+    if (this.#answers > before) return;
+    this.#down = true;
+    this.#options.onDown();
+  }
+}
