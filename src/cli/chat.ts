@@ -2,7 +2,7 @@ import { text as readAll } from "node:stream/consumers";
 import { messageIdOf } from "../client/index.ts";
 import type { Environment } from "../core/config.ts";
 import { type Flags, UsageError } from "./arguments.ts";
-import { converse } from "./chat/conversation.ts";
+import { converse, type Talk } from "./chat/conversation.ts";
 import { openLines } from "./chat/lines.ts";
 import { chatsFile, newChatId, recallChat, rememberChat } from "./chat/memory.ts";
 import { type ChatOptions, readChatOptions } from "./chat/options.ts";
@@ -28,22 +28,22 @@ export async function chat(slug: string, flags: Flags, environment: Environment,
   const { output, notes } = streams;
   const colours = notes.isTTY === true && !environment.NO_COLOR;
   const show = options.json ? showJson(output, notes) : showReply({ output, notes, colours });
-  const say = speaker(options, show, { environment, notes });
-  return streams.input.isTTY ? talk(options, show, say, streams) : sayOnce(options, say, streams);
+  const speaker = speakerOf(options, show, { environment, notes });
+  return streams.input.isTTY ? talk(options, show, speaker, streams) : sayOnce(options, speaker, streams);
 }
 
-type Say = (text: string, key: string | undefined, signal: AbortSignal) => Promise<void>;
+type Speaker = Pick<Talk, "say" | "renew">;
 
 interface Surroundings {
   environment: Environment;
   notes: Screen;
 }
 
-/** Sends messages of one chat, and remembers the chat once the server has taken one. */
-function speaker(options: ChatOptions, show: Show, { environment, notes }: Surroundings): Say {
+/** Sends messages of one chat at a time, and remembers a chat once the server has taken one. */
+function speakerOf(options: ChatOptions, show: Show, { environment, notes }: Surroundings): Speaker {
   const file = chatsFile(environment);
   const recalled = options.fresh ? null : recallChat(file, options);
-  const chatId = recalled ?? newChatId();
+  let chatId = recalled ?? newChatId();
   let remembered = recalled !== null;
   const remember = () => {
     if (remembered) return;
@@ -55,7 +55,11 @@ function speaker(options: ChatOptions, show: Show, { environment, notes }: Surro
       notes.write(`This chat can't be remembered (${code}): ${file}\n`);
     }
   };
-  return async (text, key, signal) => {
+  const renew = () => {
+    chatId = newChatId();
+    remembered = false;
+  };
+  const say: Speaker["say"] = async (text, key, signal) => {
     const message = { ...options, key, chatId, text };
     const onLost = sayLostOnce(show);
     let turn: string | null = null;
@@ -73,6 +77,7 @@ function speaker(options: ChatOptions, show: Show, { environment, notes }: Surro
     }
     show.end();
   };
+  return { say, renew };
 }
 
 function sayLostOnce(show: Show): () => void {
@@ -83,21 +88,26 @@ function sayLostOnce(show: Show): () => void {
   };
 }
 
-async function talk({ slug, url, key, json }: ChatOptions, show: Show, say: Say, streams: Streams): Promise<number> {
+async function talk(
+  { slug, url, key, json }: ChatOptions,
+  show: Show,
+  speaker: Speaker,
+  streams: Streams,
+): Promise<number> {
   const { input, notes } = streams;
   // A pipe behind standard output gets replies only.
   const output = streams.output.isTTY && !json ? streams.output : notes;
-  notes.write(`${slug} at ${url}. Ctrl+C stops a reply, Ctrl+D leaves.\n`);
+  notes.write(`${slug} at ${url}. Ctrl+C stops a reply, Ctrl+D leaves, /help says more.\n`);
   const lines = openLines({ input, output }, "> ");
   try {
-    await converse(lines, { say, key, slug, show, notes });
+    await converse(lines, { ...speaker, key, slug, show, notes });
     return lines.interrupted() ? interruptedCode : 0;
   } finally {
     lines.close();
   }
 }
 
-async function sayOnce({ key }: ChatOptions, say: Say, { input, notes }: Streams): Promise<number> {
+async function sayOnce({ key }: ChatOptions, { say }: Speaker, { input, notes }: Streams): Promise<number> {
   const text = (await readAll(input)).replace(/\r?\n$/, "");
   if (text.trim() === "") throw new UsageError("Standard input is empty: write a message into it");
   const stop = new AbortController();

@@ -20,8 +20,11 @@ export interface Chat {
    * followed any more, and with the error of `fetch` when the server was not reached.
    */
   stream(body: ChatRequest, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
-  /** Stops a turn; its output so far is stored. Resolves to false when the turn had ended already. */
-  stop(messageId: string, options?: CallOptions): Promise<boolean>;
+  /**
+   * Stops a turn, as `messageIdOf` names it; its output so far is stored. Resolves to false when the turn had ended
+   * already, and for null, the turn of an event that has none.
+   */
+  stop(messageId: string | null, options?: CallOptions): Promise<boolean>;
 }
 
 const path = "/api/instances/{slug}/chat/stream";
@@ -51,6 +54,7 @@ export function createChat(client: ClientOptions, slug: string): Chat {
       yield* followTurn(open, { patience, repeatable: key !== null, signal: options.signal, onLost });
     },
     async stop(messageId, options = {}) {
+      if (messageId === null) return false;
       const { stopped } = (await send(client, stop, { slug, messageId }, options)) as { stopped: boolean };
       return stopped;
     },

@@ -97,6 +97,37 @@ test("Ctrl+C ends a reply and not the chat; what was typed meanwhile stays; at t
   halfway.open();
 });
 
+test("/new begins another chat, /help and unknown commands say what there is, // sends a slash, /exit leaves", async () => {
+  const model = scriptedModel((_call, index) => reply(`Reply ${index}.`));
+  const h = await harness({ model });
+  const { slug, key } = await h.agent();
+  const environment = { BASE_URL: await h.listen(), AGENT_API_KEY: key, ...configuration() };
+  const desk = sit(slug, environment);
+  const types = async (line: string, answer: string) => {
+    await desk.sees("> ");
+    desk.typed(`${line}\r`);
+    await desk.sees(answer);
+  };
+  await types("One", "Reply 0.\n");
+  await types("/help", "/new   begins another chat\n/exit  leaves, as Ctrl+D does\n");
+  await types("/clear all", "There is no /clear; there are /help, /new and /exit. To send it, type //clear\n");
+  await types("//clear all", "Reply 1.\n");
+  await types("/etc\rand more", "Reply 2.\n");
+  await types("/new ", "Another chat begins.\n");
+  await types("Two", "Reply 3.\n");
+  await desk.sees("> ");
+  desk.typed("/exit\r");
+  expect(await desk.ended).toBe(0);
+  await pipe(slug, environment, "/help");
+  expect(model.calls.map(({ prompt }) => userTexts(prompt))).toEqual([
+    ["One"],
+    ["One", "/clear all"],
+    ["One", "/clear all", "/etc\nand more"],
+    ["Two"],
+    ["Two", "/help"],
+  ]);
+});
+
 test("a wrong agent ends it; a wrong key is asked for again, but not for ever", async () => {
   const h = await harness();
   const { slug } = await h.agent();

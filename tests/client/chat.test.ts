@@ -384,4 +384,5 @@ test("a turn is stopped, and what it has said is stored", async () => {
   expect(await chat.stop(turn)).toBe(false);
   await expect(chat.stop("nothing")).rejects.toMatchObject({ status: 404 });
   expect(messageIdOf({ id: "" })).toBeNull();
+  expect(await chat.stop(messageIdOf({ id: "" }))).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -51,6 +51,16 @@ await engine.getAgent({ slugg: "a" });
 await engine.createChatCompletion({ body: { model: "a", ...body, stream: true } });
 `;
 
+const guide = readFileSync(join(root, "docs/client.md"), "utf8");
+const [documented = ""] = /import \{ createChat[^`]*/.exec(guide) ?? [];
+
+/** The documented chat, with what its reader has around it. */
+const survives = `
+declare const process: { env: Record<string, string | undefined>; stdout: { write(text: string): void } };
+declare const body: { messages: { role: "user"; content: string }[]; chat_id: string };
+declare const enough: boolean;
+${documented}`;
+
 test.each([
   ["nodenext", "nodenext"],
   ["esnext", "bundler"],
@@ -69,9 +79,11 @@ test.each([
   };
   const folder = project({
     "use.ts": program,
-    "tsconfig.json": JSON.stringify({ compilerOptions, files: ["use.ts"] }),
+    "survives.ts": survives,
+    "tsconfig.json": JSON.stringify({ compilerOptions, files: ["use.ts", "survives.ts"] }),
   });
   const { status, stdout } = node(folder, join(root, "node_modules/typescript/bin/tsc"));
+  expect(documented).toContain("chat.stop(messageIdOf(event))");
   expect(stdout).toBe("");
   expect(status).toBe(0);
 });

@@ -1,11 +1,14 @@
+import { readLine } from "./commands.ts";
 import type { Lines } from "./lines.ts";
 import { checkKey } from "./options.ts";
 import { Refusal } from "./refusal.ts";
-import type { Show } from "./show.ts";
+import { printable, type Show } from "./show.ts";
 
 export interface Talk {
   /** Sends one message and shows its reply as it arrives. */
   say(text: string, key: string | undefined, signal: AbortSignal): Promise<void>;
+  /** Begins another chat with the next message. */
+  renew(): void;
   key: string | undefined;
   slug: string;
   show: Show;
@@ -19,9 +22,16 @@ const keyTries = 3;
 export async function converse(lines: Lines, talk: Talk): Promise<void> {
   let key = talk.key;
   let tries = 0;
-  for (let text = await lines.message(); text !== null; text = await lines.message()) {
-    while (text !== null && text.trim() !== "") {
-      const refusal = await sayOnce(lines, talk, text, key);
+  for (let line = await lines.message(); line !== null; line = await lines.message()) {
+    const asked = readLine(line);
+    if (asked.kind === "exit") return;
+    if (asked.kind === "new") {
+      talk.renew();
+      talk.notes.write("Another chat begins.\n");
+    }
+    if (asked.kind === "note") talk.notes.write(`${printable(asked.text)}\n`);
+    while (asked.kind === "message" && asked.text.trim() !== "") {
+      const refusal = await sayOnce(lines, talk, asked.text, key);
       if (!refusal) break;
       if (refusal.status === 404) throw refusal;
       talk.notes.write(`${refusal.message}\n`);
