@@ -51,7 +51,7 @@ export async function createAgents(url: string): Promise<Target> {
   const token = await ownerToken(url);
   for (const slug of shapeNames) {
     const channel = `/api/instances/${slug}/channels/web`;
-    await send(url, "POST", "/api/instances", { ...agent, slug, model: slug }, token);
+    await send(url, "POST", "/api/instances", { ...agent, slug, model: slug, fastModel: slug }, token);
     await send(url, "PUT", channel, { enabled: true, config: { apiKey: keys(slug) } }, token);
   }
   return engineTarget(url);
