@@ -292,13 +292,13 @@ describe("a stored value", () => {
     await put(h, headers, "one", {
       [`${stem}_base_url`]: before,
       [`${stem}_api_key`]: "sk-stored-0123",
-      other_api_key: "o",
+      other_api_key: "other-key",
     });
     const answer = await put(h, headers, "one", { [`${stem}_base_url`]: next });
     const body = (await answer.json()) as { secrets: Entry[]; dropped?: string[] };
     expect(body.dropped).toEqual(dropped.length > 0 ? dropped : undefined);
     expect(Object.keys(await values(h, "one")).includes(`${stem}_api_key`)).toBe(dropped.length === 0);
-    expect(await values(h, "one")).toMatchObject({ [`${stem}_base_url`]: next, other_api_key: "o" });
+    expect(await values(h, "one")).toMatchObject({ [`${stem}_base_url`]: next, other_api_key: "other-key" });
     const keys = [`${stem}_base_url`];
     expect((await summaries(h)).at(-1)).toEqual(dropped.length > 0 ? { keys, dropped } : { keys });
   });
