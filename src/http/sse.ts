@@ -6,6 +6,16 @@ const keepAliveMs = 25_000;
 /** A client with more unread text than this is dropped: a slow reader must not grow the server's memory. */
 const unreadLimit = 1024 * 1024;
 
+/**
+ * With more unread text than this for all clients together, in UTF-16 units, a client is dropped at `pressedLimit`
+ * already. A dropped client can resume, and its turn goes on.
+ */
+const allUnreadLimit = 64 * 1024 * 1024;
+const pressedLimit = 64 * 1024;
+
+/** The unread text of all clients of this process. */
+let allUnread = 0;
+
 /** A client that reads nothing of waiting text for this long is dropped, at the next keep-alive. */
 const stuckMs = 60_000;
 
@@ -95,7 +105,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     if (!controller || closed) return;
     if (hungry) hand(text);
     // The limit is checked before `text` is added: a single event may be longer.
-    else if (backlog.length < limit) backlog.add(text);
+    else if (backlog.length < (allUnread < allUnreadLimit ? limit : pressedLimit)) backlog.add(text);
     else dropClient();
   };
   const writeKept = (events: readonly string[]) => {
@@ -150,12 +160,12 @@ class Backlog {
 
   add(text: string): void {
     this.#pieces.push(text);
-    this.length += text.length;
+    this.#grow(text.length);
   }
 
   addAll(texts: readonly string[]): void {
     this.#pieces = this.#pieces.concat(texts);
-    for (const { length } of texts) this.length += length;
+    for (const { length } of texts) this.#grow(length);
   }
 
   /** Removes the next whole pieces and returns them joined: at least `chunkLength`, or everything. */
@@ -166,12 +176,17 @@ class Backlog {
       length += this.#pieces[count]?.length ?? 0;
       count += 1;
     }
-    this.length -= length;
+    this.#grow(-length);
     return this.#pieces.splice(0, count).join("");
   }
 
   clear(): void {
     this.#pieces = [];
-    this.length = 0;
+    this.#grow(-this.length);
+  }
+
+  #grow(length: number): void {
+    this.length += length;
+    allUnread += length;
   }
 }

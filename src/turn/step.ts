@@ -1,4 +1,5 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import { GrowingText } from "../core/growing-text.ts";
 import { randomHex } from "../core/ids.ts";
 import { isObject } from "../core/json.ts";
 import { scrubJson } from "../core/scrub/json.ts";
@@ -27,7 +28,9 @@ export interface ToolCall {
 }
 
 interface OpenBlock {
+  /** Its text is what was said when somebody last asked for it. */
   block: Block;
+  said: GrowingText;
   clean: ScrubStream;
 }
 
@@ -125,6 +128,7 @@ export class StepFold {
 
   /** The message for the model's transcript, in the model's order: blocks verbatim, and the calls that `answered` has. */
   message(answered: (call: ToolCall) => boolean): ModelMessage | null {
+    this.#fill();
     const content = this.#said.flatMap((part): AssistantPart[] => {
       if ("text" in part) return part.text !== "" || part.providerOptions ? [part] : [];
       return answered(part) ? [replayed(part)] : [];
@@ -150,7 +154,7 @@ export class StepFold {
     const block: Block = { type, text: "", ...(providerMetadata ? { providerOptions: providerMetadata } : {}) };
     // Blocks that are open at the same time go on for themselves.
     const alone = ![...this.#open.values()].some((other) => other.block.type === type);
-    const open = { block, clean: alone ? this.#speech[type] : this.#input.scrub.stream() };
+    const open = { block, said: new GrowingText(), clean: alone ? this.#speech[type] : this.#input.scrub.stream() };
     this.#said.push(block);
     this.#open.set(`${type}:${id}`, open);
     return open;
@@ -164,14 +168,14 @@ export class StepFold {
 
   #delta(part: Part<"text-delta" | "reasoning-delta">): TurnEvent | null {
     const type = part.type === "text-delta" ? "text" : "reasoning";
-    const { block, clean } = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
+    const { block, said, clean } = this.#open.get(`${type}:${part.id}`) ?? this.#start(type, part);
     if (part.providerMetadata) merge(block, part.providerMetadata);
     if (part.delta === "") return null;
     this.#hear(part.delta.length);
     const text = clean.push(part.delta);
     if (text === "") return this.#produce();
     this.produced = true;
-    block.text += text;
+    said.add(text);
     return { type: part.type, text };
   }
 
@@ -232,7 +236,12 @@ export class StepFold {
       throw new Error(`The provider said more than ${longestStep} characters in one step`);
   }
 
+  #fill(): void {
+    for (const { block, said } of this.#open.values()) block.text = said.text;
+  }
+
   #join(type: Block["type"]): string {
+    this.#fill();
     let text = "";
     for (const part of this.#said) if ("text" in part && part.type === type) text += part.text;
     return text;
@@ -240,9 +249,10 @@ export class StepFold {
 }
 
 /** Text that was held back of a block that is over. */
-function sayRest({ block, clean }: OpenBlock): string {
+function sayRest({ block, said, clean }: OpenBlock): string {
   const text = clean.flush();
-  block.text += text;
+  said.add(text);
+  block.text = said.text;
   return text;
 }
 

@@ -216,3 +216,36 @@ test("the socket of a client that does not read is really closed", async () => {
   client.resume();
   await once(client, "close");
 });
+
+test("all clients together leave no more than 64 Mi unread; then those who read slowly are dropped first, and sooner", async () => {
+  const clock = new TestClock();
+  const streams = Array.from({ length: 100 }, () => {
+    const left = vi.fn();
+    const { response, sink } = eventStream({ clock, signal: new AbortController().signal, onLeave: left });
+    return { response, sink, left };
+  });
+  onTestFinished(async () => {
+    for (const { response, left } of streams) if (left.mock.calls.length === 0) await response.body?.cancel();
+  });
+  const portion = "x".repeat(32 * 1024);
+  let kept = 0;
+  for (const { sink, left } of streams) {
+    for (let n = 0; n < 28; n += 1) sink.write(portion);
+    if (left.mock.calls.length === 0) kept += 28 * portion.length;
+  }
+  expect(kept).toBeLessThanOrEqual(65 * 1024 * 1024);
+  expect(kept).toBeGreaterThan(40 * 1024 * 1024);
+  const dropped = streams.filter(({ left }) => left.mock.calls.length > 0);
+  expect(dropped.length).toBeGreaterThan(20);
+  await expect(dropped[0]?.response.text()).rejects.toThrow("The client reads too slowly");
+
+  // A client that reads gets all of it all the same.
+  const reading = eventStream({ clock, signal: new AbortController().signal });
+  const text = reading.response.text();
+  for (let n = 0; n < 10; n += 1) {
+    reading.sink.write(portion);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  reading.sink.close();
+  expect(await text).toHaveLength(10 * portion.length);
+});

@@ -4,7 +4,8 @@ import { approvalMetadata, servedBy } from "../../turns/index.ts";
 
 /** The text of an event of the native stream. Clients resume by `id`; a refusal has none. */
 export function eventText(id: string | null, type: string, data: object): string {
-  return `${id === null ? "" : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+  // Joined and not concatenated, which would keep the parts of each event as strings of their own.
+  return [id === null ? "" : `id: ${id}\n`, "event: ", type, "\ndata: ", JSON.stringify(data), "\n\n"].join("");
 }
 
 /** An `error` event and the `done` that follows every error (spec "Errors", rule 2). */
