@@ -10,6 +10,7 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { createLog } from "../../src/adapters/node/log.ts";
 import { openStorage } from "../../src/adapters/node/storage.ts";
 import { checkPublicAddress, checkServer } from "../../src/cli/doctor/address.ts";
+import type { Check } from "../../src/cli/doctor/check.ts";
 import { checkDirectory } from "../../src/cli/doctor/directory.ts";
 import { checkJobs } from "../../src/cli/doctor/jobs.ts";
 import { checkAgentKeys, checkPolicies } from "../../src/cli/doctor/policies.ts";
@@ -91,6 +92,7 @@ test.each<[Record<string, string>, RegExp]>([
 });
 
 describe("the call of a provider", () => {
+  const named = (check: Check) => `${check.name} ${line(check)}`;
   const list = (...ids: string[]): Reply => ({
     status: 200,
     body: JSON.stringify({ data: ids.map((id) => ({ id })) }),
@@ -103,28 +105,40 @@ describe("the call of a provider", () => {
   ) => {
     const provider = await startFakeProvider(reply);
     const checks = await callProviders(variables(provider.url), preset);
-    return { lines: checks.map(line), asked: provider.exchanges.map(({ path, headers }) => ({ path, headers })) };
+    return { lines: checks.map(named), asked: provider.exchanges.map(({ path, headers }) => ({ path, headers })) };
   };
   const openai = (url: string) => ({ OPENAI_API_KEY: key, OPENAI_BASE_URL: url });
   const compatible = (url: string) => ({ OPENAI_COMPATIBLE_BASE_URL: url });
 
   test.each<[Reply, string | null, RegExp]>([
-    [list("gpt-5-mini"), null, /^ok: openai answers, and has gpt-5-mini$/],
-    [list("gpt-5-mini-2026-08-07"), null, /^ok: openai answers, and has gpt-5-mini$/],
-    [list("gpt-4o"), null, /^warn: openai does not list gpt-5-mini, which agents without a model use: set the policy/],
-    [list("gpt-4o"), "openai:gpt-9", /^warn: openai does not list gpt-9, /],
-    [list("gpt-4o"), "mistral:m", /^ok: openai answers, and lists 1 models$/],
+    [list("gpt-5-mini"), null, /^provider openai ok: It answers, and has gpt-5-mini$/],
+    [list("gpt-5-mini-2026-08-07"), null, /^provider openai ok: It answers, and has gpt-5-mini$/],
+    [
+      list("gpt-4o"),
+      null,
+      /^provider openai warn: It does not list gpt-5-mini, which agents without a model use: set the policy/,
+    ],
+    [list("gpt-4o"), "openai:gpt-9", /^provider openai warn: It does not list gpt-9, /],
+    [list("gpt-4o"), "mistral:m", /^provider openai ok: It answers, and lists 1 models$/],
     [
       refusal(401, `Incorrect API key provided: ${key}`),
       null,
-      /^fail: openai: The provider refused the key \(status 401\): set/,
+      /^provider openai fail: The provider refused the key \(status 401\): set/,
     ],
-    [refusal(403, "no"), null, /^fail: openai: The provider refused the key, or what it asked for \(status 403\)/],
-    [refusal(404, "no"), null, /^fail: openai: .* \(status 404\)/],
-    [refusal(503, "no"), null, /^warn: openai: The provider failed \(status 503\): try again later$/],
-    [refusal(429, "no"), null, /^warn: openai: .* \(status 429\): try again later$/],
-    [{ status: 200, body: "<html>" }, null, /^fail: openai: The address does not answer as the provider's API does/],
-    [{ status: 302, headers: { Location: "http://localhost" } }, null, /^fail: openai: The address redirects/],
+    [
+      refusal(403, "no"),
+      null,
+      /^provider openai fail: The provider refused the key, or what it asked for \(status 403\)/,
+    ],
+    [refusal(404, "no"), null, /^provider openai fail: .* \(status 404\)/],
+    [refusal(503, "no"), null, /^provider openai warn: The provider failed \(status 503\): try again later$/],
+    [refusal(429, "no"), null, /^provider openai warn: .* \(status 429\): try again later$/],
+    [
+      { status: 200, body: "<html>" },
+      null,
+      /^provider openai fail: The address does not answer as the provider's API does/,
+    ],
+    [{ status: 302, headers: { Location: "http://localhost" } }, null, /^provider openai fail: The address redirects/],
   ])("tells what %j with the policy %j means", async (reply, preset, expected) => {
     const { lines, asked } = await call(reply, openai, preset);
     expect(lines).toEqual([expect.stringMatching(expected)]);
@@ -141,7 +155,7 @@ describe("the call of a provider", () => {
       }),
       "google:m",
     );
-    expect(lines).toContain("ok: google answers, and has m");
+    expect(lines).toContain("provider google ok: It answers, and has m");
     expect(lines).toHaveLength(4);
     const sent = asked.map(({ path, headers }) => [
       path,
@@ -159,27 +173,27 @@ describe("the call of a provider", () => {
 
   test("is no trouble where a server lists no models, and needs no key there", async () => {
     const { lines } = await call({ status: 404 }, compatible);
-    expect(lines).toEqual(["warn: openai-compatible lists no models (status 404): not checked"]);
+    expect(lines).toEqual(["provider openai-compatible warn: It lists no models (status 404): not checked"]);
   });
 
   test("does not wait for ever", async () => {
     const { url } = await startFakeProvider("hang");
-    expect((await callProviders(compatible(url), null, 50)).map(line)).toEqual([
-      expect.stringMatching(/^fail: openai-compatible: No answer within 0.05 seconds: check/),
+    expect((await callProviders(compatible(url), null, 50)).map(named)).toEqual([
+      expect.stringMatching(/^provider openai-compatible fail: No answer within 0.05 seconds: check/),
     ]);
   });
 
   test("says when nobody answers, and what is wrong with the address", async () => {
-    const lines = async (url: string) => (await callProviders(compatible(url), null)).map(line);
+    const lines = async (url: string) => (await callProviders(compatible(url), null)).map(named);
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     server.close();
     expect(await lines(`http://127.0.0.1:${port}/v1`)).toEqual([
-      expect.stringMatching(/^fail: openai-compatible: The host refused the connection: check/),
+      expect.stringMatching(/^provider openai-compatible fail: The host refused the connection: check/),
     ]);
     expect(await lines("http://me:hunter22@127.0.0.1:1")).toEqual([
-      "fail: The address of the provider openai-compatible must hold no password",
+      "provider openai-compatible fail: The address of the provider openai-compatible must hold no password",
     ]);
   });
 });

@@ -106,9 +106,12 @@ test("doctor finds what others can read, what is missing and what answers in our
 
 test("doctor says why PostgreSQL can't be used, without its password", async () => {
   const DATABASE_URL = "postgres://user:hunter22@127.0.0.1:1/app";
-  const found = await doctor({ DATABASE_URL, ENCRYPTION_KEY: newKey, OPENAI_API_KEY: "sk-something-secret" });
+  const OPENAI_BASE_URL = `http://127.0.0.1:${await freePort()}/v1`;
+  const openai = { OPENAI_API_KEY: "sk-something-secret", OPENAI_BASE_URL };
+  const found = await doctor({ DATABASE_URL, ENCRYPTION_KEY: newKey, ...openai });
   expect(found.get("database")).toMatch(/^fail: PostgreSQL at 127\.0\.0\.1:1 .*ECONNREFUSED/);
   expect(found.get("providers")).toMatch(/^ok: Configured: openai; not configured: anthropic/);
+  expect(found.get("provider openai")).toMatch(/^fail: The host refused the connection: check its address/);
   expect(JSON.stringify([...found])).not.toMatch(/hunter22|sk-something/);
 });
 

@@ -73,7 +73,10 @@ interface CallOptions {
   timeoutMs: number;
 }
 
+const nameOf = (provider: Remote) => `provider ${provider}`;
+
 async function callProvider(provider: Remote, { keys, usual, timeoutMs }: CallOptions): Promise<Check> {
+  const name = nameOf(provider);
   const apiKey = keys.get(apiKeySecret(provider));
   const baseUrl = keys.get(baseUrlSecret(provider));
   const signal = AbortSignal.timeout(timeoutMs);
@@ -81,24 +84,24 @@ async function callProvider(provider: Remote, { keys, usual, timeoutMs }: CallOp
     const listed = await listModels({ provider, apiKey, baseUrl }, fetch, signal);
     if ("status" in listed) return refused(provider, listed);
     const model = usual?.provider === provider ? usual.model : undefined;
-    if (model === undefined) return ok(name, `${provider} answers, and lists ${listed.models.length} models`);
+    if (model === undefined) return ok(name, `It answers, and lists ${listed.models.length} models`);
     // A list may have the dated names of a model alone.
     const has = listed.models.some((id) => id === model || id.startsWith(`${model}-`));
-    if (has) return ok(name, `${provider} answers, and has ${model}`);
+    if (has) return ok(name, `It answers, and has ${model}`);
     const advice = "set the policy defaultModel to one that it has";
-    return warn(name, `${provider} does not list ${model}, which agents without a model use: ${advice}`);
+    return warn(name, `It does not list ${model}, which agents without a model use: ${advice}`);
   } catch (error) {
     if (error instanceof ProviderSetupError) return fail(name, error.message);
     const why = signal.aborted ? `No answer within ${timeoutMs / 1000} seconds` : explainProvider({ error });
-    return fail(name, `${provider}: ${why}: check its address and this machine's way out`);
+    return fail(name, `${why}: check its address and this machine's way out`);
   }
 }
 
 function refused(provider: Remote, { status, said }: { status: number; said: string }): Check {
+  const name = nameOf(provider);
   const meaning = status === 404 ? "Its API is not at this address (status 404)" : explainProvider({ status, said });
-  const why = `${provider}: ${meaning}`;
   const itself = defaultModels[provider] !== undefined;
-  if (listless.has(status) && !itself) return warn(name, `${provider} lists no models (status ${status}): not checked`);
-  if (status === 429 || status >= 500) return warn(name, `${why}: try again later`);
-  return fail(name, `${why}: set another key or address`);
+  if (listless.has(status) && !itself) return warn(name, `It lists no models (status ${status}): not checked`);
+  if (status === 429 || status >= 500) return warn(name, `${meaning}: try again later`);
+  return fail(name, `${meaning}: set another key or address`);
 }
