@@ -90,6 +90,8 @@ interface Change {
   summary?: Record<string, unknown>;
   /** Filled by an update: what it changed, never a secret. Where it stays empty, nothing changed: there is no entry. */
   changes?: Changes;
+  /** Asked after `fn` where `changes` can't tell: whether nothing changed, so that there is no entry. */
+  unchanged?: () => boolean;
 }
 
 /**
@@ -108,7 +110,7 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
   const { actor, membership, request } = ctx;
   return ctx.database.transaction(async (tx) => {
     await requireStanding(tx, ctx);
-    const { changes, summary, ...entry } = change;
+    const { changes, unchanged = () => isEmpty(changes), summary, ...entry } = change;
     // What a repeated transaction found before is not true any more.
     for (const field of Object.keys(changes ?? {})) delete changes?.[field];
     const result = await fn(tx);
@@ -116,12 +118,14 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
       const changed = { revision: sql`${agents.revision} + 1`, updatedAt: sql`now()` };
       await tx.update(agents).set(changed).where(eq(agents.id, change.agentId));
     }
-    if (changes && Object.keys(changes).length === 0) return result;
+    if (unchanged()) return result;
     const told = { ...summary, ...(changes ? { changes } : {}) };
     await audit(tx, { ...entry, summary: told, actor, request, organizationId: membership.organizationId });
     return result;
   });
 }
+
+const isEmpty = (changes: Changes | undefined) => changes !== undefined && Object.keys(changes).length === 0;
 
 /**
  * Checks the caller's rights once more in the transaction of a change, because a body may arrive long after its head
@@ -195,7 +199,7 @@ function requireStored(actor: Actor, standing: Standing | undefined): Standing {
   return standing;
 }
 
-interface Event extends Omit<Change, "changes"> {
+interface Event extends Omit<Change, "changes" | "unchanged"> {
   /** Null for an event of the installation, or by somebody without an account. */
   organizationId: string | null;
   actor: { type: Actor["type"]; id: string | null; name: string | null };

@@ -1,8 +1,9 @@
 import { z } from "@hono/zod-openapi";
-import type { ErrorHandler, HonoRequest } from "hono";
+import type { Context, ErrorHandler, HonoRequest } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { EngineError, type Issue } from "../core/errors.ts";
 import type { AppEnv } from "./environment.ts";
+import { recordRefusal } from "./refusals.ts";
 
 /** The body of every error (spec "Errors", decisions §3). */
 export const ErrorBody = z
@@ -100,12 +101,16 @@ function wantsVendorShape(request: HonoRequest): boolean {
   return request.header("X-Error-Format") === "openai" || request.header("X-Stainless-Lang") !== undefined;
 }
 
-export const onError: ErrorHandler<AppEnv> = (thrown, c) => {
+/** A refusal stays one when its entry can't be written. */
+const lost = (c: Context<AppEnv>) => (err: unknown) => c.var.log.error({ err }, "A refusal could not be recorded");
+
+export const onError: ErrorHandler<AppEnv> = async (thrown, c) => {
   const error = toEngineError(thrown);
   // The code that throws an error without a cause has logged the cause itself.
   if (error.status >= 500 && error.cause !== undefined) {
     c.var.log.error({ err: error.cause, status: error.status }, error.message);
   }
+  if (error.status === 403 && c.var.ctx) await recordRefusal(c.var.ctx, error, c.req.method, c.req.path).catch(lost(c));
   // RFC 9110 requires the header on every 401. Browsers show no password prompt for the bearer scheme.
   if (error.status === 401) c.header("WWW-Authenticate", "Bearer");
   const vendorShape = c.req.path.startsWith("/v1/") && wantsVendorShape(c.req);

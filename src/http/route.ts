@@ -87,9 +87,10 @@ export function guarded<const Route extends Declared>(
   const require = installation ? requireInstallationPermission : requirePermission;
   const guard = createMiddleware<AppEnv>(async (c, next) => {
     const ctx = await authenticate(c, { installation });
+    // Set before the checks, so that a refusal is recorded under the caller's name.
+    c.set("ctx", ctx);
     if (sessionOnly) requireSession(ctx.actor);
     if (permission) require(ctx.membership, permission);
-    c.set("ctx", ctx);
     // No proxy may store the answer to one caller; a handler may allow it.
     c.header("Cache-Control", "no-store");
     await limitBody(c, bodyLimit);

@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { digest, newId } from "../../src/core/ids.ts";
 import { passwords } from "../../src/core/password.ts";
 import {
@@ -6,11 +6,15 @@ import {
   agentIcons,
   agentSkills,
   agents,
+  agentTools,
+  channels,
   conversations,
   hooks,
   invitations,
   members,
   plugins,
+  secrets,
+  skillEnv,
   skills,
   skillVersions,
   streamChunks,
@@ -21,6 +25,8 @@ import {
 } from "../../src/db/schema.ts";
 import { storeFile } from "../../src/features/files/index.ts";
 import { saveMemory } from "../../src/features/memories/index.ts";
+import { secretPlace } from "../../src/features/secrets/rules.ts";
+import { envPlace } from "../../src/features/skills/env/load.ts";
 import { sealTransport } from "../../src/features/tools/plugins/store.ts";
 import { fresh, type Home, type Person, type World } from "./world.ts";
 
@@ -52,6 +58,44 @@ export const withIcon: Prepare = async ({ db }, { agentId }) => {
   const icon = { agentId, mime: "image/png", bytes: png, version: "1" };
   await db.insert(agentIcons).values(icon).onConflictDoNothing();
   return {};
+};
+
+/** For an agent that has another one, or none. */
+export const withoutIcon: Prepare = async ({ db }, { agentId }) => {
+  await db.delete(agentIcons).where(eq(agentIcons.agentId, agentId));
+  return { json: { icon: iconAsText } };
+};
+
+export const storedSecret: Prepare = async ({ db, h }, { agentId }) => {
+  const key = "openai_api_key";
+  const sealed = await h.services.cipher.seal("sk-stored-0123", secretPlace(agentId, key));
+  await db
+    .insert(secrets)
+    .values({ id: newId(), agentId, key, ...sealed })
+    .onConflictDoNothing();
+  return { params: { key } };
+};
+
+export const webOn: Prepare = async ({ db, h }, { agentId }) => {
+  const { keyId, ciphertext } = await h.services.cipher.seal("{}", `${agentId}:channel:web`);
+  const row = { agentId, type: "web", enabled: true, keyId, config: ciphertext };
+  await db
+    .insert(channels)
+    .values(row)
+    .onConflictDoUpdate({ target: [channels.agentId, channels.type], set: { enabled: true } });
+  return { params: { type: "web" } };
+};
+
+/** What is on before. */
+export const toolsOff: Prepare = async ({ db }, { agentId }) => {
+  await db.insert(agentTools).values({ agentId, name: "currentTime", source: "manual" }).onConflictDoNothing();
+  return { json: { enabled: ["readSkill"] } };
+};
+
+let debounceMs = 1_000;
+export const newPolicy: Prepare = async () => {
+  debounceMs += 1;
+  return { json: { debounceMs } };
 };
 
 export const ownMember =
@@ -106,6 +150,11 @@ export const inWorkspace: Prepare = async (world, home) => ({
   params: { workspaceId: home.workspaceId, userId: (await world.person("viewer", home)).id },
 });
 
+/** Of the organization, and not yet of the home's workspace. */
+export const outOfWorkspace: Prepare = async (world, home) => ({
+  params: { workspaceId: home.workspaceId, userId: (await world.person("viewer", home, { reach: false })).id },
+});
+
 /** An account without a membership anywhere. */
 export const accountElsewhere = async ({ db }: World) => {
   const id = newId();
@@ -124,6 +173,11 @@ export const knownPassword: Prepare = async ({ db }, _home, { id }) => {
     .set({ passwordHash: await hash })
     .where(eq(users.id, id));
   return { json: { currentPassword, newPassword: "battery horse correct" } };
+};
+
+export const anotherSession: Prepare = async (world, _home, caller) => {
+  await world.session(caller);
+  return {};
 };
 
 export const ownSession: Prepare = async ({ db, session }, _home, caller) => {
@@ -151,6 +205,41 @@ export const skill =
     const params = { name: slug, skillSlug: slug, version: "0.1.0", key: "API_BASE", workspaceId };
     return { params, ...(body ? { json: body } : {}) };
   };
+
+/** One that the home's workspace has not allowed yet. */
+export const unallowedSkill: Prepare = async (world, home, caller) => {
+  const prepared = await skill()(world, home, caller);
+  const { workspaceId } = home;
+  await world.db.delete(workspaceSkills).where(eq(workspaceSkills.workspaceId, workspaceId));
+  return prepared;
+};
+
+/** One that the home's agent has in its first version. */
+export const outdatedSkill: Prepare = async (world, home, caller) => {
+  const prepared = await skill()(world, home, caller);
+  const [first] = await world.db
+    .select({ id: skillVersions.id, skillId: skillVersions.skillId })
+    .from(skillVersions)
+    .innerJoin(skills, eq(skills.id, skillVersions.skillId))
+    .where(and(eq(skills.slug, prepared.params?.skillSlug ?? ""), eq(skillVersions.version, "0.1.0")));
+  if (!first) throw new Error("The skill has no first version");
+  const pin = { pinnedVersionId: first.id };
+  await world.db.update(agentSkills).set(pin).where(eq(agentSkills.skillId, first.skillId));
+  return prepared;
+};
+
+/** One whose variable is stored. */
+export const skillWithEnv: Prepare = async (world, home, caller) => {
+  const prepared = await skill()(world, home, caller);
+  const [row] = await world.db
+    .select()
+    .from(skills)
+    .where(eq(skills.slug, prepared.params?.skillSlug ?? ""));
+  const [agentId, skillId, key] = [home.agentId, row?.id ?? "", prepared.params?.key ?? ""];
+  const sealed = await world.h.services.cipher.seal("https://api.example", envPlace(agentId, skillId, key));
+  await world.db.insert(skillEnv).values({ agentId, skillId, key, ...sealed });
+  return prepared;
+};
 
 const calls = { event: "message_received", actionConfig: { toolName: "currentTime" } };
 
@@ -242,7 +331,7 @@ export const waitingCall: Prepare = async ({ db }, { id: organizationId, agentId
 
 const server = { type: "http" as const, url: "https://mcp.example.com/", headers: {} };
 /** Settings for a server that the tests can't reach, which is no error. */
-export const pluginSettings = { kind: "mcp", transport: { type: "http", url: server.url } };
+export const pluginSettings = { kind: "mcp", transport: { type: "http", url: "https://other.example.com/" } };
 
 export const plugin =
   (body?: Record<string, unknown>): Prepare =>

@@ -1,13 +1,16 @@
 import {
   accountElsewhere,
+  anotherSession,
   conversation,
   hook,
-  iconAsText,
   inWorkspace,
   json,
   knownPassword,
   memory,
   newHook,
+  newPolicy,
+  outdatedSkill,
+  outOfWorkspace,
   ownAgent,
   ownMember,
   ownSession,
@@ -20,9 +23,15 @@ import {
   sentInvitation,
   signedInMember,
   skill,
+  skillWithEnv,
   storedFile,
+  storedSecret,
+  toolsOff,
+  unallowedSkill,
   waitingCall,
+  webOn,
   withIcon,
+  withoutIcon,
 } from "./requests.ts";
 import { fresh } from "./world.ts";
 
@@ -97,20 +106,20 @@ export const routes: Record<string, Entry> = {
   ),
   [`GET ${agents}/models`]: ok("organization"),
   [`GET ${agent}`]: ok("agent"),
-  [`PATCH ${agent}`]: ok("agent", async (_world, { workspaceId }) => ({ json: { name: "New", workspaceId } }), {
+  [`PATCH ${agent}`]: ok("agent", async (_world, { workspaceId }) => ({ json: { name: fresh("New"), workspaceId } }), {
     things: ["workspaceId"],
     owns: ["agents", "agents.workspace_id"],
   }),
   [`DELETE ${agent}`]: ok("agent", ownAgent, { owns: ["agents"] }),
   [`GET ${agent}/icon`]: ok("agent", withIcon),
-  [`PUT ${agent}/icon`]: ok("agent", json({ icon: iconAsText }), {
-    owns: ["agent_icons"],
-  }),
+  [`PUT ${agent}/icon`]: ok("agent", withoutIcon, { owns: ["agent_icons"] }),
   [`DELETE ${agent}/icon`]: ok("agent", withIcon, { owns: ["agent_icons"] }),
   [`GET ${agent}/prompts`]: ok("agent"),
-  [`PATCH ${agent}/prompts`]: ok("agent", json({ sections: [{ key: "02-soul", content: "Be brief." }] }), {
-    owns: ["agent_prompts"],
-  }),
+  [`PATCH ${agent}/prompts`]: ok(
+    "agent",
+    async () => ({ json: { sections: [{ key: "02-soul", content: fresh("Be brief.") }] } }),
+    { owns: ["agent_prompts"] },
+  ),
   [`GET ${agent}/hooks`]: ok("agent", hook()),
   [`POST ${agent}/hooks`]: created("agent", newHook, { owns: ["hooks"] }),
   [`PATCH ${agent}/hooks/{id}`]: ok("agent", hook({ enabled: false }), { owns: ["hooks"] }),
@@ -119,17 +128,20 @@ export const routes: Record<string, Entry> = {
   [`PUT ${agent}/secrets`]: ok("agent", json({ secrets: [{ key: "openai_api_key", value: "sk-123" }] }), {
     owns: ["secrets", "agents.auth_key_hmac"],
   }),
-  [`DELETE ${agent}/secrets/{key}`]: ok("agent", async () => ({ params: { key: "openai_api_key" } }), {
+  [`DELETE ${agent}/secrets/{key}`]: ok("agent", storedSecret, {
     names: ["key"],
     owns: ["secrets", "agents.auth_key_hmac"],
   }),
   [`GET ${agent}/channels`]: ok("agent"),
   [`PUT ${agent}/channels/{type}`]: ok(
     "agent",
-    async () => ({ params: { type: "web" }, json: { enabled: true, config: { requireAuthentication: false } } }),
+    async () => ({
+      params: { type: "web" },
+      json: { enabled: true, config: { requireAuthentication: false, contextMapping: { [fresh("key")]: "user.id" } } },
+    }),
     { names: ["type"], owns: ["channels", "secrets", "agents.auth_enabled", "agents.auth_key_hmac"] },
   ),
-  [`DELETE ${agent}/channels/{type}`]: ok("agent", async () => ({ params: { type: "web" } }), {
+  [`DELETE ${agent}/channels/{type}`]: ok("agent", webOn, {
     names: ["type"],
     owns: ["channels"],
   }),
@@ -141,7 +153,7 @@ export const routes: Record<string, Entry> = {
     { owns: ["organizations", "workspaces", "members", "workspace_members"] },
   ),
   [`GET ${organization}`]: ok("organization"),
-  [`PATCH ${organization}`]: ok("organization", json({ name: "New" }), {
+  [`PATCH ${organization}`]: ok("organization", async () => ({ json: { name: fresh("New") } }), {
     owns: ["organizations", "organizations.slug", "organizations.revision"],
   }),
   [`GET ${organization}/members`]: ok("organization"),
@@ -176,13 +188,13 @@ export const routes: Record<string, Entry> = {
     { owns: ["workspaces", "workspace_members"] },
   ),
   [`GET ${workspace}/members`]: ok("organization", async (_world, { workspaceId }) => ({ params: { workspaceId } })),
-  [`PUT ${workspace}/members/{userId}`]: ok("organization", inWorkspace, { owns: ["workspace_members"] }),
+  [`PUT ${workspace}/members/{userId}`]: ok("organization", outOfWorkspace, { owns: ["workspace_members"] }),
   [`DELETE ${workspace}/members/{userId}`]: ok("organization", inWorkspace, {
     owns: ["workspace_members"],
   }),
   "GET /api/tools": ok("organization"),
   [`GET ${agent}/tools`]: ok("agent"),
-  [`PATCH ${agent}/tools`]: ok("agent", json({ enabled: ["readSkill"] }), { owns: ["agent_tools"] }),
+  [`PATCH ${agent}/tools`]: ok("agent", toolsOff, { owns: ["agent_tools"] }),
   [`GET ${agent}/tools/required-secrets`]: ok("agent"),
   [`POST ${agent}/playground/stream`]: ok("agent", json({ messages: [{ role: "user", content: "Hi" }] }), {
     ...{ unaudited: true, freeForm: true },
@@ -199,7 +211,7 @@ export const routes: Record<string, Entry> = {
 
   "GET /api/conversations": ok("organization", conversation()),
   [`GET ${oneConversation}`]: ok("agent", conversation()),
-  [`PATCH ${oneConversation}`]: ok("agent", conversation({ title: "New" }), { owns: ["conversations"] }),
+  [`PATCH ${oneConversation}`]: ok("agent", conversation({ title: "Another title" }), { owns: ["conversations"] }),
   [`DELETE ${oneConversation}`]: ok("agent", conversation(), {
     owns: ["conversations", "turns", "turns.conversation_id"],
   }),
@@ -244,11 +256,11 @@ export const routes: Record<string, Entry> = {
   [`GET ${organization}/skills/{name}/versions/{version}`]: ok("organization", skill(), { names: ["version"] }),
   [`GET ${organization}/skills/{name}/export`]: ok("organization", skill()),
   [`GET ${workspace}/skills`]: ok("organization", skill()),
-  [`PUT ${workspace}/skills/{name}`]: ok("organization", skill(), { owns: ["workspace_skills", "agent_tools"] }),
+  [`PUT ${workspace}/skills/{name}`]: ok("organization", unallowedSkill, { owns: ["workspace_skills", "agent_tools"] }),
   [`DELETE ${workspace}/skills/{name}`]: ok("organization", skill(), { owns: ["workspace_skills", "agent_tools"] }),
   [`GET ${agent}/skills`]: ok("agent", skill()),
-  [`PATCH ${agent}/skills`]: ok("agent", json({ enabled: [] }), { owns: ["agent_skills", "agent_tools"] }),
-  [`POST ${agentSkill}/upgrade`]: created("agent", skill(), { ...pins, ...shared }),
+  [`PATCH ${agent}/skills`]: ok("agent", skill({ enabled: [] }), { owns: ["agent_skills", "agent_tools"] }),
+  [`POST ${agentSkill}/upgrade`]: created("agent", outdatedSkill, { ...pins, ...shared }),
   [`POST ${agentSkill}/rollback`]: created("agent", skill({ versionId: "0.1.0" }), { ...pins, ...shared }),
   [`POST ${agentSkill}/auto-load`]: created("agent", skill({ autoLoad: true }), { ...pins, ...shared }),
   [`GET ${agentSkill}/env`]: ok("agent", skill(), shared),
@@ -256,7 +268,7 @@ export const routes: Record<string, Entry> = {
     ...shared,
     owns: ["skill_env"],
   }),
-  [`DELETE ${agentSkill}/env/{key}`]: ok("agent", skill(), { ...shared, names: ["key"], owns: ["skill_env"] }),
+  [`DELETE ${agentSkill}/env/{key}`]: ok("agent", skillWithEnv, { ...shared, names: ["key"], owns: ["skill_env"] }),
 
   "GET /api/files/{id}": ok("organization", storedFile),
 
@@ -270,7 +282,7 @@ export const routes: Record<string, Entry> = {
   "DELETE /memories/{id}": ok("organization", memory(), { owns: ["memories"] }),
 
   "GET /api/installation/policies": ok("installation"),
-  "PATCH /api/installation/policies": ok("installation", json({ debounceMs: 1_000 }), { owns: ["installation"] }),
+  "PATCH /api/installation/policies": ok("installation", newPolicy, { owns: ["installation"] }),
   "GET /api/audit-logs": ok("organization"),
   "GET /api/audit-logs/stats": ok("organization"),
 
@@ -295,7 +307,7 @@ export const routes: Record<string, Entry> = {
     unaudited: true,
   }),
   "GET /api/me/sessions": ok("self"),
-  "DELETE /api/me/sessions": ok("self", undefined, { owns: ["access_tokens"] }),
+  "DELETE /api/me/sessions": ok("self", anotherSession, { owns: ["access_tokens"] }),
   "DELETE /api/me/sessions/{id}": ok("self", ownSession, { owns: ["access_tokens"] }),
   "POST /api/auth/sign-out": ok("self", undefined, { owns: ["access_tokens"] }),
 };

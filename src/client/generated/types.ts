@@ -1231,7 +1231,7 @@ export interface AuditEntry {
   /** Slug of the agent, if one was changed. */
   instanceId: string | null;
   success: boolean;
-  /** More about it; never a secret. */
+  /** More about it; never a secret, nor what is stored sealed. Of an update, `changes` tells each field from what to what; of long texts where they begin to differ. */
   details: Record<string, unknown>;
   /** Null: it came from the machine itself, or it is what somebody did with an account that joined another organization first, whose log has it. */
   ip: string | null;
@@ -2936,7 +2936,7 @@ export interface AgentEngine {
   /**
    * Who did what.
    *
-   * Of the addressed organization, newest first. Owners of the first organization also see there what belongs to none, such as failed sign-ins of unknown accounts. How long entries are kept is the policy `retentionDays`. The log and its numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
+   * Of the addressed organization, newest first. What changed nothing is no entry; what a known caller was refused with 403 is one (`access.refuse`), of each caller at most 20 in ten minutes. Owners of the first organization also see there what belongs to none, such as failed sign-ins of unknown accounts. How long entries are kept is the policy `retentionDays`. The log and its numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
    */
   listAuditLogs(input?: ListAuditLogsInput, options?: CallOptions): Promise<AuditPage>;
 

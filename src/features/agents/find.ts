@@ -36,6 +36,8 @@ interface AgentChange {
   summary?: Record<string, unknown>;
   /** What an update changed (`write`). */
   changes?: Changes;
+  /** Whether it changed nothing (`write`). */
+  unchanged?: () => boolean;
   /** Whether the change concerns the agents that have this one as a tool, too. */
   concernsAskers?: boolean;
 }

@@ -1,5 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { contentVersion, imageType } from "../../core/image.ts";
 import { agentIcons } from "../../db/schema.ts";
@@ -34,7 +35,13 @@ export async function putIcon(ctx: Ctx, slug: string, bytes: Uint8Array<ArrayBuf
   const mime = bytes && imageType(bytes);
   if (!bytes || !mime) throw new EngineError("bad-request", "The icon must be a PNG, JPEG or WebP image");
   const version = await contentVersion(bytes);
-  await writeAgent(ctx, slug, { action: "agent.icon.update" }, async (tx, { id }) => {
+  const changes: Changes = {};
+  await writeAgent(ctx, slug, { action: "agent.icon.update", changes }, async (tx, { id }) => {
+    const [before] = await tx
+      .select({ version: agentIcons.version })
+      .from(agentIcons)
+      .where(eq(agentIcons.agentId, id));
+    Object.assign(changes, changesBetween(before ?? {}, { version }));
     await tx
       .insert(agentIcons)
       .values({ agentId: id, mime, bytes, version })

@@ -1,5 +1,6 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx, workspaceScope, write } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sortByName } from "../../core/names.ts";
@@ -7,7 +8,7 @@ import { writeArray } from "../../db/arrays.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { agents, agentTools, workspaces } from "../../db/schema.ts";
 import { touchAskers } from "./askers.ts";
-import { selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
+import { type AgentRow, selectInstances, toInstance, withinReach, writeAgent } from "./find.ts";
 import { expectedRevision, isSlug, modelColumns } from "./rules.ts";
 import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
 import { holdSkills, syncSkillTools } from "./skill-tools.ts";
@@ -67,19 +68,20 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
   const expected = expectedRevision(ifMatch);
   const { workspaceId, ...changes } = input;
   const columns = columnsOf(changes);
-  const summary = { fields: Object.keys(input) };
+  const changed: Changes = {};
   const concernsAskers = Object.keys(input).some((field) => shownToAskers.has(field));
-  await writeAgent(ctx, slug, { action: "agent.update", summary, concernsAskers }, async (tx, agent) => {
+  await writeAgent(ctx, slug, { action: "agent.update", changes: changed, concernsAskers }, async (tx, agent) => {
     const { id, revision, workspaceId: from } = agent;
     const target = workspaceId === undefined ? undefined : await reachWorkspace(tx, ctx, workspaceId);
-    const updated = await tx
+    const [updated] = await tx
       .update(agents)
       .set({ ...columns, workspaceId: target, updatedBy: authorOf(ctx) })
       .where(and(eq(agents.id, id), expected === undefined ? undefined : sql`${agents.revision}::text = ${expected}`))
-      .returning({ id: agents.id });
-    if (updated.length === 0) {
+      .returning();
+    if (!updated) {
       throw new EngineError("precondition-failed", `The agent is at revision ${revision}: read it again`);
     }
+    Object.assign(changed, changesBetween(configurationOf(agent), configurationOf(updated)));
     if (target !== undefined && target !== from) {
       // Another workspace allows other skills.
       await holdSkills(tx, id);
@@ -88,6 +90,11 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
     if (concernsAskers) await touchAskers(tx, agent);
   });
   return getAgent(ctx, slug);
+}
+
+/** The columns that a request sets. */
+function configurationOf({ authKeyHmac, revision, createdBy, updatedBy, createdAt, updatedAt, ...columns }: AgentRow) {
+  return columns;
 }
 
 /** Runs in the transaction that deletes an agent, while all that belongs to the agent is still there. */

@@ -13,7 +13,7 @@ const list = guarded("audit_log:read", {
   tags,
   summary: "Who did what",
   description:
-    "Of the addressed organization, newest first. Owners of the first organization also see there what belongs to none, such as failed sign-ins of unknown accounts. How long entries are kept is the policy `retentionDays`. The log and its numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.",
+    "Of the addressed organization, newest first. What changed nothing is no entry; what a known caller was refused with 403 is one (`access.refuse`), of each caller at most 20 in ten minutes. Owners of the first organization also see there what belongs to none, such as failed sign-ins of unknown accounts. How long entries are kept is the policy `retentionDays`. The log and its numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.",
   request: { query: AuditQuery },
   responses: { 200: json(AuditPage, "A page of the log."), ...errorAnswers(503) },
 });

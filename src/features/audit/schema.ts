@@ -89,9 +89,11 @@ export const AuditEntry = z
     target: z.string().nullable().openapi({ description: "What it was done to.", example: "support" }),
     instanceId: z.string().nullable().openapi({ description: "Slug of the agent, if one was changed." }),
     success: z.boolean(),
-    details: z
-      .record(z.string(), z.unknown())
-      .openapi({ description: "More about it; never a secret.", example: { fields: ["name"] } }),
+    details: z.record(z.string(), z.unknown()).openapi({
+      description:
+        "More about it; never a secret, nor what is stored sealed. Of an update, `changes` tells each field from what to what; of long texts where they begin to differ.",
+      example: { changes: { name: { from: "Support", to: "Help" } } },
+    }),
     ip: z.string().nullable().openapi({
       description:
         "Null: it came from the machine itself, or it is what somebody did with an account that joined another organization first, whose log has it.",

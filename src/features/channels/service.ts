@@ -1,5 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, channels } from "../../db/schema.ts";
@@ -34,12 +35,12 @@ export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): 
   const { apiKey = "", requireAuthentication, authEnabled, ...config } = changes.config ?? {};
   const newKey = isMask(apiKey) ? "" : apiKey;
   const authentication = requireAuthentication ?? authEnabled;
-  const summary = {
-    ...changes,
-    config: { ...config, requireAuthentication: authentication, keyReplaced: newKey !== "" },
-  };
-
-  await writeAgent(ctx, slug, { action: "agent.channel.web.update", summary }, async (tx, agent) => {
+  const changed: Changes = {};
+  // What is stored sealed is only named.
+  const summary = { keyReplaced: newKey !== "", replaced: [] as string[] };
+  const unchanged = () => !summary.keyReplaced && summary.replaced.length === 0 && Object.keys(changed).length === 0;
+  const change = { action: "agent.channel.web.update", summary, changes: changed, unchanged };
+  await writeAgent(ctx, slug, change, async (tx, agent) => {
     const row = await findWebRow(tx, agent.id);
     const enabled = changes.enabled ?? row?.enabled ?? false;
     await saveSecrets(tx, ctx, agent.id, [{ key: authKeyName, value: newKey }]);
@@ -48,18 +49,25 @@ export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): 
     }
     if (enabled) await requireKey(tx, agent, authentication ?? agent.authEnabled);
     const stored = await openWebConfig(ctx.cipher, agent.id, row);
-    await saveWebRow(tx, ctx, agent.id, {
-      enabled,
+    const next = {
       contextMapping: config.contextMapping ?? stored.contextMapping,
       allowedOrigins: config.allowedOrigins ?? stored.allowedOrigins,
-    });
+    };
+    await saveWebRow(tx, ctx, agent.id, { enabled, ...next });
+    summary.replaced = Object.keys(changesBetween(stored, next));
+    const before = { enabled: row?.enabled ?? false, requireAuthentication: agent.authEnabled };
+    const after = { enabled, requireAuthentication: authentication ?? agent.authEnabled };
+    Object.assign(changed, changesBetween(before, after));
   });
   return getWeb(ctx, slug);
 }
 
 /** Turns the channel off; its key and its configuration stay. Idempotent. Throws the 404 of the agent. */
 export async function turnOffWeb(ctx: Ctx, slug: string): Promise<void> {
-  await writeAgent(ctx, slug, { action: "agent.channel.web.delete" }, async (tx, { id }) => {
+  const changes: Changes = {};
+  await writeAgent(ctx, slug, { action: "agent.channel.web.delete", changes }, async (tx, { id }) => {
+    const before = (await findWebRow(tx, id)) ?? { enabled: false };
+    Object.assign(changes, changesBetween({ enabled: before.enabled }, { enabled: false }));
     await tx.update(channels).set({ enabled: false, updatedAt: sql`now()` }).where(isWeb(id));
   });
 }

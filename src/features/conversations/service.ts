@@ -1,5 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { assign } from "../../db/fragments.ts";
@@ -27,12 +28,16 @@ export async function getState(ctx: Ctx, ref: string): Promise<Record<string, un
 /** Changes the title. The conversation keeps its place in the list, which follows its last message. Throws the 404. */
 export async function renameConversation(ctx: Ctx, ref: string, { title }: ConversationChange): Promise<Conversation> {
   const found = await findConversation(ctx, ref);
-  await write(ctx, { ...changeOf(found), action: "conversation.update" }, async (tx) => {
-    const renamed = await tx
-      .update(conversations)
-      .set({ title })
-      .where(eq(conversations.id, found.conversation.id))
-      .returning({ id: conversations.id });
+  const changes: Changes = {};
+  await write(ctx, { ...changeOf(found), action: "conversation.update", changes }, async (tx) => {
+    const own = eq(conversations.id, found.conversation.id);
+    const [before] = await tx
+      .select({ title: conversations.title })
+      .from(conversations)
+      .where(own)
+      .for("no key update");
+    Object.assign(changes, changesBetween(before ?? {}, { title }));
+    const renamed = await tx.update(conversations).set({ title }).where(own).returning({ id: conversations.id });
     if (renamed.length === 0) throw notFound("Conversation");
   });
   return toConversation({ ...found, conversation: { ...found.conversation, title } });

@@ -1,5 +1,6 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { isUuid, newId } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
@@ -44,20 +45,29 @@ export async function createHook(ctx: Ctx, slug: string, input: NewHook): Promis
  * `createHook` does.
  */
 export async function updateHook(ctx: Ctx, slug: string, id: string, changes: HookChanges): Promise<Hook> {
-  const summary: Record<string, unknown> = { hookId: id, fields: Object.keys(changes) };
-  return writeAgent(ctx, slug, { action: "agent.hook.update", summary }, async (tx, agent) => {
+  const changed: Changes = {};
+  const summary = { hookId: id, argsReplaced: false };
+  const unchanged = () => !summary.argsReplaced && Object.keys(changed).length === 0;
+  const change = { action: "agent.hook.update", summary, changes: changed, unchanged };
+  return writeAgent(ctx, slug, change, async (tx, agent) => {
     const stored = await findHook(tx, agent, id);
     const toolName = changes.actionConfig?.toolName;
     // The tool is checked only when it changes, so that a hook whose tool is gone can still be changed.
     if (toolName !== undefined && toolName !== toHook(stored).actionConfig.toolName) {
       await requireTool(tx, ctx, agent, toolName);
-      summary.toolName = toolName;
     }
     requireReplacing({ event: changes.event ?? stored.event, mutates: changes.mutates ?? stored.mutates });
     const columns = { ...changes, updatedBy: authorOf(ctx), updatedAt: sql`now()` };
-    return one(await tx.update(hooks).set(columns).where(eq(hooks.id, stored.id)).returning());
+    const updated = one(await tx.update(hooks).set(columns).where(eq(hooks.id, stored.id)).returning());
+    const before = toHook(stored);
+    Object.assign(changed, changesBetween(withoutArgs(before), withoutArgs(updated)));
+    summary.argsReplaced = Object.keys(changesBetween(before.actionConfig, updated.actionConfig)).includes("args");
+    return updated;
   });
 }
+
+/** A hook for the audit log: its arguments may hold anything. */
+const withoutArgs = ({ actionConfig, ...hook }: Hook) => ({ ...hook, toolName: actionConfig.toolName });
 
 /** Throws the 404 of agent and hook. */
 export async function deleteHook(ctx: Ctx, slug: string, id: string): Promise<void> {

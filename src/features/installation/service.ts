@@ -1,5 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { type Ctx, publicAddress, type Services, write } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
 import { type PolicyChanges, readPolicies } from "../../core/policies.ts";
 import { installation } from "../../db/schema.ts";
 import { changedPolicies, givenChanges } from "./rules.ts";
@@ -36,7 +37,8 @@ export async function changePolicies(ctx: Ctx, input: PolicyChanges): Promise<Po
 }
 
 async function storeChanges(ctx: Ctx, changes: Record<string, unknown>): Promise<void> {
-  const change = { action: "policy.update", target: "policies", summary: { policies: changes } };
+  const changed: Changes = {};
+  const change = { action: "policy.update", target: "policies", changes: changed };
   await write(ctx, change, async (tx) => {
     // Locks the row, which exists from the first start on, so that no simultaneous change is lost.
     const [row] = await tx
@@ -44,10 +46,14 @@ async function storeChanges(ctx: Ctx, changes: Record<string, unknown>): Promise
       .values({ id: 1 })
       .onConflictDoUpdate({ target: installation.id, set: { id: 1 } })
       .returning({ policies: installation.policies });
+    const before = row?.policies ?? {};
+    const policies = changedPolicies(before, changes);
+    const unset = Object.fromEntries(Object.keys(changes).map((name) => [name, null]));
+    Object.assign(changed, changesBetween(before, { ...unset, ...policies }));
     await tx
       .update(installation)
       .set({
-        policies: changedPolicies(row?.policies ?? {}, changes),
+        policies,
         policiesRevision: sql`${installation.policiesRevision} + 1`,
       })
       .where(eq(installation.id, 1));

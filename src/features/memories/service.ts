@@ -74,7 +74,8 @@ export async function deleteMemories(ctx: Ctx, { instanceId, subject }: MemoryDe
   const where = agent
     ? { target: agent.slug, agentId: agent.id, agentUnchanged: true }
     : { target: ctx.membership.organizationSlug };
-  return write(ctx, { action: "memory.delete-all", ...where, summary }, async (tx) => {
+  const unchanged = () => summary.count === 0;
+  return write(ctx, { action: "memory.delete-all", ...where, summary, unchanged }, async (tx) => {
     const reached = tx
       .select({ id: agents.id })
       .from(agents)

@@ -1,5 +1,6 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sortByName } from "../../core/names.ts";
@@ -58,15 +59,19 @@ export async function createOrganization(
 export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationChanges): Promise<Organization> {
   if (name === undefined && slug === undefined) return getOrganization(ctx);
   const { membership } = ctx;
-  const change = { action: "organization.update", target: membership.organizationSlug, summary: { name, slug } };
+  const changes: Changes = {};
+  const change = { action: "organization.update", target: membership.organizationSlug, changes };
   const row = await unlessTaken(slug ?? "", () =>
     write(ctx, change, async (tx) => {
+      const own = eq(organizations.id, membership.organizationId);
+      const [before] = await tx.select().from(organizations).where(own).for("no key update");
       const [updated] = await tx
         .update(organizations)
         .set({ name, slug, revision: sql`${organizations.revision} + 1`, updatedAt: sql`now()` })
-        .where(eq(organizations.id, membership.organizationId))
+        .where(own)
         .returning();
-      if (!updated) throw notFound("Organization");
+      if (!before || !updated) throw notFound("Organization");
+      Object.assign(changes, changesBetween(before, { name: updated.name, slug: updated.slug }));
       return updated;
     }),
   );

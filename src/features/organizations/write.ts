@@ -12,6 +12,8 @@ interface OrganizationChange {
   summary?: Record<string, unknown>;
   /** What an update changed (`write`). */
   changes?: Changes;
+  /** Whether it changed nothing (`write`). */
+  unchanged?: () => boolean;
 }
 
 /**

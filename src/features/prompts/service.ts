@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { excluded } from "../../db/fragments.ts";
@@ -32,13 +33,18 @@ export async function savePrompts(
   slug: string,
   changes: readonly PromptChange[],
 ): Promise<Prompts["prompts"]> {
-  const summary = { keys: changes.map(({ key }) => key) };
-  return writeAgent(ctx, slug, { action: "agent.prompt.update", summary }, async (tx, { id }) => {
+  const changed: Changes = {};
+  return writeAgent(ctx, slug, { action: "agent.prompt.update", changes: changed }, async (tx, { id }) => {
+    const before = describePrompts(await loadPrompts(tx, id));
     await removeSections(tx, id, changes.filter(isDefault));
     await storeSections(tx, ctx, id, changes);
-    return describePrompts(await loadPrompts(tx, id));
+    const after = describePrompts(await loadPrompts(tx, id));
+    Object.assign(changed, changesBetween(byKey(before), byKey(after)));
+    return after;
   });
 }
+
+const byKey = (sections: Prompts["prompts"]) => Object.fromEntries(sections.map(({ key, content }) => [key, content]));
 
 function isDefault({ key, content }: PromptChange): boolean {
   return content === null || content === defaultContent(key);

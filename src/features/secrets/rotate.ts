@@ -1,6 +1,6 @@
 import { getTableName, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { Services } from "../../context.ts";
+import { audit, type Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { sqlState } from "../../db/client.ts";
 import { assign } from "../../db/fragments.ts";
@@ -31,6 +31,15 @@ const batchSize = 100;
 export async function rotateSecrets(services: Services): Promise<number> {
   const tally: Tally = { rotated: 0, unreadable: 0 };
   for (const sealing of sealings) await rotateSealing(services, sealing, tally);
+  await audit(services.database.db, {
+    action: "encryption-key.rotate",
+    target: "secrets",
+    organizationId: null,
+    actor: { type: "system", id: null, name: null },
+    request: { id: "command-line", ip: "" },
+    success: tally.unreadable === 0,
+    summary: { resealed: tally.rotated, unreadable: tally.unreadable },
+  });
   if (tally.unreadable > 0) {
     throw new EngineError(
       "internal",

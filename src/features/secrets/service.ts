@@ -40,7 +40,10 @@ async function changeSecrets(
   change: (tx: Db, agentId: string) => Promise<string[]>,
 ): Promise<string[]> {
   const summary: { keys: string[]; dropped?: string[] } = { keys };
-  return writeAgent(ctx, slug, { action, summary }, async (tx, { id }) => {
+  let changed = false;
+  return writeAgent(ctx, slug, { action, summary, unchanged: () => !changed }, async (tx, { id }) => {
+    const stored = await storedKeys(tx, id);
+    changed = keys.some((key) => action === "agent.secret.update" || stored.has(key));
     const dropped = await change(tx, id);
     if (dropped.length > 0) summary.dropped = dropped;
     else delete summary.dropped;

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError } from "../../core/errors.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
@@ -68,7 +69,8 @@ async function availableTools({ options }: Ctx, db: Db, agent: AgentRow): Promis
 export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChanges): Promise<AgentTools["tools"]> {
   const enabled = new Set(changes.enabled);
   const summary: Record<string, unknown> = {};
-  await writeAgent(ctx, slug, { action: "agent.tool.update", summary }, async (tx, agent) => {
+  const changed: Changes = {};
+  await writeAgent(ctx, slug, { action: "agent.tool.update", summary, changes: changed }, async (tx, agent) => {
     const { id } = agent;
     const { settings, remembered } = await readSettings(tx, id);
     const known = new Set((await availableTools(ctx, tx, agent)).map(({ name }) => name));
@@ -80,7 +82,10 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     const approvalRemoved = [...new Set([...settings.keys(), ...remembered])].filter(
       (name) => asks(name) && !approval.has(name) && (enabled.has(name) || settings.get(name)?.bySkill === false),
     );
-    Object.assign(summary, { enabled: [...enabled], needsApproval: [...approval], approvalRemoved });
+    summary.approvalRemoved = approvalRemoved;
+    const before = { enabled: [...settings.keys()].sort(), needsApproval: [...settings.keys()].filter(asks).sort() };
+    const after = { enabled: [...enabled].sort(), needsApproval: [...approval].sort() };
+    Object.assign(changed, changesBetween(before, after));
     await tx.delete(agentTools).where(and(eq(agentTools.agentId, id), eq(agentTools.source, "manual")));
     // A tool that only a skill turned on is among `enabled` without being chosen: it goes when the skill goes.
     const chosen = [...enabled].filter((name) => settings.get(name)?.chosen || !settings.get(name)?.bySkill);

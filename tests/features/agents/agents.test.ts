@@ -202,7 +202,11 @@ describe("creating and reading", () => {
     const actions = entries.map(({ action, target, summary }) => [action, target, summary]);
     expect(actions).toEqual([
       ["agent.create", "watched", {}],
-      ["agent.update", "watched", { fields: ["name", "temperature"] }],
+      [
+        "agent.update",
+        "watched",
+        { changes: { name: { from: "watched", to: "W" }, temperature: { from: null, to: 1 } } },
+      ],
       ["agent.delete", "watched", {}],
     ]);
   });

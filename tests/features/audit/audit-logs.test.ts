@@ -37,7 +37,7 @@ describe("an entry", () => {
         target: "support",
         instanceId: "support",
         success: true,
-        details: { fields: ["name"] },
+        details: { changes: { name: { from: "support", to: "Help" } } },
         ip: "192.0.2.1",
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       },

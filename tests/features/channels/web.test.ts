@@ -161,6 +161,25 @@ describe("the channel web", () => {
     expect(audit).toContain('"keyReplaced":true');
   });
 
+  it("names in the audit log what it replaced of the sealed configuration, and tells the rest from what to what", async () => {
+    const { h, headers } = await withAgent();
+    const config = { contextMapping: { canaryKey: "canary.path" }, allowedOrigins: ["https://canary.example"] };
+    await put(h, headers, { enabled: true, config: { ...config, requireAuthentication: false } });
+    await put(h, headers, { enabled: true, config });
+    await put(h, headers, { config: { contextMapping: { other: "canary.path" } } });
+    await turnOff(h, headers);
+    await turnOff(h, headers);
+    const entries = await h.services.database.db.select().from(auditLogs);
+    const ours = entries.filter(({ action }) => action.startsWith("agent.channel."));
+    const switches = { enabled: { from: false, to: true }, requireAuthentication: { from: true, to: false } };
+    expect(ours.map(({ summary }) => summary)).toEqual([
+      { keyReplaced: false, replaced: ["contextMapping", "allowedOrigins"], changes: switches },
+      { keyReplaced: false, replaced: ["contextMapping"], changes: {} },
+      { changes: { enabled: { from: true, to: false } } },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain("canary");
+  });
+
   it("opens its configuration for its own agent only", async () => {
     const { h, headers } = await withAgent();
     await put(h, headers, { config: { contextMapping: { a: "b" }, allowedOrigins: ["https://x.example"] } });

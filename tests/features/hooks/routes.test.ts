@@ -231,11 +231,13 @@ test("each change bumps the agent's revision, and the audit log never holds argu
   await h.call("DELETE", url("one", id));
   expect(await h.revision()).toBe(before + 3);
 
-  const entries = await h.db.select().from(auditLogs);
+  const entries = await h.db.select().from(auditLogs).orderBy(auditLogs.createdAt, auditLogs.id);
   const ours = entries.filter(({ action }) => action.startsWith("agent.hook."));
+  const changes = { enabled: { from: true, to: false }, toolName: { from: "httpRequest", to: "getState" } };
+  const updated = { hookId: id, changes, argsReplaced: true };
   expect(ours.map(({ action, target, summary }) => [action, target, summary])).toEqual([
     ["agent.hook.create", "one", { hookId: id, event: "message_received", toolName: "httpRequest" }],
-    ["agent.hook.update", "one", { hookId: id, fields: ["actionConfig", "enabled"], toolName: "getState" }],
+    ["agent.hook.update", "one", updated],
     ["agent.hook.delete", "one", { hookId: id }],
   ]);
   expect(JSON.stringify(entries)).not.toContain("private words");

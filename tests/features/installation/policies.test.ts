@@ -136,7 +136,7 @@ describe("reading and changing", () => {
     expect(h.services.policies.values).toEqual({ ...defaultPolicies, ...expected });
   });
 
-  test("the audit log has the names and the values", async () => {
+  test("the audit log has the names and the values, and only what changed", async () => {
     const h = await harness();
     await change(h, await h.as("owner"), { defaultModel: null, rateLimit: { limit: 70 }, unknown: "x" });
     expect(await h.services.database.db.select().from(auditLogs)).toMatchObject([
@@ -145,7 +145,7 @@ describe("reading and changing", () => {
         action: "policy.update",
         target: "policies",
         actorType: "user",
-        summary: { policies: { defaultModel: null, rateLimit: { limit: 70 } } },
+        summary: { changes: { rateLimit: { from: null, to: { limit: 70 } } } },
       },
     ]);
   });

@@ -128,7 +128,7 @@ describe("management keys", () => {
     const h = await harness();
     const response = await create(h, await h.as("owner"), body);
     expect(response.status).toBe(400);
-    expect((await response.json()).message).toMatch(/name|expiresAt|expected object/i);
+    expect((await response.json()).message).toMatch(/name|expiresAt|must be an object/i);
   });
 
   test.each([

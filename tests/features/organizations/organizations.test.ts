@@ -98,7 +98,7 @@ describe("an organization", () => {
       organizationId: h.organization.id,
       action: "organization.update",
       target: "acme",
-      summary: { name: "Acme Inc.", slug: "acme-inc" },
+      summary: { changes: { name: { from: "acme", to: "Acme Inc." }, slug: { from: "acme", to: "acme-inc" } } },
     });
   });
 
@@ -155,7 +155,7 @@ describe("an organization", () => {
     const h = await harness();
     const response = await patch(h, await h.as("owner"), body);
     expect(response.status).toBe(400);
-    expect((await response.json()).message).toMatch(/name|slug|expected object/i);
+    expect((await response.json()).message).toMatch(/name|slug|must be an object/i);
   });
 });
 
@@ -266,7 +266,7 @@ describe("a new organization", () => {
     const h = await harness();
     const response = await create(h, await h.as("owner"), body);
     expect(response.status).toBe(400);
-    expect((await response.json()).message).toMatch(/slug|name|ownerEmail|expected object/i);
+    expect((await response.json()).message).toMatch(/slug|name|ownerEmail|must be an object/i);
     expect(await h.services.database.db.select().from(users)).toHaveLength(1);
   });
 });

@@ -44,7 +44,7 @@ describe("workspaces", () => {
     const audit = await auditOf(h);
     expect(audit.map(({ action, target, summary }) => [action, target, summary])).toEqual([
       ["workspace.create", "support", { id: workspace.id }],
-      ["workspace.update", "support", { id: workspace.id, name: "Care" }],
+      ["workspace.update", "support", { id: workspace.id, changes: { name: { from: "support", to: "Care" } } }],
       ["workspace.delete", "Care", { id: workspace.id }],
     ]);
     expect(new Set(audit.map(({ organizationId }) => organizationId))).toEqual(new Set([h.organization.id]));
@@ -294,8 +294,6 @@ describe("an entry in a workspace", () => {
     const audit = (await auditOf(h)).filter(({ action }) => action.startsWith("workspace-member."));
     expect(audit.map((row) => [row.action, row.summary])).toEqual([
       ["workspace-member.add", summary],
-      ["workspace-member.add", summary],
-      ["workspace-member.remove", summary],
       ["workspace-member.remove", summary],
     ]);
   });

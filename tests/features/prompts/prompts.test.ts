@@ -141,7 +141,7 @@ describe("an agent's prompt", () => {
 });
 
 describe("a change", () => {
-  test("is audited by its keys, never by its words, and makes a new revision", async () => {
+  test("is audited from what to what, by the sections that changed, and makes a new revision", async () => {
     const h = await withAgents("one");
     const { revision } = await h.row();
     await h.save([
@@ -152,9 +152,13 @@ describe("a change", () => {
     const entries = await h.services.database.db.select().from(auditLogs);
     const ours = entries.filter(({ action }) => action === "agent.prompt.update");
     expect(ours.map(({ target, summary, agentId }) => [target, summary, agentId])).toEqual([
-      ["one", { keys: ["02-soul", "04-safety"] }, (await h.row()).id],
+      [
+        "one",
+        { changes: { "02-soul": { from: expect.stringMatching(/^# How you talk/), to: "canary-4711" } } },
+        (await h.row()).id,
+      ],
     ]);
-    expect(JSON.stringify(entries) + h.logs.join()).not.toContain("canary-4711");
+    expect(h.logs.join()).not.toContain("canary-4711");
     expect((await h.row()).revision).toBe(revision + 1);
   });
 

@@ -332,7 +332,7 @@ describe("who may do what", () => {
       .orderBy(desc(auditLogs.createdAt), desc(auditLogs.id));
     expect(rows.map(({ action, summary, actorType }) => [action, summary, actorType])).toEqual([
       ["skill.delete", { agents: [] }, "user"],
-      ["skill.update", { version: "0.2.0" }, "user"],
+      ["skill.update", { changes: { version: { from: "0.1.0", to: "0.2.0" } } }, "user"],
       ["skill.create", { version: "0.1.0" }, "user"],
     ]);
   });

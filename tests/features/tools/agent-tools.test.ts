@@ -81,13 +81,21 @@ describe("an agent's tools", () => {
     await h.save({ enabled: ["currentTime"] });
     const answer = await h.request("/api/audit-logs?action=agent.tool.update", { headers: h.headers });
     const { items } = (await answer.json()) as { items: { details: object }[] };
-    const both = ["httpRequest", "currentTime"];
+    const both = ["currentTime", "httpRequest"];
+    const all = [...both, "readSkill"];
+    const fromTo = (from: string[], to: string[]) => ({ from, to });
     expect(items.map(({ details }) => details).reverse()).toEqual([
-      { enabled: [...both, "readSkill"], needsApproval: both, approvalRemoved: [] },
-      { enabled: both, needsApproval: both, approvalRemoved: [] },
-      { enabled: both, needsApproval: ["currentTime"], approvalRemoved: ["httpRequest"] },
-      { enabled: both, needsApproval: ["httpRequest"], approvalRemoved: ["currentTime"] },
-      { enabled: ["currentTime"], needsApproval: [], approvalRemoved: ["httpRequest"] },
+      {
+        changes: { enabled: fromTo(["currentTime", "readSkill"], all), needsApproval: fromTo([], both) },
+        approvalRemoved: [],
+      },
+      { changes: { enabled: fromTo(all, both) }, approvalRemoved: [] },
+      { changes: { needsApproval: fromTo(both, ["currentTime"]) }, approvalRemoved: ["httpRequest"] },
+      { changes: { needsApproval: fromTo(["currentTime"], ["httpRequest"]) }, approvalRemoved: ["currentTime"] },
+      {
+        changes: { enabled: fromTo(both, ["currentTime"]), needsApproval: fromTo(["httpRequest"], []) },
+        approvalRemoved: ["httpRequest"],
+      },
     ]);
   });
 

@@ -1,6 +1,5 @@
 import { eq } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import type { Changes } from "../../../core/changes.ts";
 import { randomToken } from "../../../core/ids.ts";
 import { invitations } from "../../../db/schema.ts";
 import { deleteSessionsOf, replacePassword } from "../../account/index.ts";
@@ -31,11 +30,11 @@ export async function renewPassword(ctx: Ctx, userId: string): Promise<RenewedPa
 /** Signs a member out everywhere; answers how many sessions there were. Throws as `lockManaged` does. */
 export async function endMemberSessions(ctx: Ctx, userId: string): Promise<number> {
   const { email } = await findMember(ctx, ctx.db, userId);
-  const change = { action: "session.end", target: email, summary: { userId }, changes: {} as Changes };
+  const summary = { userId, ended: 0 };
+  const change = { action: "session.end", target: email, summary, unchanged: () => summary.ended === 0 };
   return writeOrganization(ctx, change, async (tx) => {
     await lockManaged(tx, ctx, userId);
-    const ended = await deleteSessionsOf(tx, userId);
-    if (ended > 0) change.changes.sessions = { from: ended, to: 0 };
-    return ended;
+    summary.ended = await deleteSessionsOf(tx, userId);
+    return summary.ended;
   });
 }

@@ -22,16 +22,19 @@ export async function listWorkspaceMembers(ctx: Ctx, id: string): Promise<Member
 /** Lets a member reach the workspace. Idempotent. Throws 404 for the workspace and the member. */
 export async function assignMember(ctx: Ctx, workspaceId: string, userId: string): Promise<void> {
   await writeEntry(ctx, "workspace-member.add", { workspaceId, userId }, async (tx) => {
-    await tx.insert(workspaceMembers).values({ workspaceId, userId }).onConflictDoNothing();
+    const added = await tx.insert(workspaceMembers).values({ workspaceId, userId }).onConflictDoNothing().returning();
+    return added.length > 0;
   });
 }
 
 /** Deletes the member's entry in the workspace. Idempotent. Throws 404 for the workspace and the member. */
 export async function unassignMember(ctx: Ctx, workspaceId: string, userId: string): Promise<void> {
   await writeEntry(ctx, "workspace-member.remove", { workspaceId, userId }, async (tx) => {
-    await tx
+    const removed = await tx
       .delete(workspaceMembers)
-      .where(and(eq(workspaceMembers.workspaceId, workspaceId), eq(workspaceMembers.userId, userId)));
+      .where(and(eq(workspaceMembers.workspaceId, workspaceId), eq(workspaceMembers.userId, userId)))
+      .returning();
+    return removed.length > 0;
   });
 }
 
@@ -40,12 +43,14 @@ interface Entry {
   userId: string;
 }
 
-async function writeEntry(ctx: Ctx, action: string, entry: Entry, fn: (tx: Db) => Promise<void>): Promise<void> {
+async function writeEntry(ctx: Ctx, action: string, entry: Entry, fn: (tx: Db) => Promise<boolean>): Promise<void> {
   const { name } = await findWorkspace(ctx.db, ctx, entry.workspaceId);
   const { email } = await findMember(ctx, ctx.db, entry.userId);
-  await writeOrganization(ctx, { action, target: email, summary: { ...entry, workspace: name } }, async (tx) => {
+  let changed = false;
+  const change = { action, target: email, summary: { ...entry, workspace: name }, unchanged: () => !changed };
+  await writeOrganization(ctx, change, async (tx) => {
     await findWorkspace(tx, ctx, entry.workspaceId);
     await findMember(ctx, tx, entry.userId);
-    await fn(tx);
+    changed = await fn(tx);
   });
 }

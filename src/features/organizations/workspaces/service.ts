@@ -1,5 +1,6 @@
 import { and, asc, eq, ne, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { sortByName } from "../../../core/names.ts";
@@ -29,10 +30,12 @@ export async function createWorkspace(ctx: Ctx, name: string): Promise<Workspace
 
 /** Throws 404 for the workspace, 409 for a taken name. */
 export async function renameWorkspace(ctx: Ctx, id: string, name: string): Promise<Workspace> {
-  const before = await findWorkspace(ctx.db, ctx, id);
-  const change = { action: "workspace.update", target: before.name, summary: { id, name } };
+  const { name: target } = await findWorkspace(ctx.db, ctx, id);
+  const changes: Changes = {};
+  const change = { action: "workspace.update", target, summary: { id }, changes };
   return writeOrganization(ctx, change, async (tx) => {
-    await findWorkspace(tx, ctx, id);
+    const before = await findWorkspace(tx, ctx, id);
+    Object.assign(changes, changesBetween(before, { name }));
     await requireFreeName(tx, ctx, name, id);
     await tx.update(workspaces).set({ name, updatedAt: sql`now()` }).where(eq(workspaces.id, id));
     return readWorkspace(tx, id);

@@ -1,5 +1,6 @@
 import { and, eq, or, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { agentSkills, skills, skillVersions } from "../../../db/schema.ts";
@@ -47,11 +48,12 @@ export function rollBackSkill(ctx: Ctx, slug: string, skillSlug: string, version
  * 400 unless the skill is enabled.
  */
 export function setAutoLoad(ctx: Ctx, slug: string, skillSlug: string, wanted?: boolean): Promise<boolean> {
-  const summary: Record<string, unknown> = { skill: skillSlug };
-  return writeAgent(ctx, slug, { action: "agent.skill.auto-load", summary }, async (tx, agent) => {
+  const changed: Changes = {};
+  const change = { action: "agent.skill.auto-load", summary: { skill: skillSlug }, changes: changed };
+  return writeAgent(ctx, slug, change, async (tx, agent) => {
     const { link } = await enabledSkill(tx, agent, skillSlug);
     const autoLoad = wanted ?? !link.autoLoad;
-    summary.autoLoad = autoLoad;
+    Object.assign(changed, changesBetween({ autoLoad: link.autoLoad }, { autoLoad }));
     await tx.update(agentSkills).set({ autoLoad, updatedAt: sql`now()` }).where(isLink(link));
     return autoLoad;
   });
@@ -63,9 +65,10 @@ function changePin(
   action: string,
   choose: (tx: Db, enabled: Enabled) => Promise<string | null>,
 ): Promise<AgentSkill> {
-  const summary: Record<string, unknown> = { skill: skillSlug };
-  return writeAgent(ctx, slug, { action, summary }, async (tx, agent) => {
+  const changed: Changes = {};
+  return writeAgent(ctx, slug, { action, summary: { skill: skillSlug }, changes: changed }, async (tx, agent) => {
     const enabled = await enabledSkill(tx, agent, skillSlug);
+    const before = await describeSkill(tx, ctx, agent, skillSlug);
     const { link } = enabled;
     const pinnedVersionId = await choose(tx, enabled);
     if (pinnedVersionId !== link.pinnedVersionId) {
@@ -74,11 +77,16 @@ function changePin(
       await tx.update(agentSkills).set(pin).where(isLink(link));
       await syncSkillTools(tx, [agent.id]);
     }
-    const skill = (await describeSkills(tx, ctx.options, agent)).find(({ name }) => name === skillSlug);
-    if (!skill) throw notFound("Skill");
-    summary.version = skill.pinnedVersion;
+    const skill = await describeSkill(tx, ctx, agent, skillSlug);
+    Object.assign(changed, changesBetween({ version: before.pinnedVersion }, { version: skill.pinnedVersion }));
     return skill;
   });
+}
+
+async function describeSkill(tx: Db, ctx: Ctx, agent: AgentRow, skillSlug: string): Promise<AgentSkill> {
+  const skill = (await describeSkills(tx, ctx.options, agent)).find(({ name }) => name === skillSlug);
+  if (!skill) throw notFound("Skill");
+  return skill;
 }
 
 /** Throws the 400 that names the tools which the version requires and the organization can't use any more. */

@@ -1,5 +1,6 @@
 import { and, eq, or, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
+import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
 import { excluded } from "../../../db/fragments.ts";
@@ -21,14 +22,18 @@ export async function listAgentSkills(ctx: Ctx, slug: string): Promise<AgentSkil
  * Throws 404 for the agent, 400 for skills that are not in the catalogue or not allowed in the workspace.
  */
 export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly string[]): Promise<AgentSkillsChanged> {
-  const summary: Record<string, unknown> = {};
-  return writeAgent(ctx, slug, { action: "agent.skill.update", summary }, async (tx, agent) => {
+  const changed: Changes = {};
+  return writeAgent(ctx, slug, { action: "agent.skill.update", changes: changed }, async (tx, agent) => {
     const wanted = await resolveSkills(tx, agent, names);
-    summary.enabled = wanted.map((skill) => skill.slug);
+    const before = await describeSkills(tx, ctx.options, agent);
     const toolsChanged: ToolsChanged = await withSkillTools(tx, agent.id, () => enableExactly(tx, agent.id, wanted));
-    return { skills: await describeSkills(tx, ctx.options, agent), toolsChanged };
+    const after = await describeSkills(tx, ctx.options, agent);
+    Object.assign(changed, changesBetween({ enabled: namesOf(before) }, { enabled: namesOf(after) }));
+    return { skills: after, toolsChanged };
   });
 }
+
+const namesOf = (list: readonly AgentSkill[]) => list.flatMap(({ name, enabled }) => (enabled ? [name] : []));
 
 /** The named skills, locked with their allowances until the transaction ends. Throws the 400. */
 async function resolveSkills(tx: Db, agent: AgentRow, names: readonly string[]): Promise<SkillRow[]> {

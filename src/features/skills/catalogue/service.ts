@@ -1,5 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx, write } from "../../../context.ts";
+import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { sortByName } from "../../../core/names.ts";
@@ -61,13 +62,15 @@ export const slugTaken = (slug: string) =>
  */
 export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges): Promise<Skill> {
   const { name, category, changelog, ...fields } = changes;
-  const summary: Record<string, unknown> = {};
-  await write(ctx, { action: "skill.update", target: slug, summary }, async (tx) => {
+  const changed: Changes = {};
+  await write(ctx, { action: "skill.update", target: slug, changes: changed }, async (tx) => {
     const skill = await lockSkill(tx, ctx, slug);
     if (name !== undefined && name !== skill.name) throw fixedName(skill.name);
     await requireUsable(tx, ctx, [{ path: "requiredTools", names: fields.requiredTools }]);
-    const { version, scripts } = await currentVersion(tx, skill);
-    summary.version = nextVersion(version);
+    const before = await currentVersion(tx, skill);
+    const { version, scripts } = before;
+    const told = { ...versionFieldsOf(before), category: skill.category, version };
+    Object.assign(changed, changesBetween(told, { ...fields, category, version: nextVersion(version) }));
     const number = { id: newId(), skillId: skill.id, version: nextVersion(version), createdBy: authorOf(ctx) };
     await tx.insert(skillVersions).values({ ...number, ...fields, scripts, changelog: changelog ?? null });
     await tx

@@ -50,8 +50,9 @@ export async function putEnv(
   skillSlug: string,
   items: readonly EnvItem[],
 ): Promise<SkillEnv["env"]> {
-  const summary: Record<string, unknown> = { skill: skillSlug };
-  await writeAgent(ctx, slug, { action: "agent.skill.env.update", summary }, async (tx, agent) => {
+  const summary = { skill: skillSlug, keys: [] as string[] };
+  const unchanged = () => summary.keys.length === 0;
+  await writeAgent(ctx, slug, { action: "agent.skill.env.update", summary, unchanged }, async (tx, agent) => {
     const skill = await findSkillOf(tx, agent, skillSlug);
     const rows = await sealItems(tx, ctx, agent.id, skill, items);
     summary.keys = rows.map(({ key }) => key);
@@ -84,9 +85,12 @@ export async function putEnv(
 /** Deletes a variable; one that is not stored is no error. Throws the 404 of agent and skill. */
 export async function deleteEnv(ctx: Ctx, slug: string, skillSlug: string, key: string): Promise<void> {
   const summary = { skill: skillSlug, keys: [key] };
-  await writeAgent(ctx, slug, { action: "agent.skill.env.delete", summary }, async (tx, agent) => {
+  let gone = 0;
+  const unchanged = () => gone === 0;
+  await writeAgent(ctx, slug, { action: "agent.skill.env.delete", summary, unchanged }, async (tx, agent) => {
     const { id } = await findSkillOf(tx, agent, skillSlug);
-    await tx.delete(skillEnv).where(and(ofSkill(agent.id, id), eq(skillEnv.key, key)));
+    const own = and(ofSkill(agent.id, id), eq(skillEnv.key, key));
+    gone = (await tx.delete(skillEnv).where(own).returning({ key: skillEnv.key })).length;
   });
 }
 

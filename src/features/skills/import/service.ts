@@ -23,7 +23,8 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
   const summary: Record<string, unknown> = {};
   const change = { action: "skill.import", target: list.length === 1 ? slugOf(list[0]?.name ?? "") : "catalogue" };
   try {
-    await write(ctx, { ...change, summary }, async (tx) => {
+    const unchanged = () => outcomes.created.length + outcomes.updated.length === 0;
+    await write(ctx, { ...change, summary, unchanged }, async (tx) => {
       await requireUsable(tx, ctx, toolFields(list));
       Object.assign(outcomes, { created: [], updated: [], skipped: [] });
       const stored = await lockSkills(tx, ctx, list);

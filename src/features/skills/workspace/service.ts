@@ -23,7 +23,8 @@ export async function listAllowed(ctx: Ctx, workspaceId: string): Promise<string
  */
 export async function allowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
   await changeAllowance(ctx, "skill.allow", [workspaceId, slug], async (tx, row) => {
-    await tx.insert(workspaceSkills).values(row).onConflictDoNothing();
+    const added = await tx.insert(workspaceSkills).values(row).onConflictDoNothing().returning();
+    return added.length > 0;
   });
 }
 
@@ -31,9 +32,11 @@ export async function allowSkill(ctx: Ctx, workspaceId: string, slug: string): P
 export async function disallowSkill(ctx: Ctx, workspaceId: string, slug: string): Promise<void> {
   await changeAllowance(ctx, "skill.disallow", [workspaceId, slug], async (tx, row) => {
     const { workspaceId: workspace, skillId } = row;
-    await tx
+    const removed = await tx
       .delete(workspaceSkills)
-      .where(and(eq(workspaceSkills.workspaceId, workspace), eq(workspaceSkills.skillId, skillId)));
+      .where(and(eq(workspaceSkills.workspaceId, workspace), eq(workspaceSkills.skillId, skillId)))
+      .returning();
+    return removed.length > 0;
   });
 }
 
@@ -41,13 +44,14 @@ async function changeAllowance(
   ctx: Ctx,
   action: string,
   [workspaceId, slug]: [string, string],
-  change: (tx: Db, row: { workspaceId: string; skillId: string }) => Promise<void>,
+  change: (tx: Db, row: { workspaceId: string; skillId: string }) => Promise<boolean>,
 ): Promise<void> {
   const summary: Record<string, unknown> = { workspaceId };
-  await write(ctx, { action, target: slug, summary }, async (tx) => {
+  let changed = false;
+  await write(ctx, { action, target: slug, summary, unchanged: () => !changed }, async (tx) => {
     const workspace = await findWorkspace(tx, ctx, workspaceId);
     const { id } = await lockSkill(tx, ctx, slug);
-    await change(tx, { workspaceId: workspace, skillId: id });
+    changed = await change(tx, { workspaceId: workspace, skillId: id });
     const affected = await agentsWith(tx, id, workspace);
     await syncSkillTools(tx, affected.ids);
     await touchAgents(tx, affected.ids);

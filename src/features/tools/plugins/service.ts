@@ -1,7 +1,9 @@
 import { count, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx, write } from "../../../context.ts";
+import { changesBetween } from "../../../core/changes.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
+import { type JsonValue, sameJson } from "../../../core/json.ts";
 import type { McpTransport } from "../../../core/ports.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { clip, storable } from "../../../core/text.ts";
@@ -48,15 +50,18 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
   requireAllowed(settings.transport, ctx.options);
   const { organizationId } = ctx.membership;
   const stored = await findPlugin(ctx.db, organizationId, namespace);
-  const transport = unmasked(settings.transport, stored && (await openTransport(ctx.cipher, stored)));
+  const known = stored && (await openTransport(ctx.cipher, stored));
+  const transport = unmasked(settings.transport, known);
   const enabled = settings.enabled ?? stored?.enabled ?? true;
   const sealed = await sealTransport(ctx.cipher, organizationId, namespace, transport);
   const found = enabled ? await listTools(ctx, namespace, transport) : {};
 
+  const updated = stored && known ? updateOf([stored.enabled, known], [enabled, transport]) : created;
   const change = {
     action: stored ? "plugin.update" : "plugin.create",
     target: namespace,
-    summary: { kind: settings.kind, ...auditSummary(transport), enabled },
+    summary: { kind: settings.kind, ...auditSummary(transport), enabled, ...updated.told },
+    unchanged: updated.unchanged,
   };
   const row = await write(ctx, change, async (tx) => {
     await requireUnchanged(tx, organizationId, namespace, stored);
@@ -184,6 +189,18 @@ async function touchAgents(tx: Db, organizationId: string): Promise<void> {
     .set({ revision: sql`${agents.revision} + 1` })
     .where(eq(agents.organizationId, organizationId));
 }
+
+const created = { told: {}, unchanged: () => false };
+
+/** What an update changed. Of a secret that was replaced it says only that the transport is another one. */
+function updateOf([was, before]: [boolean, McpTransport], [is, after]: [boolean, McpTransport]) {
+  const told = (enabled: boolean, transport: McpTransport) => ({ enabled, ...auditSummary(transport) });
+  const changes = changesBetween(told(was, before), told(is, after));
+  const same = sameJson(toJson(before), toJson(after));
+  return { told: { changes }, unchanged: () => same && was === is };
+}
+
+const toJson = (transport: McpTransport) => JSON.parse(JSON.stringify(transport)) as JsonValue;
 
 /** The transport for the audit log: its destination without its secrets. */
 function auditSummary(transport: McpTransport): Record<string, unknown> {

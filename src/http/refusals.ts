@@ -1,0 +1,30 @@
+import { audit, type Ctx } from "../context.ts";
+import type { EngineError } from "../core/errors.ts";
+import { clip, storable } from "../core/text.ts";
+import { countCall, type Limit } from "./throttle.ts";
+
+/** The entries of one caller's refusals: nobody can fill the log by asking for what they may not. */
+const noted: Limit = { calls: 20, windowMs: 10 * 60 * 1000 };
+
+/** Characters of a path that the log shows. */
+const longestPath = 256;
+
+/**
+ * Writes the 403 of a caller who is known into the audit log of the addressed organization. The last entry of ten
+ * minutes says that no more follow.
+ */
+export async function recordRefusal(ctx: Ctx, { message }: EngineError, method: string, path: string): Promise<void> {
+  const { actor, membership, request, database } = ctx;
+  const { allowed, remaining } = await countCall(ctx, `refusals:${actor.id}`, noted);
+  if (!allowed) return;
+  await audit(database.db, {
+    action: "access.refuse",
+    target: `${method} ${clip(storable(path), longestPath)}`,
+    actor,
+    request,
+    // A caller who belongs to no organization has an id that no row has.
+    organizationId: membership.organizationSlug === "" ? null : membership.organizationId,
+    success: false,
+    summary: { message, ...(remaining === 0 ? { furtherRefusals: "not recorded within ten minutes" } : {}) },
+  });
+}
