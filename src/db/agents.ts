@@ -59,6 +59,7 @@ export const agents = pgTable(
     maxRestarts: integer("max_restarts"),
     timezone: text("timezone").notNull().default("UTC"),
     monthlyTokenBudget: bigint("monthly_token_budget", { mode: "number" }),
+    userMonthlyTokenBudget: bigint("user_monthly_token_budget", { mode: "number" }),
     optoutEnabled: boolean("optout_enabled").notNull().default(false),
     optoutStopKeywords: text("optout_stop_keywords").array().notNull().default(["STOP"]),
     optoutResumeKeywords: text("optout_resume_keywords").array().notNull().default(["START"]),

@@ -103,6 +103,8 @@ export const turns = pgTable(
     completionTokens: integer("completion_tokens").notNull().default(0),
     /** Tokens that the agent's budget of `budgetMonth` holds for the turn until its use is known. */
     reserved: integer("reserved").notNull().default(0),
+    /** Tokens that the end user's budget of that month holds. */
+    userReserved: integer("user_reserved").notNull().default(0),
     budgetMonth: date("budget_month"),
     ttftMs: integer("ttft_ms"),
     durationMs: integer("duration_ms"),
@@ -225,6 +227,19 @@ export const budgetPeriods = pgTable(
     reserved: bigint("reserved", { mode: "number" }).notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.agentId, table.month] })],
+);
+
+/** The same of each end user of an agent whose end users have a budget. */
+export const userBudgetPeriods = pgTable(
+  "user_budget_periods",
+  {
+    agentId: agentId(),
+    subject: text("subject").notNull(),
+    month: date("month").notNull(),
+    used: bigint("used", { mode: "number" }).notNull().default(0),
+    reserved: bigint("reserved", { mode: "number" }).notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.subject, table.month] })],
 );
 
 /**

@@ -611,6 +611,8 @@ export interface Instance {
   timezone: string;
   /** Tokens a calendar month; null: no limit. */
   monthlyTokenBudget: number | null;
+  /** Tokens a calendar month of each end user; null: no limit. */
+  userMonthlyTokenBudget: number | null;
   /** Let end users of messengers stop and resume the agent by keyword. */
   optoutEnabled: boolean;
   optoutStopKeywords: Array<string>;
@@ -688,6 +690,8 @@ export interface NewAgent {
   timezone?: string;
   /** Tokens a calendar month; null: no limit. */
   monthlyTokenBudget?: number | null;
+  /** Tokens a calendar month of each end user; null: no limit. */
+  userMonthlyTokenBudget?: number | null;
   /** Let end users of messengers stop and resume the agent by keyword. */
   optoutEnabled?: boolean;
   optoutStopKeywords?: Array<string>;
@@ -772,6 +776,8 @@ export interface AgentChanges {
   timezone?: string;
   /** Tokens a calendar month; null: no limit. */
   monthlyTokenBudget?: number | null;
+  /** Tokens a calendar month of each end user; null: no limit. */
+  userMonthlyTokenBudget?: number | null;
   /** Let end users of messengers stop and resume the agent by keyword. */
   optoutEnabled?: boolean;
   optoutStopKeywords?: Array<string>;

@@ -78,6 +78,11 @@ const settable = {
     .min(0, "must be at least 0")
     .nullable()
     .openapi({ description: "Tokens a calendar month; null: no limit." }),
+  userMonthlyTokenBudget: z
+    .int("must be a whole number")
+    .min(0, "must be at least 0")
+    .nullable()
+    .openapi({ description: "Tokens a calendar month of each end user; null: no limit." }),
   optoutEnabled: toggle("Let end users of messengers stop and resume the agent by keyword."),
   optoutStopKeywords: keywords.openapi({ example: ["STOP"] }),
   optoutResumeKeywords: keywords.openapi({ example: ["START"] }),

@@ -12,6 +12,7 @@ import { type AgentRow, selectInstances, toInstance, withinReach, writeAgent } f
 import { expectedRevision, isSlug, modelColumns } from "./rules.ts";
 import type { AgentChanges, Instance, NewAgent } from "./schema.ts";
 import { holdSkills, syncSkillTools } from "./skill-tools.ts";
+import { beginUserBudgets } from "./user-budgets.ts";
 
 /** All agents within reach, by name. */
 export async function listAgents(ctx: Ctx): Promise<Instance[]> {
@@ -87,6 +88,8 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
       await holdSkills(tx, id);
       await syncSkillTools(tx, [id]);
     }
+    const budgeted = typeof changes.userMonthlyTokenBudget === "number";
+    if (budgeted && agent.userMonthlyTokenBudget === null) await beginUserBudgets(tx, id, ctx.clock.now());
     if (concernsAskers) await touchAskers(tx, agent);
   });
   return getAgent(ctx, slug);

@@ -7,7 +7,7 @@ import { embedderFor } from "./agent/embedder.ts";
 import type { LiveAgent } from "./agent/load.ts";
 import { asDecided } from "./approvals/decided.ts";
 import { refuseWaiting } from "./approvals/waiting.ts";
-import { reserve } from "./budget/budget.ts";
+import { reserve, reserveForUser } from "./budget/budget.ts";
 import { nextReservation } from "./budget/estimate.ts";
 import { readConversation, type Transcript } from "./place/history.ts";
 import { rewriteContext } from "./place/state.ts";
@@ -88,10 +88,12 @@ function reserveFor(
   promptBytes: number,
 ): TurnInput["reserve"] {
   if (!reservation) return null;
-  const { month } = reservation;
-  return (soFar, next) => {
-    const tokens = nextReservation(agent, soFar, next, promptBytes);
-    return reserve(services, { agentId: agent.row.id, turnId, month, tokens });
+  const { month, ofAgent, ofUser } = reservation;
+  return async (soFar, next) => {
+    const held = { turnId, month, tokens: nextReservation(agent, soFar, next, promptBytes) };
+    // What one budget holds when the other refuses is settled with the turn.
+    if (ofUser) await reserveForUser(services, held);
+    if (ofAgent) await reserve(services, { ...held, agentId: agent.row.id });
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { monthOf } from "../../core/month.ts";
 import type { Complete } from "../../core/ports.ts";
 import { run } from "../../turn/run.ts";
 import { TurnState } from "../../turn/state.ts";
@@ -8,7 +9,7 @@ import type { TurnInput, TurnOutcome } from "../../turn/types.ts";
 import type { Agents } from "./access/agents.ts";
 import type { LiveAgent } from "./agent/load.ts";
 import { fastModelSpec } from "./agent/model.ts";
-import { monthOf, reserve, settle } from "./budget/budget.ts";
+import { reserve, settle } from "./budget/budget.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "./budget/estimate.ts";
 import { limitsOf } from "./prepare.ts";
 

@@ -61,6 +61,7 @@ describe("creating and reading", () => {
       maxRestarts: null,
       timezone: "UTC",
       monthlyTokenBudget: null,
+      userMonthlyTokenBudget: null,
       revision: 1,
       optoutEnabled: false,
       optoutStopKeywords: ["STOP"],

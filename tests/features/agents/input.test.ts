@@ -61,6 +61,7 @@ describe("bad input", () => {
       ["timezone", "+01:00"],
       ["timezone", "x".repeat(10_000)],
       ["monthlyTokenBudget", -1],
+      ["userMonthlyTokenBudget", -1],
       ["monthlyTokenBudget", 1e300],
       ["optoutStopKeywords", "STOP"],
       ["optoutStopKeywords", ["back\\slash"]],

@@ -1,7 +1,8 @@
 import type { Services } from "../../../context.ts";
+import { monthOf } from "../../../core/month.ts";
 import type { Embedder, ModelSpec } from "../../../core/ports.ts";
 import { embeddingModels } from "../../../core/providers.ts";
-import { monthOf, settle } from "../budget/budget.ts";
+import { settle } from "../budget/budget.ts";
 import { type ModelOwner, modelSpec } from "./model.ts";
 
 /**

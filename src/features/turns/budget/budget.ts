@@ -4,23 +4,19 @@ import type { Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, column, fields, insertInto, only, type RowOf } from "../../../db/fragments.ts";
-import { agents, budgetPeriods, isOpen, turns } from "../../../db/schema.ts";
+import { agents, budgetPeriods, isOpen, turns, userBudgetPeriods } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { refusalHeaders } from "../../../http/throttle.ts";
 
 // `monthlyTokenBudget`: tokens are held in `budget_periods` before a model is called, and what the call took is written
-// there after it, so that calls which run at the same time can't spend the same tokens. What a turn of a process that
-// died took nobody knows: what was held for it counts as used.
+// there after it, so that calls which run at the same time can't spend the same tokens. `userMonthlyTokenBudget` is kept
+// in `user_budget_periods` in the same way. What a turn of a process that died took nobody knows: what was held for it
+// counts as used.
 
 /** Tokens to hold, and of which month's budget: its first day in UTC, as a date. */
 export interface Reservation {
   month: string;
   tokens: number;
-}
-
-/** The month that is charged for a call of this moment. */
-export function monthOf(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 7)}-01`;
 }
 
 /**
@@ -56,28 +52,71 @@ export function reserveTokens({ agent, month, tokens }: { agent: Budgeted; month
 
 type Budgeted = Table & Record<"id" | "monthlyTokenBudget", Column>;
 
-/** Settles the held tokens of the turns of a table; `used` is the expression for the tokens that each took. */
-export function settleTokens(ended: Ended, used: SQLWrapper): SQL {
-  const sums = alias(turns, "sums");
-  const settled = {
-    used: sql`${budgetPeriods.used} + sums.used`,
-    reserved: sql`greatest(0, ${budgetPeriods.reserved} - ${sums.reserved})`,
-  };
+/** The same for the budget of an end user; answers a row when it covers the tokens. */
+export function reserveUserTokens({ agent, subject, month, tokens }: UserTokens): SQL {
+  const { agentId, used, reserved } = userBudgetPeriods;
+  const budget = agent.userMonthlyTokenBudget;
+  const begun = { agentId: agent.id, subject, month, reserved: tokens };
   return sql`
-    update ${budgetPeriods} set ${assign(budgetPeriods, settled)}
-    from (
-      select ${ended.agentId}, ${ended.budgetMonth}, sum(${ended.reserved}) as ${column(ended.reserved)}, sum(${used}) as used
-      from ${ended} where ${ended.budgetMonth} is not null group by 1, 2
-    ) ${sums}
-    where ${budgetPeriods.agentId} = ${sums.agentId} and ${budgetPeriods.month} = ${sums.budgetMonth}
+    ${insertInto(userBudgetPeriods, begun)} from ${agent} where ${budget} is null or ${tokens} <= ${budget}
+    on conflict (${column(agentId)}, ${column(userBudgetPeriods.subject)}, ${column(userBudgetPeriods.month)}) do update
+      set ${assign(userBudgetPeriods, { reserved: sql`${reserved} + ${tokens}` })}
+      where ${only(budget)} is null or ${used} + ${reserved} + ${tokens} <= ${only(budget)}
     returning 1`;
 }
 
-type Ended = Table & Record<"agentId" | "budgetMonth" | "reserved", Column>;
+interface UserTokens {
+  agent: Table & Record<"id" | "userMonthlyTokenBudget", Column>;
+  subject: SQL;
+  month: SQL;
+  tokens: SQL;
+}
 
 /**
- * A condition for what follows `settled` in a statement. All that lock a budget and a conversation take them in this
- * order, as OPEN does: otherwise those of one conversation run into deadlocks.
+ * Parts of a `with`, the last of them `settled`: they settle the held tokens of the turns of a table, for the agents and
+ * their end users. `used` is the expression for the tokens that each turn took.
+ */
+export function settleTokens(ended: Ended, used: SQLWrapper): SQL {
+  const [sums, userSums] = [alias(turns, "sums"), alias(turns, "user_sums")];
+  const counted = sql`sum(${used}) as used from ${ended} where ${ended.budgetMonth} is not null`;
+  const ofUser = {
+    used: sql`${userBudgetPeriods.used} + user_sums.used`,
+    reserved: sql`greatest(0, ${userBudgetPeriods.reserved} - ${userSums.userReserved})`,
+  };
+  const ofAgent = {
+    used: sql`${budgetPeriods.used} + sums.used`,
+    reserved: sql`greatest(0, ${budgetPeriods.reserved} - ${sums.reserved})`,
+  };
+  return sql`user_settled as (
+      update ${userBudgetPeriods} set ${assign(userBudgetPeriods, ofUser)}
+      from (
+        select ${ended.agentId}, ${ended.subject}, ${ended.budgetMonth},
+          sum(${ended.userReserved}) as ${column(ended.userReserved)}, ${counted} group by 1, 2, 3
+      ) ${userSums}
+      where ${userBudgetPeriods.agentId} = ${userSums.agentId} and ${userBudgetPeriods.subject} = ${userSums.subject}
+        and ${userBudgetPeriods.month} = ${userSums.budgetMonth}
+      returning 1
+    ), settled as (
+      update ${budgetPeriods} set ${assign(budgetPeriods, ofAgent)}
+      from (
+        select ${ended.agentId}, ${ended.budgetMonth}, sum(${ended.reserved}) as ${column(ended.reserved)}, ${counted}
+        group by 1, 2
+      ) ${sums}
+      where ${budgetPeriods.agentId} = ${sums.agentId} and ${budgetPeriods.month} = ${sums.budgetMonth}
+        and (select count(*) from user_settled) >= 0
+      returning 1
+    )`;
+}
+
+type Ended = Table & Record<"agentId" | "subject" | "budgetMonth" | "reserved" | "userReserved", Column>;
+
+/** What was held for a turn of a process that died counts as used. */
+export const heldFor = ({ reserved, userReserved }: Pick<Ended, "reserved" | "userReserved">) =>
+  sql`greatest(${reserved}, ${userReserved})`;
+
+/**
+ * A condition for what follows `settled` in a statement. All that lock budgets and a conversation take them in this
+ * order, as OPEN does, an end user's before the agent's: otherwise those of one conversation run into deadlocks.
  */
 export const onceSettled = sql`(select count(*) from settled) >= 0`;
 
@@ -111,7 +150,54 @@ export async function reserve(
   { agentId, turnId, month, tokens }: Reservation & { agentId: string; turnId: string | null },
 ): Promise<void> {
   const [row] = await reserveOne.run(database, { agentId, month, tokens, turnId });
-  if (!row?.held) throw budgetSpent(Number(row?.budget ?? 0), clock.now());
+  if (!row?.held) throw budgetSpent("agent", Number(row?.budget ?? 0), clock.now());
+}
+
+const reserveOfUser = statement({ turnId: "uuid", month: "date", tokens: "int" }, ({ turnId, month, tokens }) => {
+  const [agent, turn] = [alias(agents, "agent"), alias(turns, "turn")];
+  const added = sql`(${tokens} - ${only(turn.userReserved)})`;
+  const granted = sql`exists (select 1 from held)`;
+  const row = fields({ held: sql<boolean>`${granted}`, budget: only(agent.userMonthlyTokenBudget) });
+  return sql<RowOf<typeof row>>`
+      with ${turn} as (
+        select ${turns.agentId}, ${turns.subject}, ${turns.userReserved} from ${turns}
+        where ${turns.id} = ${turnId} and ${isOpen(turns)} for no key update
+      ), ${agent} as (
+        select ${agents.id}, ${agents.userMonthlyTokenBudget} from ${agents} join ${turn} on ${turn.agentId} = ${agents.id}
+      ), held as (
+        ${reserveUserTokens({ agent, subject: only(turn.subject), month, tokens: added })}
+      ), changed as (
+        update ${turns} set ${assign(turns, { userReserved: tokens })} where ${turns.id} = ${turnId} and ${granted}
+      )
+      select ${row}`;
+});
+
+/** Replaces the tokens that the end user's budget holds for a turn. Throws the 429. */
+export async function reserveForUser(
+  { database, clock }: Pick<Services, "database" | "clock">,
+  held: Reservation & { turnId: string },
+): Promise<void> {
+  const [row] = await reserveOfUser.run(database, held);
+  if (!row?.held) throw budgetSpent("end user", Number(row?.budget ?? 0), clock.now());
+}
+
+const releaseOfUser = statement(
+  { agentId: "uuid", subject: "text", month: "date", tokens: "int" },
+  ({ agentId, subject, month, tokens }) => {
+    const { reserved } = userBudgetPeriods;
+    const released = { reserved: sql`greatest(0, ${reserved} - ${tokens})` };
+    return sql`update ${userBudgetPeriods} set ${assign(userBudgetPeriods, released)}
+      where ${userBudgetPeriods.agentId} = ${agentId} and ${userBudgetPeriods.subject} = ${subject}
+        and ${userBudgetPeriods.month} = ${month}`;
+  },
+);
+
+/** Gives back the tokens that the budget of an end user held for a turn that found no place. */
+export async function releaseForUser(
+  database: Database,
+  { agentId, subject, month, tokens }: Reservation & { agentId: string; subject: string },
+): Promise<void> {
+  await releaseOfUser.run(database, { agentId, subject, month, tokens });
 }
 
 const settleOne = statement(
@@ -134,12 +220,12 @@ export async function settle(
   await settleOne.run(database, { agentId, month, tokens, used });
 }
 
-/** The 429 of an agent without tokens left; `Retry-After` is the beginning of the next month. */
-export function budgetSpent(limit: number, now: number): EngineError {
+/** The 429 of an agent or an end user without tokens left; `Retry-After` is the beginning of the next month. */
+export function budgetSpent(whose: "agent" | "end user", limit: number, now: number): EngineError {
   const date = new Date(now);
   const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
   const resetSeconds = Math.max(1, Math.ceil((next - now) / 1000));
-  return new EngineError("rate-limited", "The agent's monthly token budget is used up", {
+  return new EngineError("rate-limited", `The ${whose}'s monthly token budget is used up`, {
     headers: refusalHeaders({ limit, remaining: 0, resetSeconds }),
   });
 }

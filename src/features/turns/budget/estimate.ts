@@ -1,10 +1,11 @@
+import { monthOf } from "../../../core/month.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import { promptTokens } from "../../../core/providers.ts";
 import { tokenCount } from "../../../turn/step.ts";
 import type { Consumption, ModelMessage, NextCall } from "../../../turn/types.ts";
 import type { LiveAgent } from "../agent/load.ts";
 import type { TurnRequest } from "../request.ts";
-import { monthOf, type Reservation } from "./budget.ts";
+import type { Reservation } from "./budget.ts";
 
 // How many tokens texts are, before a provider counts them.
 
@@ -24,6 +25,9 @@ export interface PromptRoom {
  */
 export interface FirstReservation extends Reservation {
   addedTokens: number;
+  /** Whether the agent has a budget, and whether its end users have one each; one of them at least. */
+  ofAgent: boolean;
+  ofUser: boolean;
 }
 
 /** Tokens that are kept free for an answer without a limit. */
@@ -56,10 +60,12 @@ export function firstReservation(
   { fresh }: Pick<TurnRequest["input"], "fresh">,
   now: number,
 ): FirstReservation | null {
-  if (agent.row.monthlyTokenBudget === null) return null;
+  const { monthlyTokenBudget, userMonthlyTokenBudget } = agent.row;
+  if (monthlyTokenBudget === null && userMonthlyTokenBudget === null) return null;
   const answer = answerTokens(agent);
   const addedTokens = cautiousTokens(bytesOf(fresh)) + answer;
-  return { month: monthOf(now), tokens: cautiousTokens(takenBytes) + answer, addedTokens };
+  const budgets = { ofAgent: monthlyTokenBudget !== null, ofUser: userMonthlyTokenBudget !== null };
+  return { month: monthOf(now), tokens: cautiousTokens(takenBytes) + answer, addedTokens, ...budgets };
 }
 
 /** The tokens to hold for a further call: those that the turn took so far, and those that the call will take. */

@@ -70,7 +70,8 @@ function closedTurn({ turnId, owner, status, ...values }: RecordValues, supersed
   return sql`
     update ${turns} set ${assign(turns, closed)}
     where ${id} = ${turnId} and ${turns.owner} = ${owner} and ${isOpen(turns)} and not ${superseded}
-    returning ${turns.conversationId}, ${turns.agentId}, ${turns.organizationId}, ${turns.reserved},
+    returning ${turns.conversationId}, ${turns.agentId}, ${turns.organizationId}, ${turns.subject},
+      ${turns.reserved}, ${turns.userReserved},
       ${month} as ${column(budgetMonth)}`;
 }
 
@@ -165,8 +166,7 @@ function writeTurn(values: RecordValues, { superseded, parts }: Addition) {
   });
   return sql<RowOf<typeof row>>`
     with ${turn} as (${closedTurn(values, superseded)}
-    ), settled as (${settleTokens(turn, charged)}
-    ), ${conversation} as (${freedConversation(values)}
+    ), ${settleTokens(turn, charged)}, ${conversation} as (${freedConversation(values)}
     ), stored as (${storedMessages(values)}
     ), called as (${storedCalls(values)}
     ), hooked as (${storedHooks(values)}

@@ -7,7 +7,7 @@ import type { Database } from "../../../db/client.ts";
 import { assign, fields, type RowOf } from "../../../db/fragments.ts";
 import { conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import { onceSettled, settleTokens } from "../budget/budget.ts";
+import { heldFor, onceSettled, settleTokens } from "../budget/budget.ts";
 
 const leaseSeconds = 30;
 
@@ -100,6 +100,9 @@ const dead = alias(turns, "dead");
 export const isOverdue = sql<boolean>`${isOpen(turns)} and ${turns.leaseUntil} < now()`;
 const closed = assign(turns, { status: "lost", finishedAt: sql`now()`, idempotencyKey: null });
 
+/** The columns that `settleTokens` reads. */
+const heldFields = sql`${turns.agentId}, ${turns.subject}, ${turns.budgetMonth}, ${turns.reserved}, ${turns.userReserved}`;
+
 const promoteStatement = statement(
   { turnId: "uuid", owner: "uuid", judges: "boolean" },
   ({ turnId, owner, judges }) => {
@@ -119,10 +122,8 @@ const promoteStatement = statement(
       update ${turns} set ${closed} from ${mine}
       where ${turns.conversationId} = ${mine.conversationId} and ${turns.ticket} < ${mine.ticket} and ${isOverdue}
         and ${judges} and ${turns.owner} <> ${owner}
-      returning ${turns.id}, ${turns.agentId}, ${turns.budgetMonth}, ${turns.reserved}
-    ), settled as (
-      ${settleTokens(dead, dead.reserved)}
-    ), mended as (
+      returning ${turns.id}, ${heldFields}
+    ), ${settleTokens(dead, heldFor(dead))}, mended as (
       update ${conversations} set ${assign(conversations, { openTurns })} from ${mine}
       where ${conversations.id} = ${mine.conversationId} and exists (select 1 from ${dead}) and ${onceSettled}
     ), promoted as (
@@ -156,10 +157,8 @@ const closeStatement = statement(closeTypes, ({ living, judges, everyone }) => {
     with ${dead} as (
       update ${turns} set ${closed}
       where ${isOpen(turns)} and (${everyone} or ${turns.leaseUntil} < now()) and ${judges} and ${turns.id} <> all(${living})
-      returning ${turns.conversationId}, ${turns.agentId}, ${turns.budgetMonth}, ${turns.reserved}
-    ), settled as (
-      ${settleTokens(dead, dead.reserved)}
-    ), mended as (
+      returning ${turns.conversationId}, ${heldFields}
+    ), ${settleTokens(dead, heldFor(dead))}, mended as (
       update ${conversations} set ${assign(conversations, { openTurns })}
       from (
         select ${dead.conversationId}, count(*)::int as turns from ${dead}

@@ -5,7 +5,7 @@ import { agents, conversations, memories, messages, turns } from "../../../db/sc
 import { statement, type Values } from "../../../db/statement.ts";
 import { type ThrottleRow, upsertThrottle } from "../../../http/throttle.ts";
 import type { JsonObject } from "../../../turn/types.ts";
-import { reserveTokens } from "../budget/budget.ts";
+import { reserveTokens, reserveUserTokens } from "../budget/budget.ts";
 import { historyTypes, newestMessages, type StoredMessage } from "./history.ts";
 import { leaseUntil } from "./leases.ts";
 
@@ -15,6 +15,8 @@ export const waitingLimit = 16;
 /** The tables that the parts of the statement make. */
 const known = alias(agents, "known");
 const agent = alias(agents, "agent");
+/** The agent, where the budget of the end user covers the turn. */
+const covered = alias(agents, "covered");
 const conversation = alias(conversations, "conversation");
 const turn = alias(turns, "turn");
 
@@ -45,7 +47,7 @@ const valueTypes = {
   now: "timestamptz | null",
   resetsAt: "timestamptz | null",
   mostCalls: "int | null",
-  // Of an agent with a budget.
+  // Where the agent has a budget, or each end user.
   month: "date | null",
   tokens: "int | null",
   addedTokens: "int | null",
@@ -57,19 +59,34 @@ type OpenValues = Values<typeof valueTypes>;
 const wanted = sql`(select tokens from wanted)`;
 
 function knownAgent({ agentId, agentRevision, mostCalls }: OpenValues, throttled: boolean): SQL {
-  const { id, organizationId, monthlyTokenBudget, revision } = agents;
+  const { id, organizationId, monthlyTokenBudget, userMonthlyTokenBudget, revision } = agents;
   const allowed = throttled ? sql`not exists (select 1 from calls where count > ${mostCalls})` : sql`true`;
-  return sql`select ${id}, ${organizationId}, ${monthlyTokenBudget} from ${agents}
+  return sql`select ${id}, ${organizationId}, ${monthlyTokenBudget}, ${userMonthlyTokenBudget} from ${agents}
     where ${id} = ${agentId} and ${revision} = ${agentRevision} and ${allowed}`;
 }
 
-/** More `with` of an agent with a budget. */
-function heldTokens({ tokens, addedTokens, month, ref }: OpenValues): SQL {
+/** Which parts a statement has. */
+interface Parts {
+  /** The door has a throttle. */
+  throttled: boolean;
+  /** The agent has a budget. */
+  ofAgent: boolean;
+  /** Each of its end users has one. */
+  ofUser: boolean;
+}
+
+/** More `with`: holds tokens of both budgets, of the agent's only where the end user's covers them. */
+function heldTokens({ tokens, addedTokens, month, ref, subject }: OpenValues, { ofAgent, ofUser }: Parts): SQL {
+  if (!ofAgent && !ofUser) return sql``;
   const { contextTokens } = conversations;
   const last = sql`select ${contextTokens} from ${conversations} where ${conversations.ref} = ${ref}`;
+  const heldOfUser = sql`, user_held as (${reserveUserTokens({ agent: known, subject, month, tokens: wanted })}
+  ), ${covered} as (select * from ${known} where exists (select 1 from user_held))`;
+  const payer = ofUser ? covered : known;
+  const heldOfAgent = sql`, held as (${reserveTokens({ agent: payer, month, tokens: wanted })})`;
   return sql`, wanted as (
     select greatest(${tokens}, ${addedTokens} + coalesce((${last}), 0)) as tokens
-  ), held as (${reserveTokens({ agent: known, month, tokens: wanted })})`;
+  )${ofUser ? heldOfUser : sql``}${ofAgent ? heldOfAgent : sql``}`;
 }
 
 function placedConversation(values: OpenValues): SQL {
@@ -85,7 +102,7 @@ function placedConversation(values: OpenValues): SQL {
     returning ${id}, ${openTurns}, ${lastTicket}, ${lastSeq}, ${awaiting}, ${state}, ${bytesPerToken}`;
 }
 
-function insertedTurn(values: OpenValues, budgeted: boolean): SQL {
+function insertedTurn(values: OpenValues, { ofAgent, ofUser }: Parts): SQL {
   const { turnId, subject, owner, door, source, provider, model, fingerprint, requestId, continues } = values;
   const { idempotencyKey, requestDigest, month, ref } = values;
   const row = {
@@ -94,7 +111,9 @@ function insertedTurn(values: OpenValues, budgeted: boolean): SQL {
     ...{ agentId: agent.id, organizationId: agent.organizationId, conversationId: conversation.id },
     ticket: sql`coalesce(${conversation.lastTicket}, 1)`,
     status: sql`case when coalesce(${conversation.openTurns}, 1) = 1 then 'running' else 'queued' end`,
-    ...(budgeted ? { reserved: wanted, budgetMonth: month } : {}),
+    ...(ofAgent || ofUser ? { budgetMonth: month } : {}),
+    ...(ofAgent ? { reserved: wanted } : {}),
+    ...(ofUser ? { userReserved: wanted } : {}),
   };
   return sql`
     ${insertInto(turns, row)} from ${agent} left join ${conversation} on true
@@ -102,12 +121,13 @@ function insertedTurn(values: OpenValues, budgeted: boolean): SQL {
     returning ${turns.status}`;
 }
 
-function openedRow({ remembers, agentId, subject }: OpenValues, budgeted: boolean) {
+function openedRow({ remembers, agentId, subject }: OpenValues, { ofAgent, ofUser }: Parts) {
   const ofSubject = sql`${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '')`;
   const newest = sql`select max(${messages.seq}) from ${messages} where ${messages.conversationId} = ${only(conversation.id)}`;
   return fields({
     calls: sql<ThrottleRow | null>`(select to_jsonb(calls) from calls)`,
     agentFound: sql<boolean>`exists (select 1 from ${known})`,
+    userGranted: ofUser ? sql<boolean>`exists (select 1 from ${covered})` : sql<boolean>`true`,
     agentGranted: sql<boolean>`exists (select 1 from ${agent})`,
     conversationId: only(conversation.id),
     ticket: only(conversation.lastTicket),
@@ -120,24 +140,26 @@ function openedRow({ remembers, agentId, subject }: OpenValues, budgeted: boolea
     newest: sql<number | null>`(${newest})`,
     history: sql<StoredMessage[] | null>`(select messages from history)`,
     historyBytes: sql<number | null>`(select bytes from history)`,
-    // Tokens of the agent's budget.
-    held: sql<number>`${budgeted ? wanted : 0}`,
+    // Tokens of each budget.
+    held: sql<number>`${ofAgent || ofUser ? wanted : 0}`,
   });
 }
 
-function write(values: OpenValues, throttled: boolean, budgeted: boolean) {
+function write(values: OpenValues, parts: Parts) {
+  const { throttled, ofAgent, ofUser } = parts;
   const { throttleKey: key, now, resetsAt } = values;
   const calls = throttled ? upsertThrottle({ key, now, resetsAt }) : sql`select null::int as count where false`;
-  const granted = budgeted ? sql`where exists (select 1 from held where granted)` : sql``;
+  const granted = ofAgent ? sql`where exists (select 1 from held where granted)` : sql``;
+  const payer = ofUser ? covered : known;
   const runs = sql`${only(turn.status)} = 'running'`;
-  const row = openedRow(values, budgeted);
+  const row = openedRow(values, parts);
   return sql<RowOf<typeof row>>`
     with calls as (${calls}
     ), ${known} as (${knownAgent(values, throttled)}
-    )${budgeted ? heldTokens(values) : sql``}, ${agent} as (
-      select ${known.id}, ${known.organizationId} from ${known} ${granted}
+    )${heldTokens(values, parts)}, ${agent} as (
+      select ${payer.id}, ${payer.organizationId} from ${payer} ${granted}
     ), ${conversation} as (${placedConversation(values)}
-    ), ${turn} as (${insertedTurn(values, budgeted)}
+    ), ${turn} as (${insertedTurn(values, parts)}
     ), history as (${newestMessages(conversation, values, runs)}
     )
     select ${row}`;
@@ -145,18 +167,21 @@ function write(values: OpenValues, throttled: boolean, budgeted: boolean) {
 
 export type OpenedRow = RowOf<ReturnType<typeof openedRow>>;
 
-const [plain, throttled, budgeted, both] = [
-  statement(valueTypes, (values) => write(values, false, false)),
-  statement(valueTypes, (values) => write(values, true, false)),
-  statement(valueTypes, (values) => write(values, false, true)),
-  statement(valueTypes, (values) => write(values, true, true)),
+const open = (throttled: boolean, ofAgent: boolean, ofUser: boolean) =>
+  statement(valueTypes, (values) => write(values, { throttled, ofAgent, ofUser }));
+
+const [plain, ofAgents, ofUsers, ofBoth] = [
+  { open: open(false, false, false), throttled: open(true, false, false) },
+  { open: open(false, true, false), throttled: open(true, true, false) },
+  { open: open(false, false, true), throttled: open(true, false, true) },
+  { open: open(false, true, true), throttled: open(true, true, true) },
 ];
 
 /**
- * The one statement before the model: counts the call, checks that the agent is as it was cached, holds tokens of its
- * budget, takes the next ticket of the conversation, inserts the turn and, when that runs at once, reads the history.
+ * The one statement before the model: counts the call, checks that the agent is as it was cached, holds tokens of the
+ * budgets, takes the next ticket of the conversation, inserts the turn and, when that runs at once, reads the history.
  */
-export function openStatement(of: { throttled: boolean; budgeted: boolean }) {
-  if (of.budgeted) return of.throttled ? both : budgeted;
-  return of.throttled ? throttled : plain;
+export function openStatement({ throttled, ofAgent, ofUser }: Parts) {
+  const charged = ofUser ? (ofAgent ? ofBoth : ofUsers) : ofAgent ? ofAgents : plain;
+  return throttled ? charged.throttled : charged.open;
 }

@@ -29,17 +29,19 @@ export interface Opening {
   remembers: boolean;
   /** Null: this door has no throttle. */
   throttle: CountedCall | null;
-  /** Null: the agent has no budget. */
+  /** Null: neither the agent nor its end users have a budget. */
   reservation: FirstReservation | null;
 }
 
 export type Opened =
   /** The agent's revision is not the cached one: the caller loads the agent and asks again. */
   | { kind: "changed" }
-  /** The line is full, and so much of the budget is held for nothing. */
+  /** The line is full, and so much of each budget is held for nothing. */
   | { kind: "full"; held: number }
-  /** The agent's budget of this month does not cover the turn. */
-  | { kind: "spent" }
+  /** The end user's budget of this month does not cover the turn. */
+  | { kind: "user-spent" }
+  /** The agent's budget of this month does not cover the turn, and so much of the end user's is held for nothing. */
+  | { kind: "spent"; held: number }
   | {
       kind: "head" | "queued";
       conversation: { id: string; ref: string; ticket: number } | null;
@@ -78,15 +80,15 @@ function valuesOf(opening: Opening) {
 
 /** Takes a place for the turn, or says why there is none. Throws the 429 of the throttle. */
 export async function open(database: Database, opening: Opening): Promise<Opened> {
-  const { conversation, throttle } = opening;
-  const [row] = await openStatement({ throttled: throttle !== null, budgeted: opening.reservation !== null }).run(
-    database,
-    valuesOf(opening),
-  );
+  const { conversation, throttle, reservation } = opening;
+  const { ofAgent, ofUser } = reservation ?? { ofAgent: false, ofUser: false };
+  const opens = openStatement({ throttled: throttle !== null, ofAgent, ofUser });
+  const [row] = await opens.run(database, valuesOf(opening));
   if (!row) throw new Error("OPEN answered no row");
   if (throttle && row.calls) requireAllowed(judge(row.calls, throttle.limit, throttle.now));
   if (!row.agentFound) return { kind: "changed" };
-  if (!row.agentGranted) return { kind: "spent" };
+  if (!row.userGranted) return { kind: "user-spent" };
+  if (!row.agentGranted) return { kind: "spent", held: row.held };
   if (row.status === null) return { kind: "full", held: row.held };
 
   const place = row.conversationId === null || !conversation ? null : { ...conversation, id: row.conversationId };

@@ -8,8 +8,8 @@ import { refusalHeaders } from "../../../http/throttle.ts";
 import type { Grant } from "../access/admit.ts";
 import { AgentChanged } from "../access/agents.ts";
 import { modelSpec } from "../agent/model.ts";
-import { budgetSpent, type Reservation, settle } from "../budget/budget.ts";
-import { firstReservation, type PromptRoom, promptRoom } from "../budget/estimate.ts";
+import { budgetSpent, releaseForUser, settle } from "../budget/budget.ts";
+import { type FirstReservation, firstReservation, type PromptRoom, promptRoom } from "../budget/estimate.ts";
 import type { TurnRequest } from "../request.ts";
 import { stillRunning } from "./idempotency.ts";
 import type { Leases } from "./leases.ts";
@@ -23,7 +23,7 @@ export interface Taken {
   place: Extract<Opened, { kind: "head" | "queued" }>;
   spec: ModelSpec;
   room: PromptRoom;
-  reservation: Reservation | null;
+  reservation: FirstReservation | null;
 }
 
 interface Wanted {
@@ -72,11 +72,13 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
       throttle: attempt === 1 ? throttle : null,
     });
     if (opened.kind === "head" || opened.kind === "queued") return { grant, place: opened, spec, room, reservation };
-    if (opened.kind === "spent") throw budgetSpent(row.monthlyTokenBudget ?? 0, clock.now());
+    if (opened.kind === "user-spent") throw budgetSpent("end user", row.userMonthlyTokenBudget ?? 0, clock.now());
     if (opened.kind === "changed") throw new AgentChanged();
-    if (opened.kind === "full" && reservation) {
-      await settle(database, { ...reservation, tokens: opened.held, agentId: row.id, used: 0 });
-    }
+    const tokens = "held" in opened ? opened.held : 0;
+    const held = reservation && { ...reservation, tokens, agentId: row.id };
+    if (held?.ofUser) await releaseForUser(database, { ...held, subject });
+    if (opened.kind === "spent") throw budgetSpent("agent", row.monthlyTokenBudget ?? 0, clock.now());
+    if (held?.ofAgent) await settle(database, { ...held, used: 0 });
     // A crowd of dead turns must not keep the living out.
     if ((await leases.closeLost()) === 0) break;
   }
