@@ -2,7 +2,7 @@ import { type Environment, settings } from "../core/config.ts";
 import { randomToken } from "../core/ids.ts";
 import { isProviderName, providerNames, splitModel, variableOf } from "../core/providers.ts";
 import type { Quickstart, QuickstartRequest } from "../engine.ts";
-import type { RunningServer } from "../main.ts";
+import { localAddress, type RunningServer } from "../main.ts";
 import { type Flags, textFlag, UsageError } from "./arguments.ts";
 import { commandName } from "./command-name.ts";
 
@@ -77,7 +77,7 @@ export async function quickstart(
     "",
     ...firstCall(made, address),
     "",
-    `  Or chat here: ${chat} ${made.slug}`,
+    `  Or chat in the terminal: ${chat} ${made.slug}${address === usualAddress ? "" : ` --url=${address}`}`,
     "",
     ...modelNote(made, again),
     "  Ctrl+C stops the server.",
@@ -85,6 +85,9 @@ export async function quickstart(
     "",
   ].join("\n");
 }
+
+/** Where `chat` looks for a server by itself. */
+const usualAddress = localAddress(settings.shape.HOST.parse(undefined), settings.shape.PORT.parse(undefined));
 
 const row = (label: string, text: string) => `  ${label.padEnd(9)} ${text}`;
 

@@ -6,8 +6,8 @@ import { type Harness, harness } from "../harness.ts";
 
 const note = "echoes and is no language model";
 
-function start({ engine }: Harness, flags: Record<string, string>): Promise<string> {
-  return quickstart({ engine, address: "http://localhost:4000" }, readQuickstart(flags, {}));
+function start({ engine }: Harness, flags: Record<string, string>, address = "http://localhost:4000"): Promise<string> {
+  return quickstart({ engine, address }, readQuickstart(flags, {}));
 }
 
 test.each<[Record<string, string>, Record<string, string>, boolean]>([
@@ -35,6 +35,12 @@ test("the model that answers is named, changed on a later start, and told from o
   expect(again).toMatch(/Model +openai:gpt-5$/m);
   expect(again).not.toContain(note);
   expect(again).toMatch(/openai can't answer yet: start again with OPENAI_API_KEY set, or store .*openai_api_key/);
+});
+
+test("the hint to chat names the server's address where the chat would not look for it", async () => {
+  const h = await harness();
+  expect(await start(h, {})).toMatch(/agent-engine chat assistant$/m);
+  expect(await start(h, {}, "http://localhost:4711")).toMatch(/chat assistant --url=http:\/\/localhost:4711$/m);
 });
 
 test("a provider with a key brings its fast model along, and says so", async () => {

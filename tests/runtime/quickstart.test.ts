@@ -31,7 +31,7 @@ test("from nothing to a reply, and again on the same data", async () => {
     model: "assistant",
     choices: [{ message: { role: "assistant", content: expect.stringContaining("Hello") } }],
   });
-  expect(first.stdout()).toContain("demo model");
+  expect(first.stdout()).toContain("is no language model");
 
   const signIn = await fetch(`${first.url}/api/auth/sign-in/email`, {
     method: "POST",
