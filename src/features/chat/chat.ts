@@ -2,6 +2,7 @@ import type { Services } from "../../context.ts";
 import type { TtlCache } from "../../core/cache.ts";
 import type { Verdict } from "../../http/throttle.ts";
 import type { Turns } from "../turns/index.ts";
+import type { Continuations } from "./replay/continuations.ts";
 import type { ForeignTurns } from "./replay/foreign.ts";
 import type { Replays } from "./replay/replay.ts";
 
@@ -17,6 +18,7 @@ export interface Chat {
   services: Services;
   turns: Turns;
   replays: Replays;
+  continuations: Continuations;
   foreign: ForeignTurns;
   /** Refusals by throttle key. Until a window ends, its calls are refused without a statement. */
   refused: TtlCache<RefusedCall>;

@@ -6,6 +6,7 @@ import type { Chat } from "./chat.ts";
 import { approvalRoutes } from "./doors/approvals.ts";
 import { playgroundRoutes } from "./doors/playground.ts";
 import { chatRoutes } from "./doors/routes.ts";
+import { Continuations } from "./replay/continuations.ts";
 import { Exports, forgetChunks } from "./replay/export.ts";
 import { ForeignTurns } from "./replay/foreign.ts";
 import { Replays } from "./replay/replay.ts";
@@ -18,26 +19,33 @@ export function createChat(services: Services, turns: Turns): { doors: Contribut
   const now = () => services.clock.now();
   const replays = new Replays(services.clock);
   const exports = new Exports(services, replays);
+  const continuations = new Continuations(services.database);
   const chat: Chat = {
     services,
     turns,
     replays,
+    continuations,
     foreign: new ForeignTurns(services),
     refused: new TtlCache({ ttlMs: 60_000, now }),
     keyHolders: new TtlCache({ ttlMs: 24 * 60 * 60_000, now }),
   };
   const doors: Contribution = {
     routes: [chatRoutes(chat)],
-    observers: [replays],
+    // Behind the replays, since what waits for a turn asks for its replay.
+    observers: [replays, continuations],
     ticks: {
       async often() {
         // `sweep` runs first, since it frees memory and needs no database.
         replays.sweep();
         await exports.beginWanted();
+        await continuations.look();
       },
       seldom: () => forgetChunks(services.database),
     },
-    stop: () => exports.stop(),
+    async stop() {
+      continuations.stop();
+      await exports.stop();
+    },
   };
   return { doors, signedIn: { routes: [approvalRoutes(chat), playgroundRoutes(chat)] } };
 }

@@ -106,7 +106,7 @@ const resume = createRoute({
   tags: ["Chat"],
   summary: "Go on with a stream that broke off",
   description:
-    "What came after the event named in the header `Last-Event-ID`, or all of it, then what happens: until 60 seconds after the end of the turn. After an approval it leads on to the turn that goes on. Turns with `chat_id` can be followed on any replica.",
+    "What came after the event named in the header `Last-Event-ID`, or all of it, then what happens: until 60 seconds after the end of the turn. The stream of a turn that waits for an approval stays open behind its `done` and goes on with the turn that continues it; it ends when nothing will come any more. Turns with `chat_id` can be followed on any replica.",
   security: agentKey,
   request: {
     params: messageParams,

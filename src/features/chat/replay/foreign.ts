@@ -21,6 +21,8 @@ const [pageLength, pageRows] = [512 * 1024, 256];
 export interface ForeignTurn {
   id: string;
   ref: string;
+  /** Whether it waits for a person's decision and its events are no longer kept. */
+  over: boolean;
 }
 
 const pageStatement = statement({ turnId: "uuid", after: "int" }, ({ turnId, after }) => {
@@ -66,7 +68,7 @@ export class ForeignTurns {
    * Rejects once `signal` is aborted.
    */
   async follow(
-    { id }: ForeignTurn,
+    { id }: Pick<ForeignTurn, "id">,
     after: number,
     sink: Pick<EventSink, "writeKept" | "drained">,
     signal: AbortSignal,

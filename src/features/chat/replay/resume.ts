@@ -17,7 +17,7 @@ import { answerOrigin, type Cors } from "../doors/cors.ts";
 import { CallThrottle, callerLimit } from "../doors/throttle.ts";
 import { aheadOfTurn, type ForeignTurn } from "./foreign.ts";
 import { type Replay, resumableMs } from "./replay.ts";
-import { followReplay, type Streaming } from "./stream.ts";
+import { followOwn, type Streaming } from "./stream.ts";
 import { refusalText } from "./wire.ts";
 
 /** A client's request for a turn; `door` has to be the turn's own. */
@@ -52,8 +52,7 @@ export function resumeStream(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn)
     try {
       const found = await find(chat, grant, wanted, seen);
       const after = afterOf(found, seen, wanted.messageId);
-      if (found instanceof OwnTurn) return followReplay(found.replay, after, streaming, seat);
-      return followElsewhere(chat, found, after, streaming, seat);
+      return followOn(chat, grant, { found, after, door: wanted.door }, streaming, seat);
     } catch (refusal) {
       seat.leave();
       throw refusal;
@@ -152,7 +151,7 @@ async function find(
   const current = ownReplay(chat, next ?? messageId, agent.row.id, door) ?? local;
   if (current) return new OwnTurn(current);
   if (!turn) throw notFound("Turn");
-  return { id: next ?? messageId, ref: turn.ref };
+  return { id: next ?? messageId, ref: turn.ref, over: next === null && turn.over };
 }
 
 function ownReplay({ replays }: Chat, id: string, agentId: string, door: string): Replay | undefined {
@@ -173,11 +172,14 @@ function isExhausted(replay: Replay, seen: Seen | null): boolean {
   return replay.endedAt !== null && seen !== null && (seen.turnId !== replay.turnId || seen.number >= replay.last);
 }
 
-/** Reads a turn that runs or ended within `resumableMs`, itself or in the turn that continues it; undefined for none. */
+/**
+ * Reads a turn that runs, ended within `resumableMs`, itself or in the turn that continues it, or waits for a decision;
+ * undefined for none. `over`: its events are no longer kept.
+ */
 async function readTurn(
   { services: { database } }: Chat,
   wanted: { messageId: string; agentId: string; door: string },
-): Promise<{ ref: string; next: string | null } | undefined> {
+): Promise<{ ref: string; next: string | null; over: boolean } | undefined> {
   const [row] = await resumableStatement.run(database, wanted);
   return row;
 }
@@ -186,16 +188,18 @@ const resumableStatement = statement(
   { messageId: "uuid", agentId: "uuid", door: "text" },
   ({ messageId, agentId, door }) => {
     const next = alias(turns, "next");
-    const row = fields({ ref: conversations.ref, next: orNull(next.id) });
+    const waits = sql`${turns.status} = 'approval'`;
     const status = sql`coalesce(${next.status}, ${turns.status}) in ('queued', 'running')`;
     const lately = sql`coalesce(${next.finishedAt}, ${turns.finishedAt})
       > now() - ${resumableMs / 1000} * interval '1 second'`;
+    const over = sql<boolean>`${waits} and not ${lately}`;
+    const row = fields({ ref: conversations.ref, next: orNull(next.id), over });
     return sql<RowOf<typeof row>>`
       select ${row}
       from ${turns} join ${conversations} on ${conversations.id} = ${turns.conversationId}
       left join ${turns} ${next} on ${next.continues} = ${turns.id}
       where ${turns.id} = ${messageId} and ${turns.agentId} = ${agentId} and ${turns.door} = ${door}
-        and (${status} or ${lately})`;
+        and (${status} or ${lately} or ${waits})`;
   },
 );
 
@@ -220,30 +224,50 @@ function readLastEventId(header: string | undefined): Seen | null {
   return { turnId: match[1] ?? "", number: Number(match[2]) };
 }
 
-function followElsewhere(
-  { services, foreign }: Chat,
-  turn: ForeignTurn,
-  after: number,
+/**
+ * Streams a turn behind event `after` to its end. Where it stopped for a person's decision, the stream waits for the turn
+ * that continues it and goes on with that one.
+ */
+function followOn(
+  chat: Chat,
+  grant: Grant,
+  { found, after, door }: { found: OwnTurn | ForeignTurn; after: number; door: string },
   streaming: Streaming,
   seat: Seat,
 ): Response {
+  const { services, foreign, continuations } = chat;
   const left = new AbortController();
   const { response, sink } = eventStream({ ...streaming, onLeave: () => left.abort() });
-  const refuse = (message: string) => sink.write(refusalText(message, turn.ref));
+  let turn = found;
+  const refOf = () => (turn instanceof OwnTurn ? turn.replay.turn.conversationRef : turn.ref);
+  const refuse = (message: string) => sink.write(refusalText(message, refOf()));
+  const lead = async () => {
+    for (let from = after; ; from = 0) {
+      const problem =
+        turn instanceof OwnTurn
+          ? await followOwn(turn.replay, from, sink, left.signal)
+          : turn.over
+            ? null
+            : await foreign.follow(turn, from, sink, left.signal);
+      if (problem !== null) return refuse(problem);
+      const ref = refOf();
+      const next = await continuations.next(turn.id, left.signal);
+      if (next === null) return;
+      const own = ownReplay(chat, next, grant.agent.row.id, door);
+      turn = own ? new OwnTurn(own) : { id: next, ref, over: false };
+    }
+  };
+  // Some runtimes send the headers only with the first bytes of the body.
   sink.write(": ping\n\n");
   seat.onRevoked(({ message }) => {
     refuse(message);
     sink.close();
     left.abort();
   });
-  foreign
-    .follow(turn, after, sink, left.signal)
-    .then((problem) => {
-      if (problem !== null) refuse(problem);
-    })
+  lead()
     .catch((err: unknown) => {
       if (left.signal.aborted) return;
-      services.log.error({ turnId: turn.id, err }, "A turn of another replica could not be followed");
+      services.log.error({ turnId: turn.id, err }, "A turn could not be followed any more");
       refuse(err instanceof EngineError && err.code === "unavailable" ? err.message : "Internal server error");
     })
     .finally(sink.close);

@@ -1,5 +1,5 @@
 import type { EngineError } from "../../../core/errors.ts";
-import { eventStream } from "../../../http/sse.ts";
+import { type EventSink, eventStream } from "../../../http/sse.ts";
 import type { Seat, StoredReply } from "../../turns/index.ts";
 import { beginningGone } from "./export.ts";
 import type { Replay } from "./replay.ts";
@@ -36,6 +36,29 @@ export function followReplay(replay: Replay, after: number, streaming: Streaming
     unfollow();
   });
   return response;
+}
+
+/**
+ * Writes the events of a turn of this process behind event `after`, until the turn ends. Answers null then, else the
+ * message for the client: the first events are gone. Rejects once `signal` is aborted.
+ */
+export async function followOwn(
+  replay: Replay,
+  after: number,
+  sink: Pick<EventSink, "write" | "writeKept">,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const missed = replay.behind(after);
+  if (missed === null) return beginningGone;
+  sink.writeKept(missed);
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const unfollow = replay.follow({ write: sink.write, close: resolve });
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  if (signal.aborted) resolve();
+  await over;
+  unfollow();
+  signal.throwIfAborted();
+  return null;
 }
 
 /** Answers a refusal as a stream: `error`, then `done` without ids (spec "Errors", rule 2). */

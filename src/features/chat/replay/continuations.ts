@@ -1,0 +1,86 @@
+import { sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import type { Database } from "../../../db/client.ts";
+import { fields, orNull, type RowOf } from "../../../db/fragments.ts";
+import { turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import type { StartedTurn, TurnObserver } from "../../../turn/observers.ts";
+
+/** The most streams of this process that wait for a person's decision. A further one ends, and can be resumed. */
+const waitingLimit = 1000;
+
+type Settle = (next: string | null) => void;
+
+/** The streams that wait for the turn which continues theirs after a person's decision. */
+export class Continuations implements TurnObserver {
+  readonly #database: Database;
+  readonly #waiting = new Map<string, Set<Settle>>();
+  #count = 0;
+  #stopped = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Resolves to the turn that continues this one, of any replica; to null when there will be none, since the turn did
+   * not stop for a decision, or was refused, or expired; and when `signal` aborts, at a stop, and above the limit.
+   */
+  async next(turnId: string, signal: AbortSignal): Promise<string | null> {
+    if (this.#stopped || signal.aborted || this.#count >= waitingLimit) return null;
+    const { promise, resolve } = Promise.withResolvers<string | null>();
+    const waiting = this.#waiting.get(turnId) ?? new Set();
+    this.#waiting.set(turnId, waiting.add(resolve));
+    this.#count += 1;
+    const leave = () => resolve(null);
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      await this.#look([turnId]);
+      return await promise;
+    } finally {
+      signal.removeEventListener("abort", leave);
+      this.#count -= 1;
+      waiting.delete(resolve);
+      if (waiting.size === 0 && this.#waiting.get(turnId) === waiting) this.#waiting.delete(turnId);
+    }
+  }
+
+  /** A turn of this process is known at once. */
+  started({ id, continues }: StartedTurn): null {
+    if (continues !== null) this.#settle(continues, id);
+    return null;
+  }
+
+  /** Looks for turns of other replicas, and for those that will not go on. Call it every 2 seconds; no statement while nobody waits. */
+  async look(): Promise<void> {
+    if (this.#waiting.size > 0) await this.#look([...this.#waiting.keys()]);
+  }
+
+  /** Ends the waiting. */
+  stop(): void {
+    this.#stopped = true;
+    for (const id of [...this.#waiting.keys()]) this.#settle(id, null);
+  }
+
+  async #look(ids: string[]): Promise<void> {
+    const rows = new Map((await lookStatement.run(this.#database, { ids })).map((row) => [row.id, row]));
+    for (const id of ids) {
+      const row = rows.get(id);
+      if (row?.next) this.#settle(id, row.next);
+      else if (!row?.waits) this.#settle(id, null);
+    }
+  }
+
+  #settle(turnId: string, next: string | null): void {
+    for (const settle of this.#waiting.get(turnId) ?? []) settle(next);
+  }
+}
+
+const lookStatement = statement({ ids: "uuid[]" }, ({ ids }) => {
+  const next = alias(turns, "next");
+  const waits = sql<boolean>`${turns.status} = 'approval' and ${turns.conversationId} is not null`;
+  const row = fields({ id: turns.id, waits, next: orNull(next.id) });
+  return sql<RowOf<typeof row>>`
+    select ${row} from ${turns} left join ${turns} ${next} on ${next.continues} = ${turns.id}
+    where ${turns.id} = any(${ids})`;
+});
