@@ -137,7 +137,10 @@ export const routes: Record<string, Entry> = {
     "agent",
     async () => ({
       params: { type: "web" },
-      json: { enabled: true, config: { requireAuthentication: false, contextMapping: { [fresh("key")]: "user.id" } } },
+      json: {
+        enabled: true,
+        config: { requireAuthentication: false, allowedOrigins: [`https://${fresh("host")}.example`] },
+      },
     }),
     { names: ["type"], owns: ["channels", "secrets", "agents.auth_enabled", "agents.auth_key_hmac"] },
   ),
