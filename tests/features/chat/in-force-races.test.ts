@@ -187,11 +187,12 @@ describe("what the engine does by itself, on a deaf replica,", () => {
     const w = await world();
     const { complete } = ownTurns({ ...w.services, notify: localNotify(w.services.log) });
     const ask = () => complete("helper", "Sum up.", new AbortController().signal);
+    await patch({ fastModel: "demo:quick" })(w);
     await ask();
     await patch({ fastModel: "mistral:fast" })(w);
     await ask();
     const models = w.specs.map(({ provider, model }) => `${provider}:${model}`);
-    expect(models).toEqual(["demo:first", "mistral:fast"]);
+    expect(models).toEqual(["demo:quick", "mistral:fast"]);
     await patch({ active: false })(w);
     await expect(ask()).rejects.toThrow("Unknown model");
   });
