@@ -92,6 +92,8 @@ interface Change {
   changes?: Changes;
   /** Asked after `fn` where `changes` can't tell: whether nothing changed, so that there is no entry. */
   unchanged?: () => boolean;
+  /** Takes the lock for which simultaneous changes wait: before the caller's rights are read, which may end meanwhile. */
+  lock?: (tx: Db) => Promise<void>;
 }
 
 /**
@@ -109,8 +111,9 @@ export async function write<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise
 async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>): Promise<T> {
   const { actor, membership, request } = ctx;
   return ctx.database.transaction(async (tx) => {
+    const { changes, unchanged = () => isEmpty(changes), lock, summary, ...entry } = change;
+    await lock?.(tx);
     await requireStanding(tx, ctx);
-    const { changes, unchanged = () => isEmpty(changes), summary, ...entry } = change;
     // What a repeated transaction found before is not true any more.
     for (const field of Object.keys(changes ?? {})) delete changes?.[field];
     const result = await fn(tx);
@@ -199,7 +202,7 @@ function requireStored(actor: Actor, standing: Standing | undefined): Standing {
   return standing;
 }
 
-interface Event extends Omit<Change, "changes" | "unchanged"> {
+interface Event extends Omit<Change, "changes" | "unchanged" | "lock"> {
   /** Null for an event of the installation, or by somebody without an account. */
   organizationId: string | null;
   actor: { type: Actor["type"]; id: string | null; name: string | null };

@@ -7,6 +7,9 @@ import { memberRoutes } from "./members/routes.ts";
 import { organizationRoutes } from "./routes.ts";
 import { workspaceRoutes } from "./workspaces/routes.ts";
 
+/** Changes what belongs to an organization as a whole, under its lock. */
+export { writeOrganization } from "./write.ts";
+
 /**
  * `/api/organizations`, with their members, invitations, workspaces and management keys, and the deletion of expired
  * invitations.

@@ -8,6 +8,7 @@ import { sqlState } from "../../db/client.ts";
 import { members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
 import { userOf } from "../account/index.ts";
 import type { NewOrganization, Organization, OrganizationChanges } from "./schema.ts";
+import { writeOrganization } from "./write.ts";
 
 type Row = typeof organizations.$inferSelect;
 
@@ -62,9 +63,9 @@ export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationC
   const changes: Changes = {};
   const change = { action: "organization.update", target: membership.organizationSlug, changes };
   const row = await unlessTaken(slug ?? "", () =>
-    write(ctx, change, async (tx) => {
+    writeOrganization(ctx, change, async (tx) => {
       const own = eq(organizations.id, membership.organizationId);
-      const [before] = await tx.select().from(organizations).where(own).for("no key update");
+      const [before] = await tx.select().from(organizations).where(own);
       const [updated] = await tx
         .update(organizations)
         .set({ name, slug, revision: sql`${organizations.revision} + 1`, updatedAt: sql`now()` })

@@ -17,14 +17,13 @@ interface OrganizationChange {
 }
 
 /**
- * Changes members or workspaces of the addressed organization: `write` with the organization's row locked, so that such
- * changes happen one after the other and `fn` may rely on what it reads. Throws the 404 of a deleted organization.
+ * Changes what belongs to the addressed organization as a whole: `write` with the organization's row locked, so that
+ * such changes happen one after the other, each by a caller who still may, and `fn` may rely on what it reads. Throws
+ * the 404 of a deleted organization.
  */
 export function writeOrganization<T>(ctx: Ctx, change: OrganizationChange, fn: (tx: Db) => Promise<T>): Promise<T> {
-  return write(ctx, change, async (tx) => {
-    await lockOrganization(tx, ctx.membership.organizationId);
-    return fn(tx);
-  });
+  const lock = (tx: Db) => lockOrganization(tx, ctx.membership.organizationId);
+  return write(ctx, { ...change, lock }, fn);
 }
 
 /** Locks the organization's row until the transaction ends. Throws the 404 of a deleted organization. */

@@ -1,7 +1,8 @@
-import { eq } from "drizzle-orm";
-import { describe, expect, test } from "vitest";
+import { eq, sql } from "drizzle-orm";
+import { describe, expect, test, vi } from "vitest";
 import type { RoleKey } from "../../../src/core/permissions.ts";
 import { accessTokens, members, users, workspaceMembers } from "../../../src/db/schema.ts";
+import { dialect } from "../../database.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { createUser, password, signIn } from "../account/people.ts";
 import {
@@ -311,6 +312,23 @@ describe("the last Owner", () => {
     const left = Object.values(await rolesIn(h, h.organization.id)).filter((role) => role === "owner");
     expect(left.length).toBeGreaterThanOrEqual(1);
     expect(statuses.filter((status) => status === 200)).toHaveLength(4 - left.length);
+  });
+
+  // The embedded database has a single session, in which no statement waits for a lock.
+  test.runIf(dialect === "postgres")("is removed by no Owner who was removed while the removal waited", async () => {
+    const h = await harness();
+    const [one, two] = [await person(h, "owner"), await person(h, "owner")];
+    await h.as("owner");
+    const { database } = h.services;
+    let answers: Promise<Response>[] = [];
+    await database.transaction(async (tx) => {
+      await tx.execute(sql`select 1 from organizations for no key update`);
+      answers = [remove(h, one.headers, two.id), remove(h, two.headers, one.id)];
+      const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await vi.waitFor(async () => expect(await database.query(waiting, [])).toHaveLength(2), 5000);
+    });
+    expect((await Promise.all(answers)).map(({ status }) => status).sort()).toEqual([200, 404]);
+    expect(Object.values(await rolesIn(h, h.organization.id))).toHaveLength(2);
   });
 
   test("is left when all leave through one key at the same time", async () => {

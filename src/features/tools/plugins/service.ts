@@ -1,5 +1,5 @@
 import { count, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx, write } from "../../../context.ts";
+import { authorOf, type Ctx } from "../../../context.ts";
 import { changesBetween } from "../../../core/changes.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
@@ -8,7 +8,8 @@ import type { McpTransport } from "../../../core/ports.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { clip, storable } from "../../../core/text.ts";
 import type { Db } from "../../../db/client.ts";
-import { agents, organizations, plugins } from "../../../db/schema.ts";
+import { agents, plugins } from "../../../db/schema.ts";
+import { writeOrganization } from "../../organizations/index.ts";
 import { boundListing, type Listing, mostTools } from "./listing.ts";
 import { unmaskTransport } from "./masks.ts";
 import { requireAllowed } from "./offered.ts";
@@ -63,7 +64,7 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
     summary: { kind: settings.kind, ...auditSummary(transport), enabled, ...updated.told },
     unchanged: updated.unchanged,
   };
-  const row = await write(ctx, change, async (tx) => {
+  const row = await writeOrganization(ctx, change, async (tx) => {
     await requireUnchanged(tx, organizationId, namespace, stored);
     const author = authorOf(ctx);
     const config = { keyId: sealed.keyId, config: sealed.ciphertext, transport: transport.type };
@@ -95,7 +96,7 @@ export async function refreshPlugin(ctx: Ctx, namespace: string): Promise<Plugin
   const transport = await openTransport(ctx.cipher, stored);
   const found = await listTools(ctx, namespace, transport);
   const change = { action: "plugin.refresh", target: namespace, summary: { status: found.status } };
-  const row = await write(ctx, change, async (tx) => {
+  const row = await writeOrganization(ctx, change, async (tx) => {
     await requireUnchanged(tx, organizationId, namespace, stored);
     const [saved] = await tx.update(plugins).set(found).where(isPlugin(organizationId, namespace)).returning();
     await touchAgents(tx, organizationId);
@@ -109,7 +110,7 @@ export async function refreshPlugin(ctx: Ctx, namespace: string): Promise<Plugin
 export async function deletePlugin(ctx: Ctx, namespace: string): Promise<void> {
   const { organizationId } = ctx.membership;
   await requirePlugin(ctx, namespace);
-  await write(ctx, { action: "plugin.delete", target: namespace }, async (tx) => {
+  await writeOrganization(ctx, { action: "plugin.delete", target: namespace }, async (tx) => {
     const gone = await tx.delete(plugins).where(isPlugin(organizationId, namespace)).returning({ id: plugins.id });
     if (gone.length === 0) throw notFound("Plugin");
     await touchAgents(tx, organizationId);
@@ -154,8 +155,8 @@ async function listTools(ctx: Ctx, namespace: string, transport: McpTransport): 
 }
 
 /**
- * Makes changes of an organization's plugins wait for each other. Throws 409 when the plugin is not as `seen`, or when
- * the organization has too many plugins.
+ * Throws 409 when the plugin is not as `seen`, or when the organization has too many plugins. Call it inside
+ * `writeOrganization`, whose lock keeps that so.
  */
 async function requireUnchanged(
   tx: Db,
@@ -163,11 +164,6 @@ async function requireUnchanged(
   namespace: string,
   seen: PluginRow | null,
 ): Promise<void> {
-  await tx
-    .select({ id: organizations.id })
-    .from(organizations)
-    .where(eq(organizations.id, organizationId))
-    .for("no key update");
   const row = await findPlugin(tx, organizationId, namespace);
   if (!isUnchanged(seen, row)) {
     throw new EngineError("conflict", "Somebody else changed this plugin meanwhile: look at it, then try again");
