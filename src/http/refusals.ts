@@ -3,7 +3,7 @@ import type { EngineError } from "../core/errors.ts";
 import { clip, storable } from "../core/text.ts";
 import { countCall, type Limit } from "./throttle.ts";
 
-/** The entries of one caller's refusals: nobody can fill the log by asking for what they may not. */
+/** The entries of one caller's refusals in one organization: nobody can fill its log by asking for what they may not. */
 const noted: Limit = { calls: 20, windowMs: 10 * 60 * 1000 };
 
 /** Characters of a path that the log shows. */
@@ -15,7 +15,8 @@ const longestPath = 256;
  */
 export async function recordRefusal(ctx: Ctx, { message }: EngineError, method: string, path: string): Promise<void> {
   const { actor, membership, request, database } = ctx;
-  const { allowed, remaining } = await countCall(ctx, `refusals:${actor.id}`, noted);
+  // For each organization, so that refusals in one hide none in another.
+  const { allowed, remaining } = await countCall(ctx, `refusals:${membership.organizationId}:${actor.id}`, noted);
   if (!allowed) return;
   await audit(database.db, {
     action: "access.refuse",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { harness } from "../../harness.ts";
-import { auditOf, managementKey, userIdOf } from "../organizations/callers.ts";
+import { auditOf, join, managementKey, userIdOf } from "../organizations/callers.ts";
 
 const minute = 60_000;
 
@@ -54,6 +54,20 @@ test("of one caller the log has 20 refusals in ten minutes, and says that it sto
   await h.clock.advance(10 * minute);
   await ask(viewer, 1);
   expect(await auditOf(h)).toHaveLength(22);
+});
+
+test("refusals in one organization hide none in another", async () => {
+  const h = await harness();
+  const viewer = await h.as("viewer");
+  const other = await h.createOrganization("other");
+  await join(h, other.id, await userIdOf(h, viewer), "viewer");
+  const ask = (organization: string) =>
+    h.request("/api/audit-logs", { headers: { ...viewer, "X-Organization": organization } });
+  for (let call = 0; call < 21; call += 1) expect((await ask("other")).status).toBe(403);
+  expect((await ask("acme")).status).toBe(403);
+  const entries = await auditOf(h);
+  expect(entries.filter(({ organizationId }) => organizationId === other.id)).toHaveLength(20);
+  expect(entries.at(-1)).toMatchObject({ action: "access.refuse", organizationId: h.organization.id });
 });
 
 test("a caller who belongs nowhere is refused into the log of the installation", async () => {
