@@ -2497,7 +2497,7 @@ export interface AgentEngine {
   /**
    * Create an organization.
    *
-   * With a workspace `default` and one Owner: the account of `ownerEmail`, else the calling user. The permission has to be held in the first organization, in whose audit log this is recorded. Only by a person: no management key makes an Owner.
+   * With a workspace `default` and one Owner: the account of `ownerEmail`, else the calling user. An account whose password somebody else chose is refused with 409 until its holder chooses another. The permission has to be held in the first organization, in whose audit log this is recorded. Only by a person: no management key makes an Owner.
    */
   createOrganization(input: CreateOrganizationInput, options?: CallOptions): Promise<OrganizationAnswer>;
 

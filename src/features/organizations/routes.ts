@@ -23,7 +23,7 @@ const createRoute = guarded(
     tags,
     summary: "Create an organization",
     description:
-      "With a workspace `default` and one Owner: the account of `ownerEmail`, else the calling user. The permission has to be held in the first organization, in whose audit log this is recorded. Only by a person: no management key makes an Owner.",
+      "With a workspace `default` and one Owner: the account of `ownerEmail`, else the calling user. An account whose password somebody else chose is refused with 409 until its holder chooses another. The permission has to be held in the first organization, in whose audit log this is recorded. Only by a person: no management key makes an Owner.",
     request: { body: jsonBody(NewOrganization) },
     responses: { 201: json(OrganizationAnswer, "The organization."), ...errorAnswers(409) },
   },

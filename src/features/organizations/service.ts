@@ -4,7 +4,7 @@ import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sortByName } from "../../core/names.ts";
-import { sqlState } from "../../db/client.ts";
+import { type Db, sqlState } from "../../db/client.ts";
 import { members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
 import { userOf } from "../account/index.ts";
 import type { NewOrganization, Organization, OrganizationChanges } from "./schema.ts";
@@ -35,25 +35,26 @@ export async function getOrganization({ db, membership }: Ctx): Promise<Organiza
 
 /**
  * Makes an organization with workspace `default`, owned by `ownerEmail` or else the caller. Throws 400 for an owner
- * without an account, 409 for a taken slug.
+ * without an account, 409 for one whose password somebody else knows and for a taken slug.
  */
 export async function createOrganization(
   ctx: Ctx,
   { slug, name = slug, ownerEmail }: NewOrganization,
 ): Promise<Organization> {
-  const ownerId = await findOwner(ctx, ownerEmail);
   const organizationId = newId();
-  const change = { action: "organization.create", target: slug, summary: { organizationId, ownerId } };
+  const summary = { organizationId, ownerId: "" };
+  const change = { action: "organization.create", target: slug, summary };
   const row = await unlessTaken(slug, () =>
     write(ctx, change, async (tx) => {
+      summary.ownerId = await lockOwner(tx, ctx, ownerEmail);
       const [made] = await tx.insert(organizations).values({ id: organizationId, slug, name }).returning();
       if (!made) throw new Error("An insert returned no row");
       await tx.insert(workspaces).values({ id: newId(), organizationId, name: "default" });
-      await tx.insert(members).values({ organizationId, userId: ownerId, roleKey: "owner" });
+      await tx.insert(members).values({ organizationId, userId: summary.ownerId, roleKey: "owner" });
       return made;
     }),
   );
-  return toOrganization(row, ownerId === ctx.actor.id ? "owner" : null);
+  return toOrganization(row, summary.ownerId === ctx.actor.id ? "owner" : null);
 }
 
 /** Writes nothing when no field is given. Throws 409 for a taken slug. */
@@ -79,13 +80,24 @@ export async function updateOrganization(ctx: Ctx, { name, slug }: OrganizationC
   return toOrganization(row, membership.role);
 }
 
-async function findOwner(ctx: Ctx, email: string | undefined): Promise<string> {
-  if (email === undefined) return userOf(ctx).id;
-  const [user] = await ctx.db.select({ id: users.id }).from(users).where(eq(users.email, email));
-  if (user) return user.id;
+/** The id of the account, locked so that nobody renews its password meanwhile. */
+async function lockOwner(tx: Db, ctx: Ctx, email: string | undefined): Promise<string> {
+  const { id, passwordOrganization } = users;
+  const [user] = await tx
+    .select({ id, passwordOrganization })
+    .from(users)
+    .where(email === undefined ? eq(id, userOf(ctx).id) : eq(users.email, email))
+    .for("share");
+  if (!user) {
+    throw new EngineError(
+      "bad-request",
+      "ownerEmail: nobody has an account with this e-mail; add them as a member first",
+    );
+  }
+  if (user.passwordOrganization === null) return user.id;
   throw new EngineError(
-    "bad-request",
-    "ownerEmail: nobody has an account with this e-mail; add them as a member first",
+    "conflict",
+    "Somebody else chose the password of the Owner's account: its holder must first choose another one",
   );
 }
 

@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { members, organizations, users, workspaces } from "../../../src/db/schema.ts";
 import { type Harness, harness } from "../../harness.ts";
+import { signIn } from "../account/people.ts";
 import { auditOf, type Headers, join, managementKey, refusal, rolesIn, userIdOf } from "./callers.ts";
 
 const path = "/api/organizations";
@@ -217,6 +218,26 @@ describe("a new organization", () => {
       "ownerEmail: nobody has an account with this e-mail; add them as a member first",
     ]);
     expect(await h.services.database.db.select().from(organizations)).toHaveLength(1);
+  });
+
+  test("goes to no account whose password somebody else knows", async () => {
+    const h = await harness();
+    const tenant = await h.as("admin", { organization: await h.createOrganization("tenant") });
+    const [email, password] = ["ceo@example.com", "chosen by the Admin"];
+    const json = { email, roleKey: "viewer", password };
+    expect((await h.request(`${path}/tenant/members`, { method: "POST", headers: tenant, json })).status).toBe(201);
+    const owner = await h.as("owner");
+    const give = () => create(h, owner, { slug: "new", ownerEmail: email });
+    expect(await refusal(give())).toEqual([
+      409,
+      "Somebody else chose the password of the Owner's account: its holder must first choose another one",
+    ]);
+    expect((await auditOf(h)).map(({ action }) => action)).not.toContain("organization.create");
+    const { token } = await (await signIn(h, { email, password })).json();
+    const headers = { Authorization: `Bearer ${token}` };
+    const own = { currentPassword: password, newPassword: "chosen by the holder" };
+    expect((await h.request("/api/me/password", { method: "POST", headers, json: own })).status).toBe(200);
+    expect((await give()).status).toBe(201);
   });
 
   test("does not get a slug that is taken, and nothing is left of it", async () => {
