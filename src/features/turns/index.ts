@@ -94,7 +94,7 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
           await continueTurns(null);
         },
       },
-      boot: turns.closeFormer,
+      boot: turns.boot,
       stop: turns.stop,
     },
   };

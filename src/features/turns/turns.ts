@@ -124,9 +124,9 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     if (lost > 0) log.warn({ lost }, "Closed turns whose leases ran out: their processes are gone or out of touch");
   };
 
-  /** Closes what processes before this one left open, where no other process can be there. */
-  const closeFormer = async () => {
-    if (!services.options.soleProcess) return;
+  /** Closes what processes before this one left open where no other process can be there; else leaves them their time. */
+  const boot = async () => {
+    if (!services.options.soleProcess) return leases.judgeLater();
     const lost = await leases.closeFormer();
     if (lost > 0) log.warn({ lost }, "Closed turns of the process before this one, which ended without a stop");
   };
@@ -152,7 +152,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     findRepeat: (ref: string, idempotency: Idempotency) => findRepeat({ database, leases }, ref, idempotency),
     renewLeases,
     closeDead,
-    closeFormer,
+    boot,
     stop,
   };
 }

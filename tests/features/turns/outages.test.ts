@@ -5,7 +5,7 @@ import { CurrentPolicies } from "../../../src/core/policies.ts";
 import { jobs, turns } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { plainText } from "../../plain-text.ts";
-import { finish, gate, scriptedModel, text } from "../../scripted-model.ts";
+import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness, eventually, readEvents, readUntil } from "../chat/chat.ts";
 
 /** A turn that has said some of its reply and holds there. */
@@ -155,4 +155,40 @@ test("a start that may have company leaves them alone", async () => {
   expect(await statusOf()).toBe("running");
   held.open();
   expect((await answer).status).toBe(200);
+});
+
+test("a start right after an outage leaves the turns of others a whole lease's time for their renewals", async () => {
+  const { h, answer, held, outlast, statusOf } = await heldTurn();
+  await outlast();
+  const next = createEngine({ ...h.services, policies: new CurrentPolicies() });
+  await next.boot({});
+  await next.renewLeases();
+  await next.tick();
+  await h.clock.advance(29_000);
+  await next.tick();
+  expect(await statusOf()).toBe("running");
+  await h.clock.advance(1_000);
+  await next.tick();
+  expect(await statusOf()).toBe("lost");
+  held.open();
+  expect((await answer).status).toBe(503);
+});
+
+test("the next turn of a conversation closes one that was opened here though the answer to its opening was lost", async () => {
+  const h = await chatHarness(scriptedModel([reply("ok")]));
+  const { database } = h.services;
+  const { query } = database;
+  database.query = async (statement, parameters) => {
+    const rows = await query(statement, parameters);
+    if (!plainText(statement).includes("insert into turns")) return rows as never;
+    database.query = query;
+    throw new EngineError("unavailable", "The database is unavailable");
+  };
+  expect((await h.complete("lost", { chat_id: "c" })).status).toBe(503);
+  await database.db.update(turns).set({ leaseUntil: sql`now() - interval '1 second'` as never });
+  const next = h.complete("next", { chat_id: "c" });
+  await eventually(async () => (await h.stored()).turns.length === 2);
+  await h.clock.advance(250);
+  expect((await next).status).toBe(200);
+  expect((await h.stored()).turns.map(({ status }) => status)).toEqual(["lost", "done"]);
 });

@@ -35,6 +35,14 @@ export class Leases {
     this.#clock = clock;
   }
 
+  /**
+   * Leaves the turns of others alone for a whole lease's time. A process that starts or sees the database again can't
+   * tell whether an outage kept the others from renewing.
+   */
+  judgeLater(): void {
+    this.#judgesFrom = this.#clock.now() + leaseSeconds * 1000;
+  }
+
   /** Notes that a turn lives in this process, until the returned function is called. */
   hold(turnId: string): () => void {
     this.#living.add(turnId);
@@ -51,9 +59,8 @@ export class Leases {
     this.#renewingSince = began;
     try {
       const rows = await renewStatement.run(this.#database, { owner: this.owner, turnIds });
-      const now = this.#clock.now();
-      const wasAway = this.#judgesFrom === Number.POSITIVE_INFINITY || now - began > slowRenewalMs;
-      if (wasAway) this.#judgesFrom = now + leaseSeconds * 1000;
+      const isSlow = this.#clock.now() - began > slowRenewalMs;
+      if (isSlow || this.#judgesFrom === Number.POSITIVE_INFINITY) this.judgeLater();
       return new Map(rows.map(({ id, stopRequested }) => [id, { stopRequested }]));
     } catch (error) {
       this.#judgesFrom = Number.POSITIVE_INFINITY;
@@ -68,7 +75,12 @@ export class Leases {
    * whose process died. Answers false while it has to wait on, and throws when the turn is no longer this process's.
    */
   async promote(turnId: string): Promise<boolean> {
-    const [row] = await promoteStatement.run(this.#database, { turnId, owner: this.owner, judges: this.#judges() });
+    const [row] = await promoteStatement.run(this.#database, {
+      turnId,
+      owner: this.owner,
+      judges: this.#judges(),
+      living: [...this.#living],
+    });
     if (!row?.mine) throw new EngineError("unavailable", "The turn was closed before it began: send the message again");
     return row.promoted;
   }
@@ -104,8 +116,8 @@ const closed = assign(turns, { status: "lost", finishedAt: sql`now()`, idempoten
 const heldFields = sql`${turns.agentId}, ${turns.subject}, ${turns.budgetMonth}, ${turns.reserved}, ${turns.userReserved}`;
 
 const promoteStatement = statement(
-  { turnId: "uuid", owner: "uuid", judges: "boolean" },
-  ({ turnId, owner, judges }) => {
+  { turnId: "uuid", owner: "uuid", judges: "boolean", living: "uuid[]" },
+  ({ turnId, owner, judges, living }) => {
     const [mine, earlier] = [alias(turns, "mine"), alias(turns, "earlier")];
     const openTurns = sql`${conversations.openTurns} - (select count(*)::int from ${dead})`;
     // Judged by the turns that were really closed: a lease that is renewed at this moment looks expired in this snapshot.
@@ -121,7 +133,7 @@ const promoteStatement = statement(
     ), ${dead} as (
       update ${turns} set ${closed} from ${mine}
       where ${turns.conversationId} = ${mine.conversationId} and ${turns.ticket} < ${mine.ticket} and ${isOverdue}
-        and ${judges} and ${turns.owner} <> ${owner}
+        and ${judges} and ${turns.id} <> all(${living})
       returning ${turns.id}, ${heldFields}
     ), ${settleTokens(dead, heldFor(dead))}, mended as (
       update ${conversations} set ${assign(conversations, { openTurns })} from ${mine}
