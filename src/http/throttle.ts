@@ -105,16 +105,21 @@ export async function forgetCalls({ database }: Services, key: string): Promise<
 }
 
 /** The 429 of a limit of calls. */
-export class Throttled extends EngineError {}
+export class Throttled extends EngineError {
+  readonly verdict: Verdict;
+
+  constructor(verdict: Verdict, message: string) {
+    super("rate-limited", message, { headers: refusalHeaders(verdict) });
+    this.verdict = verdict;
+  }
+}
 
 /** Throws the 429 of decisions §3 unless the call was allowed. `X-RateLimit-Reset` is in seconds, as `Retry-After`. */
 export function requireAllowed(verdict: Verdict, what = "requests"): void {
   if (verdict.allowed) return;
   const { resetSeconds } = verdict;
   const when = `try again in ${resetSeconds} second${resetSeconds === 1 ? "" : "s"}`;
-  throw new Throttled("rate-limited", `Too many ${what}: ${when}`, {
-    headers: refusalHeaders(verdict),
-  });
+  throw new Throttled(verdict, `Too many ${what}: ${when}`);
 }
 
 type Standing = Omit<Verdict, "allowed">;

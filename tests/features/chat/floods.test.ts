@@ -92,3 +92,30 @@ describe("calls that the agent refuses", () => {
     expect([looks.length, Math.max(...looks) < 12]).toEqual([2, true]);
   });
 });
+
+describe("who used up his limit with calls that were answered", () => {
+  const headers = { "X-Forwarded-For": "203.0.113.9" };
+
+  test.each<[string, (h: ChatHarness) => Promise<Response>]>([
+    ["completions", (h) => h.complete("Hi", {}, { headers })],
+    ["native", (h) => h.native("Hi", {}, { headers })],
+  ])("is refused without a statement at the door %s, until its window ends", async (_, call) => {
+    const h = await chatHarness(scriptedModel(() => reply("Hi.")));
+    const rateLimit = { limit: 20, windowSeconds: 60 };
+    h.services.policies.set({ ...h.services.policies.values, rateLimit });
+    for (let n = 0; n < 20; n += 1) {
+      const answered = await call(h);
+      expect(answered.status).toBe(200);
+      await answered.text();
+    }
+    // OPEN refuses this one.
+    expect((await call(h)).status).toBe(429);
+    await h.clock.advance(10_000);
+    const statements = spyOnStatements(h.services.database);
+    const refused = await call(h);
+    expect([refused.status, refused.headers.get("Retry-After"), statements.texts()]).toEqual([429, "50", []]);
+    statements.restore();
+    await h.clock.advance(50_000);
+    expect((await call(h)).status).toBe(200);
+  });
+});

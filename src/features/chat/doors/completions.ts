@@ -9,7 +9,15 @@ import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 import { countRefused } from "../../../http/refused.ts";
 import { eventStream } from "../../../http/sse.ts";
-import { AgentRefusal, bearer, endingError, type Seat, type StoredReply, type Turn } from "../../turns/index.ts";
+import {
+  AgentRefusal,
+  bearer,
+  endingError,
+  type Seat,
+  type StoredReply,
+  type Turn,
+  type TurnRequest,
+} from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { admitAt, countGuess, type DoorGrant } from "./agent-key.ts";
 import { readJson } from "./body.ts";
@@ -102,8 +110,9 @@ async function answer(admitted: Admitted): Promise<Response> {
       // A call that the throttle refuses must not write its context, so it is counted before.
       if (repeat || callContext) await throttle?.count();
       if (repeat) return { repeat, turn: null };
-      const throttled = { ...asked, throttle: throttle?.handOver() ?? null };
-      return { repeat, turn: await turns.takeTurn(grant, throttled, chunks?.listener) };
+      const take = (counted: TurnRequest["throttle"]) =>
+        turns.takeTurn(grant, { ...asked, throttle: counted }, chunks?.listener);
+      return { repeat, turn: await (throttle ? throttle.handOver(take) : take(null)) };
     });
     if (repeat) return repeatReply(admitted, { head, encode, seat }, repeat);
     const reply = { ...admitted, head, encode, seat, turn };

@@ -4,7 +4,7 @@ import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { countRefused } from "../../../http/refused.ts";
 import { Throttled } from "../../../http/throttle.ts";
-import type { Caller, Grant, Seat } from "../../turns/index.ts";
+import type { Caller, Grant, Seat, TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { followReplay, refusedStream, repeatedStream, type Streaming } from "../replay/stream.ts";
 import { admitAt, countGuess, type DoorGrant } from "./agent-key.ts";
@@ -87,7 +87,8 @@ async function openStream(
     // A call that the throttle refuses must neither be answered nor write its context.
     if (repeat || asked.callContext) await throttle?.count();
     if (repeat) return { repeat, turn: null };
-    return { repeat, turn: await turns.takeTurn(grant, { ...asked, throttle: throttle?.handOver() ?? null }) };
+    const take = (counted: TurnRequest["throttle"]) => turns.takeTurn(grant, { ...asked, throttle: counted });
+    return { repeat, turn: await (throttle ? throttle.handOver(take) : take(null)) };
   });
   if (placed.repeat) return repeatedStream(stream, asked.ref, placed.repeat);
   const replay = replays.get(placed.turn?.id ?? "");

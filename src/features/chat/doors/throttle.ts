@@ -2,7 +2,8 @@ import type { Context } from "hono";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { countRefused, strangerKey } from "../../../http/refused.ts";
-import { countCall, type Limit, policyLimit, requireAllowed, type Verdict } from "../../../http/throttle.ts";
+import { countCall, type Limit, policyLimit, requireAllowed, Throttled, type Verdict } from "../../../http/throttle.ts";
+import type { TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import type { DoorGrant } from "./agent-key.ts";
 
@@ -55,9 +56,9 @@ export class CallThrottle {
   async count(): Promise<void> {
     if (this.#isCounted) return;
     this.#isCounted = true;
-    const { key, limit, now } = this.#counted;
-    const verdict: Verdict = await countCall(this.#chat.services, key, limit);
-    if (!verdict.allowed) this.#chat.refused.set(key, { verdict, until: now + verdict.resetSeconds * 1000 });
+    const { key, limit } = this.#counted;
+    const verdict = await countCall(this.#chat.services, key, limit);
+    if (!verdict.allowed) this.#remember(verdict);
     requireAllowed(verdict);
   }
 
@@ -68,10 +69,20 @@ export class CallThrottle {
     countRefused(c, this.#counted.key);
   }
 
-  /** The throttle for OPEN, which then counts the call; null when the call was counted before. */
-  handOver() {
-    if (this.#isCounted) return null;
+  /** Lets OPEN count the call unless it was counted before. Throws what `take` throws, as the 429 of OPEN. */
+  async handOver<T>(take: (throttle: TurnRequest["throttle"]) => Promise<T>): Promise<T> {
+    if (this.#isCounted) return take(null);
     this.#isCounted = true;
-    return this.#counted;
+    try {
+      return await take(this.#counted);
+    } catch (refusal) {
+      if (refusal instanceof Throttled) this.#remember(refusal.verdict);
+      throw refusal;
+    }
+  }
+
+  #remember(verdict: Verdict): void {
+    const { key, now } = this.#counted;
+    this.#chat.refused.set(key, { verdict, until: now + verdict.resetSeconds * 1000 });
   }
 }
