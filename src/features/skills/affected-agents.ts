@@ -1,4 +1,4 @@
-import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { type AnyColumn, and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentSkills, agents, skillEnv } from "../../db/schema.ts";
@@ -15,13 +15,14 @@ export function agentsWith(tx: Db, skillId: string, workspaceId?: string) {
   );
 }
 
-/** The agents that have the skill enabled or store values for it, locked until the transaction ends. */
-export function agentsKnowing(tx: Db, skillId: string) {
+/** The agents that have one of the skills enabled or store values for it, locked until the transaction ends. */
+export function agentsKnowing(tx: Db, skillIds: readonly string[]) {
+  const isOneOf = (column: AnyColumn) => sql`${column} = any(${writeArray(skillIds)}::uuid[])`;
   return lockAgents(
     tx,
     sql`${agents.id} in (select ${agentSkills.agentId} from ${agentSkills}
-      where ${agentSkills.skillId} = ${skillId} and ${agentSkills.enabled}
-      union all select ${skillEnv.agentId} from ${skillEnv} where ${skillEnv.skillId} = ${skillId})`,
+      where ${isOneOf(agentSkills.skillId)} and ${agentSkills.enabled}
+      union all select ${skillEnv.agentId} from ${skillEnv} where ${isOneOf(skillEnv.skillId)})`,
   );
 }
 

@@ -57,9 +57,32 @@ export function namesHostsInVain({ sensitive, hosts = [] }: Pick<EnvSpec, "sensi
   return !sensitive && hosts.length > 0;
 }
 
-/** The lists of hosts that these declarations bind a value to. One that lists none binds to nothing. */
-export function boundsOf(specs: readonly (Pick<EnvSpec, "hosts"> | undefined)[]): string[][] {
-  return specs.map((spec) => spec?.hosts ?? []).filter((hosts) => hosts.length > 0);
+/** The lists of hosts that these declarations name. */
+function boundsOf(specs: readonly Pick<EnvSpec, "hosts">[]): string[][] {
+  return specs.map(({ hosts = [] }) => hosts).filter((hosts) => hosts.length > 0);
+}
+
+/** How a version declares the variable of a stored value. */
+export interface Declaration extends Pick<EnvSpec, "sensitive" | "hosts"> {
+  /** Whether the value was stored under this version. */
+  stored: boolean;
+}
+
+/**
+ * What holds for a stored value: whether the versions hide it, and the lists of hosts that bind it. The version that it
+ * was stored under and the served one say so, and all versions where no served one declares the variable or neither
+ * of the two names hosts: a version without hosts admits what the others do, so that no other pin, and no skill
+ * that is turned off, frees a value.
+ */
+export function protectionOf(
+  declared: readonly Declaration[],
+  served: Pick<EnvSpec, "sensitive" | "hosts"> | undefined,
+): { sensitive: boolean; bounds: string[][] } {
+  const own = served ? boundsOf([...declared.filter(({ stored }) => stored), served]) : [];
+  const bounds = own.length > 0 ? own : boundsOf(declared);
+  // A value that is shown to the model could be sent to any host.
+  const sensitive = (served ? served.sensitive : declared.some((spec) => spec.sensitive)) || bounds.length > 0;
+  return { sensitive, bounds };
 }
 
 /** The fields of a version, without its number. */

@@ -47,7 +47,8 @@ async function selling(requiredEnv: object, said = "Sold.") {
   };
   return {
     ...{ ...h, send, reached, own, catalogue: `${organization}/skills/shop` },
-    store: () => send("PUT", `${own}/skills/shop/env`, { env: [{ key: "API_KEY", value: secret }] }),
+    store: (sensitive = true) =>
+      send("PUT", `${own}/skills/shop/env`, { env: [{ key: "API_KEY", value: secret, sensitive }] }),
     save: (fields: object) => send("PUT", `${organization}/skills/shop`, { ...skill, ...fields }),
     pin: (how: "upgrade" | "rollback") => send("POST", `${own}/skills/shop/${how}`),
     enable: (...enabled: string[]) => send("PATCH", `${own}/skills`, { enabled }),
@@ -65,10 +66,29 @@ describe("a value goes", () => {
     expect(await h.reached()).toEqual(shop);
     await h.pin("rollback");
     expect(await h.reached()).toEqual(shop);
-    // Stored again under the version without hosts, it is free until the other one is served.
+    // Stored again under the version without hosts, it is bound by the other one, served or not.
+    await h.store();
+    expect(await h.reached()).toEqual(shop);
+    await h.pin("upgrade");
+    expect(await h.reached()).toEqual(shop);
+    await h.pin("rollback");
+    expect(await h.reached()).toEqual(shop);
+  });
+
+  test("to the hosts of a version that came after it was stored, whatever becomes of the skill then", async () => {
+    const h = await selling(key());
     await h.store();
     expect(await h.reached()).toEqual(both);
+    await h.save(key(...shop));
+    expect(await h.reached()).toEqual(shop);
     await h.pin("upgrade");
+    await h.enable();
+    expect(await h.reached()).toEqual(shop);
+    await h.enable("shop");
+    await h.save({});
+    await h.pin("upgrade");
+    expect(await h.reached()).toEqual(shop);
+    await h.send("DELETE", h.catalogue.replace("/skills", `/workspaces/${h.organization.workspaceId}/skills`));
     expect(await h.reached()).toEqual(shop);
   });
 
@@ -127,6 +147,24 @@ test.each<[string, (h: Awaited<ReturnType<typeof selling>>) => Promise<unknown>]
   const h = await selling(key(), `It is ${secret}.`);
   await h.store();
   await change(h);
+  const streamed = await (await h.native("Sell", { chat_id: "c" })).text();
+  expect(streamed).toContain("It is [secret].");
+  expect(JSON.stringify([streamed, await h.stored()])).not.toContain(secret);
+});
+
+test("a value that a version hid after it was stored is in no reply and no list while its skill is off", async () => {
+  const open = { requiredEnv: [{ name: "API_KEY", sensitive: false }] };
+  const h = await selling(open, `It is ${secret}.`);
+  await h.store(false);
+  const listed = async () => {
+    const response = await h.request(`${h.own}/skills/shop/env`, { headers: h.agent.headers });
+    return ((await response.json()) as { env: { value: string; sensitive: boolean }[] }).env;
+  };
+  expect(await listed()).toMatchObject([{ value: secret, sensitive: false }]);
+  await h.save(key());
+  await h.save({});
+  await h.enable();
+  expect(await listed()).toMatchObject([{ value: "", sensitive: true }]);
   const streamed = await (await h.native("Sell", { chat_id: "c" })).text();
   expect(streamed).toContain("It is [secret].");
   expect(JSON.stringify([streamed, await h.stored()])).not.toContain(secret);

@@ -77,6 +77,8 @@ export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges)
       .update(skills)
       .set({ currentVersionId: number.id, category, updatedBy: authorOf(ctx), updatedAt: sql`now()` })
       .where(eq(skills.id, skill.id));
+    // The new version may bind values that agents store.
+    await touchAgents(tx, (await agentsKnowing(tx, [skill.id])).ids);
   });
   return getSkill(ctx, slug);
 }
@@ -91,7 +93,7 @@ export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
   await write(ctx, { action: "skill.delete", target: slug, summary }, async (tx) => {
     // The stronger lock, under which no agent can enable the skill.
     const { id } = await lockSkill(tx, ctx, slug, "update");
-    const affected = await agentsKnowing(tx, id);
+    const affected = await agentsKnowing(tx, [id]);
     await tx.delete(skills).where(eq(skills.id, id));
     await syncSkillTools(tx, affected.ids);
     await touchAgents(tx, affected.ids);

@@ -2,8 +2,7 @@ import { asc, eq, type SQL, sql } from "drizzle-orm";
 import type { Cipher } from "../../../core/cipher.ts";
 import type { Db } from "../../../db/client.ts";
 import { skillEnv, skills, skillVersions } from "../../../db/schema.ts";
-import { boundsOf, type EnvSpec } from "../rules.ts";
-import type { RequiredEnv } from "../schema.ts";
+import { type Declaration, type EnvSpec, protectionOf } from "../rules.ts";
 
 /** A stored value of a variable. */
 export interface LoadedEnv {
@@ -19,12 +18,15 @@ export interface LoadedEnv {
 /** The place that a value is sealed for: its bytes do not open in another row. */
 export const envPlace = (agentId: string, skillId: string, key: string) => `${agentId}:${skillId}:${key}`;
 
-/** The declarations of a row's key in the version that its value was stored under; in all versions where it is unknown. */
-const declarations: SQL<RequiredEnv[]> = sql`(
-  select coalesce(jsonb_agg(spec), '[]')
+/**
+ * The declarations of a row's key in all versions. Where nobody knows under which one its value was stored, it may be
+ * each of them.
+ */
+export const declarations: SQL<Declaration[]> = sql`(
+  select coalesce(jsonb_agg(jsonb_build_object('sensitive', spec -> 'sensitive', 'hosts', coalesce(spec -> 'hosts', '[]'),
+    'stored', ${skillEnv.versionId} is null or ${skillVersions.id} = ${skillEnv.versionId})), '[]')
   from ${skillVersions}, jsonb_array_elements(${skillVersions.requiredEnv}) as spec
-  where ${skillVersions.skillId} = ${skillEnv.skillId} and spec ->> 'name' = ${skillEnv.key}
-    and (${skillEnv.versionId} is null or ${skillVersions.id} = ${skillEnv.versionId}))`;
+  where ${skillVersions.skillId} = ${skillEnv.skillId} and spec ->> 'name' = ${skillEnv.key})`;
 
 /**
  * All values that the agent stores, by skill and key, also of skills that are off and of keys that no version declares.
@@ -38,18 +40,16 @@ export async function loadEnv(
   servedSpec: (skill: string, key: string) => EnvSpec | undefined,
 ): Promise<LoadedEnv[]> {
   const rows = await db
-    .select({ row: skillEnv, skill: skills.slug, stored: declarations })
+    .select({ row: skillEnv, skill: skills.slug, declared: declarations })
     .from(skillEnv)
     .innerJoin(skills, eq(skills.id, skillEnv.skillId))
     .where(eq(skillEnv.agentId, agentId))
     .orderBy(asc(skills.slug), asc(skillEnv.key));
-  const opened = rows.map(async ({ row, skill, stored }) => {
+  const opened = rows.map(async ({ row, skill, declared }) => {
     const { key } = row;
-    const served = servedSpec(skill, key);
-    const bounds = boundsOf([...stored, served]);
+    const { sensitive, bounds } = protectionOf(declared, servedSpec(skill, key));
     const value = await cipher.open(row, envPlace(agentId, row.skillId, key));
-    // A value that is shown to the model could be sent to any host.
-    return { skill, key, value, sensitive: row.sensitive || (served?.sensitive ?? false) || bounds.length > 0, bounds };
+    return { skill, key, value, sensitive: row.sensitive || sensitive, bounds };
   });
   return Promise.all(opened);
 }

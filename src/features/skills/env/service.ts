@@ -4,15 +4,15 @@ import { EngineError, notFound } from "../../../core/errors.ts";
 import { shortSecretProblem } from "../../../core/scrub/scrub.ts";
 import type { Db } from "../../../db/client.ts";
 import { excluded } from "../../../db/fragments.ts";
-import { agentSkills, skillEnv, skills, skillVersions } from "../../../db/schema.ts";
+import { agentSkills, skillEnv, skills, skillVersions, workspaceSkills } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { requireRoom } from "../../secrets/index.ts";
 import { usedVersionId } from "../agent/describe.ts";
 import { requiredEnvOf } from "../find.ts";
-import { isSkillSlug } from "../rules.ts";
+import { isSkillSlug, protectionOf } from "../rules.ts";
 import type { RequiredEnv } from "../schema.ts";
-import { envPlace } from "./load.ts";
+import { declarations, envPlace } from "./load.ts";
 import type { EnvItem, SkillEnv } from "./schema.ts";
 
 /** So many variables of one skill an agent stores at most. */
@@ -22,18 +22,26 @@ interface SkillOfAgent {
   id: string;
   versionId: string;
   declared: ReadonlyMap<string, RequiredEnv>;
+  /** Whether turns of the agent are served this version. */
+  served: boolean;
 }
 
 /** The variables that the skill declares, then the others that are stored for it. Throws the 404 of agent and skill. */
 export async function listEnv(ctx: Ctx, slug: string, skillSlug: string): Promise<SkillEnv["env"]> {
   const agent = await findAgent(ctx, slug);
-  const { id, declared } = await findSkillOf(ctx.db, agent, skillSlug);
-  const rows = await ctx.db.select().from(skillEnv).where(ofSkill(agent.id, id)).orderBy(asc(skillEnv.key));
-  const stored = new Map(rows.map((row) => [row.key, row]));
+  const { id, declared, served } = await findSkillOf(ctx.db, agent, skillSlug);
+  const rows = await ctx.db
+    .select({ row: skillEnv, versions: declarations })
+    .from(skillEnv)
+    .where(ofSkill(agent.id, id))
+    .orderBy(asc(skillEnv.key));
+  const stored = new Map(rows.map((one) => [one.row.key, one]));
   const keys = new Set([...declared.keys(), ...stored.keys()]);
   const entries = [...keys].map(async (key) => {
-    const [spec, row] = [declared.get(key), stored.get(key)];
-    const sensitive = (row?.sensitive ?? false) || (spec?.sensitive ?? false);
+    const spec = declared.get(key);
+    const { row, versions = [] } = stored.get(key) ?? {};
+    const hidden = protectionOf(versions, served ? spec : undefined).sensitive;
+    const sensitive = hidden || (row?.sensitive ?? false) || (spec?.sensitive ?? false);
     const value = row && !sensitive ? await ctx.cipher.open(row, envPlace(agent.id, id, key)) : "";
     return { key, value, sensitive, configured: row !== undefined, description: spec?.description ?? "" };
   });
@@ -132,11 +140,16 @@ const ofSkill = (agentId: string, skillId: string) => and(eq(skillEnv.agentId, a
 
 /** A skill of the catalogue, with the variables of the version that the agent uses. */
 async function findSkillOf(db: Db, agent: AgentRow, skillSlug: string): Promise<SkillOfAgent> {
+  const served = sql<boolean>`coalesce(${agentSkills.enabled}, false) and ${workspaceSkills.skillId} is not null`;
   const [row] = isSkillSlug(skillSlug)
     ? await db
-        .select({ id: skills.id, versionId: skillVersions.id, requiredEnv: skillVersions.requiredEnv })
+        .select({ id: skills.id, versionId: skillVersions.id, requiredEnv: skillVersions.requiredEnv, served })
         .from(skills)
         .leftJoin(agentSkills, and(eq(agentSkills.skillId, skills.id), eq(agentSkills.agentId, agent.id)))
+        .leftJoin(
+          workspaceSkills,
+          and(eq(workspaceSkills.skillId, skills.id), eq(workspaceSkills.workspaceId, agent.workspaceId)),
+        )
         .innerJoin(skillVersions, eq(skillVersions.id, usedVersionId))
         .where(and(eq(skills.organizationId, agent.organizationId), eq(skills.slug, skillSlug)))
     : [];
@@ -144,6 +157,7 @@ async function findSkillOf(db: Db, agent: AgentRow, skillSlug: string): Promise<
   return {
     id: row.id,
     versionId: row.versionId,
+    served: row.served,
     declared: new Map(requiredEnvOf(row).map((spec) => [spec.name, spec])),
   };
 }

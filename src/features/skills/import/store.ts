@@ -3,6 +3,7 @@ import { authorOf, type Ctx } from "../../../context.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
 import { skills } from "../../../db/schema.ts";
+import { agentsKnowing, touchAgents } from "../affected-agents.ts";
 import type { SkillPlan } from "./plan.ts";
 
 /** Stores what was planned, in few statements however many skills there are. */
@@ -13,12 +14,16 @@ export async function storePlans(tx: Db, ctx: Ctx, plans: readonly SkillPlan[]):
     plans.filter(({ row }) => row === null),
   );
   await insertVersions(tx, ctx, plans);
-  await makeCurrent(
-    tx,
-    ctx,
-    plans.filter(({ row, additions }) => row !== null && additions.length > 0),
-  );
+  const renewed = plans.filter(({ row, additions }) => row !== null && additions.length > 0);
+  await makeCurrent(tx, ctx, renewed);
   await moveSkills(tx, plans.filter(isMoved));
+  if (renewed.length === 0) return;
+  // The new versions may bind values that agents store.
+  const affected = await agentsKnowing(
+    tx,
+    renewed.map(({ id }) => id),
+  );
+  await touchAgents(tx, affected.ids);
 }
 
 /** Whether the skill is stored in another category. */

@@ -53,8 +53,8 @@ describe("many skills", () => {
         return count();
       });
     expect(await store("one")).toBe(2);
-    // The numbers; twenty times the newest versions; the new ones; two changes of the skills.
-    expect(await store("two")).toBe(24);
+    // The numbers; twenty times the newest versions; the new ones; two changes of the skills; the agents that know them.
+    expect(await store("two")).toBe(25);
     expect(await store("two")).toBe(21);
     expect(await read(send("GET", `${catalogue}/s498`))).toMatchObject({
       content: "two",
