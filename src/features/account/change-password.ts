@@ -9,6 +9,7 @@ import { countCall, forgetCalls, type Limit, requireAllowed, uncountCall } from 
 import { organizationsOf, recordEvent } from "./audit.ts";
 import type { PasswordChange } from "./schema.ts";
 import { deleteOtherSessions } from "./sessions.ts";
+import { forgetAddresses } from "./sign-in-limits.ts";
 import { userOf } from "./user.ts";
 
 /** Wrong current passwords of one user: a stolen session must not suffice to guess the password. */
@@ -18,7 +19,7 @@ const guesses: Limit = { calls: 10, windowMs: 15 * 60 * 1000 };
 export const passwordAttempts = (userId: string) => `password:${userId}`;
 
 /**
- * Gives the user a new password and ends the user's other sessions. Throws the 429 after too many wrong current
+ * Gives the user a new password, ends the user's other sessions and forgets the other known addresses. Throws the 429 after too many wrong current
  * passwords, and the 400 for a wrong one, because clients take a 401 for the end of the session.
  */
 export async function changePassword(ctx: Ctx, { currentPassword, newPassword }: PasswordChange): Promise<void> {
@@ -56,6 +57,7 @@ async function checkAndReplace(ctx: Ctx, { currentPassword, newPassword }: Passw
       .returning({ id: users.id });
     if (changed.length === 0) return false;
     const sessionsEnded = await deleteOtherSessions(ctx, tx);
+    await forgetAddresses(tx, userOf(ctx).id, ctx.request);
     await recordPasswordChange(ctx, tx, { summary: { sessionsEnded } });
     return true;
   });

@@ -2,7 +2,7 @@ import { and, eq, or, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { accessTokens, throttles, users } from "../../db/schema.ts";
 import { passwordAttempts } from "./change-password.ts";
-import { accountFailures } from "./sign-in-limits.ts";
+import { accountFailures, forgetAddresses } from "./sign-in-limits.ts";
 
 interface NewPassword {
   passwordHash: string;
@@ -11,7 +11,10 @@ interface NewPassword {
   passwordOrganization: string | null;
 }
 
-/** Gives a user another password, ends all sessions and forgets the failed sign-ins; answers how many sessions ended. */
+/**
+ * Gives a user another password, ends all sessions and forgets the failed sign-ins and the known addresses; answers how
+ * many sessions ended.
+ */
 export async function replacePassword(tx: Db, user: { id: string; email: string }, password: NewPassword) {
   await tx
     .update(users)
@@ -21,6 +24,7 @@ export async function replacePassword(tx: Db, user: { id: string; email: string 
   const signIns = sql`${throttles.key} like 'sign-in:%' and right(${throttles.key}, length(${counted}::text)) = ${counted}`;
   const forgotten = [passwordAttempts(user.id), accountFailures(user.email)].map((key) => eq(throttles.key, key));
   await tx.delete(throttles).where(or(signIns, ...forgotten));
+  await forgetAddresses(tx, user.id);
   return deleteSessionsOf(tx, user.id);
 }
 

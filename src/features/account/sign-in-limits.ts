@@ -1,4 +1,4 @@
-import { and, eq, gt } from "drizzle-orm";
+import { and, eq, gt, ne } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
@@ -125,6 +125,12 @@ export async function rememberAddress({ clock }: Services, tx: Db, userId: strin
     .insert(signInAddresses)
     .values({ userId, client: clientKey(ip), usedAt })
     .onConflictDoUpdate({ target: [signInAddresses.userId, signInAddresses.client], set: { usedAt } });
+}
+
+/** Forgets the addresses at which somebody gave a password that is right no more, but that of the one who replaces it. */
+export async function forgetAddresses(tx: Db, userId: string, kept?: { ip: string }): Promise<void> {
+  const others = kept && ne(signInAddresses.client, clientKey(kept.ip));
+  await tx.delete(signInAddresses).where(and(eq(signInAddresses.userId, userId), others));
 }
 
 /** Throws the 429. Only the first refusal of a window writes an audit entry, so that an attack can't fill the log. */

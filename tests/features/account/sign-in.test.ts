@@ -230,6 +230,27 @@ describe("the limit of an account at all addresses", () => {
     expect(await h.services.database.query("select * from sign_in_addresses", [])).toEqual([]);
   });
 
+  test("knows no address of an earlier password, but the one at which its holder replaced it", async () => {
+    const { h, from } = await exhausted();
+    const newPassword = "another horse battery";
+    const exhaust = async () => {
+      for (let call = 0; call < 51; call += 1) {
+        await countCall(h.services, `failed-sign-ins:${email}`, { calls: 50, windowMs: hour });
+      }
+    };
+    await h.clock.advance(hour);
+    const { token } = await (await from("198.51.100.2")).json();
+    const headers = { Authorization: `Bearer ${token}`, "X-Forwarded-For": "198.51.100.2" };
+    const json = { currentPassword: password, newPassword };
+    expect((await h.request("/api/me/password", { method: "POST", headers, json })).status).toBe(200);
+    await exhaust();
+    expect((await from("198.51.100.1", newPassword)).status).toBe(429);
+    expect((await from("198.51.100.2", newPassword)).status).toBe(200);
+    const reset = await h.engine.resetPassword(email);
+    await exhaust();
+    expect((await from("198.51.100.2", reset.password)).status).toBe(429);
+  });
+
   test("is the same for an e-mail that nobody has", async () => {
     const h = await harness({ trustProxy: 1 });
     for (let call = 0; call < 50; call += 1) {
