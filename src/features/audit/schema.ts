@@ -91,7 +91,7 @@ export const AuditEntry = z
     success: z.boolean(),
     details: z.record(z.string(), z.unknown()).openapi({
       description:
-        "More about it; never a secret, nor what is stored sealed. Of an update, `changes` tells each field from what to what; of long texts where they begin to differ.",
+        "More about it; never a secret, nor what is stored sealed. Of an update, `changes` tells each field from what to what; of long texts where they begin to differ. `replaced` names what changed and is not shown.",
       example: { changes: { name: { from: "Support", to: "Help" } } },
     }),
     ip: z.string().nullable().openapi({

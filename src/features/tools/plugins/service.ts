@@ -3,7 +3,6 @@ import { authorOf, type Ctx } from "../../../context.ts";
 import { changesBetween } from "../../../core/changes.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import { type JsonValue, sameJson } from "../../../core/json.ts";
 import type { McpTransport } from "../../../core/ports.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { clip, storable } from "../../../core/text.ts";
@@ -188,15 +187,19 @@ async function touchAgents(tx: Db, organizationId: string): Promise<void> {
 
 const created = { told: {}, unchanged: () => false };
 
-/** What an update changed. Of a secret that was replaced it says only that the transport is another one. */
+/** What an update changed. `replaced` names the parts that differ in whatever may hold a secret. */
 function updateOf([was, before]: [boolean, McpTransport], [is, after]: [boolean, McpTransport]) {
   const told = (enabled: boolean, transport: McpTransport) => ({ enabled, ...auditSummary(transport) });
   const changes = changesBetween(told(was, before), told(is, after));
-  const same = sameJson(toJson(before), toJson(after));
-  return { told: { changes }, unchanged: () => same && was === is };
+  const replaced = Object.keys(changesBetween(withheld(before), withheld(after)));
+  return { told: { changes, replaced }, unchanged: () => replaced.length === 0 && Object.keys(changes).length === 0 };
 }
 
-const toJson = (transport: McpTransport) => JSON.parse(JSON.stringify(transport)) as JsonValue;
+/** The parts of a transport that the audit log names and never shows: an address may hold a key, and so may arguments. */
+function withheld(transport: McpTransport): object {
+  if (transport.type === "http") return { url: transport.url, headers: transport.headers };
+  return { args: transport.args, env: transport.env };
+}
 
 /** The transport for the audit log: its destination without its secrets. */
 function auditSummary(transport: McpTransport): Record<string, unknown> {

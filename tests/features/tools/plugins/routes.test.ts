@@ -95,6 +95,29 @@ describe("a plugin", () => {
     expect(asked).toHaveLength(2);
   });
 
+  test("names in the log what was replaced, and shows nothing of it", async () => {
+    const { h, put } = await withServers({ allowStdioMcp: true });
+    const save = (transport: object) => pluginOf(put("crm", { kind: "mcp", transport }));
+    const stdio = { type: "stdio", command: "crm", args: ["--read-only"], env: { TOKEN: canary } };
+    await save(http);
+    await save({ ...http, url: `${http.url}/v2?k=${canary}` });
+    await save({ ...http, url: `${http.url}/v2?k=${canary}`, headers: { Authorization: `${canary}2` } });
+    await save(stdio);
+    await save({ ...stdio, args: ["--all"], env: { TOKEN: `${canary}2` } });
+    await save({ ...stdio, args: ["--all"], env: { TOKEN: `${canary}2` } });
+    const updates = (await entries(h)).filter(({ action }) => action === "plugin.update");
+    expect(updates.map(({ summary }) => [summary.replaced, Object.keys(summary.changes ?? {}).toSorted()])).toEqual([
+      [["url"], []],
+      [["headers"], []],
+      [
+        ["args", "env"],
+        ["command", "env", "transport"],
+      ],
+      [["args", "env"], []],
+    ]);
+    expect(JSON.stringify(updates)).not.toMatch(new RegExp(`${canary}|v2|--all|--read-only`));
+  });
+
   test("whose address holds a key shows it nowhere: no answer, no entry, no error, no log", async () => {
     const { h, put, get, asked, say, owner } = await withServers();
     const keyed = { ...http, url: `https://mcp.example/mcp?k=${canary}&v=1`, headers: {} };
