@@ -1237,7 +1237,7 @@ export interface AuditEntry {
   /** Slug of the agent, if one was changed. */
   instanceId: string | null;
   success: boolean;
-  /** More about it; never a secret, nor what is stored sealed. Of an update, `changes` tells each field from what to what; of long texts where they begin to differ. */
+  /** More about it; never a secret, nor what is stored sealed. Of an update, `changes` tells each field from what to what; of long texts where they begin to differ. `replaced` names what changed and is not shown. */
   details: Record<string, unknown>;
   /** Null: it came from the machine itself, or it is what somebody did with an account that joined another organization first, whose log has it. */
   ip: string | null;

@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
-import { type Changes, changesBetween } from "../../core/changes.ts";
+import { changesBetween } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { assign } from "../../db/fragments.ts";
@@ -25,18 +25,23 @@ export async function getState(ctx: Ctx, ref: string): Promise<Record<string, un
   return row.state;
 }
 
-/** Changes the title. The conversation keeps its place in the list, which follows its last message. Throws the 404. */
+/**
+ * Changes the title. The conversation keeps its place in the list, which follows its last message. The audit log only
+ * says so, because titles are made of end users' words and end with the conversation. Throws the 404.
+ */
 export async function renameConversation(ctx: Ctx, ref: string, { title }: ConversationChange): Promise<Conversation> {
   const found = await findConversation(ctx, ref);
-  const changes: Changes = {};
-  await write(ctx, { ...changeOf(found), action: "conversation.update", changes }, async (tx) => {
+  const change = changeOf(found);
+  const summary = { ...change.summary, replaced: [] as string[] };
+  const unchanged = () => summary.replaced.length === 0;
+  await write(ctx, { ...change, action: "conversation.update", summary, unchanged }, async (tx) => {
     const own = eq(conversations.id, found.conversation.id);
     const [before] = await tx
       .select({ title: conversations.title })
       .from(conversations)
       .where(own)
       .for("no key update");
-    Object.assign(changes, changesBetween(before ?? {}, { title }));
+    summary.replaced = Object.keys(changesBetween(before ?? {}, { title }));
     const renamed = await tx.update(conversations).set({ title }).where(own).returning({ id: conversations.id });
     if (renamed.length === 0) throw notFound("Conversation");
   });

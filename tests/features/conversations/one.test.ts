@@ -108,6 +108,7 @@ describe("renaming", () => {
     const h = await conversationHarness();
     const [older, newer] = [await h.say("Hello", "a"), await h.say("Hello", "b")];
     const response = await rename(h, older, { title: "  Invoice of October " });
+    expect((await rename(h, older, { title: "Invoice of October" })).status).toBe(200);
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
       conversation: { conversationId: older, title: "Invoice of October" },
@@ -117,7 +118,9 @@ describe("renaming", () => {
       { conversationId: older, title: "Invoice of October" },
     ]);
     const audited = await h.db.select().from(auditLogs).where(eq(auditLogs.action, "conversation.update"));
-    expect(audited).toMatchObject([{ target: h.agent.slug, summary: { conversationId: older } }]);
+    // A title is made of an end user's words, which end with the conversation.
+    const summary = { conversationId: older, replaced: ["title"] };
+    expect(audited.map((entry) => [entry.target, entry.summary])).toEqual([[h.agent.slug, summary]]);
   });
 
   test("makes no agent load anew", async () => {
