@@ -59,6 +59,7 @@ async function makeCall(words: string[], origin: string): Promise<Call> {
     return { status: 0, asked, answer: `Not a call of the server: ${positionals.join(" ")}` };
   }
   const headers = header.map((line) => line.split(": ", 2) as [string, string]);
-  const response = await fetch(address, { method, headers, ...(data === undefined ? {} : { body: data }) });
+  const init = { method, headers, signal: AbortSignal.timeout(60_000) };
+  const response = await fetch(address, data === undefined ? init : { ...init, body: data });
   return { status: response.status, asked, answer: await response.text() };
 }

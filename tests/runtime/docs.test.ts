@@ -112,7 +112,7 @@ type Server = Awaited<ReturnType<typeof startServer>>;
 
 const agentKey = "the-key-of-the-agent-of-the-docs";
 
-/** The agents that pages speak of, anew for each page, with a conversation that waits for a decision. */
+/** The agents that pages speak of, anew for each page, with one conversation that waits for a decision and one that ended. */
 async function makeAgents({ api, key }: Server): Promise<Record<string, string>> {
   for (const slug of ["assistant", "refunds"]) {
     const { instances } = await (await api("GET", "/api/instances")).json();
@@ -123,9 +123,13 @@ async function makeAgents({ api, key }: Server): Promise<Record<string, string>>
   const config = { apiKey: agentKey, requireAuthentication: true };
   await api("PUT", `${own}/channels/web`, { enabled: true, config });
   await api("PATCH", `${own}/tools`, { enabled: ["currentTime"], needsApproval: ["currentTime"] });
-  const body = { messages: [{ role: "user", content: "call currentTime {}" }], chat_id: "42" };
-  const events = await (await api("POST", `${own}/chat/stream`, body, agentKey)).text();
-  expect(events).toContain('"approval"');
+  const say = async (content: string, chat_id: string) => {
+    const body = { messages: [{ role: "user", content }], chat_id };
+    return (await api("POST", `${own}/chat/stream`, body, agentKey)).text();
+  };
+  expect(await say("call currentTime {}", "42")).toContain('"approval"');
+  // The stream of a call that waits would stay open when it is resumed.
+  const events = await say("Hello", "41");
   const { members } = await (await api("GET", "/api/organizations/default/members")).json();
   const { workspaces } = await (await api("GET", "/api/organizations/default/workspaces")).json();
   return {
