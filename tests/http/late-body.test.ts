@@ -1,13 +1,13 @@
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { accessTokens, members, workspaceMembers } from "../../src/db/schema.ts";
+import { accessTokens, members, users, workspaceMembers } from "../../src/db/schema.ts";
 import { type Harness, harness } from "../harness.ts";
 import { gate } from "../scripted-model.ts";
 
 const keys = "/api/organizations/acme/management-keys";
 
 /** A request whose head is let in now, and whose body comes when `send` is called. */
-async function begin(h: Harness, path: string, headers: Record<string, string>, json: object) {
+async function begin(h: Harness, path: string, headers: Record<string, string>, json: object, method = "POST") {
   const text = JSON.stringify(json);
   const [letIn, held] = [gate(), gate()];
   const body = new ReadableStream<Uint8Array>(
@@ -23,7 +23,7 @@ async function begin(h: Harness, path: string, headers: Record<string, string>, 
     { highWaterMark: 0 },
   );
   const length = { "Content-Type": "application/json", "Content-Length": String(text.length) };
-  const init = { method: "POST", headers: { ...headers, ...length }, body, duplex: "half" };
+  const init = { method, headers: { ...headers, ...length }, body, duplex: "half" };
   const answer = h.request(path, init as RequestInit);
   await letIn.promise;
   return async () => {
@@ -53,6 +53,14 @@ test("neither does one whose session ended", async () => {
   const send = await begin(h, keys, headers, { name: "late" });
   await h.request("/api/auth/sign-out", { method: "POST", headers });
   expect((await send())[0]).toBe(401);
+});
+
+test("nor does one that would rename the caller", async () => {
+  const { h, headers, db } = await owner();
+  const send = await begin(h, "/api/me", headers, { name: "Late" }, "PATCH");
+  await h.request("/api/auth/sign-out", { method: "POST", headers });
+  expect(await send()).toEqual([401, "Invalid or expired credentials"]);
+  expect(await db.select({ name: users.name }).from(users)).toEqual([{ name: "owner" }]);
 });
 
 test("nor one whose role changed, or whose key was deleted", async () => {

@@ -13,8 +13,8 @@ export { type PasswordReset, resetPassword } from "./reset-password.ts";
 export { nameOf } from "./rules.ts";
 /** The answer to ending sessions. */
 export { EndedSessions } from "./schema.ts";
-/** Opens a session and answers its token. */
-export { createSession } from "./sessions.ts";
+/** Opens a session and answers its token; the condition that a session still lives. */
+export { createSession, isLive } from "./sessions.ts";
 /** Issues the token of the link that sets an installation up. */
 export { issueSetupToken } from "./setup.ts";
 /** The signed-in person of a call. */

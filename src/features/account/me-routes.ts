@@ -38,7 +38,7 @@ const changeMeRoute = guarded(null, {
   operationId: "changeMe",
   tags,
   summary: "Change the current user",
-  description: "Changes the name, in every organization of the user.",
+  description: "Changes the name, in every organization of the user; at most 10 times an hour.",
   request: { body: jsonBody(MeChanges) },
   responses: { 200: json(Me, "The user.") },
 });

@@ -113,6 +113,10 @@ const deleteSessions = (ctx: Ctx, tx: Db, which: SQL) =>
 
 const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).sessionId);
 
+/** The session of a call still lives: its body may have arrived long after its head was admitted. */
+export const isLive = (sessionId: string, now: Date) => sql`exists (
+  select 1 from ${accessTokens} where ${accessTokens.id} = ${sessionId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
+
 /** The live sessions of the calling user. Expired ones count as absent, and `tidyAccounts` deletes them. */
 const liveSessions = (ctx: Ctx) =>
   and(

@@ -19,3 +19,19 @@ test("the user's own name is changed everywhere, and both names are in the log",
   expect(await auditOf(h)).toMatchObject([{ action: "user.update", target: email, summary: { changes } }]);
   expect((await refusal(rename({ name: " " })))[0]).toBe(400);
 });
+
+test("a name changes 10 times an hour at most, so that nobody floods the logs with it", async () => {
+  const h = await harness();
+  const { id } = await createUser(h, "ada@example.com", "viewer");
+  const headers = await openSession(h, id);
+  const rename = (json: unknown) => h.request("/api/me", { method: "PATCH", headers, json });
+  for (let call = 0; call < 10; call += 1) expect((await rename({ name: `Ada ${call}` })).status).toBe(200);
+  expect(await refusal(rename({ name: "Ada 10" }))).toEqual([
+    429,
+    "Too many changes of your name: try again in 3600 seconds",
+  ]);
+  expect((await rename({})).status).toBe(200);
+  expect(await auditOf(h)).toHaveLength(10);
+  await h.clock.advance(60 * 60 * 1000);
+  expect((await rename({ name: "Ada 10" })).status).toBe(200);
+});

@@ -1,12 +1,12 @@
-import { and, eq, lt, sql } from "drizzle-orm";
+import { and, eq, lt } from "drizzle-orm";
 import { audit, type Ctx, type Services } from "../../../context.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
 import type { RoleKey } from "../../../core/permissions.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
-import { accessTokens, invitations, members, users } from "../../../db/schema.ts";
-import { userOf } from "../../account/index.ts";
+import { invitations, members, users } from "../../../db/schema.ts";
+import { isLive, userOf } from "../../account/index.ts";
 import { lockOrganization, writeOrganization } from "../write.ts";
 import { ofHolder, selectInvitations, standing, toWire } from "./find.ts";
 import type { Invitation, InvitationAnswered, Invited, SentInvitation } from "./schema.ts";
@@ -86,7 +86,7 @@ export async function answerInvitation(ctx: Ctx, id: string, accept: boolean): P
 
 async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promise<InvitationAnswered> {
   const user = userOf(ctx);
-  const own = and(eq(invitations.id, id), ofHolder(user.id), standing(nowOf(ctx)), live(user.sessionId, nowOf(ctx)));
+  const own = and(eq(invitations.id, id), ofHolder(user.id), standing(nowOf(ctx)), isLive(user.sessionId, nowOf(ctx)));
   const [offered] = await selectInvitations(tx, own);
   if (!offered) throw notFound("Invitation");
   const { organization } = offered;
@@ -106,10 +106,6 @@ async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promis
   await tx.insert(members).values({ organizationId: organization.id, userId: user.id, roleKey }).onConflictDoNothing();
   return { accepted: true, organization: { slug: organization.slug, name: organization.name, roleKey } };
 }
-
-/** The session of the call still lives: its body may have arrived long after its head was admitted. */
-const live = (sessionId: string, now: Date) => sql`exists (
-  select 1 from ${accessTokens} where ${accessTokens.id} = ${sessionId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
 
 /** Deletes the offers whose time is over. */
 export async function tidyInvitations(services: Services): Promise<void> {
