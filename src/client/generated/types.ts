@@ -2441,7 +2441,7 @@ export interface AgentEngine {
   /**
    * Change the current user.
    *
-   * Changes the name, in every organization of the user.
+   * Changes the name, in every organization of the user; at most 10 times an hour.
    */
   changeMe(input: ChangeMeInput, options?: CallOptions): Promise<Me>;
 

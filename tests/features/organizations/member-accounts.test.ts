@@ -46,6 +46,16 @@ describe("renewing a member's password", () => {
     expect(listed).toContainEqual(expect.objectContaining({ email, passwordPending: true }));
     expect(await h.services.database.db.select().from(invitations)).toEqual([]);
     const audit = await auditOf(h);
+    expect(audit.filter(({ organizationId }) => organizationId === other.id)).toMatchObject([
+      {
+        action: "invitation.delete",
+        target: email,
+        actorType: "system",
+        actorId: null,
+        ip: "",
+        summary: { roleKey: "viewer" },
+      },
+    ]);
     expect(audit.find(({ action }) => action === "password.renew")).toMatchObject({
       target: email,
       summary: { userId: ada.id, sessionsEnded: 1 },

@@ -107,6 +107,19 @@ async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promis
   return { accepted: true, organization: { slug: organization.slug, name: organization.name, roleKey } };
 }
 
+/**
+ * Ends all offers to an account: they were made to whoever held it before. The log of each organization that loses one
+ * says so, and neither who did it nor where.
+ */
+export async function endOffersTo(tx: Db, ctx: Ctx, { id, email }: { id: string; email: string }): Promise<void> {
+  const { organizationId, roleKey } = invitations;
+  const gone = await tx.delete(invitations).where(eq(invitations.userId, id)).returning({ organizationId, roleKey });
+  const actor = { type: "system", id: null, name: null } as const;
+  const entry = { action: "invitation.delete", target: email, actor, request: { id: ctx.request.id, ip: "" } };
+  const [first, ...others] = gone.map(({ roleKey, ...offer }) => ({ ...entry, ...offer, summary: { roleKey } }));
+  if (first) await audit(tx, first, ...others);
+}
+
 /** Deletes the offers whose time is over. */
 export async function tidyInvitations(services: Services): Promise<void> {
   await services.database.db.delete(invitations).where(lt(invitations.expiresAt, nowOf(services)));

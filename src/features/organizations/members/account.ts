@@ -1,16 +1,15 @@
-import { eq } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { randomToken } from "../../../core/ids.ts";
-import { invitations } from "../../../db/schema.ts";
 import { deleteSessionsOf, replacePassword } from "../../account/index.ts";
+import { endOffersTo } from "../invitations/service.ts";
 import { writeOrganization } from "../write.ts";
 import { findMember } from "./find.ts";
 import { lockManaged } from "./roles.ts";
 import type { RenewedPassword } from "./schema.ts";
 
 /**
- * Gives a member a generated password, which only this answer shows, and ends the member's sessions. Offers of other
- * organizations end too, since they were made to whoever held the account before. Throws as `lockManaged` does.
+ * Gives a member a generated password, which only this answer shows, and ends the member's sessions and the offers of
+ * other organizations. Throws as `lockManaged` does.
  */
 export async function renewPassword(ctx: Ctx, userId: string): Promise<RenewedPassword> {
   const { email } = await findMember(ctx, ctx.db, userId);
@@ -22,7 +21,7 @@ export async function renewPassword(ctx: Ctx, userId: string): Promise<RenewedPa
   await writeOrganization(ctx, { action: "password.renew", target: email, summary }, async (tx) => {
     await lockManaged(tx, ctx, userId);
     summary.sessionsEnded = await replacePassword(tx, { id: userId, email }, { passwordHash, ...setBy });
-    await tx.delete(invitations).where(eq(invitations.userId, userId));
+    await endOffersTo(tx, ctx, { id: userId, email });
   });
   return { password, sessionsEnded: summary.sessionsEnded };
 }
