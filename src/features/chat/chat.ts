@@ -22,6 +22,6 @@ export interface Chat {
   foreign: ForeignTurns;
   /** Refusals by throttle key. Until a window ends, its calls are refused without a statement. */
   refused: TtlCache<RefusedCall>;
-  /** The agents and client addresses whose key was right, lately. */
+  /** The marks of keys and the client addresses from where they were right, lately. */
   keyHolders: TtlCache<true>;
 }

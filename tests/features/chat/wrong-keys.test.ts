@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { type ChatHarness, chatHarness } from "./chat.ts";
 
 const open = () => chatHarness(scriptedModel(() => reply("ok")));
@@ -112,15 +113,83 @@ describe("a right key from an address that guesses", () => {
     expect((await call(h, bearing(h.agent.key))).status).not.toBe(429);
   });
 
-  test("counts where it was right before, for its own agent only", async () => {
+  test("counts where it was right before", async () => {
     const h = await open();
-    const other = await h.anotherAgent();
     expect((await h.native("Hi", {}, { headers: bearing(h.agent.key) })).status).toBe(200);
     await guessed(h);
     expect((await h.native("Hi", {}, { headers: bearing("guess") })).status).toBe(429);
     const headers = bearing(h.agent.key);
     const answers = [await h.native("Hi", {}, { headers }), await h.request("/v1/models", { headers })];
     expect([...answers, await h.complete("Hi", {}, { headers })].map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect((await h.request("/v1/models", { headers: bearing(other.key) })).status).toBe(429);
   });
+
+  test("counts no more where the one before it was right", async () => {
+    const h = await open();
+    const apiKey = "another-key-of-the-agent";
+    expect((await h.native("Hi", {}, { headers: bearing(h.agent.key) })).status).toBe(200);
+    expect((await web(h, { apiKey })).status).toBe(200);
+    await guessed(h);
+    const answers = [await h.native("Hi", {}, { headers: bearing(apiKey) }), await doors.models?.(h, bearing(apiKey))];
+    expect(answers.map((answer) => answer?.status)).toEqual([429, 429]);
+  });
+
+  test("counts for the other agents, until those were guessed at too", async () => {
+    const h = await open();
+    const [other, third] = [await h.anotherAgent(), await h.anotherAgent()];
+    const say = ({ slug }: { slug: string }, key: string) =>
+      h.post(
+        `/api/instances/${slug}/chat/stream`,
+        { messages: [{ role: "user", content: "Hi" }] },
+        { headers: bearing(key) },
+      );
+    await guessed(h);
+    expect((await say(other, "guess")).status).toBe(429);
+    expect((await say(other, other.key)).status).toBe(200);
+    expect((await h.request("/v1/models", { headers: bearing(other.key) })).status).toBe(200);
+    // What is refused for the guesses at others counts as one.
+    for (let guess = 0; guess < 20; guess += 1) expect((await say(third, `guess-${guess}`)).status).toBe(429);
+    expect((await say(third, third.key)).status).toBe(429);
+  });
+});
+
+describe("/v1/models", () => {
+  const models = (h: ChatHarness, key: string, Origin?: string) =>
+    h.request("/v1/models", { headers: { ...bearing(key), ...(Origin ? { Origin } : {}) } });
+
+  test("looks up no key from where 20 were wrong, but one that was right there", async () => {
+    const h = await open();
+    for (let guess = 0; guess < 20; guess += 1) await models(h, `guess-${guess}`);
+    const statements = spyOnStatements(h.services.database);
+    const refused = [await models(h, "guess"), await models(h, h.agent.key)];
+    expect(refused.map(({ status }) => status)).toEqual([429, 429]);
+    expect(statements.texts()).toEqual([]);
+    statements.restore();
+    expect((await h.native("Hi", {}, { headers: bearing(h.agent.key) })).status).toBe(200);
+    expect((await models(h, h.agent.key)).status).toBe(200);
+  });
+
+  test("lets a page of the agent read the 429 of its key", async () => {
+    const h = await open();
+    const origin = "https://page.example";
+    expect((await web(h, { allowedOrigins: [origin] })).status).toBe(200);
+    for (let guess = 0; guess < 20; guess += 1) await h.native("Hi", {}, { headers: bearing(`guess-${guess}`) });
+    const answers = [await models(h, h.agent.key, origin), await models(h, "guess", origin)];
+    expect(answers.map(({ status, headers }) => [status, headers.get("Access-Control-Allow-Origin")])).toEqual([
+      [429, origin],
+      [429, null],
+    ]);
+  });
+});
+
+test.each(
+  Object.entries(doors),
+)("wrong keys count as calls at the door %s, whatever else they are", async (_, call) => {
+  const h = await open();
+  h.services.policies.set({ ...h.services.policies.values, rateLimit: { limit: 30, windowSeconds: 60 } });
+  const messages: string[] = [];
+  for (let guess = 0; guess < 31; guess += 1) {
+    const refused = await call(h, bearing(`guess-${guess}`));
+    messages.push((await refused.json()).message);
+  }
+  expect(messages.slice(29)).toEqual([expect.stringMatching(message), expect.stringMatching(/^Too many requests/)]);
 });

@@ -1,7 +1,9 @@
 import type { Context } from "hono";
+import { toHex } from "../../../core/ids.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { type Limit, requireAllowed } from "../../../http/throttle.ts";
+import { countRefused } from "../../../http/refused.ts";
+import { type Limit, requireAllowed, type Verdict } from "../../../http/throttle.ts";
 import {
   admit,
   type Caller,
@@ -18,14 +20,17 @@ export interface DoorGrant extends Grant {
   holdsKey: boolean;
 }
 
-/** Wrong keys from one client address, for all agents together (decisions §4). */
+/** Wrong keys from one client address: for all agents together (decisions §4), and for each agent. */
 const wrongKeys: Limit = { calls: 20, windowMs: 60_000 };
 const what = "wrong API keys";
 
+/** The parts of an agent's row that say whose key was right. */
+type Keyed = Pick<LiveAgent["row"], "id" | "authKeyHmac">;
+
 /**
- * `admit`, for the doors that take an agent's key. An address that sent too many wrong keys gets the 429 for a right one
- * as well, since another answer would tell a guesser which one is right. It does not get it where the agent's key was
- * right before, so that nobody locks out those who share an address with him.
+ * `admit`, for the doors that take an agent's key. An address that sent too many wrong keys for an agent gets the 429 for
+ * the right one as well, since another answer would tell a guesser which one is right. It does not get it where that key
+ * was right before, nor for wrong keys of other agents, so that nobody locks out those who share an address with him.
  */
 export function admitAt(
   c: Context<AppEnv>,
@@ -38,42 +43,68 @@ export function admitAt(
 
 function provesKey(c: Context<AppEnv>, chat: Chat, { agent }: Grant, by: Extract<Caller, { type: "client" }>): boolean {
   const presented = presentedKey(agent, by.authorization);
-  const { id } = agent.row;
+  const { row } = agent;
   // Only an agent without authentication answers a wrong key. It does not believe a right one after too many of those.
-  if (presented === "wrong") c.var.refused.count(answeredKey(c, id), wrongKeys, c.var.services.clock.now());
+  if (presented === "wrong") c.var.refused.count(answeredKey(c, row.id), wrongKeys, c.var.services.clock.now());
   if (presented !== "right") return false;
   if (isAdmittedByKey(agent, by)) {
-    requireTrusted(c, chat, id);
+    requireTrusted(c, chat, row);
     return true;
   }
-  return isTrusted(c, chat, id, [guessKey(c), answeredKey(c, id)]);
+  return isTrusted(c, chat, row, [guessKey(c, row.id), answeredKey(c, row.id)]);
 }
 
-/** Throws the 429 for the right key of an agent from an address that guesses. */
-export function requireTrusted(c: Context<AppEnv>, chat: Chat, agentId: string): void {
-  const key = guessKey(c);
-  if (isTrusted(c, chat, agentId, [key])) return;
-  requireAllowed(c.var.refused.judgeNext(key, wrongKeys, c.var.services.clock.now()), what);
+/** Throws the 429 for the right key of an agent from an address that guesses it. */
+export function requireTrusted(c: Context<AppEnv>, chat: Chat, agent: Keyed): void {
+  const key = guessKey(c, agent.id);
+  if (!isTrusted(c, chat, agent, [key])) requireAllowed(judgeNext(c, key), what);
 }
 
 /** Whether a right key is believed: its address sent few wrong ones, or this one before. */
-function isTrusted(c: Context<AppEnv>, { keyHolders }: Chat, agentId: string, counts: readonly string[]): boolean {
-  const holder = `${agentId} ${clientKey(c.var.ip)}`;
-  const now = c.var.services.clock.now();
-  const few = counts.every((key) => c.var.refused.judgeNext(key, wrongKeys, now).allowed);
-  if (!few && !keyHolders.get(holder)) return false;
-  keyHolders.set(holder, true);
+function isTrusted(
+  c: Context<AppEnv>,
+  { keyHolders }: Chat,
+  { authKeyHmac }: Keyed,
+  counts: readonly string[],
+): boolean {
+  const holder = authKeyHmac && holderKey(c, authKeyHmac);
+  const few = counts.every((key) => judgeNext(c, key).allowed);
+  if (!few && !(holder && keyHolders.get(holder))) return false;
+  if (holder) keyHolders.set(holder, true);
   return true;
 }
 
-/** Counts a refusal if it is that of a wrong key, and logs the first one too many. Throws the 429. */
-export function countGuess(c: Context<AppEnv>, refusal: unknown): void {
-  if (!(refusal instanceof WrongKey)) return;
-  const { refused, services, log, ip } = c.var;
-  const { verdict, firstRefusal } = refused.count(guessKey(c), wrongKeys, services.clock.now());
-  if (firstRefusal) log.warn({ client: clientKey(ip) }, "An address sent too many wrong API keys");
-  requireAllowed(verdict, what);
+/**
+ * Whether a key that says itself whose it is may be looked up, by its marks: its address sent few such keys that were
+ * wrong, or this one before.
+ */
+export function mayLookUp(c: Context<AppEnv>, { keyHolders }: Chat, marks: readonly Uint8Array[]): boolean {
+  return judgeNext(c, guessKey(c, null)).allowed || marks.some((mark) => keyHolders.get(holderKey(c, mark)));
 }
 
-const guessKey = (c: Context<AppEnv>) => `wrong-keys:${clientKey(c.var.ip)}`;
+/**
+ * Counts a refused call by `count`, and its key if that was wrong. Throws the 429. That of `count` comes first and for
+ * right keys too, so that it tells nothing about a key.
+ */
+export function countRefusal(c: Context<AppEnv>, refusal: unknown, count: () => void = () => countRefused(c)): void {
+  const verdicts = refusal instanceof WrongKey ? countGuess(c, refusal.agentId) : [];
+  count();
+  for (const verdict of verdicts) requireAllowed(verdict, what);
+}
+
+/** Counts a wrong key, and logs the first one too many. The first verdict is the one that a right key gets. */
+function countGuess(c: Context<AppEnv>, agentId: string | null): Verdict[] {
+  const { refused, services, log, ip } = c.var;
+  const now = services.clock.now();
+  const ofAgent = refused.count(guessKey(c, agentId), wrongKeys, now);
+  const ofAll = refused.count(`wrong-keys:${clientKey(ip)}`, wrongKeys, now);
+  if (ofAll.firstRefusal) log.warn({ client: clientKey(ip) }, "An address sent too many wrong API keys");
+  return [ofAgent.verdict, ofAll.verdict];
+}
+
+const judgeNext = (c: Context<AppEnv>, key: string) =>
+  c.var.refused.judgeNext(key, wrongKeys, c.var.services.clock.now());
+/** Null: keys that say themselves whose they are. */
+const guessKey = (c: Context<AppEnv>, agentId: string | null) => `wrong-keys:${agentId}:${clientKey(c.var.ip)}`;
 const answeredKey = (c: Context<AppEnv>, agentId: string) => `answered-keys:${agentId}:${clientKey(c.var.ip)}`;
+const holderKey = (c: Context<AppEnv>, mark: Uint8Array) => `${toHex(mark)} ${clientKey(c.var.ip)}`;

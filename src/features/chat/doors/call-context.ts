@@ -32,7 +32,7 @@ export function projectContext(
   if (by.type === "client" && !holdsKey) {
     const refusal = refuseKey(agent, by.authorization, "Call context requires the agent's API key");
     if (refusal) throw refusal;
-    requireTrusted(c, chat, agent.row.id);
+    requireTrusted(c, chat, agent.row);
   }
   return project(context, mapping);
 }

@@ -9,6 +9,7 @@ import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 import { countRefused } from "../../../http/refused.ts";
 import { eventStream } from "../../../http/sse.ts";
+import { Throttled } from "../../../http/throttle.ts";
 import {
   AgentRefusal,
   bearer,
@@ -19,7 +20,7 @@ import {
   type TurnRequest,
 } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
-import { admitAt, countGuess, type DoorGrant } from "./agent-key.ts";
+import { admitAt, countRefusal, type DoorGrant } from "./agent-key.ts";
 import { readJson } from "./body.ts";
 import { type Call, clientOf, findAnswered, readCall, webTurn } from "./call.ts";
 import { projectContext } from "./call-context.ts";
@@ -56,8 +57,10 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
   } catch (error) {
     const refusal = forSession(c, error);
     try {
-      countGuess(c, refusal);
-      if (!throttle && refusal instanceof AgentRefusal) countRefused(c);
+      countRefusal(c, refusal, () => {
+        const byKey = refusal instanceof AgentRefusal || refusal instanceof Throttled;
+        if (!throttle && byKey) countRefused(c);
+      });
     } finally {
       // A refused call is counted here, and the throttle's 429 wins over its refusal. OPEN counts an admitted call.
       await throttle?.count();

@@ -1,16 +1,14 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Context } from "hono";
-import { type Ctx, requirePermission, type Services, workspaceScope } from "../../../context.ts";
+import { type Ctx, requirePermission, workspaceScope } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { agents, channels, organizations } from "../../../db/schema.ts";
 import { authenticateSession, offersSession } from "../../../http/authentication.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { countRefused } from "../../../http/refused.ts";
-import { Throttled } from "../../../http/throttle.ts";
 import { openWebConfig } from "../../channels/index.ts";
 import { bearer, invalidKey } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
-import { countGuess, requireTrusted } from "./agent-key.ts";
+import { countRefusal, mayLookUp, requireTrusted } from "./agent-key.ts";
 import { answerOrigin } from "./cors.ts";
 import { CallThrottle, keyLimit } from "./throttle.ts";
 
@@ -55,33 +53,39 @@ async function reachable(ctx: Ctx) {
     .orderBy(agents.slug);
 }
 
-/** The agent of a key, counted as a call of that key. No page may read the refusals of other keys. */
+/** The agent of a key, counted as a call of that key. */
 async function ofKey(c: Context<AppEnv>, chat: Chat) {
+  const holder = await admitHolder(c, chat);
+  await new CallThrottle(chat, keyLimit(c, holder.id)).count();
+  return holder.row.active && holder.web.enabled ? [holder] : [];
+}
+
+/** The agent of a key. Pages of its origins may read its 429s too; no page may read the refusals of other keys. */
+async function admitHolder(c: Context<AppEnv>, chat: Chat) {
   try {
-    const holder = await keyHolder(c);
-    requireTrusted(c, chat, holder.id);
+    const holder = await keyHolder(c, chat);
     answerOrigin(c, holder);
-    await new CallThrottle(chat, keyLimit(c, holder.id)).count();
-    return holder.row.active && holder.web.enabled ? [holder] : [];
+    requireTrusted(c, chat, holder);
+    return holder;
   } catch (refusal) {
-    if (refusal instanceof Throttled) throw refusal;
-    countGuess(c, refusal);
-    countRefused(c);
+    countRefusal(c, refusal);
     throw refusal;
   }
 }
 
-async function keyHolder(c: Context<AppEnv>) {
-  const { cipher, database }: Services = c.var.services;
+async function keyHolder(c: Context<AppEnv>, chat: Chat) {
+  const { cipher, database } = chat.services;
   const key = bearer(c.req.header("Authorization"));
   if (key === null) throw new EngineError("unauthorized", "Missing Bearer token");
+  const marks = await cipher.fingerprints(key);
+  if (!mayLookUp(c, chat, marks)) throw invalidKey(null);
   const [found] = await database.db
-    .select({ ...columns, id: agents.id, active: agents.active, web: channels })
+    .select({ ...columns, id: agents.id, authKeyHmac: agents.authKeyHmac, active: agents.active, web: channels })
     .from(agents)
     .innerJoin(organizations, eq(organizations.id, agents.organizationId))
     .leftJoin(channels, and(eq(channels.agentId, agents.id), eq(channels.type, "web")))
-    .where(inArray(agents.authKeyHmac, await cipher.fingerprints(key)));
-  if (!found) throw invalidKey();
+    .where(inArray(agents.authKeyHmac, marks));
+  if (!found) throw invalidKey(null);
   const { active, web, ...holder } = found;
   const config = await openWebConfig(cipher, found.id, web);
   return { ...holder, row: { active }, web: { ...config, enabled: web?.enabled ?? false } };

@@ -2,12 +2,11 @@ import type { Context } from "hono";
 import { EngineError } from "../../../core/errors.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { countRefused } from "../../../http/refused.ts";
 import { Throttled } from "../../../http/throttle.ts";
 import type { Caller, Grant, Seat, TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { followReplay, refusedStream, repeatedStream, type Streaming } from "../replay/stream.ts";
-import { admitAt, countGuess, type DoorGrant } from "./agent-key.ts";
+import { admitAt, countRefusal, type DoorGrant } from "./agent-key.ts";
 import { readJson } from "./body.ts";
 import { type AskedTurn, type Call, clientOf, findAnswered, readCall, webTurn } from "./call.ts";
 import { projectContext } from "./call-context.ts";
@@ -58,17 +57,15 @@ export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: Nativ
       return openStream(chat, grant, { asked, throttle: held.throttle }, stream);
     });
   } catch (refusal) {
-    if (door.by.type === "client") return refuse(countRefusal(c, held.throttle, refusal), held.stream);
+    if (door.by.type === "client") return refuse(counted(c, held.throttle, refusal), held.stream);
     return refuse(refusal, held.stream);
   }
 }
 
 /** Counts a refused call of a client. Answers the refusal, or the 429 in its place. */
-function countRefusal(c: Context<AppEnv>, throttle: CallThrottle | null, refusal: unknown): unknown {
+function counted(c: Context<AppEnv>, throttle: CallThrottle | null, refusal: unknown): unknown {
   try {
-    countGuess(c, refusal);
-    if (throttle) throttle.countRefused(c);
-    else countRefused(c);
+    countRefusal(c, refusal, throttle ? () => throttle.countRefused(c) : undefined);
     return refusal;
   } catch (throttled) {
     return throttled;

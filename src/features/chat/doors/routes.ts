@@ -15,7 +15,7 @@ import { ChatCompletion, ChatRequest, CompletionRequest, Model, ModelList } from
 const agentKey = [{ agentApiKey: [] }, {}];
 
 const wrongKeysText =
-  "After 20 wrong keys in a minute from one client address, keys from there are 429, but for the right one of an agent whose key was right there before.";
+  "After 20 wrong keys in a minute from one client address, further ones from there are 429; after 20 for one agent its right key is too, but for where that was right before.";
 
 const models = createRoute({
   method: "get",

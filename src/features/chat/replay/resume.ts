@@ -8,11 +8,10 @@ import { conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { countRefused } from "../../../http/refused.ts";
 import { eventStream, eventStreamHeaders } from "../../../http/sse.ts";
 import type { Caller, Grant, Seat } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
-import { admitAt, countGuess } from "../doors/agent-key.ts";
+import { admitAt, countRefusal } from "../doors/agent-key.ts";
 import { answerOrigin, type Cors } from "../doors/cors.ts";
 import { CallThrottle, callerLimit } from "../doors/throttle.ts";
 import { aheadOfTurn, type ForeignTurn } from "./foreign.ts";
@@ -112,8 +111,7 @@ async function withAgent<T>(
     });
   } catch (refusal) {
     if (by.type !== "client" || held.throttle) throw refusal;
-    countGuess(c, refusal);
-    countRefused(c);
+    countRefusal(c, refusal);
     throw refusal;
   }
 }

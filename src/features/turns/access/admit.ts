@@ -36,7 +36,15 @@ export type Caller =
 export class AgentRefusal extends EngineError {}
 
 /** The refusal of a client whose key is not the agent's: a guess, which the doors count. */
-export class WrongKey extends AgentRefusal {}
+export class WrongKey extends AgentRefusal {
+  /** Null: the key itself had to say whose it is. */
+  readonly agentId: string | null;
+
+  constructor(code: ErrorCode, message: string, agentId: string | null) {
+    super(code, message);
+    this.agentId = agentId;
+  }
+}
 
 /** Spec "Authentication" 6 in the order of decisions §5: reachable, then authenticated. Throws an `AgentRefusal`. */
 export function admit(agent: LiveAgent | null, slug: string, by: Caller): Grant {
@@ -69,7 +77,7 @@ function refuseClient(agent: LiveAgent | null, client: Client): AgentRefusal | n
   if (client.origin === null || allowsOrigin(agent, client.origin)) return null;
   // Without a key, any page that a person opens could reach agents in that person's network.
   const presented = presentedKey(agent, client.authorization);
-  return presented === "right" ? null : foreignOrigin(presented);
+  return presented === "right" ? null : foreignOrigin(agent, presented);
 }
 
 /** Whether the agent admits this client for its key only. */
@@ -98,7 +106,7 @@ export function refuseKey(
     case "right":
       return null;
     case "wrong":
-      return invalidKey();
+      return invalidKey(agent.row.id);
     case "none":
       return refusal("unauthorized", "Missing Bearer token");
     case "unconfigured":
@@ -106,7 +114,7 @@ export function refuseKey(
   }
 }
 
-export const invalidKey = () => new WrongKey("unauthorized", "Invalid API key");
+export const invalidKey = (agentId: string | null) => new WrongKey("unauthorized", "Invalid API key", agentId);
 
 /** Whether pages of an origin may read the agent's responses; false for an inactive agent as for a missing one. */
 export function allowsOrigin(agent: Reached | null, origin: string): boolean {
@@ -121,10 +129,10 @@ export interface Reached {
   web: Pick<LiveAgent["web"], "enabled" | "allowedOrigins">;
 }
 
-function foreignOrigin(presented: PresentedKey): AgentRefusal {
+function foreignOrigin({ row }: LiveAgent, presented: PresentedKey): AgentRefusal {
   const message =
     "This origin is not allowed: add it to the agent's allowedOrigins or, if it is this server's own, set publicAddress";
-  return presented === "wrong" ? new WrongKey("forbidden", message) : refusal("forbidden", message);
+  return presented === "wrong" ? new WrongKey("forbidden", message, row.id) : refusal("forbidden", message);
 }
 
 /** A signed-in person may talk to every agent within reach, also while the agent or its Web channel is off. */
