@@ -9,6 +9,7 @@ import { loadAgent } from "./agent/load.ts";
 import { modelSpec } from "./agent/model.ts";
 import { continueDecided } from "./approvals/continue.ts";
 import { expireWaiting } from "./approvals/waiting.ts";
+import { createEndedBudgets } from "./budget/ended.ts";
 import { createComplete } from "./complete.ts";
 import { replySent } from "./end/reply-sent.ts";
 import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
@@ -74,6 +75,7 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
   const streams = new OpenStreams(services, agents);
   const continueTurns = (turnId: string | null) => continueDecided({ services, agents, turns }, turnId);
   const by = { type: "engine", whileInactive: false } as const;
+  const deleteEndedBudgets = createEndedBudgets(services);
   return {
     agents,
     streams,
@@ -92,6 +94,7 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
           await turns.closeDead();
           await expireWaiting(services.database);
           await continueTurns(null);
+          await deleteEndedBudgets();
         },
       },
       boot: turns.boot,

@@ -149,6 +149,37 @@ describe("an end user with a budget", () => {
   });
 });
 
+test("who is nobody for one call has no budget, and leaves none", async () => {
+  const h = await budgeted(() => taking(10, 10), { userMonthlyTokenBudget: 0 });
+  expect((await h.complete("Hi")).status).toBe(200);
+  expect((await h.complete("Hi", { user: "ada" })).status).toBe(429);
+  expect(await h.periods()).toEqual([]);
+  await h.change({ monthlyTokenBudget: 100_000 });
+  expect((await h.complete("Hi")).status).toBe(200);
+  expect(await h.ofAgent()).toEqual([{ used: 40, reserved: 0 }]);
+});
+
+test("what is two months old is deleted, once an hour", async () => {
+  const h = await budgeted(() => taking(10, 10), { userMonthlyTokenBudget: 1_000_000 });
+  const engine = createEngine({ ...h.services, policies: new CurrentPolicies() });
+  const months = async () => (await h.periods()).map((period) => period.month);
+  await h.say("ada");
+  await h.clock.advance(secondsOfJanuary * 1000);
+  await h.say("ada");
+  await engine.tick();
+  expect(await months()).toEqual([month, "2026-02-01"]);
+  await h.clock.advance(28 * 24 * 60 * 60_000);
+  await engine.tick();
+  expect(await months()).toEqual(["2026-02-01"]);
+  await h.db.update(userBudgetPeriods).set({ month: "2025-12-01" });
+  await h.clock.advance(60 * 60_000 - 1);
+  await engine.tick();
+  expect(await months()).toEqual(["2025-12-01"]);
+  await h.clock.advance(1);
+  await engine.tick();
+  expect(await months()).toEqual([]);
+});
+
 describe("beside the budget of the agent", () => {
   test("both are held, and both are charged", async () => {
     const h = await budgeted(() => taking(100, 20), { userMonthlyTokenBudget: 10_000, monthlyTokenBudget: 10_000 });
@@ -160,7 +191,8 @@ describe("beside the budget of the agent", () => {
   test("what one of them refuses, the other does not keep", async () => {
     const h = await budgeted([], { userMonthlyTokenBudget: 10_000, monthlyTokenBudget: 1 });
     expect(await h.say("ada")).toBe(agentSpent);
-    expect(await h.periods()).toEqual([{ subject: "ada", month, used: 0, reserved: 0 }]);
+    expect(await h.say(null, "of a stranger")).toBe(agentSpent);
+    expect(await h.periods()).toEqual([]);
     await h.change({ userMonthlyTokenBudget: 1, monthlyTokenBudget: 10_000 });
     expect(await h.say("ada")).toBe(spent);
     expect(await h.ofAgent()).toEqual([]);
@@ -188,6 +220,17 @@ describe("a budget that comes in the middle of a month", () => {
     ]);
     await h.change({ userMonthlyTokenBudget: null });
     expect(await h.say("ada")).toBeUndefined();
+  });
+
+  test("counts the turns of the time without it, as often as it comes", async () => {
+    const h = await budgeted(() => taking(900, 60), { userMonthlyTokenBudget: 10_000 });
+    await h.say("ada");
+    await h.change({ userMonthlyTokenBudget: null });
+    await h.say("ada");
+    await h.db.update(turns).set({ createdAt: new Date("2026-01-15") });
+    await h.change({ userMonthlyTokenBudget: 1_920 });
+    expect(await h.periods()).toEqual([{ subject: "ada", month, used: 1_920, reserved: 0 }]);
+    expect(await h.say("ada")).toBe(spent);
   });
 });
 

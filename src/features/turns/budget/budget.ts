@@ -184,11 +184,17 @@ export async function reserveForUser(
 const releaseOfUser = statement(
   { agentId: "uuid", subject: "text", month: "date", tokens: "int" },
   ({ agentId, subject, month, tokens }) => {
-    const { reserved } = userBudgetPeriods;
+    const { used, reserved } = userBudgetPeriods;
     const released = { reserved: sql`greatest(0, ${reserved} - ${tokens})` };
-    return sql`update ${userBudgetPeriods} set ${assign(userBudgetPeriods, released)}
-      where ${userBudgetPeriods.agentId} = ${agentId} and ${userBudgetPeriods.subject} = ${subject}
-        and ${userBudgetPeriods.month} = ${month}`;
+    const period = sql`${userBudgetPeriods.agentId} = ${agentId} and ${userBudgetPeriods.subject} = ${subject}
+      and ${userBudgetPeriods.month} = ${month}`;
+    // A refused call leaves no row, since anybody may call with any `chat_id`.
+    return sql`
+      with gone as (
+        delete from ${userBudgetPeriods} where ${period} and ${used} = 0 and ${reserved} <= ${tokens} returning 1
+      )
+      update ${userBudgetPeriods} set ${assign(userBudgetPeriods, released)}
+      where ${period} and not exists (select 1 from gone)`;
   },
 );
 

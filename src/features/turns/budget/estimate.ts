@@ -53,18 +53,20 @@ function textsOf({ content }: ModelMessage): string[] {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 }
 
-/** The tokens to hold for the first call of a turn; null without a budget. */
+/** The tokens to hold for the first call of a turn; null without a budget that counts it. */
 export function firstReservation(
   agent: LiveAgent,
   { takenBytes }: PromptRoom,
-  { fresh }: Pick<TurnRequest["input"], "fresh">,
+  { input: { fresh }, origin, ref, stored }: Pick<TurnRequest, "input" | "origin" | "ref" | "stored">,
   now: number,
 ): FirstReservation | null {
   const { monthlyTokenBudget, userMonthlyTokenBudget } = agent.row;
-  if (monthlyTokenBudget === null && userMonthlyTokenBudget === null) return null;
+  // Nobody comes back as the subject of such a turn: a budget would refuse nothing and leave a row for every call.
+  const isAlone = !stored && origin.subject === ref;
+  const budgets = { ofAgent: monthlyTokenBudget !== null, ofUser: userMonthlyTokenBudget !== null && !isAlone };
+  if (!budgets.ofAgent && !budgets.ofUser) return null;
   const answer = answerTokens(agent);
   const addedTokens = cautiousTokens(bytesOf(fresh)) + answer;
-  const budgets = { ofAgent: monthlyTokenBudget !== null, ofUser: userMonthlyTokenBudget !== null };
   return { month: monthOf(now), tokens: cautiousTokens(takenBytes) + answer, addedTokens, ...budgets };
 }
 

@@ -50,12 +50,12 @@ export async function takePlace(services: Services, wanted: Wanted): Promise<Tak
 
 async function openPlace(services: Services, { turnId, leases, grant, request }: Wanted): Promise<Taken> {
   const { database, clock } = services;
-  const { input, origin, ref, stored, parentId = null, door, requestId, throttle } = request;
+  const { origin, ref, stored, parentId = null, door, requestId, throttle } = request;
   const { channel, channelId, source, subject } = origin;
   const { row, fingerprint } = grant.agent;
   const spec = modelSpec(services, grant.agent);
   const room = promptRoom(grant.agent, spec, request);
-  const reservation = firstReservation(grant.agent, room, input, clock.now());
+  const reservation = firstReservation(grant.agent, room, request, clock.now());
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const opened = await openAgain(database, {
       ...{ turnId, owner: leases.owner, door, requestId, fingerprint, source, subject, room, reservation },
