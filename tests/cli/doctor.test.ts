@@ -234,6 +234,7 @@ describe("stored settings that are weak", () => {
     organizations: 1,
     endlessKeys: 0,
     openAgents: [],
+    unboundedAgents: [],
   };
   const lines = (stored: Omit<Partial<Stored>, "policies"> & { policies?: Partial<Policies> }) =>
     checkPolicies({ ...nothing, ...stored, policies: { ...defaultPolicies, ...stored.policies } }).map(
@@ -262,6 +263,7 @@ describe("stored settings that are weak", () => {
     [{ endlessKeys: 1 }, /^management keys warn: 1 key never expires: issue new ones with expiresAt, then delete/],
     [{ endlessKeys: 3 }, /^management keys warn: 3 keys never expire: /],
     [{ openAgents: ["tea"] }, /^open agents warn: tea: anybody may talk.*whose chat_id is known.*turn authEnabled on$/],
+    [{ unboundedAgents: ["tea"] }, /^open agents warn: tea: userMonthlyTokenBudget .* set monthlyTokenBudget too$/],
     [{ openAgents: "abcdefghijkl".split("") }, /^open agents warn: a, b, c, d, e, f, g, h, i, j and 2 more: anybody/],
   ])("%j", (stored, expected) => {
     const found = lines(stored);

@@ -12,6 +12,7 @@ export function checkPolicies(stored: Inspection["settings"]): Check[] {
     ...allowedHosts(stored.sensitiveHosts),
     ...managementKeys(stored.endlessKeys),
     ...openAgents(stored.openAgents),
+    ...unboundedAgents(stored.unboundedAgents),
   ];
   return weak.length > 0 ? weak : [ok("policies", "Nothing is weak, in management keys and agents either")];
 }
@@ -71,6 +72,16 @@ function openAgents(slugs: readonly string[]): Check[] {
     warn(
       "open agents",
       `${named(slugs)}: anybody may talk to them, with Web on and authEnabled false, and go on with any of their conversations whose chat_id is known; if that is not meant, turn authEnabled on`,
+    ),
+  ];
+}
+
+function unboundedAgents(slugs: readonly string[]): Check[] {
+  if (slugs.length === 0) return [];
+  return [
+    warn(
+      "open agents",
+      `${named(slugs)}: userMonthlyTokenBudget limits nobody who needs no key, since each chat_id has a budget of its own; set monthlyTokenBudget too`,
     ),
   ];
 }

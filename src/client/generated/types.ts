@@ -611,7 +611,7 @@ export interface Instance {
   timezone: string;
   /** Tokens a calendar month; null: no limit. */
   monthlyTokenBudget: number | null;
-  /** Tokens a calendar month of each end user; null: no limit. */
+  /** Tokens a calendar month of each end user; null: no limit. An end user is the `user` of a request with the agent's key or a messenger's user, else the conversation: who needs no key has a new budget with each new `chat_id`, and needs none without one. `monthlyTokenBudget` limits them too. */
   userMonthlyTokenBudget: number | null;
   /** Let end users of messengers stop and resume the agent by keyword. */
   optoutEnabled: boolean;
@@ -690,7 +690,7 @@ export interface NewAgent {
   timezone?: string;
   /** Tokens a calendar month; null: no limit. */
   monthlyTokenBudget?: number | null;
-  /** Tokens a calendar month of each end user; null: no limit. */
+  /** Tokens a calendar month of each end user; null: no limit. An end user is the `user` of a request with the agent's key or a messenger's user, else the conversation: who needs no key has a new budget with each new `chat_id`, and needs none without one. `monthlyTokenBudget` limits them too. */
   userMonthlyTokenBudget?: number | null;
   /** Let end users of messengers stop and resume the agent by keyword. */
   optoutEnabled?: boolean;
@@ -776,7 +776,7 @@ export interface AgentChanges {
   timezone?: string;
   /** Tokens a calendar month; null: no limit. */
   monthlyTokenBudget?: number | null;
-  /** Tokens a calendar month of each end user; null: no limit. */
+  /** Tokens a calendar month of each end user; null: no limit. An end user is the `user` of a request with the agent's key or a messenger's user, else the conversation: who needs no key has a new budget with each new `chat_id`, and needs none without one. `monthlyTokenBudget` limits them too. */
   userMonthlyTokenBudget?: number | null;
   /** Let end users of messengers stop and resume the agent by keyword. */
   optoutEnabled?: boolean;

@@ -78,11 +78,10 @@ const settable = {
     .min(0, "must be at least 0")
     .nullable()
     .openapi({ description: "Tokens a calendar month; null: no limit." }),
-  userMonthlyTokenBudget: z
-    .int("must be a whole number")
-    .min(0, "must be at least 0")
-    .nullable()
-    .openapi({ description: "Tokens a calendar month of each end user; null: no limit." }),
+  userMonthlyTokenBudget: z.int("must be a whole number").min(0, "must be at least 0").nullable().openapi({
+    description:
+      "Tokens a calendar month of each end user; null: no limit. An end user is the `user` of a request with the agent's key or a messenger's user, else the conversation: who needs no key has a new budget with each new `chat_id`, and needs none without one. `monthlyTokenBudget` limits them too.",
+  }),
   optoutEnabled: toggle("Let end users of messengers stop and resume the agent by keyword."),
   optoutStopKeywords: keywords.openapi({ example: ["STOP"] }),
   optoutResumeKeywords: keywords.openapi({ example: ["START"] }),

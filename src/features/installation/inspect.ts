@@ -14,6 +14,8 @@ export interface SettingsReport {
   endlessKeys: number;
   /** The slugs of active agents that anybody may talk to: Web is on and asks for no key. */
   openAgents: string[];
+  /** Those of them whose end users have a budget each, but all of them together have none. */
+  unboundedAgents: string[];
 }
 
 /** Reads the settings that `doctor` judges. Changes nothing. */
@@ -24,7 +26,7 @@ export async function inspectSettings({ database: { db } }: Services): Promise<S
     .where(eq(installation.id, 1));
   const { policies } = readPolicies(stored?.policies ?? {});
   const open = await db
-    .select({ slug: agents.slug })
+    .select({ slug: agents.slug, ofUser: agents.userMonthlyTokenBudget, ofAll: agents.monthlyTokenBudget })
     .from(agents)
     .innerJoin(channels, eq(channels.agentId, agents.id))
     .where(
@@ -40,5 +42,6 @@ export async function inspectSettings({ database: { db } }: Services): Promise<S
       and(eq(accessTokens.kind, "management"), isNull(accessTokens.expiresAt)),
     ),
     openAgents: open.map(({ slug }) => slug),
+    unboundedAgents: open.filter(({ ofUser, ofAll }) => ofUser !== null && ofAll === null).map(({ slug }) => slug),
   };
 }

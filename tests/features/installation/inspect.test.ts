@@ -51,6 +51,7 @@ test("an installation that was never started has nothing that is weak", async ()
     organizations: 1,
     endlessKeys: 0,
     openAgents: [],
+    unboundedAgents: [],
   });
 });
 
@@ -67,8 +68,8 @@ test("counts endless keys, organizations and agents without a key, and finds hos
       .values({ id: newId(), kind: "management", digest, organizationId: other.id, expiresAt });
   }
   const agents = [
-    { authEnabled: false },
-    { authEnabled: false },
+    { authEnabled: false, userMonthlyTokenBudget: 1_000 },
+    { authEnabled: false, userMonthlyTokenBudget: 1_000, monthlyTokenBudget: 9_000 },
     { authEnabled: false, active: false },
     { authEnabled: true },
   ];
@@ -84,5 +85,6 @@ test("counts endless keys, organizations and agents without a key, and finds hos
     organizations: 2,
     endlessKeys: 2,
     openAgents: ["agent-1", "agent-2"],
+    unboundedAgents: ["agent-1"],
   });
 });
