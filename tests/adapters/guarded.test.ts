@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
+import { EgressError } from "../../src/core/egress/target.ts";
 import type { ModelSpec } from "../../src/core/ports.ts";
 import { done, event, say } from "../fake-provider.ts";
 import { canary, internet } from "../node/internet.ts";
@@ -85,6 +86,37 @@ test("a call that is stopped lets go of its connection", async () => {
   stop.abort();
   await expect(reading).rejects.toThrow();
   await closed.promise;
+});
+
+test("a server that never answers is left with the reason of the stop, for vectors too", async () => {
+  const net = internet();
+  const url = await net.serve(() => {});
+  const models = createModels({ guarded: net.guarded });
+  const asks = [
+    (signal: AbortSignal) => net.guarded([])(url, { signal }),
+    async (signal: AbortSignal) => models.embed?.({ ...own(url), provider: "mistral", model: "m" }, ["a"], signal),
+  ];
+  for (const [index, ask] of asks.entries()) {
+    const stop = new AbortController();
+    const answer = ask(stop.signal).catch((error: unknown) => error);
+    await expect.poll(() => net.asked.length).toBe(index + 1);
+    const reason = new Error("It took too long");
+    stop.abort(reason);
+    expect(await answer).toBe(reason);
+  }
+});
+
+test("a body is sent as it is, or refused where it can't be", async () => {
+  const net = internet();
+  const url = await net.serve((_, response) => response.end());
+  const fetch = net.guarded([]);
+  for (const body of ["text", new TextEncoder().encode("bytes"), null]) await fetch(url, { method: "POST", body });
+  expect(net.asked.map(({ body }) => body)).toEqual(["text", "bytes", ""]);
+  for (const body of [new FormData(), new Blob(["x"]), new URLSearchParams("a=b")]) {
+    await expect(fetch(url, { method: "POST", body })).rejects.toThrow("must be a text or bytes");
+  }
+  await expect(fetch(new Request(url, { method: "POST", body: "x" }))).rejects.toBeInstanceOf(EgressError);
+  expect(net.asked).toHaveLength(3);
 });
 
 test.each([

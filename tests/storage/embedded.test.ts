@@ -28,12 +28,20 @@ import { collectLog } from "../embedded.ts";
 import { open, temporaryDirectory } from "./setup.ts";
 
 const threads: Worker[] = vi.hoisted(() => []);
+/** While it is set, a thread that is told to end fails, and goes on until the gate opens. */
+const held: { gate?: Promise<void>; asked: number } = vi.hoisted(() => ({ asked: 0 }));
 vi.mock("node:worker_threads", async (load) => {
   const real = await load<typeof import("node:worker_threads")>();
   class WatchedWorker extends real.Worker {
     constructor(...parameters: ConstructorParameters<typeof Worker>) {
       super(...parameters);
       threads.push(this);
+    }
+    override async terminate() {
+      held.asked += 1;
+      if (held.gate) this.emit("error", new Error("late"));
+      await held.gate;
+      return super.terminate();
     }
   }
   return { ...real, Worker: WatchedWorker };
@@ -275,6 +283,24 @@ describe("a database that does not start again", () => {
     await clock.advance(250);
     await expect.poll(restarts).toBe(2);
     expect(await database.query(slugs, [])).toEqual([{ slug: "before" }]);
+  });
+
+  test("is awaited until its thread has ended, whatever that one throws meanwhile", async () => {
+    const { clock, directory, away, kill, failures } = await supervised();
+    renameSync(directory, away);
+    await kill();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    onTestFinished(() => {
+      delete held.gate;
+      resolve();
+    });
+    Object.assign(held, { gate: promise, asked: 0 });
+    await expect.poll(() => held.asked).toBe(1);
+    const started = threads.length;
+    await clock.advance(15_000);
+    expect([failures(), threads.length]).toEqual([0, started]);
+    resolve();
+    await expect.poll(failures).toBe(1);
   });
 
   test("is not waited for at a stop", async () => {

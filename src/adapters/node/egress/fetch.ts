@@ -9,15 +9,21 @@ type Options = Partial<Network>;
 
 /**
  * A `fetch` for addresses that came from outside, whose answers are streamed: it connects to public addresses and
- * `allowedHosts` only, and follows no redirect. Its requests have a text as their body, or none. It rejects with an
- * `EgressError` for a refused address, and with Node's own error when a connection fails.
+ * `allowedHosts` only, and follows no redirect. Its requests have a text or bytes as their body, or none. It rejects
+ * with an `EgressError` for a refused address or another body, with the signal's reason when it is aborted, and with
+ * Node's own error when a connection fails.
  */
 export function guardedFetch({ resolve = resolveBySystem, ...route }: Options = {}) {
   return (allowedHosts: readonly string[]): typeof globalThis.fetch =>
     async (input, init = {}) => {
       const signal = init.signal ?? new AbortController().signal;
-      const response = await sendChecked(hopOf(String(input), init), allowedHosts, { ...route, resolve }, signal);
-      return toResponse(response);
+      if (input instanceof Request) throw new EgressError("A guarded request is given as an address and its options");
+      try {
+        const hop = hopOf(String(input), init);
+        return toResponse(await sendChecked(hop, allowedHosts, { ...route, resolve }, signal));
+      } catch (error) {
+        throw signal.aborted ? signal.reason : error;
+      }
     };
 }
 
@@ -30,8 +36,15 @@ function hopOf(url: string, { method = "GET", headers, body }: RequestInit): Hop
     ...hop,
     // A compressed stream would keep words back.
     headers: [...hop.headers, ["Accept-Encoding", "identity"]],
-    body: typeof body === "string" ? new TextEncoder().encode(body) : null,
+    body: bytesOf(body ?? null),
   };
+}
+
+function bytesOf(body: BodyInit | null): Uint8Array<ArrayBuffer> | null {
+  if (typeof body === "string") return new TextEncoder().encode(body);
+  if (body instanceof Uint8Array) return new Uint8Array(body);
+  if (body === null) return null;
+  throw new EgressError("The body of a guarded request must be a text or bytes");
 }
 
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304]);

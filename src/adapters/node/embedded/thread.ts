@@ -121,8 +121,11 @@ function startThread(settings: WorkerSettings): Promise<Worker> {
     const finish = (error?: Error) => {
       worker.removeAllListeners();
       if (!error) return resolve(worker);
-      void worker.terminate();
-      reject(error);
+      // An error without a listener would end the server.
+      worker.on("error", () => {});
+      // The next thread may not open the data while this one still runs.
+      const ended = () => reject(error);
+      worker.terminate().then(ended, ended);
     };
     worker.once("message", (report: WorkerReport) => finish(report.ready ? undefined : new Error(report.reason)));
     worker.once("error", finish);
