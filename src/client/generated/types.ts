@@ -1358,7 +1358,7 @@ export interface Plugin {
 
 export interface HttpTransport {
   type: "http";
-  /** Its address; the values of its query show as the headers do. */
+  /** Its address; the values of its query, and long parts of its path with a digit, show as the headers do. */
   url: string;
   /** Values show as `••••` and their last four characters. */
   headers: Record<string, string>;

@@ -8,7 +8,7 @@ export const isMask = (value: string) => value.startsWith(sign);
 
 const maskValue = (value: string) => (value.length < shortestShown ? sign : `${sign}${value.slice(-4).toWellFormed()}`);
 
-/** The transport as the wire shows it, with masks for the values of query, headers and variables. */
+/** The transport as the wire shows it, with masks for the values of address, headers and variables. */
 export function maskTransport(transport: McpTransport) {
   if (transport.type === "http") {
     return { ...transport, url: maskUrl(transport.url), headers: mapValues(transport.headers, maskValue) };
@@ -18,8 +18,8 @@ export function maskTransport(transport: McpTransport) {
 
 /**
  * The transport with the stored values in place of masks. Throws an `Error` for a mask without a stored value, and for
- * masks with the address of another origin: whoever sets a plugin up may not read its secrets, so they stay with their
- * server.
+ * masks with the address of another origin or with another command: whoever sets a plugin up may not read its secrets,
+ * so they stay with their server.
  */
 export function unmaskTransport(given: McpTransport, stored: McpTransport | null): McpTransport {
   if (given.type === "http") {
@@ -35,8 +35,17 @@ export function unmaskTransport(given: McpTransport, stored: McpTransport | null
       headers: unmask(given.headers, known?.headers ?? {}, "headers"),
     };
   }
-  return { ...given, env: unmask(given.env, stored?.type === "stdio" ? stored.env : {}, "env") };
+  const known = stored?.type === "stdio" ? stored : null;
+  if (known !== null && !isSameCommand(given, known) && Object.values(given.env).some(isMask)) {
+    throw new Error("transport.env: give the values again, since the command or its arguments are others");
+  }
+  return { ...given, env: unmask(given.env, known?.env ?? {}, "env") };
 }
+
+type Command = Pick<Extract<McpTransport, { type: "stdio" }>, "command" | "args">;
+
+const isSameCommand = (a: Command, b: Command) =>
+  JSON.stringify([a.command, ...a.args]) === JSON.stringify([b.command, ...b.args]);
 
 type Values = Readonly<Record<string, string>>;
 
@@ -54,42 +63,61 @@ function unmask(given: Values, stored: Values, field: string): Values {
 const mapValues = (values: Values, change: (value: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-/** A part of a query, or a fragment: `lead`, such as `?key=`, then `value`. A value without a name is a value too. */
+/** A value of an address that is so long counts as a secret, whatever its name. */
+export const longValue = 16;
+
+/** Many servers take their key in the path, as in `/s/<key>/mcp`; a long word without a digit is only a name. */
+export const isSecretSegment = (segment: string) => segment.length >= longValue && /\d/.test(segment);
+
+/**
+ * A part of a query, a fragment, or a segment of the path that holds a secret or its mask: `lead`, such as `?key=`, then
+ * `value`. A value without a name is a value too. Other segments belong to a lead.
+ */
 interface Part {
   lead: string;
+  /** Parts with the same name can stand for each other; `/` for those of the path. */
+  name: string;
   value: string;
 }
 
-/** The parts of an address; `head` and all parts, joined, are the address. */
-function partsOf(url: string): { head: string; parts: Part[] } {
-  const [, head = "", tail = ""] = /^([^?#]*)(.*)$/s.exec(url) ?? [];
-  const parts = tail.split(/(?=[?&#])/).map((part) => {
-    const [, lead = "", value = ""] = /^([?&#](?:[^=]*=)?)(.*)$/s.exec(part) ?? [];
-    return { lead, value };
-  });
-  return { head, parts };
+/** The parts of an address; all of them, joined, are the address. */
+function partsOf(url: string): Part[] {
+  const [, head = "", path = "", tail = ""] = /^([^:/\\?#]*:[/\\]*[^/\\?#]*)?([^?#]*)(.*)$/s.exec(url) ?? [];
+  const parts: Part[] = [];
+  let lead = head;
+  for (const segment of path.split(/(?<=[/\\])|(?=[/\\])/)) {
+    if (!isSecretSegment(segment) && !isMasked(segment)) lead += segment;
+    else {
+      parts.push({ lead, name: "/", value: segment });
+      lead = "";
+    }
+  }
+  parts.push({ lead, name: "/end", value: "" });
+  for (const part of tail.split(/(?=[?&#])/)) {
+    const [, before = "", value = ""] = /^([?&#](?:[^=]*=)?)(.*)$/s.exec(part) ?? [];
+    parts.push({ lead: before, name: before.slice(1), value });
+  }
+  return parts;
 }
 
-function maskUrl(url: string): string {
-  const { head, parts } = partsOf(url);
-  return head + parts.map(({ lead, value }) => lead + (value === "" ? "" : maskValue(value))).join("");
-}
+const maskUrl = (url: string) =>
+  partsOf(url)
+    .map(({ lead, value }) => lead + (value === "" ? "" : maskValue(value)))
+    .join("");
 
 /** Clients may send a mask in the encoded form that a parsed address has. */
-const isMaskedPart = ({ value }: Part) => isMask(value) || value.startsWith(encodeURIComponent(sign));
+const isMasked = (value: string) => isMask(value) || value.startsWith(encodeURIComponent(sign));
 
-const hasMask = (url: string) => partsOf(url).parts.some(isMaskedPart);
+const hasMask = (url: string) => partsOf(url).some(({ value }) => isMasked(value));
 
 /** Puts the stored values in place of masks: of parts with the same name the first for the first, and so on. */
 function unmaskUrl(given: string, stored: string): string {
-  const { head, parts } = partsOf(given);
-  const nameOf = ({ lead }: Part) => lead.slice(1);
-  const known = Map.groupBy(partsOf(stored).parts, nameOf);
-  const values = parts.map((part) => {
-    const next = known.get(nameOf(part))?.shift();
-    if (!isMaskedPart(part)) return part.lead + part.value;
+  const known = Map.groupBy(partsOf(stored), ({ name }) => name);
+  const values = partsOf(given).map((part) => {
+    const next = known.get(part.name)?.shift();
+    if (!isMasked(part.value)) return part.lead + part.value;
     if (next === undefined) throw new Error("transport.url: nothing is stored that its masked values could stand for");
     return part.lead + next.value;
   });
-  return head + values.join("");
+  return values.join("");
 }

@@ -3,7 +3,7 @@ import { parseTarget } from "../../../core/egress/target.ts";
 import type { McpTransport } from "../../../core/ports.ts";
 import { shortSecretProblem } from "../../../core/scrub/scrub.ts";
 import { secretLines } from "../../../core/scrub/secret-texts.ts";
-import { isMask } from "./masks.ts";
+import { isMask, isSecretSegment, longValue } from "./masks.ts";
 
 /** Namespaces of the engine's own tools and plugins, and `agent`, the prefix of agents as tools. */
 const reserved: ReadonlySet<string> = new Set([
@@ -81,8 +81,6 @@ function messageOf(check: () => unknown): string | null {
 /** Headers that hold no secret, whatever the server. */
 const harmlessHeaders: ReadonlySet<string> = new Set(["accept-language", "user-agent"]);
 const secretParameter = /key|token|secret|passw|auth|sig/i;
-/** A value of a query that is so long counts as a secret, whatever its name. */
-const longParameter = 16;
 
 /** Variables that hold settings and no secret, whatever the process. */
 const plainVariables: ReadonlySet<string> = new Set([
@@ -121,9 +119,15 @@ function httpSecrets({ url, headers }: Extract<McpTransport, { type: "http" }>):
   const parameters = [...new URL(url).searchParams].flatMap(([name, value]) => {
     // Without a value, the name is all that the server is told.
     const [said, known] = value === "" ? [name, false] : [value, secretParameter.test(name)];
-    return known || said.length >= longParameter ? [said] : [];
+    return known || said.length >= longValue ? [said] : [];
   });
-  return [...secret.flatMap(([, value]) => [value, ...credentialsIn(value.trim())]), ...parameters];
+  const segments = new URL(url).pathname.split("/").filter(isSecretSegment);
+  const plain = segments.filter((segment) => messageOf(() => decodeURIComponent(segment)) === null);
+  return [
+    ...secret.flatMap(([, value]) => [value, ...credentialsIn(value.trim())]),
+    ...parameters,
+    ...new Set([...segments, ...plain.map(decodeURIComponent)]),
+  ];
 }
 
 /** The credential after a scheme such as `Bearer`; of `Basic` also user and password. */

@@ -70,7 +70,9 @@ const Transport = z.discriminatedUnion("type", [
   z
     .object({
       type: z.literal("http"),
-      url: url(`Its address; the values of its query show as the headers do.`),
+      url: url(
+        `Its address; the values of its query, and long parts of its path with a digit, show as the headers do.`,
+      ),
       headers: headers(masked),
     })
     .openapi("HttpTransport"),

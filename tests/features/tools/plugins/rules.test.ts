@@ -85,6 +85,15 @@ describe("a mask", () => {
   });
 });
 
+test("a mask does not carry a variable to another command, nor to the same one with other arguments", () => {
+  const stored = stdio({ T: "value" });
+  for (const change of [{ command: "sh" }, { args: ["-c", "env"] }]) {
+    const refused = "transport.env: give the values again";
+    expect(() => unmaskTransport({ ...stdio({ T: "••••" }), ...change }, stored)).toThrow(refused);
+    expect(unmaskTransport({ ...stdio({ T: "new" }), ...change }, stored)).toMatchObject({ env: { T: "new" } });
+  }
+});
+
 describe("a mask in an address", () => {
   const at = (url: string) => http({}, `https://mcp.example${url}`);
   const stored = at("/mcp?api_key=0123456789abcdef&v=1&v=2&0123456789abcdef#0123456789abcdef");
@@ -113,6 +122,24 @@ describe("a mask in an address", () => {
     for (const origin of ["https://evil.example", "http://mcp.example", "https://mcp.example:8443"]) {
       expect(() => unmaskTransport(http({}, origin + shown), stored)).toThrow("transport.url: give the values again");
     }
+  });
+
+  test("stands for a key in the path, which the scrubber knows too", () => {
+    const secret = at("/s/0123456789abcdef/long-name-without-digits/fedcba9876543210?v=1");
+    const masked = "/s/••••cdef/long-name-without-digits/••••3210?v=••••";
+    expect(maskTransport(secret)).toEqual(at(masked));
+    expect(unmaskTransport(at(masked), secret)).toEqual(secret);
+    expect(unmaskTransport(http({}, new URL(`https://mcp.example${masked}`).href), secret)).toEqual(secret);
+    expect(unmaskTransport(at("/s/a-new-key-of-2026/••••3210"), secret)).toEqual(
+      at("/s/a-new-key-of-2026/fedcba9876543210"),
+    );
+    expect(() => unmaskTransport(at("/••••/••••/••••"), secret)).toThrow("transport.url: nothing is stored");
+    expect(() => unmaskTransport(at("/s/mcp?v=••••"), at("/s/0123456789abcdef"))).toThrow("nothing is stored");
+    expect(() => unmaskTransport(http({}, `https://evil.example${masked}`), secret)).toThrow("give the values again");
+    expect(transportSecrets(secret)).toEqual(["0123456789abcdef", "fedcba9876543210"]);
+    expect(transportSecrets(at("/0123456789%20abcdef"))).toEqual(["0123456789%20abcdef", "0123456789 abcdef"]);
+    const long = http({}, "https://a-long-host-name-0123456789.example:8443/mcp");
+    expect(maskTransport(long)).toEqual(long);
   });
 
   test("hides what is a secret for the scrubber too, whatever its name", () => {
