@@ -45,6 +45,8 @@ export { listWaiting } from "./approvals/list.ts";
 /** Tells a caller how a turn ended. */
 export { endingError, wasStopped } from "./end/ending.ts";
 export { approvalMetadata, servedBy } from "./end/record.ts";
+/** A call that asks for its place in a conversation. */
+export type { Arrival } from "./place/arrivals.ts";
 export type { StoredReply } from "./place/idempotency.ts";
 export type { Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
@@ -54,7 +56,7 @@ interface Options extends TurnsOptions {
   toolSources: () => readonly ToolSource[];
 }
 
-export interface Turns extends Pick<RunningTurns, "takeTurn" | "inOrder" | "findRepeat"> {
+export interface Turns extends Pick<RunningTurns, "takeTurn" | "arrive" | "findRepeat"> {
   agents: Agents;
   streams: OpenStreams;
   /** Completes a prompt with the fast model of an agent, for background work. */
@@ -80,7 +82,7 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
     agents,
     streams,
     takeTurn: turns.takeTurn,
-    inOrder: turns.inOrder,
+    arrive: turns.arrive,
     findRepeat: turns.findRepeat,
     complete: createComplete(services, agents),
     embedderOf: async (slug) => embedderFor(services, (await agents.admitNow(slug, by)).agent),

@@ -146,8 +146,8 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
 
   return {
     takeTurn,
-    /** Does `work`, which finds or takes a turn of a conversation, in the order in which the calls of it came here. */
-    inOrder: <T>(ref: string, work: () => Promise<T>) => arrivals.inOrder(ref, work),
+    /** Notes a call that will find or take a turn of a conversation, in the order in which the calls of it came here. */
+    arrive: (signal: AbortSignal) => arrivals.arrive(signal),
     /** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
     findRepeat: (ref: string, idempotency: Idempotency) => findRepeat({ database, leases }, ref, idempotency),
     renewLeases,

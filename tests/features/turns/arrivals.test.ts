@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
+import { EngineError } from "../../../src/core/errors.ts";
 import { Arrivals } from "../../../src/features/turns/place/arrivals.ts";
 import { plainText } from "../../plain-text.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness, eventually } from "../chat/chat.ts";
+
+/** Until the calls have come to their conversation. */
+const waited = () => new Promise((resolve) => setTimeout(resolve, 50));
 
 /** A conversation with a running turn, in which the next call's statement takes long on its way to the database. */
 async function slowOpening() {
@@ -16,15 +20,24 @@ async function slowOpening() {
   const first = h.complete("q0", { chat_id: "c" });
   await model.called(1);
   let openings = 0;
+  let failing = false;
   database.query = async (statement, parameters) => {
     if (plainText(statement).includes("insert into turns")) {
       openings += 1;
-      if (openings === 1) await slow.promise;
+      if (openings === 1) {
+        await slow.promise;
+        if (failing) throw new EngineError("unavailable", "The database is unavailable");
+      }
     }
     return (await query(statement, parameters)) as never;
   };
   const asked = async () => (await h.stored()).messages.filter(({ role }) => role === "user").map((m) => m.content);
-  return { h, held, slow, first, asked, begun: (n: number) => eventually(async () => openings >= n) };
+  const begun = (n: number) => eventually(async () => openings >= n);
+  /** Lets the slow statement fail, as that of a database which is away. */
+  const fail = () => {
+    failing = true;
+  };
+  return { h, held, slow, first, asked, fail, openings: () => openings, begun };
 }
 
 test("calls of a conversation that arrive at once take their places in the order of arrival, on every door", async () => {
@@ -54,11 +67,13 @@ test("one that leaves or is refused while it waits holds nobody up", async () =>
   const left = h.complete("left", { chat_id: "c" }, { signal: leaver.signal }).catch(() => null);
   const large = h.complete("refused", { chat_id: "c", context: { a: "x".repeat(70_000) } });
   const two = h.complete("q2", { chat_id: "c" });
+  await waited();
   leaver.abort();
-  slow.open();
-  await begun(3);
-  held.open();
+  // It is gone though the call before it still asks.
   await left;
+  slow.open();
+  await begun(2);
+  held.open();
   expect((await large).ok).toBe(false);
   for (const answer of await Promise.all([first, one, two])) expect(answer.status).toBe(200);
   expect(await asked()).toEqual(["q0", "q1", "q2"]);
@@ -66,17 +81,65 @@ test("one that leaves or is refused while it waits holds nobody up", async () =>
 
 test("nothing is kept of a conversation whose calls have their places", async () => {
   const arrivals = new Arrivals();
+  const { signal } = new AbortController();
   const done: number[] = [];
   const works = [1, 2, 3].map((n) =>
-    arrivals.inOrder("c", async () => {
+    arrivals.arrive(signal).inOrder("c", async () => {
       done.push(n);
       if (n === 2) throw new Error("refused");
     }),
   );
-  void arrivals.inOrder("d", async () => {});
+  void arrivals.arrive(signal).inOrder("d", async () => {});
   expect(arrivals.size).toBe(2);
   expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   await new Promise((resolve) => setImmediate(resolve));
   expect(done).toEqual([1, 2, 3]);
   expect(arrivals.size).toBe(0);
+});
+
+test("an outage fails the calls that wait behind it at once, and not each after a time-out of its own", async () => {
+  const { h, held, slow, first, fail, openings, begun } = await slowOpening();
+  fail();
+  const one = h.complete("q1", { chat_id: "c" });
+  await begun(1);
+  const late = [h.complete("q2", { chat_id: "c" }), h.native("q3", { chat_id: "c" })];
+  await waited();
+  slow.open();
+  for (const answer of await Promise.all([one, ...late])) {
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining("The database is unavailable")]);
+  }
+  expect(openings()).toBe(1);
+  held.open();
+  expect((await first).status).toBe(200);
+  expect((await h.complete("q4", { chat_id: "c" })).status).toBe(200);
+});
+
+test("calls that ask for places are at most as many as may have one; a further one is a 429", async () => {
+  const { h, held, slow, first, begun } = await slowOpening();
+  const one = h.complete("q", { chat_id: "c" });
+  await begun(1);
+  const line = Array.from({ length: 16 }, () => h.complete("q", { chat_id: "c" }));
+  await waited();
+  const refused = await h.complete("q", { chat_id: "c" });
+  expect(await refused.json()).toMatchObject({ statusCode: 429, message: "Too many turns wait in this conversation" });
+  slow.open();
+  await begun(17);
+  held.open();
+  await Promise.all([first, one, ...line]);
+});
+
+test("a call whose agent changed meanwhile keeps its place before the later ones", async () => {
+  const { h, held, slow, first, asked, begun } = await slowOpening();
+  const one = h.complete("q1", { chat_id: "c" });
+  await begun(1);
+  const two = h.native("q2", { chat_id: "c" });
+  await waited();
+  const { headers, slug } = h.agent;
+  const json = { name: "Another" };
+  expect((await h.request(`/api/instances/${slug}`, { method: "PATCH", headers, json })).ok).toBe(true);
+  slow.open();
+  await begun(3);
+  held.open();
+  for (const answer of await Promise.all([first, one, two])) await answer.text();
+  expect(await asked()).toEqual(["q0", "q1", "q2"]);
 });

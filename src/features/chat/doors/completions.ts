@@ -12,6 +12,7 @@ import { eventStream } from "../../../http/sse.ts";
 import { Throttled } from "../../../http/throttle.ts";
 import {
   AgentRefusal,
+  type Arrival,
   bearer,
   endingError,
   type Seat,
@@ -43,6 +44,8 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
   const limit = chatLimit(c);
   const throttle = limit && new CallThrottle(chat, limit);
   throttle?.requireNotRefused();
+  // Outside `serve`, so that the call keeps its place when the agent changed and it asks again.
+  const arrival = chat.turns.arrive(c.req.raw.signal);
   try {
     const json = await readJson(c);
     const slug = readModel(json.body);
@@ -52,7 +55,7 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
       const cors = answerOrigin(c, agent);
       const grant = admitAt(c, chat, { agent, slug, by });
       call ??= await readCall(c, json, CompletionRequest);
-      return answer({ c, chat, throttle, grant, cors, call });
+      return answer({ c, chat, throttle, arrival, grant, cors, call });
     });
   } catch (error) {
     const refusal = forSession(c, error);
@@ -66,6 +69,8 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
       await throttle?.count();
     }
     throw refusal;
+  } finally {
+    arrival.leave();
   }
 }
 
@@ -91,6 +96,7 @@ interface Admitted {
   c: Context<AppEnv>;
   chat: Chat;
   throttle: CallThrottle | null;
+  arrival: Arrival;
   grant: DoorGrant;
   cors: Cors;
   call: Call<CompletionRequest>;
@@ -98,7 +104,7 @@ interface Admitted {
 
 /** Answers an admitted call; every part of the answer uses the agent of the grant. */
 async function answer(admitted: Admitted): Promise<Response> {
-  const { c, chat, throttle, grant, call } = admitted;
+  const { c, chat, throttle, arrival, grant, call } = admitted;
   const { services, turns } = chat;
   const callContext = projectContext(c, chat, call, grant);
   const asked = { ...webTurn(c, grant, call, "completions"), callContext };
@@ -108,7 +114,7 @@ async function answer(admitted: Admitted): Promise<Response> {
   const seat = turns.streams.enter(clientKey(c.var.ip), grant);
   try {
     const chunks = stream === true ? relayChunks(encode) : null;
-    const { repeat, turn } = await turns.inOrder(asked.ref, async () => {
+    const { repeat, turn } = await arrival.inOrder(asked.ref, async () => {
       const repeat = await findAnswered(chat, grant, asked);
       // A call that the throttle refuses must not write its context, so it is counted before.
       if (repeat || callContext) await throttle?.count();

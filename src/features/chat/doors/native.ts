@@ -3,7 +3,7 @@ import { EngineError } from "../../../core/errors.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { Throttled } from "../../../http/throttle.ts";
-import type { Caller, Grant, Seat, TurnRequest } from "../../turns/index.ts";
+import type { Arrival, Caller, Grant, Seat, TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import { followReplay, refusedStream, repeatedStream, type Streaming } from "../replay/stream.ts";
 import { admitAt, countRefusal, type DoorGrant } from "./agent-key.ts";
@@ -41,6 +41,8 @@ export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: Nativ
   const { services, turns } = chat;
   let call: Call | undefined;
   const held: { stream: SeatedStream | null; throttle: CallThrottle | null } = { stream: null, throttle: null };
+  // Outside `serve`, so that the call keeps its place when the agent changed and it asks again.
+  const arrival = turns.arrive(c.req.raw.signal);
   try {
     return await turns.agents.serve(door.slug, async (agent) => {
       const cors: Cors = answerOrigin(c, agent);
@@ -54,11 +56,13 @@ export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: Nativ
       const stream = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave, seat };
       held.stream = stream;
       const asked = { ...door.turnOf(c, grant, call), callContext: projectContext(c, chat, call, grant) };
-      return openStream(chat, grant, { asked, throttle: held.throttle }, stream);
+      return openStream(chat, grant, { asked, arrival, throttle: held.throttle }, stream);
     });
   } catch (refusal) {
     if (door.by.type === "client") return refuse(counted(c, held.throttle, refusal), held.stream);
     return refuse(refusal, held.stream);
+  } finally {
+    arrival.leave();
   }
 }
 
@@ -75,11 +79,11 @@ function counted(c: Context<AppEnv>, throttle: CallThrottle | null, refusal: unk
 async function openStream(
   chat: Chat,
   grant: Grant,
-  { asked, throttle }: { asked: AskedTurn; throttle: CallThrottle | null },
+  { asked, arrival, throttle }: { asked: AskedTurn; arrival: Arrival; throttle: CallThrottle | null },
   stream: SeatedStream,
 ): Promise<Response> {
   const { turns, replays } = chat;
-  const placed = await turns.inOrder(asked.ref, async () => {
+  const placed = await arrival.inOrder(asked.ref, async () => {
     const repeat = await findAnswered(chat, grant, asked);
     // A call that the throttle refuses must neither be answered nor write its context.
     if (repeat || asked.callContext) await throttle?.count();

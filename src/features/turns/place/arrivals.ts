@@ -1,26 +1,87 @@
+import { EngineError } from "../../../core/errors.ts";
+import { AgentChanged } from "../access/agents.ts";
+import { waitingLimit } from "./open-statement.ts";
+import { lineFull } from "./take.ts";
+
 /**
  * Lets the calls of one conversation ask for their places one after the other: side by side, two statements would race
  * to the database on two connections. Calls of other conversations wait for nothing.
  */
 export class Arrivals {
-  /** The last call of each conversation that is asking; it never rejects. */
-  readonly #last = new Map<string, Promise<unknown>>();
+  /** The calls of each conversation in their order; the first one is asking. */
+  readonly #lines = new Map<string, Arrival[]>();
 
-  /** Does `work` once all earlier works of the conversation `ref` have settled. Answers, or rejects, as `work` does. */
-  inOrder<T>(ref: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(ref);
-    const done = before ? before.then(work) : work();
-    const settled: Promise<unknown> = done
-      .catch(() => {})
-      .finally(() => {
-        if (this.#last.get(ref) === settled) this.#last.delete(ref);
-      });
-    this.#last.set(ref, settled);
-    return done;
+  /** A call that came in. Let it `leave` in the end, whatever became of it. */
+  arrive(signal: AbortSignal): Arrival {
+    return new Arrival(this.#lines, signal);
   }
 
   /** The number of conversations with calls that are asking. */
   get size(): number {
-    return this.#last.size;
+    return this.#lines.size;
   }
 }
+
+/** A call that asks for a place in a conversation. */
+export class Arrival {
+  readonly #lines: Map<string, Arrival[]>;
+  readonly #signal: AbortSignal;
+  readonly #turn = Promise.withResolvers<void>();
+  #ref: string | null = null;
+
+  constructor(lines: Map<string, Arrival[]>, signal: AbortSignal) {
+    this.#lines = lines;
+    this.#signal = signal;
+  }
+
+  /**
+   * Does `work` once all earlier calls of the conversation `ref` are done with theirs. Answers, or rejects, as `work`
+   * does. After `AgentChanged` the call keeps its place, since it asks again. Rejects without `work` when too many wait
+   * already, when the client leaves, and when the database is away for an earlier call: each would wait in vain for as
+   * long as that one did.
+   */
+  async inOrder<T>(ref: string, work: () => Promise<T>): Promise<T> {
+    if (this.#ref === null) this.#join(ref);
+    await this.#turn.promise;
+    try {
+      const result = await work();
+      this.leave();
+      return result;
+    } catch (error) {
+      if (!(error instanceof AgentChanged)) this.leave(error);
+      throw error;
+    }
+  }
+
+  /** Gives the place up, and lets the next call ask. */
+  leave(error?: unknown): void {
+    const line = this.#lines.get(this.#ref ?? "");
+    const at = line?.indexOf(this) ?? -1;
+    if (!line || at < 0) return;
+    const isAway = error instanceof EngineError && error.code === "unavailable";
+    const [, ...followers] = line.splice(at, isAway ? line.length : 1);
+    for (const follower of followers) follower.#turn.reject(error);
+    const [first] = line;
+    if (first) first.#turn.resolve();
+    else this.#lines.delete(this.#ref ?? "");
+  }
+
+  #join(ref: string): void {
+    if (this.#signal.aborted) throw brokeOff();
+    const line = this.#lines.get(ref) ?? [];
+    if (line.length > waitingLimit) throw lineFull();
+    this.#ref = ref;
+    this.#lines.set(ref, line);
+    if (line.push(this) === 1) this.#turn.resolve();
+    else this.#signal.addEventListener("abort", () => this.#breakOff(line), { once: true });
+  }
+
+  /** Leaves the line while others are before it; a call that asks already is left to its turn. */
+  #breakOff(line: readonly Arrival[]): void {
+    if (line.indexOf(this) < 1) return;
+    this.leave();
+    this.#turn.reject(brokeOff());
+  }
+}
+
+const brokeOff = () => new EngineError("bad-request", "The request broke off");

@@ -85,7 +85,7 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
   throw lineFull();
 }
 
-function lineFull(): EngineError {
+export function lineFull(): EngineError {
   return new EngineError("rate-limited", "Too many turns wait in this conversation", {
     headers: refusalHeaders({ limit: waitingLimit, remaining: 0, resetSeconds: 5 }),
   });
