@@ -55,6 +55,8 @@ export interface TurnRequest {
   /** The values that the call writes to the conversation's state before its turn opens. */
   callContext?: JsonObject | null;
   rule: DisconnectRule;
+  /** The caller gets the reply whole, once it is recorded. */
+  whole?: boolean;
   requestId: string;
   throttle: CountedCall | null;
   idempotency?: Idempotency | null;

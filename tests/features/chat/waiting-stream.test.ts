@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { EngineError } from "../../../src/core/errors.ts";
 import { localNotify } from "../../../src/core/notify.ts";
 import { CurrentPolicies } from "../../../src/core/policies.ts";
 import { createEngine, type Engine } from "../../../src/engine.ts";
@@ -139,6 +140,41 @@ describe("a resumed stream of a turn that waits for a decision", () => {
     await settled();
     await stopped.h.engine.stop(0);
     expect(await stream.events).toEqual([]);
+  });
+
+  test("a client has at most eight of them for a turn: a further one ends the oldest", async () => {
+    const { done, resume, decide, follow } = await waitingTurn();
+    const streams: ReturnType<typeof follow>[] = [];
+    for (let n = 0; n < 9; n += 1) {
+      streams.push(follow(await resume(done?.id)));
+      await settled();
+    }
+    expect(streams.map(({ over }) => over)).toEqual([true, ...Array.from({ length: 8 }, () => false)]);
+    await decide(true);
+    for (const { events } of streams.slice(1)) expect(textOf(await events)).toBe("It is late.");
+  });
+
+  test("is not ended by an outage of the database, nor does one show behind the end of another turn", async () => {
+    const { h, own, done, resume, decide, follow } = await waitingTurn();
+    const plain = await readEvents(await h.native("Hello", { chat_id: "d" }));
+    const { database } = h.services;
+    const { query } = database;
+    database.query = async (statement, parameters) => {
+      if (statement.includes("left join") && statement.includes("= any(") && statement.includes("continues"))
+        throw new EngineError("unavailable", "The database is unavailable");
+      return (await query(statement, parameters)) as never;
+    };
+    const path = `${own}/chat/stream/${plain.at(-1)?.data.messageId}`;
+    const again = await h.request(path, { headers: { Authorization: `Bearer ${h.agent.key}` } });
+    expect(await readEvents(again)).toEqual(plain);
+    const { events: exhausted } = follow(await resume(undefined));
+    await settled();
+    database.query = query;
+    await decide(true);
+    const rest = await exhausted;
+    expect(rest.map(({ event }) => event)).not.toContain("error");
+    expect(textOf(rest)).toBe("Hello.");
+    expect(done?.event).toBe("done");
   });
 
   test("costs one statement every two seconds for all of them, and none once they are gone", async () => {

@@ -9,11 +9,11 @@ import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.t
 import { chatHarness, eventually, readEvents, readUntil } from "../chat/chat.ts";
 
 /** A turn that has said some of its reply and holds there. */
-async function heldTurn(options: Parameters<typeof chatHarness>[2] = {}) {
+async function heldTurn(options: Parameters<typeof chatHarness>[2] = {}, extra: object = {}) {
   const held = gate();
   const model = scriptedModel(() => ({ parts: [...text("some"), held.promise, ...text(" more"), finish()] }));
   const h = await chatHarness(model, {}, options);
-  const answer = h.complete("q", { chat_id: "c" });
+  const answer = h.complete("q", { chat_id: "c", ...extra });
   await model.called(1);
   const { db } = h.services.database;
   /** What an outage of the database does to every lease. */
@@ -83,7 +83,7 @@ test("after an outage another process leaves a whole lease's time for the renewa
 });
 
 test("a turn that ends during an outage of a minute is stored when the database is back", async () => {
-  const { h, held, answer, outlast } = await heldTurn();
+  const { h, held, answer, outlast } = await heldTurn({}, { stream: true });
   const back = takeAway(h, "completion_tokens");
   held.open();
   for (let second = 0; second < 60; second += 1) await h.clock.advance(1_000);
@@ -92,8 +92,22 @@ test("a turn that ends during an outage of a minute is stored when the database 
   await h.engine.tick();
   back();
   await h.clock.advance(4_000);
-  expect((await answer).status).toBe(200);
+  expect(await (await answer).text()).toContain("[DONE]");
   expect((await h.stored()).messages.map(({ content }) => content)).toEqual(["q", "some more"]);
+});
+
+test("a caller who gets the reply whole is told within seconds that it can't be stored", async () => {
+  const { h, held, answer } = await heldTurn();
+  takeAway(h, "completion_tokens");
+  held.open();
+  let status = 0;
+  const answered = answer.then((response) => {
+    status = response.status;
+  });
+  for (let second = 0; second < 20; second += 1) await h.clock.advance(1_000);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(status).toBe(503);
+  await answered;
 });
 
 test("a stop does not wait for a database that stays away", async () => {

@@ -120,7 +120,7 @@ async function answer(admitted: Admitted): Promise<Response> {
       if (repeat || callContext) await throttle?.count();
       if (repeat) return { repeat, turn: null };
       const take = (counted: TurnRequest["throttle"]) =>
-        turns.takeTurn(grant, { ...asked, throttle: counted }, chunks?.listener);
+        turns.takeTurn(grant, { ...asked, whole: chunks === null, throttle: counted }, chunks?.listener);
       return { repeat, turn: await (throttle ? throttle.handOver(take) : take(null)) };
     });
     if (repeat) return repeatReply(admitted, { head, encode, seat }, repeat);

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import { asEngineError } from "../../../core/errors.ts";
 import type { Database } from "../../../db/client.ts";
 import { fields, orNull, type RowOf } from "../../../db/fragments.ts";
 import { turns } from "../../../db/schema.ts";
@@ -9,12 +10,18 @@ import type { StartedTurn, TurnObserver } from "../../../turn/observers.ts";
 /** The most streams of this process that wait for a person's decision. A further one ends, and can be resumed. */
 const waitingLimit = 1000;
 
-type Settle = (next: string | null) => void;
+/** The most of them for one turn and client. A further one ends the oldest, which its client has mostly left. */
+const clientLimit = 8;
+
+interface Waiter {
+  client: string;
+  settle(next: string | null): void;
+}
 
 /** The streams that wait for the turn which continues theirs after a person's decision. */
 export class Continuations implements TurnObserver {
   readonly #database: Database;
-  readonly #waiting = new Map<string, Set<Settle>>();
+  readonly #waiting = new Map<string, Set<Waiter>>();
   #count = 0;
   #stopped = false;
 
@@ -24,23 +31,28 @@ export class Continuations implements TurnObserver {
 
   /**
    * Resolves to the turn that continues this one, of any replica; to null when there will be none, since the turn did
-   * not stop for a decision, or was refused, or expired; and when `signal` aborts, at a stop, and above the limit.
+   * not stop for a decision, or was refused, or expired; and when `signal` aborts, at a stop, and above the limits.
    */
-  async next(turnId: string, signal: AbortSignal): Promise<string | null> {
+  async next(turnId: string, client: string, signal: AbortSignal): Promise<string | null> {
     if (this.#stopped || signal.aborted || this.#count >= waitingLimit) return null;
     const { promise, resolve } = Promise.withResolvers<string | null>();
+    const waiter = { client, settle: resolve };
     const waiting = this.#waiting.get(turnId) ?? new Set();
-    this.#waiting.set(turnId, waiting.add(resolve));
+    this.#waiting.set(turnId, waiting.add(waiter));
+    endOldest(waiting, client);
     this.#count += 1;
     const leave = () => resolve(null);
     signal.addEventListener("abort", leave, { once: true });
     try {
-      await this.#look([turnId]);
+      await this.#look([turnId]).catch((error: unknown) => {
+        // The next look comes within two seconds.
+        if (asEngineError(error).code !== "unavailable") throw error;
+      });
       return await promise;
     } finally {
       signal.removeEventListener("abort", leave);
       this.#count -= 1;
-      waiting.delete(resolve);
+      waiting.delete(waiter);
       if (waiting.size === 0 && this.#waiting.get(turnId) === waiting) this.#waiting.delete(turnId);
     }
   }
@@ -72,8 +84,17 @@ export class Continuations implements TurnObserver {
   }
 
   #settle(turnId: string, next: string | null): void {
-    for (const settle of this.#waiting.get(turnId) ?? []) settle(next);
+    for (const { settle } of this.#waiting.get(turnId) ?? []) settle(next);
   }
+}
+
+/** Ends the oldest stream of a client that has more than `clientLimit` for the turn. */
+function endOldest(waiting: Set<Waiter>, client: string): void {
+  const own = [...waiting].filter((waiter) => waiter.client === client);
+  const [oldest] = own;
+  if (!oldest || own.length <= clientLimit) return;
+  waiting.delete(oldest);
+  oldest.settle(null);
 }
 
 const lookStatement = statement({ ids: "uuid[]" }, ({ ids }) => {

@@ -27,6 +27,8 @@ export class Replay {
   readonly turn: StartedTurn;
   /** The time at which the turn ended, in milliseconds since the epoch; null while the turn runs. */
   endedAt: number | null = null;
+  /** Whether the turn stopped for a person's decision. */
+  awaitsDecision = false;
   /** Resolves when the turn is over. */
   readonly over: Promise<void>;
   readonly #resolveOver: () => void;
@@ -120,6 +122,7 @@ export class Replays implements TurnObserver {
       ended: (ending) => {
         const error = errorOf(ending);
         if (error) replay.add("error", { message: error.message + causeOf(turn, ending) });
+        replay.awaitsDecision = "outcome" in ending && ending.outcome.status === "approval";
         replay.add("done", wireDone(turn.id, turn.conversationRef, ending));
         replay.end(this.#clock.now());
       },

@@ -46,12 +46,13 @@ export function resumeStream(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn)
       afterOf(await find(chat, grant, wanted, seen), seen, wanted.messageId);
       return c.body(null, 200, { ...eventStreamHeaders, ...cors });
     }
-    const seat = chat.turns.streams.enter(clientKey(c.var.ip), grant);
+    const client = clientKey(c.var.ip);
+    const seat = chat.turns.streams.enter(client, grant);
     const streaming = { clock: chat.services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave };
     try {
       const found = await find(chat, grant, wanted, seen);
       const after = afterOf(found, seen, wanted.messageId);
-      return followOn(chat, grant, { found, after, door: wanted.door }, streaming, seat);
+      return followOn(chat, grant, { found, after, door: wanted.door, client }, streaming, seat);
     } catch (refusal) {
       seat.leave();
       throw refusal;
@@ -229,7 +230,7 @@ function readLastEventId(header: string | undefined): Seen | null {
 function followOn(
   chat: Chat,
   grant: Grant,
-  { found, after, door }: { found: OwnTurn | ForeignTurn; after: number; door: string },
+  { found, after, door, client }: { found: OwnTurn | ForeignTurn; after: number; door: string; client: string },
   streaming: Streaming,
   seat: Seat,
 ): Response {
@@ -248,8 +249,9 @@ function followOn(
             ? null
             : await foreign.follow(turn, from, sink, left.signal);
       if (problem !== null) return refuse(problem);
+      if (turn instanceof OwnTurn && !turn.replay.awaitsDecision) return;
       const ref = refOf();
-      const next = await continuations.next(turn.id, left.signal);
+      const next = await continuations.next(turn.id, client, left.signal);
       if (next === null) return;
       const own = ownReplay(chat, next, grant.agent.row.id, door);
       turn = own ? new OwnTurn(own) : { id: next, ref, over: false };

@@ -25,8 +25,11 @@ interface Ended {
   mayWait(): boolean;
 }
 
-/** How long a turn that ended waits for a database that is away, in milliseconds. */
-const outageMs = 120_000;
+/**
+ * How long a turn that ended waits for a database that is away, in milliseconds. A caller who gets the reply whole has
+ * nothing of it until then, and would give up.
+ */
+const [outageMs, wholeOutageMs] = [120_000, 15_000];
 
 interface Finished {
   /** The recorded outcome: newer messages may have superseded the turn. */
@@ -63,8 +66,9 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       continued: continued?.suspended ?? null,
       alongside: request.alongside?.(outcome) ?? null,
     };
-    // The caller has the text already. The lease is renewed meanwhile, or as soon as the database is back.
-    const mayWait = () => ended.mayWait() && clock.now() < now + outageMs;
+    // The lease is renewed meanwhile, or as soon as the database is back.
+    const until = now + (request.whole ? wholeOutageMs : outageMs);
+    const mayWait = () => ended.mayWait() && clock.now() < until;
     const recorded = await patiently(clock, () => record(services.database, recording), mayWait);
     if (!recorded) throw new EngineError("unavailable", await whyClosed(services, turnId));
     const { wasSuperseded, ...known } = recorded;
