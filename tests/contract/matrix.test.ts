@@ -149,7 +149,7 @@ test(
       const answer = await call(world, one, await prepare(world, one, world.acme, owner), bearer(token));
       expected.push({ label: `key: ${one.name}`, answer, actor: audited ? keyId : null });
     }
-    const rows = await world.db.select().from(auditLogs);
+    const rows = await world.db.select().from(auditLogs).orderBy(auditLogs.id);
     const found = expected.flatMap(({ label, answer, actor }) => {
       const actors = new Set(rows.filter((row) => row.requestId === answer.requestId).map((row) => row.actorId));
       const wanted = actor === null ? [] : [actor];

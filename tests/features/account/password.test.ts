@@ -160,7 +160,7 @@ test("changes and failures are in the log of every organization of the user, wit
   const lab = await join(h, user.id, "lab");
   await change(h, headers, { currentPassword: "not this one", newPassword });
   await change(h, headers, { currentPassword: password, newPassword });
-  const entries = await h.services.database.db.select().from(auditLogs);
+  const entries = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
   for (const { id } of [h.organization, lab]) {
     const own = entries.filter(({ organizationId }) => organizationId === id);
     expect(own.map(({ action, success, actorId, target }) => ({ action, success, actorId, target }))).toEqual([

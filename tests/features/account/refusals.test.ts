@@ -29,7 +29,7 @@ const counted = (h: Harness, key: string, count: number) =>
     count,
     new Date(h.clock.now() + 15 * minute).toISOString(),
   ]);
-const entriesOf = (h: Harness) => h.services.database.db.select().from(auditLogs);
+const entriesOf = (h: Harness) => h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
 
 describe("a refused sign-in", () => {
   test("of an account is in its organizations' logs, once a window", async () => {

@@ -151,7 +151,7 @@ test("endings are in the log of every organization of the user", async () => {
   await h.request("/api/auth/sign-out", { method: "POST", headers: first });
   expect(await statusOf(h, third)).toBe(401);
 
-  const entries = await h.services.database.db.select().from(auditLogs);
+  const entries = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
   for (const { id } of [h.organization, lab]) {
     const own = entries.filter(({ organizationId }) => organizationId === id);
     expect(own.map(({ summary }) => summary)).toEqual([

@@ -74,7 +74,7 @@ describe("POST /api/setup", () => {
         organizations: [{ slug: "lab", name: "lab", roleKey: "owner" }],
       },
     });
-    const audit = await h.services.database.db.select().from(auditLogs);
+    const audit = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
     expect(audit.map(({ action }) => action)).toContain("installation.setup");
     const again = await setUp(h, { token, email: "two@example.com", password });
     expect(again.status).toBe(409);

@@ -207,7 +207,7 @@ describe("the limit of an account at all addresses", () => {
     const refused = await from("203.0.113.2");
     expect([refused.status, refused.headers.get("X-RateLimit-Limit")]).toEqual([429, "50"]);
     expect((await from("203.0.113.3", password, "nobody@example.com")).status).toBe(401);
-    const entries = await h.services.database.db.select().from(auditLogs);
+    const entries = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
     const summaries = entries
       .filter(({ target, success }) => target === email && !success)
       .map(({ summary }) => summary);
@@ -327,7 +327,7 @@ test("sign-ins are in the log of every organization of the user, and of the inst
   await signIn(h, { email: "nobody@example.com", password });
   await signIn(h, { email: "alone@example.com", password });
 
-  const entries = await h.services.database.db.select().from(auditLogs);
+  const entries = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
   const inLog = (organization: { id: string }) =>
     entries.filter(({ organizationId }) => organizationId === organization.id);
   expect(inLog(h.organization)).toMatchObject([
@@ -382,7 +382,9 @@ describe("a session", () => {
     expect(await status(first)).toBe(401);
     expect(await status(second)).toBe(200);
     expect((await h.request("/api/auth/sign-out", { method: "POST" })).status).toBe(401);
-    const actions = (await h.services.database.db.select().from(auditLogs)).map(({ action }) => action);
+    const actions = (await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id)).map(
+      ({ action }) => action,
+    );
     expect(actions.sort()).toEqual(["session.create", "session.create", "session.end"]);
   });
 

@@ -152,7 +152,7 @@ describe("the channel web", () => {
     expect(await web(h, headers)).toMatchObject({ config: { apiKeyConfigured: true } });
     const stored = [...(await h.services.database.db.select().from(secrets)).map((row) => row.ciphertext)];
     const sealed = [...stored, ...(await h.services.database.db.select().from(channels)).map((row) => row.config)];
-    const audit = JSON.stringify(await h.services.database.db.select().from(auditLogs));
+    const audit = JSON.stringify(await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id));
     const texts = [JSON.stringify(answer), JSON.stringify(await web(h, headers)), audit, ...h.logs];
     for (const text of [...texts, ...sealed.map((bytes) => String.fromCharCode(...bytes))]) {
       expect(text).not.toContain("wxyz");
@@ -169,7 +169,7 @@ describe("the channel web", () => {
     await put(h, headers, { config: { contextMapping: { other: "canary.path" } } });
     await turnOff(h, headers);
     await turnOff(h, headers);
-    const entries = await h.services.database.db.select().from(auditLogs);
+    const entries = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
     const ours = entries.filter(({ action }) => action.startsWith("agent.channel."));
     const switches = { enabled: { from: false, to: true }, requireAuthentication: { from: true, to: false } };
     expect(ours.map(({ summary }) => summary)).toEqual([

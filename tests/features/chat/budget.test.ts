@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { CurrentPolicies } from "../../../src/core/policies.ts";
 import { agents, budgetPeriods, conversations, turns } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
@@ -155,9 +155,9 @@ describe("an agent with a budget", () => {
   test("gives back what it held for a turn that found the line full", async () => {
     const all = gate();
     const h = await budgeted(() => ({ opens: all.promise, ...taking(10, 10) }), 1_000_000);
-    const said = Array.from({ length: 18 }, () => h.say("a"));
-    const first = await Promise.race(said);
-    expect(error(first)).toBe("Too many turns wait in this conversation");
+    const said = Array.from({ length: 17 }, () => h.say("a"));
+    await vi.waitFor(async () => expect(await h.turnsOf()).toHaveLength(17));
+    expect(error(await h.say("a"))).toBe("Too many turns wait in this conversation");
     const held = (await h.turnsOf()).reduce((sum, { reserved }) => sum + reserved, 0);
     expect(await h.periods()).toEqual([{ month, used: 0, reserved: held }]);
     all.open();

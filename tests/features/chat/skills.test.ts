@@ -95,7 +95,7 @@ describe("a skill", () => {
       streamed,
       prompts: h.model.calls.map(({ prompt }) => prompt),
       stored: await h.stored(),
-      audit: await db.select().from(auditLogs),
+      audit: await db.select().from(auditLogs).orderBy(auditLogs.id),
       logs: h.logs,
       env: await h.send("GET", `/api/instances/${h.agent.slug}/skills/shop/env`),
       skills: await h.send("GET", `/api/instances/${h.agent.slug}/skills`),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { CurrentPolicies } from "../../../src/core/policies.ts";
 import { budgetPeriods, turns, userBudgetPeriods } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
@@ -139,8 +139,9 @@ describe("an end user with a budget", () => {
   test("gets back what was held for a turn that found no place", async () => {
     const all = gate();
     const h = await budgeted(() => ({ opens: all.promise, ...taking(10, 10) }), { userMonthlyTokenBudget: 1_000_000 });
-    const said = Array.from({ length: 18 }, () => h.say("ada"));
-    expect(await Promise.race(said)).toBe("Too many turns wait in this conversation");
+    const said = Array.from({ length: 17 }, () => h.say("ada"));
+    await vi.waitFor(async () => expect(await h.db.select().from(turns)).toHaveLength(17));
+    expect(await h.say("ada")).toBe("Too many turns wait in this conversation");
     const held = (await h.db.select().from(turns)).reduce((sum, { userReserved }) => sum + userReserved, 0);
     expect(await h.periods()).toEqual([{ subject: "ada", month, used: 0, reserved: held }]);
     all.open();

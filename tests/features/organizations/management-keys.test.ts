@@ -35,7 +35,7 @@ describe("management keys", () => {
     expect((await h.request("/api/instances", { headers: bearer(key) })).status).toBe(401);
     expect((await h.request(`${path}/${shown.id}`, { method: "DELETE", headers: owner })).status).toBe(404);
 
-    const audit = await h.services.database.db.select().from(auditLogs);
+    const audit = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
     expect(audit.map(({ action, target }) => [action, target])).toEqual([
       ["management-key.create", "CI"],
       ["management-key.delete", "CI"],

@@ -149,7 +149,7 @@ describe("a change", () => {
       { key: "04-safety", content: null },
     ]);
     await h.save([{ key: "nope", content: "canary-4711" }]);
-    const entries = await h.services.database.db.select().from(auditLogs);
+    const entries = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
     const ours = entries.filter(({ action }) => action === "agent.prompt.update");
     expect(ours.map(({ target, summary, agentId }) => [target, summary, agentId])).toEqual([
       [

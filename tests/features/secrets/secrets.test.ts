@@ -272,7 +272,7 @@ describe("a stored value", () => {
   const key = "openai_api_key";
   const base = "openai_base_url";
   const summaries = async (h: Harness) => {
-    const entries = await h.services.database.db.select().from(auditLogs);
+    const entries = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
     return entries.filter(({ action }) => action.startsWith("agent.secret")).map(({ summary }) => summary);
   };
 
@@ -360,7 +360,7 @@ describe("a stored value", () => {
       await put(h, headers, "one", { auth_api_key: `aek_${secret}` }),
       await remove(h, headers, "one", "mine"),
     ];
-    const audit = await h.services.database.db.select().from(auditLogs);
+    const audit = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
     const stored = await h.services.database.db.select().from(secrets);
     const sealed = stored.map(({ ciphertext }) => String.fromCharCode(...ciphertext));
     const texts = [

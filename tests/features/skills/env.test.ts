@@ -255,7 +255,7 @@ describe("a sensitive value", () => {
     expect(bodies.join("\n")).toContain('"configured":true');
     expect(bodies.filter((body) => body.includes(canary))).toEqual([]);
     expect(h.logs.filter((line) => line.includes(canary))).toEqual([]);
-    const audit = await h.services.database.db.select().from(auditLogs);
+    const audit = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
     const envEntries = audit.filter(({ action }) => action.startsWith("agent.skill.env"));
     expect(envEntries.map(({ summary }) => summary)).toContainEqual({ skill: "refunds", keys: ["TOKEN"] });
     expect(JSON.stringify(audit)).not.toContain(canary);

@@ -54,7 +54,7 @@ const refusal = async (response: Promise<Response>) => {
 const revisions = async ({ services }: Harness) =>
   Object.fromEntries((await services.database.db.select().from(agents)).map(({ slug, revision }) => [slug, revision]));
 
-const entries = async ({ services }: Harness) => services.database.db.select().from(auditLogs);
+const entries = async ({ services }: Harness) => services.database.db.select().from(auditLogs).orderBy(auditLogs.id);
 
 describe("a plugin", () => {
   test("is stored with the tools of its server, listed, read, and shown masked", async () => {
