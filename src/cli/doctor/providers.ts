@@ -6,6 +6,7 @@ import {
   apiKeySecret,
   baseUrlSecret,
   defaultModels,
+  missingSecret,
   type ProviderName,
   providerNames,
   splitModel,
@@ -14,17 +15,12 @@ import { type Check, fail, ok, warn } from "./check.ts";
 
 const name = "providers";
 
-/** Providers that need an address and no key. */
-const keyless: readonly ProviderName[] = ["ollama", "openai-compatible"];
-
 type Remote = Exclude<ProviderName, "demo">;
 const remote = providerNames.filter((provider): provider is Remote => provider !== "demo");
 
-function isConfigured(keys: ReadonlyMap<string, string>, provider: ProviderName): boolean {
-  if (keyless.includes(provider)) return keys.has(baseUrlSecret(provider));
-  // With a base URL, `openai` may be any chat-completions server, which may need no key.
-  return keys.has(apiKeySecret(provider)) || (provider === "openai" && keys.has(baseUrlSecret(provider)));
-}
+const missingIn = (keys: ReadonlyMap<string, string>, provider: ProviderName) =>
+  missingSecret(provider, (secret) => keys.has(secret));
+const isConfigured = (keys: ReadonlyMap<string, string>, provider: ProviderName) => missingIn(keys, provider) === null;
 
 /** Checks which model providers the environment has keys for; agents may have keys of their own. */
 export function checkProviders(environment: Environment): Check {
@@ -33,7 +29,10 @@ export function checkProviders(environment: Environment): Check {
   const others = remote.filter((provider) => !isConfigured(keys, provider));
   const half = others.filter((provider) => keys.has(apiKeySecret(provider)) || keys.has(baseUrlSecret(provider)));
   if (half.length > 0) {
-    const missing = half.map((provider) => `${provider} lacks its ${keyless.includes(provider) ? "address" : "key"}`);
+    const missing = half.map((provider) => {
+      const lacks = missingIn(keys, provider) === baseUrlSecret(provider) ? "address" : "key";
+      return `${provider} lacks its ${lacks}`;
+    });
     return warn(name, `${missing.join("; ")}: set it too, or unset what is there`);
   }
   if (configured.length === 0) {

@@ -1,4 +1,4 @@
-import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/providers.ts";
+import { missingSecret, type ProviderName, providerNames } from "../../core/providers.ts";
 import type { ModelCatalogue } from "./schema.ts";
 
 type Models = ModelCatalogue["providers"][string]["models"];
@@ -52,22 +52,10 @@ const known: Record<ProviderName, Models> = {
 export function modelCatalogue(environmentKeys: ReadonlyMap<string, string>): ModelCatalogue {
   const providers: ModelCatalogue["providers"] = {};
   const models: string[] = [];
+  const holds = (secret: string) => environmentKeys.has(secret);
   for (const name of providerNames) {
-    providers[name] = { configured: isConfigured(name, environmentKeys), models: known[name] };
+    providers[name] = { configured: missingSecret(name, holds) === null, models: known[name] };
     models.push(...known[name].map(({ id }) => `${name}:${id}`));
   }
   return { providers, models };
-}
-
-function isConfigured(provider: ProviderName, keys: ReadonlyMap<string, string>): boolean {
-  switch (provider) {
-    case "demo":
-      return true;
-    // Whether a server runs at the default address can't be known here.
-    case "ollama":
-    case "openai-compatible":
-      return keys.has(baseUrlSecret(provider));
-    default:
-      return keys.has(apiKeySecret(provider));
-  }
 }
