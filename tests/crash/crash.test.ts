@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { template } from "../../scripts/make-template.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
@@ -135,6 +135,11 @@ const readConversations = (database: Database) =>
     [],
   );
 
+/** How many connections the victims have. The server finishes what a killed process has sent, and only then ends its. */
+async function victimsConnections(database: Database): Promise<number> {
+  return (await database.query("select from pg_stat_activity where application_name = 'victim'", [])).length;
+}
+
 /** What is left of each turn: all of it, or nothing. Answers the questions that were answered. */
 async function expectWholeOrAbsent(database: Database): Promise<string[]> {
   const turns = await readTurns(database);
@@ -258,9 +263,12 @@ test.skipIf(!server)(
     const waiting = moments.map((moment, index) => ({ moment, name: `p${index}` }));
     const runner = async () => {
       for (let next = waiting.shift(); next; next = waiting.shift())
-        told.push(...(await kill(url, agent, next.name, next.moment)));
+        told.push(...(await kill(`${url}?application_name=victim`, agent, next.name, next.moment)));
     };
-    await Promise.all([runner(), runner(), runner()]);
+    const patience = { timeout: 60_000 };
+    const seen = vi.waitFor(async () => expect(await victimsConnections(database)).toBeGreaterThan(0), patience);
+    await Promise.all([runner(), runner(), runner(), seen]);
+    await vi.waitFor(async () => expect(await victimsConnections(database)).toBe(0), patience);
     await expectRecovered(createEngine(services), database, agent, told);
   },
   180_000,
