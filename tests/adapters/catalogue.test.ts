@@ -27,9 +27,9 @@ test.each([
   expect(configured({ [secret]: "x" })).toEqual([provider, "demo"]);
 });
 
-test("an address without a key configures none that wants one", () => {
+test("an address without a key configures openai, which may be any chat-completions server, and none that wants a key", () => {
   const addresses = ["openai", "anthropic", "google", "mistral"].map((name) => [`${name}_base_url`, "http://x"]);
-  expect(configured(Object.fromEntries(addresses))).toEqual(["demo"]);
+  expect(configured(Object.fromEntries(addresses))).toEqual(["openai", "demo"]);
 });
 
 describe.each(["openai", "anthropic", "google", "mistral"] as const)("%s", (name: ProviderName) => {
