@@ -16,8 +16,9 @@ export interface Held {
 
 const renewStatement = statement(
   { ids: "uuid[]", locks: "uuid[]", until: "timestamptz" },
+  // An earlier renewal that was held up may end after a later one.
   ({ ids, locks, until }) => sql<{ id: string; lock: string | null }>`
-    update ${jobs} set ${assign(jobs, { lockedUntil: until })} from unnest(${ids}, ${locks}) as held(id, lock)
+    update ${jobs} set ${assign(jobs, { lockedUntil: sql`greatest(${jobs.lockedUntil}, ${until})` })} from unnest(${ids}, ${locks}) as held(id, lock)
     where ${jobs.id} = held.id and ${jobs.lockedBy} = held.lock
     returning ${fields({ id: jobs.id, lock: jobs.lockedBy })}`,
 );

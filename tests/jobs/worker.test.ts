@@ -5,6 +5,7 @@ import { jobs } from "../../src/db/schema.ts";
 import type { Job } from "../../src/jobs/attempt.ts";
 import { enqueue } from "../../src/jobs/enqueue.ts";
 import { inspectJobs } from "../../src/jobs/failed.ts";
+import { leaseMs, renew } from "../../src/jobs/queue.ts";
 import { gate, jobHarness } from "./jobs.ts";
 
 const minute = 60_000;
@@ -250,6 +251,21 @@ describe("failing work", () => {
     expect((await h.rows()).map(({ lastError }) => lastError)).toEqual(["at once", "a text"]);
   });
 
+  test("a renewal that was held up shortens no lease that a later one renewed", async () => {
+    const h = await jobHarness();
+    const held = gate();
+    const worker = h.worker({ count: held.handler });
+    await h.enqueue("count");
+    await worker.tick();
+    await held.begun;
+    const [row] = await h.rows();
+    const lease = [{ id: row?.id ?? "", lock: row?.lockedBy ?? "" }];
+    for (const seconds of [10, 5]) await renew(h.database, lease, h.clock.now() + seconds * 1000);
+    expect((await h.rows())[0]?.lockedUntil?.getTime()).toBe(h.clock.now() + 10_000 + leaseMs);
+    held.open();
+    await worker.work();
+  });
+
   test("a handler that hangs is cut off after 10 minutes, and its place is free", async () => {
     const h = await jobHarness();
     let signal: AbortSignal | undefined;
@@ -265,7 +281,7 @@ describe("failing work", () => {
     const leaseEnd = async () => (await h.rows())[0]?.lockedUntil?.getTime() ?? 0;
     for (let quarter = 1; quarter <= 40; quarter += 1) {
       await h.clock.advance(quarter < 40 ? minute / 4 : minute / 4 - 1);
-      await expect.poll(leaseEnd).toBeGreaterThan(h.clock.now());
+      await expect.poll(leaseEnd, { timeout: 30_000 }).toBeGreaterThan(h.clock.now());
     }
     expect(signal?.aborted).toBe(false);
     await h.clock.advance(1);
