@@ -11,6 +11,28 @@ export const wholeNumber = (min: number, max: number, message = `must be between
 /** A total that also stands for any greater one, so that a query counts no further. */
 export const mostCounted = 10_001;
 
+/** What a list with paging is asked (decisions §3): `usual` rows unless the caller says how many, and at most `most`. */
+export const pageQuery = (usual: number, most: number) => ({
+  limit: wholeNumber(1, most)
+    .optional()
+    .openapi({ type: "integer", minimum: 1, maximum: most, description: `${usual} unless given.`, example: usual }),
+  offset: wholeNumber(0, 2_147_483_647)
+    .optional()
+    .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
+});
+
+/** What a list with paging answers beside its rows. */
+export const page = { total: z.int().openapi({ example: 1 }), limit: z.int(), offset: z.int() };
+
+/** The same where `mostCounted` bounds the total. */
+export const countedPage = {
+  ...page,
+  total: z.int().openapi({
+    description: `Exact below ${mostCounted}, which also stands for any greater number.`,
+    example: 1,
+  }),
+};
+
 /** The total, when the number of rows on a page tells it; null when they have to be counted. */
 export function totalOf(found: number, { limit, offset }: { limit: number; offset: number }): number | null {
   const ends = found < limit && (found > 0 || offset === 0);

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
-import { mostCounted, wholeNumber } from "../../http/paging.ts";
+import { mostCounted, page, pageQuery, wholeNumber } from "../../http/paging.ts";
 import { Timestamp } from "../../http/shapes.ts";
 import { mostSkipped, searchDays } from "./rules.ts";
 
@@ -52,9 +52,7 @@ export const AuditQuery = z
       }),
     from,
     to,
-    limit: wholeNumber(1, 200)
-      .optional()
-      .openapi({ type: "integer", minimum: 1, maximum: 200, description: "50 unless given.", example: 50 }),
+    limit: pageQuery(50, 200).limit,
     offset: wholeNumber(0, mostSkipped, tooFar).optional().openapi({
       type: "integer",
       minimum: 0,
@@ -107,12 +105,11 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 export const AuditPage = z
   .object({
     items: z.array(AuditEntry),
+    ...page,
     total: z.int().openapi({
       description: `Exact up to ${mostSkipped}; ${mostCounted} means that there are more than that.`,
       example: 12,
     }),
-    limit: z.int(),
-    offset: z.int(),
   })
   .openapi("AuditPage");
 export type AuditPage = z.infer<typeof AuditPage>;

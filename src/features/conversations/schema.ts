@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
-import { mostCounted, wholeNumber } from "../../http/paging.ts";
+import { countedPage, page, pageQuery } from "../../http/paging.ts";
 import { Timestamp } from "../../http/shapes.ts";
 import { longestSnippet } from "./rules.ts";
 
@@ -42,14 +42,6 @@ const FoundConversation = Conversation.extend({
 }).openapi("FoundConversation");
 export type FoundConversation = z.infer<typeof FoundConversation>;
 
-const limit = (usual: number, most: number) =>
-  wholeNumber(1, most)
-    .optional()
-    .openapi({ type: "integer", minimum: 1, maximum: most, description: `${usual} unless given.`, example: usual });
-const offset = wholeNumber(0, 2_147_483_647)
-  .optional()
-  .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 });
-
 export const ConversationQuery = z.object({
   instanceId: zText(128).optional().openapi({ description: "Only this agent's: its slug.", example: "support" }),
   channel: zText(64).optional().openapi({ description: "The channel, exactly.", example: "web" }),
@@ -59,21 +51,12 @@ export const ConversationQuery = z.object({
       "Part of the title, or words that all occur in one message, in any case; the last may be a word's beginning.",
     example: "invoice octo",
   }),
-  limit: limit(20, 100),
-  offset,
+  ...pageQuery(20, 100),
 });
 export type ConversationQuery = z.infer<typeof ConversationQuery>;
 
 export const ConversationPage = z
-  .object({
-    conversations: z.array(FoundConversation),
-    total: z.int().openapi({
-      description: `Exact below ${mostCounted}, which also stands for any greater number.`,
-      example: 1,
-    }),
-    limit: z.int(),
-    offset: z.int(),
-  })
+  .object({ conversations: z.array(FoundConversation), ...countedPage })
   .openapi("ConversationPage");
 export type ConversationPage = z.infer<typeof ConversationPage>;
 
@@ -90,8 +73,7 @@ export const ConversationChange = z
 export type ConversationChange = z.infer<typeof ConversationChange>;
 
 export const MessageQuery = z.object({
-  limit: limit(50, 200),
-  offset,
+  ...pageQuery(50, 200),
   order: z
     .enum(["asc", "desc"])
     .optional()
@@ -147,9 +129,7 @@ export type Message = z.infer<typeof Message>;
 export const MessagePage = z
   .object({
     messages: z.array(Message),
-    total: z.int().openapi({ example: 4 }),
-    limit: z.int(),
-    offset: z.int(),
+    ...page,
     order: z.enum(["asc", "desc"]),
   })
   .openapi("MessagePage");
@@ -159,9 +139,11 @@ export const ConversationState = z
   .object({ state: json.openapi({ description: "Without `_private`.", example: { customer: "c-42" } }) })
   .openapi("ConversationState");
 
+const hookPage = pageQuery(200, 200);
+
 export const HookQuery = z.object({
-  limit: limit(200, 200),
-  offset: offset.openapi({ description: "How many to skip, counted from the newest." }),
+  limit: hookPage.limit,
+  offset: hookPage.offset.openapi({ description: "How many to skip, counted from the newest." }),
 });
 export type HookQuery = z.infer<typeof HookQuery>;
 

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../core/text.ts";
-import { wholeNumber } from "../../http/paging.ts";
+import { page, pageQuery } from "../../http/paging.ts";
 import { Timestamp } from "../../http/shapes.ts";
 
 /** In characters. */
@@ -73,12 +73,7 @@ export const MemoryQuery = z.object({
     example: "call afternoon",
   }),
   category: zText(64).optional().openapi({ description: "The category, exactly.", example: "preferences" }),
-  limit: wholeNumber(1, 100)
-    .optional()
-    .openapi({ type: "integer", minimum: 1, maximum: 100, description: "20 unless given.", example: 20 }),
-  offset: wholeNumber(0, 2_147_483_647)
-    .optional()
-    .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
+  ...pageQuery(20, 100),
 });
 export type MemoryQuery = z.infer<typeof MemoryQuery>;
 
@@ -86,9 +81,7 @@ export type MemoryQuery = z.infer<typeof MemoryQuery>;
 export const MemoryDeletion = z.strictObject(which, "knows only instanceId and subject");
 export type MemoryDeletion = z.infer<typeof MemoryDeletion>;
 
-export const MemoryPage = z
-  .object({ memories: z.array(Memory), total: z.int().openapi({ example: 1 }), limit: z.int(), offset: z.int() })
-  .openapi("MemoryPage");
+export const MemoryPage = z.object({ memories: z.array(Memory), ...page }).openapi("MemoryPage");
 export type MemoryPage = z.infer<typeof MemoryPage>;
 
 export const DeletedMemories = z

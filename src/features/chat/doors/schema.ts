@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { agentSlugPattern } from "../../../core/slugs.ts";
 import { zText } from "../../../core/text.ts";
-import { mostCounted, wholeNumber } from "../../../http/paging.ts";
+import { countedPage, pageQuery } from "../../../http/paging.ts";
 import { Timestamp } from "../../../http/shapes.ts";
 
 const Content = z
@@ -108,20 +108,13 @@ export const ApprovalDecision = z
   .openapi("ApprovalDecision");
 export type ApprovalDecision = z.infer<typeof ApprovalDecision>;
 
-const mostApprovals = 100;
-
 export const ApprovalQuery = z.object({
   status: z
     .enum(["pending"], { error: "must be pending" })
     .optional()
     .openapi({ description: "Only what waits is listed." }),
   instanceId: zText(128).optional().openapi({ description: "Only this agent's: its slug.", example: "support" }),
-  limit: wholeNumber(1, mostApprovals)
-    .optional()
-    .openapi({ type: "integer", minimum: 1, maximum: mostApprovals, description: "20 unless given.", example: 20 }),
-  offset: wholeNumber(0, 2_147_483_647)
-    .optional()
-    .openapi({ type: "integer", minimum: 0, description: "How many to skip.", example: 0 }),
+  ...pageQuery(20, 100),
 });
 
 const Approval = z
@@ -141,16 +134,6 @@ const Approval = z
   })
   .openapi("Approval");
 
-export const ApprovalPage = z
-  .object({
-    approvals: z.array(Approval),
-    total: z.int().openapi({
-      description: `Exact below ${mostCounted}, which also stands for any greater number.`,
-      example: 1,
-    }),
-    limit: z.int(),
-    offset: z.int(),
-  })
-  .openapi("ApprovalPage");
+export const ApprovalPage = z.object({ approvals: z.array(Approval), ...countedPage }).openapi("ApprovalPage");
 
 export const ApprovalStatus = z.object({ status: z.enum(["approved", "refused"]) }).openapi("ApprovalStatus");
