@@ -6,7 +6,7 @@ import { localNotify } from "../core/notify.ts";
 import { passwords } from "../core/password.ts";
 import { CurrentPolicies } from "../core/policies.ts";
 import { createEngine } from "../engine.ts";
-import { version } from "../main.ts";
+import { unserved } from "./unserved.ts";
 
 const unused = async (): Promise<never> => {
   throw new Error("A description needs no database");
@@ -36,15 +36,7 @@ export async function describeApi(): Promise<object> {
     scripts: { run: unused },
     policies: new CurrentPolicies(),
     notify: localNotify(log),
-    options: {
-      version,
-      trustProxy: 0,
-      chatRequestsPerMinute: 0,
-      baseUrl: "http://localhost",
-      environmentKeys: new Map(),
-      soleProcess: false,
-      allowStdioMcp: false,
-    },
+    options: unserved,
   });
   return engine.document();
 }

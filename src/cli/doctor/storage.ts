@@ -18,9 +18,9 @@ import { localNotify } from "../../core/notify.ts";
 import { passwords } from "../../core/password.ts";
 import { CurrentPolicies } from "../../core/policies.ts";
 import { createEngine, type Inspection } from "../../engine.ts";
-import { version } from "../../main.ts";
 import { command } from "../command-name.ts";
 import { explain } from "../explain.ts";
+import { unserved } from "../unserved.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { checkJobs } from "./jobs.ts";
 import { checkAgentKeys, checkPolicies } from "./policies.ts";
@@ -131,15 +131,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       scripts: threadedScripts({ clock: systemClock, log: silent() }),
       policies: new CurrentPolicies(),
       notify: localNotify(silent()),
-      options: {
-        version,
-        trustProxy: 0,
-        chatRequestsPerMinute: 0,
-        baseUrl: "http://localhost",
-        environmentKeys: new Map(),
-        soleProcess: false,
-        allowStdioMcp: false,
-      },
+      options: unserved,
     });
     const { secrets, owned, settings: stored, jobs } = await engine.inspect();
     const owner = owned

@@ -1,0 +1,13 @@
+import type { createEngine } from "../engine.ts";
+import { version } from "../main.ts";
+
+/** The options of an engine that answers no calls. */
+export const unserved: Parameters<typeof createEngine>[0]["options"] = {
+  version,
+  trustProxy: 0,
+  chatRequestsPerMinute: 0,
+  baseUrl: "http://localhost",
+  environmentKeys: new Map(),
+  soleProcess: false,
+  allowStdioMcp: false,
+};
