@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
-import { forgetWork } from "./background.ts";
+import type { Target } from "./doors.ts";
 import { createAgents, ownerToken, send, startEngine } from "./engine.ts";
 import { median, shown } from "./figures.ts";
-import { load, type Target, turn } from "./load.ts";
+import { forgetWork } from "./forget-work.ts";
+import { load, turn } from "./load.ts";
 import { cpuMs } from "./processes.ts";
 import { countStatements } from "./statements.ts";
 import { tap } from "./tap.ts";

@@ -1,38 +1,55 @@
-import { type Contestants, type Name, names } from "./contestants.ts";
-import { median, shown } from "./figures.ts";
+import type { Contestant } from "./contestants.ts";
+import { eachRound, type Line, Lines } from "./lines.ts";
 import { load } from "./load.ts";
-import { cpuMs } from "./processes.ts";
+import { type Cost, type Meter, settle } from "./meter.ts";
 import { replyShapes } from "./shapes.ts";
 
-const rounds = 3;
-const loads = {
-  short: { turns: 400, concurrency: 16, unit: "CPU-ms a turn (12 tokens, 16 at a time)" },
-  long: { turns: 50, concurrency: 50, unit: "CPU-ms a 1000 tokens (50 streams)" },
-} as const;
+const turns = 320;
+const concurrency = 16;
+/** None gets its next message while it still answers. */
+const conversations = 4 * concurrency;
 
-export const cpuHead = ["Database", "Cost", "Bare relay", "streamText", "Engine", "to relay", "to streamText"];
-
-/** What a turn and a token cost in CPU time of the server's process. The contestants take turns and idle meanwhile. */
-export async function measureCpu(database: string, contestants: Contestants): Promise<string[][]> {
-  const costs = {
-    short: { relay: [], streamText: [], engine: [] },
-    long: { relay: [], streamText: [], engine: [] },
-  } as Record<keyof typeof loads, Record<Name, number[]>>;
-  for (let round = 0; round < rounds; round += 1) {
-    for (const shape of ["short", "long"] as const) {
-      const { turns } = loads[shape];
-      const units = shape === "short" ? turns : (turns * replyShapes.long.tokens) / 1000;
-      for (const name of names) {
-        const { process, target } = contestants[name];
-        const before = cpuMs(process.pid);
-        await load(target, shape, loads[shape]);
-        costs[shape][name].push((cpuMs(process.pid) - before) / units);
-      }
-    }
-  }
-  return (["short", "long"] as const).map((shape) => {
-    const { relay, streamText, engine } = costs[shape];
-    const ratio = (floor: number[]) => `${(median(engine) / median(floor)).toFixed(2)}×`;
-    return [database, loads[shape].unit, ...[relay, streamText, engine].map(shown), ratio(relay), ratio(streamText)];
+/** What turns cost that are not streamed. The contestants take turns, and idle meanwhile. */
+export async function measureTurns(contestants: Contestant[], meter: Meter, rounds: number): Promise<Line[]> {
+  const lines = new Lines(contestants);
+  await eachRound(contestants, rounds, async (contestant) => {
+    const [begun, done] = await meter.cost(contestant, () =>
+      load(contestant.target, "whole", { turns, concurrency, streamed: false }),
+    );
+    lines.add("not streamed, a new conversation, 100 tokens: CPU-ms a turn", contestant, begun.server / turns);
+    lines.add("new, and its work in the background", contestant, done.server / turns);
+    lines.add("new, PostgreSQL's own CPU-ms", contestant, perTurn(begun));
+    lines.add("new, PostgreSQL's own, with the work in the background", contestant, perTurn(done));
   });
+  let opened = 0;
+  await eachRound(contestants, rounds, async (contestant) => {
+    opened += conversations;
+    const first = opened;
+    const chatId = (index: number) => `goes-on-${first + (index % conversations)}`;
+    await load(contestant.target, "next", { turns: conversations, concurrency, streamed: false, chatId });
+    await settle(contestant.process.pid, contestant.settleMs);
+    const [begun] = await meter.cost({ ...contestant, settleMs: 0 }, () =>
+      load(contestant.target, "next", { turns, concurrency, streamed: false, chatId }),
+    );
+    lines.add("not streamed, the conversation goes on, 5 tokens: CPU-ms a turn", contestant, begun.server / turns);
+    lines.add("goes on, PostgreSQL's own CPU-ms", contestant, perTurn(begun));
+  });
+  return lines.all();
+}
+
+const perTurn = ({ postgres }: Cost) => (postgres === null ? null : postgres / turns);
+
+/** What streamed tokens cost. */
+export async function measureTokens(contestants: Contestant[], meter: Meter, rounds: number): Promise<Line[]> {
+  const lines = new Lines(contestants, 0);
+  for (const streams of [50, 200]) {
+    await eachRound(contestants, rounds, async (contestant) => {
+      const { tokens, everyMs } = replyShapes.stream;
+      const [cost] = await meter.cost(contestant, () =>
+        load(contestant.target, "stream", { turns: streams, concurrency: streams, spreadMs: everyMs * 10 }),
+      );
+      lines.add(`${streams} streams: CPU-ms a 1000 tokens`, contestant, (cost.server * 1000) / (streams * tokens));
+    });
+  }
+  return lines.all();
 }

@@ -1,15 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import type { Target } from "./load.ts";
+import { onServerCore } from "./cores.ts";
+import { completions, keyOf, type Target } from "./doors.ts";
 import { asServer, type ServerProcess } from "./processes.ts";
 import { shapeNames } from "./shapes.ts";
 
 const owner = { email: "owner@example.com", password: "bench-password" };
 
-/** The built server as anyone would start it. */
-export function spawnEngine(env: Record<string, string>): ChildProcess {
-  const program = new URL("../../dist/cli.js", import.meta.url).pathname;
-  return spawn(process.execPath, [program, "serve"], {
+/** The program that this checkout builds. */
+const built = new URL("../../dist/cli.js", import.meta.url).pathname;
+
+/** The built server as anyone would start it, but on the core of the measured servers. */
+export function spawnEngine(env: Record<string, string>, program = built): ChildProcess {
+  const [command, ...words] = onServerCore([process.execPath, program, "serve"]);
+  return spawn(command, words, {
     env: {
       ...process.env,
       TRUST_PROXY: "1",
@@ -22,8 +26,8 @@ export function spawnEngine(env: Record<string, string>): ChildProcess {
 }
 
 /** The same on a free port, when it is ready. */
-export async function startEngine(env: Record<string, string>): Promise<ServerProcess> {
-  const child = spawnEngine({ ...env, PORT: "0" });
+export async function startEngine(env: Record<string, string>, program = built): Promise<ServerProcess> {
+  const child = spawnEngine({ ...env, PORT: "0" }, program);
   const port = await new Promise<number>((resolve, reject) => {
     readLog(child, (line) => {
       const address = /"address":"http:\/\/[^"]*:(\d+)"/.exec(line)?.[1];
@@ -52,7 +56,7 @@ export async function createAgents(url: string): Promise<Target> {
   for (const slug of shapeNames) {
     const channel = `/api/instances/${slug}/channels/web`;
     await send(url, "POST", "/api/instances", { ...agent, slug, model: slug, fastModel: slug }, token);
-    await send(url, "PUT", channel, { enabled: true, config: { apiKey: keys(slug) } }, token);
+    await send(url, "PUT", channel, { enabled: true, config: { apiKey: keyOf(slug) } }, token);
   }
   return engineTarget(url);
 }
@@ -75,7 +79,4 @@ export async function send(url: string, method: string, path: string, body: obje
 }
 
 /** Agents that exist. */
-export const engineTarget = (url: string): Target => ({ url, key: keys });
-
-/** One key opens one agent. */
-const keys = (slug: string) => `bench-key-of-${slug}`;
+export const engineTarget = (url: string): Target => ({ url, door: completions });

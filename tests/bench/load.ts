@@ -1,19 +1,15 @@
-import { Agent, type IncomingMessage, request } from "node:http";
+import { type Dispatcher, Pool } from "undici";
+import type { Question, Target } from "./doors.ts";
 import { type ReplyShape, replyShapes } from "./shapes.ts";
 
-export interface Target {
-  url: string;
-
-  key(shape: ReplyShape): string;
-}
-
-export type Door = "completions" | "native";
-
 export interface TurnOptions {
-  door?: Door;
+  /** True unless given. */
+  streamed?: boolean;
   /** Absent: a conversation of its own. */
   chatId?: string;
   onFirst?: () => void;
+  /** Told how many tokens have come. */
+  onTokens?: (count: number) => void;
   /** The reply has begun; nothing of it may have been read. */
   onOpen?: () => void;
   /** Every token was read, though the reply may go on. */
@@ -22,111 +18,132 @@ export interface TurnOptions {
   readAfter?: Promise<unknown>;
 }
 
-const connections = new Agent({ keepAlive: true, maxSockets: 256 });
+const pools = new Map<string, Pool>();
 let calls = 0;
 
-/** One streamed turn; rejects unless the whole reply came. Answers the milliseconds to the first token. */
-export function turn({ url, key }: Target, shape: ReplyShape, options: TurnOptions = {}): Promise<number> {
+function poolOf(url: string): Pool {
+  const pool = pools.get(url) ?? new Pool(url, { connections: 256, bodyTimeout: 0, headersTimeout: 0 });
+  pools.set(url, pool);
+  return pool;
+}
+
+/** One turn; rejects unless the whole reply came. Answers the milliseconds to the first token. */
+export function turn({ url, door }: Target, shape: ReplyShape, options: TurnOptions = {}): Promise<number> {
   calls += 1;
-  const { door = "completions", chatId = `bench-${process.pid}-${calls}`, onOpen, readAfter } = options;
-  const path = door === "native" ? `/api/instances/${shape}/chat/stream` : "/v1/chat/completions";
-  const body = JSON.stringify({
-    ...(door === "native" ? {} : { model: shape, stream: true }),
-    chat_id: chatId,
-    messages: [{ role: "user", content: "What is the capital of Switzerland, and why?" }],
-  });
+  const { streamed = true, chatId = `bench-${process.pid}-${calls}` } = options;
+  const question: Question = { shape, chatId, streamed };
   const headers = {
-    Authorization: `Bearer ${key(shape)}`,
     "Content-Type": "application/json",
-    "Content-Length": Buffer.byteLength(body),
     // The throttle counts by address and has no off switch.
     "X-Forwarded-For": `10.${(calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`,
+    ...door.headers?.(question),
   };
+  const body = JSON.stringify(door.body(question));
   return new Promise((resolve, reject) => {
-    const startedAt = performance.now();
-    const sending = request(url + path, { method: "POST", agent: connections, headers }, (response) => {
-      response.once("error", reject);
-      onOpen?.();
-      const read = () => readReply(response, { shape, startedAt, ...options }).then(resolve, reject);
-      if (readAfter) readAfter.then(read, reject);
-      else read();
-    });
-    sending.once("error", reject);
-    sending.end(body);
+    const ending = streamed ? door.ending : "";
+    const reader = new Reader(
+      { ...options, mark: door.mark, ending, wanted: replyShapes[shape].tokens },
+      resolve,
+      reject,
+    );
+    poolOf(url).dispatch({ method: "POST", path: door.path(question), headers, body }, reader);
   });
 }
-
-const endings: Record<Door, string> = { completions: "[DONE]", native: "event: done" };
 
 interface Expected extends TurnOptions {
-  shape: ReplyShape;
-  startedAt: number;
+  mark: string;
+  ending: string;
+  wanted: number;
 }
 
-/** Only the end of it is kept: some replies are long, and many are read at once. */
-function readReply(response: IncomingMessage, expected: Expected): Promise<number> {
-  const { shape, startedAt, door = "completions", onFirst, onAll } = expected;
-  const wanted = replyShapes[shape].tokens;
-  let firstMs: number | null = null;
-  let tokens = 0;
-  let tail = "";
-  response.setEncoding("utf8");
-  response.on("data", (piece: string) => {
-    const before = tokens;
-    // One may lie across two pieces.
-    tokens += `${tail.slice(1 - mark.length)}${piece}`.split(mark).length - 1;
-    tail = (tail + piece).slice(-500);
-    if (tokens === before) return;
-    if (firstMs === null) {
-      firstMs = performance.now() - startedAt;
+/** Keeps only the end of a reply: some are long, and many are read at once. */
+class Reader implements Dispatcher.DispatchHandler {
+  readonly #startedAt = performance.now();
+  readonly #expected: Expected;
+  readonly #resolve: (firstMs: number) => void;
+  readonly #reject: (error: Error) => void;
+  #status = 0;
+  #firstMs: number | null = null;
+  #tokens = 0;
+  #tail = "";
+
+  constructor(expected: Expected, resolve: (firstMs: number) => void, reject: (error: Error) => void) {
+    this.#expected = expected;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onRequestStart(): void {}
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    const { onOpen, readAfter } = this.#expected;
+    this.#status = status;
+    onOpen?.();
+    if (!readAfter) return;
+    controller.pause();
+    readAfter.then(
+      () => controller.resume(),
+      (error) => controller.abort(error),
+    );
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
+    const { mark, wanted, onFirst, onTokens, onAll } = this.#expected;
+    const text = this.#tail + piece.toString("latin1");
+    let count = 0;
+    // A mark may lie across two pieces.
+    const start = Math.max(0, this.#tail.length - mark.length + 1);
+    for (let at = text.indexOf(mark, start); at >= 0; at = text.indexOf(mark, at + mark.length)) count += 1;
+    this.#tail = text.slice(-500);
+    if (count === 0) return;
+    this.#tokens += count;
+    onTokens?.(count);
+    if (this.#firstMs === null) {
+      this.#firstMs = performance.now() - this.#startedAt;
       onFirst?.();
     }
-    if (tokens === wanted) onAll?.();
-  });
-  return new Promise((resolve, reject) => {
-    response.once("error", reject);
-    response.once("end", () => {
-      const whole = response.statusCode === 200 && tokens === wanted && tail.includes(endings[door]);
-      if (whole && firstMs !== null) resolve(firstMs);
-      else reject(new Error(`Status ${response.statusCode}, ${tokens} tokens: ${tail}`));
-    });
-  });
-}
+    if (this.#tokens === wanted) onAll?.();
+  }
 
-/** What the model begins each token with. */
-const mark = "token ";
+  onResponseEnd(): void {
+    const { ending, wanted } = this.#expected;
+    const whole = this.#status === 200 && this.#tokens === wanted && this.#tail.includes(ending);
+    if (whole && this.#firstMs !== null) this.#resolve(this.#firstMs);
+    else this.#reject(new Error(`Status ${this.#status}, ${this.#tokens} tokens: ${this.#tail}`));
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#reject(error);
+  }
+}
 
 export interface Load {
   turns: number;
   concurrency: number;
+  /** True unless given. */
+  streamed?: boolean;
   spreadMs?: number;
-  door?: Door;
   /** By the number of the turn, from 0 on; absent: each has a conversation of its own. */
   chatId?: (index: number) => string;
+  onTokens?: (count: number) => void;
 }
 
 /** So many turns, so many at a time, begun evenly over `spreadMs`. Answers the milliseconds to each first token. */
 export async function load(
   target: Target,
   shape: ReplyShape,
-  { turns, concurrency, spreadMs = 0, door = "completions", chatId }: Load,
+  { turns, concurrency, spreadMs = 0, chatId, ...options }: Load,
 ): Promise<number[]> {
   let begun = 0;
   const first: number[] = [];
   const work = async (_: unknown, index: number) => {
     if (spreadMs > 0) await new Promise((resolve) => setTimeout(resolve, (spreadMs * index) / concurrency));
     while (begun < turns) {
-      const options = chatId ? { door, chatId: chatId(begun) } : { door };
+      const named = chatId ? { chatId: chatId(begun) } : {};
       begun += 1;
-      first.push(await turn(target, shape, options));
+      first.push(await turn(target, shape, { ...options, ...named }));
     }
   };
   await Promise.all(Array.from({ length: concurrency }).map(work));
-  closeIdle();
   return first;
-}
-
-/** A server closes a connection that idled for seconds, perhaps at the moment when the next load takes it up. */
-function closeIdle(): void {
-  for (const socket of Object.values(connections.freeSockets).flat()) socket?.destroy();
 }

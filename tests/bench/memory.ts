@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Contestants, names } from "./contestants.ts";
+import type { Contestant } from "./contestants.ts";
 import { turn } from "./load.ts";
 import { memoryKiB, type ServerProcess } from "./processes.ts";
 
@@ -16,17 +16,17 @@ export const memoryHead = [
 ];
 
 /** What many open streams of 4 tokens a second take, beside none: resident, and in use after a collection. */
-export async function measureMemory(contestants: Contestants): Promise<string[][]> {
+export async function measureMemory(contestants: Contestant[]): Promise<string[][]> {
   await sleep(settleMs);
   const before = await sample(contestants);
 
   const opened: Promise<void>[] = [];
   const ended: Promise<number>[] = [];
-  for (const name of names) {
+  for (const { target } of contestants) {
     for (let count = 0; count < streams; count += 1) {
       const first = Promise.withResolvers<void>();
       opened.push(first.promise);
-      ended.push(turn(contestants[name].target, "held", { onFirst: first.resolve }));
+      ended.push(turn(target, "held", { onFirst: first.resolve }));
     }
   }
   const whole = Promise.all(ended);
@@ -35,8 +35,8 @@ export async function measureMemory(contestants: Contestants): Promise<string[][
   const during = await sample(contestants);
   await whole;
 
-  return names.map((name) => {
-    const [idle, open] = [before[name], during[name]];
+  return contestants.map(({ name }, index) => {
+    const [idle, open] = [before[index] ?? nothing, during[index] ?? nothing];
     const each = (kind: keyof Memory) => ((open[kind] - idle[kind]) / streams).toFixed(0);
     const mib = ({ resident }: Memory) => (resident / 1024).toFixed(0);
     return [name, mib(idle), mib(open), each("resident"), each("used")];
@@ -49,13 +49,10 @@ export interface Memory {
   used: number;
 }
 
-async function sample(contestants: Contestants): Promise<Record<(typeof names)[number], Memory>> {
-  const measured = names.map(async (name) => {
-    const { process: server, memoryPath } = contestants[name];
-    return [name, await memoryOf(server, memoryPath)] as const;
-  });
-  return Object.fromEntries(await Promise.all(measured)) as Record<(typeof names)[number], Memory>;
-}
+const nothing: Memory = { resident: 0, used: 0 };
+
+const sample = (contestants: Contestant[]): Promise<Memory[]> =>
+  Promise.all(contestants.map(({ process, memoryPath }) => memoryOf(process, memoryPath)));
 
 /** What a process takes that was started `collectable` and writes to this path. */
 export async function memoryOf({ pid }: ServerProcess, memoryPath: string): Promise<Memory> {

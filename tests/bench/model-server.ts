@@ -1,38 +1,115 @@
-import { createServer } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
+import { createServer, type ServerResponse } from "node:http";
 import { announce } from "./processes.ts";
-import { type ReplyShape, replyShapes } from "./shapes.ts";
+import { type ReplyShape, replyShapes, shapeNames } from "./shapes.ts";
 
-/** A model server that streams at a steady pace; the model's name says how much. */
-const server = createServer(async (request, response) => {
+// A model server that streams at a steady pace; the model's name says how much. It shares its core with the load, so it
+// makes every piece once, writes it to the socket in the framing of HTTP itself, and has one timer for all streams.
+
+const server = createServer((request, response) => {
   let text = "";
-  for await (const piece of request.setEncoding("utf8")) text += piece;
-  const { model } = JSON.parse(text) as { model: ReplyShape };
-  const { tokens, everyMs, pieceLength = 0, restMs = 0 } = replyShapes[model];
+  request.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+  request.on("end", () => answer(text, response));
+});
 
-  const write = (fields: object) => response.write(`data: ${JSON.stringify({ ...head, model, ...fields })}\n\n`);
-  response.writeHead(200, { "Content-Type": "text/event-stream" });
-  const startedAt = performance.now();
+function answer(text: string, response: ServerResponse): void {
+  const { model, stream } = JSON.parse(text) as { model: ReplyShape; stream?: boolean };
   const described = text.includes(askedForJson);
-  if (described) write({ choices: [{ index: 0, delta: { content: description }, finish_reason: null }] });
-  for (let sent = 0; sent < tokens && !described && !response.destroyed; sent += 1) {
-    const content = `token ${sent} `.padEnd(pieceLength, "-");
-    write({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
-    // Measured from the start, so that late timers don't add up.
-    await sleep(Math.max(0, startedAt + (sent + 1) * everyMs - performance.now()));
-  }
-  if (restMs > 0) await sleep(restMs);
+  const { tokens } = replyShapes[model];
   // As most texts are counted.
   const asked = Math.ceil(text.length / 4);
-  write({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
-  write({ choices: [], usage: { prompt_tokens: asked, completion_tokens: tokens, total_tokens: tokens + asked } });
-  response.end("data: [DONE]\n\n");
+  const usage = { prompt_tokens: asked, completion_tokens: tokens, total_tokens: tokens + asked };
+  if (!stream) {
+    const content = described ? description : contents[model].join("");
+    const message = { role: "assistant", content };
+    const choices = [{ index: 0, message, finish_reason: "stop" }];
+    response.writeHead(200, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ ...head, object: "chat.completion", model, choices, usage }));
+    return;
+  }
+  response.writeHead(200, { "Content-Type": "text/event-stream" });
+  const ending = `${event({ model, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${event({ model, choices: [], usage })}data: [DONE]\n\n`;
+  if (described) response.end(contentEvent(model, description) + ending);
+  else if (replyShapes[model].everyMs === 0) response.end(contents[model].map(asEvent(model)).join("") + ending);
+  else {
+    response.flushHeaders();
+    say({ response, shape: model, sent: 0, ending }, Math.floor(performance.now()));
+  }
+}
+
+interface Stream {
+  response: ServerResponse;
+  shape: ReplyShape;
+  sent: number;
+  ending: string;
+}
+
+/** By the millisecond in which the next piece of a stream is due. */
+const calendar = new Map<number, Stream[]>();
+let ticking: NodeJS.Timeout | null = null;
+let ticked = 0;
+
+function say(stream: Stream, at: number): void {
+  const { response, shape, sent, ending } = stream;
+  if (response.destroyed) return;
+  const { everyMs, restMs = 0 } = replyShapes[shape];
+  const piece = framed[shape][sent];
+  if (!piece) {
+    response.end(ending);
+    return;
+  }
+  response.socket?.write(piece);
+  stream.sent += 1;
+  // From when it was due, so that late timers don't add up.
+  const due = at + everyMs + (stream.sent === framed[shape].length ? restMs : 0);
+  const others = calendar.get(due);
+  if (others) others.push(stream);
+  else calendar.set(due, [stream]);
+  if (ticking) return;
+  ticked = at;
+  ticking = setInterval(tick, 1);
+}
+
+function tick(): void {
+  const now = Math.floor(performance.now());
+  for (; ticked <= now; ticked += 1) {
+    const due = calendar.get(ticked);
+    if (!due) continue;
+    calendar.delete(ticked);
+    for (const stream of due) say(stream, ticked);
+  }
+  if (calendar.size > 0 || !ticking) return;
+  clearInterval(ticking);
+  ticking = null;
+}
+
+const head = { id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1_700_000_000 };
+
+function event(fields: object): string {
+  return `data: ${JSON.stringify({ ...head, ...fields })}\n\n`;
+}
+
+const contentEvent = (model: string, content: string) =>
+  event({ model, choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+
+const asEvent = (model: string) => (content: string) => contentEvent(model, content);
+
+/** A piece of a body whose length is not known before. */
+function chunk(text: string): Buffer {
+  return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+}
+
+function ofShapes<T>(make: (shape: ReplyShape) => T): Record<ReplyShape, T> {
+  return Object.fromEntries(shapeNames.map((shape) => [shape, make(shape)])) as Record<ReplyShape, T>;
+}
+
+const contents = ofShapes((shape) => {
+  const { tokens, pieceLength = 0 } = replyShapes[shape];
+  return Array.from({ length: tokens }, (_, index) => `token ${index} `.padEnd(pieceLength, "-"));
 });
+const framed = ofShapes((shape) => contents[shape].map((content) => chunk(contentEvent(shape, content))));
 
 /** Once a conversation, the engine asks in the background for what stands in lists. */
 const askedForJson = "Answer with JSON and nothing else";
 const description = JSON.stringify({ title: "Capital of Switzerland", summary: "The user asks for a capital." });
-
-const head = { id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1_700_000_000 };
 
 announce(server);

@@ -1,8 +1,9 @@
 import { type ChildProcess, execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { createServer } from "node:net";
+import { onServerCore } from "./cores.ts";
 
 export interface ServerProcess {
   url: string;
@@ -18,14 +19,23 @@ export function announce(server: Server): void {
   });
 }
 
-/** Starts a script of this folder that announces its port. */
-export async function startScript(name: string, env: Record<string, string> = {}): Promise<ServerProcess> {
-  const child = fork(new URL(name, import.meta.url), { env: { ...process.env, ...env } });
+/** Starts a script, of this folder unless its path says otherwise, that announces its port. */
+export async function startScript(
+  name: string,
+  env: Record<string, string> = {},
+  [execPath, ...execArgv]: [string, ...string[]] = [process.execPath],
+): Promise<ServerProcess> {
+  const child = fork(new URL(name, import.meta.url), { env: { ...process.env, ...env }, execPath, execArgv });
   const port = await new Promise<number>((resolve, reject) => {
     child.once("message", (message) => resolve((message as { port: number }).port));
     child.once("exit", (code) => reject(new Error(`${name} ended with ${code} before it was ready`)));
   });
   return asServer(child, port);
+}
+
+/** The same on the core of the measured servers. */
+export function startMeasured(name: string, env: Record<string, string>): Promise<ServerProcess> {
+  return startScript(name, env, onServerCore([process.execPath]));
 }
 
 export function asServer(child: ChildProcess, port: number): ServerProcess {
@@ -44,10 +54,9 @@ export function asServer(child: ChildProcess, port: number): ServerProcess {
 
 /** CPU time that a process has used with all its threads, in milliseconds, as the system counts it. */
 export function cpuMs(pid: number): number {
-  if (process.platform === "linux") {
-    // The name in parentheses may hold spaces; user and system time are the 12th and 13th fields after it.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * (1000 / ticksPerSecond);
+  const threads = `/proc/${pid}/task`;
+  if (existsSync(`${threads}/${pid}/schedstat`)) {
+    return readdirSync(threads).reduce((sum, thread) => sum + threadMs(`${threads}/${thread}/schedstat`), 0);
   }
   const [seconds = "0", ...larger] = execFileSync("ps", ["-o", "time=", "-p", String(pid)], { encoding: "utf8" })
     .trim()
@@ -57,8 +66,15 @@ export function cpuMs(pid: number): number {
   return (Number(seconds) + 60 * (minutes + 60 * (hours + 24 * days))) * 1000;
 }
 
-/** What Linux counts CPU time in, on every platform that Node runs on. */
-const ticksPerSecond = 100;
+/** In steps of nanoseconds, where `stat` counts in hundredths of a second. */
+function threadMs(path: string): number {
+  try {
+    return Number(readFileSync(path, "utf8").split(" ")[0]) / 1e6;
+  } catch {
+    // The thread has ended since it was listed.
+    return 0;
+  }
+}
 
 /** Resident memory of a process. */
 export function memoryKiB(pid: number): number {

@@ -13,7 +13,7 @@ interface Profile {
 
 const loads = {
   short: { turns: 3_000, concurrency: 16 },
-  long: { turns: 100, concurrency: 50 },
+  stream: { turns: 100, concurrency: 50 },
 } as const;
 
 export const profileHead = ["Load", "Share", "Module", "Its dearest functions"];
@@ -21,7 +21,7 @@ export const profileHead = ["Load", "Share", "Module", "Its dearest functions"];
 /** Where the engine's own thread spends its time, by the modules that the bundle is made of. */
 export async function measureProfile(modelUrl: string, databaseEnv: () => Promise<Record<string, string>>) {
   const rows: string[][] = [];
-  for (const shape of ["short", "long"] as const) {
+  for (const shape of ["short", "stream"] as const) {
     const env = { ...(await databaseEnv()), OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1` };
     const shares = await profileShares(env, async (url) => {
       await load(await createAgents(url), shape, loads[shape]);

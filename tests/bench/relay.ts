@@ -1,28 +1,65 @@
-import { type Asked, type Choice, serveFloor } from "./floor.ts";
+import { randomUUID } from "node:crypto";
+import { createServer, type ServerResponse } from "node:http";
+import { request } from "undici";
+import { type Asked, openStore } from "./floor.ts";
+import { announce } from "./processes.ts";
 
-// The first floor: no library between the model's bytes and ours.
+// The first floor: as lean as a server can be that rewrites what the model says, with one SELECT before and one INSERT
+// after. It authenticates nobody, has no time-outs and keeps no order.
 
-async function* relay({ model, messages }: Asked, signal: AbortSignal): AsyncGenerator<Choice> {
-  const upstream = await fetch(`${process.env.MODEL_URL}/v1/chat/completions`, {
+interface Completion {
+  choices: { delta?: { content?: string }; message?: { content: string }; finish_reason: string | null }[];
+}
+
+const store = await openStore();
+
+async function answer(asked: Asked, response: ServerResponse): Promise<void> {
+  const { stream, messages, chat_id } = asked;
+  const model = await store.modelOf(asked.model);
+  const { body } = await request(`${process.env.MODEL_URL}/v1/chat/completions`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ model, stream: true, messages }),
-    signal,
+    body: JSON.stringify({ model, messages, stream }),
   });
-  for await (const data of events(upstream)) {
-    if (data === "[DONE]") return;
-    const choice = (JSON.parse(data) as { choices: Choice[] }).choices[0];
-    if (choice) yield choice;
+  const id = randomUUID();
+  if (!stream) {
+    const [choice] = ((await body.json()) as Completion).choices;
+    await store.keep(id, chat_id, choice?.message?.content ?? "");
+    const text = JSON.stringify({ id, object: "chat.completion", model: asked.model, choices: [choice] });
+    response.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(text) });
+    response.end(text);
+    return;
   }
-}
 
-async function* events({ body }: Response): AsyncGenerator<string> {
+  response.writeHead(200, { "Content-Type": "text/event-stream" });
+  response.once("close", () => body.destroy());
+  let content = "";
   let rest = "";
-  for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const blocks = (rest + piece).split("\n\n");
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) yield block.slice("data: ".length);
-  }
+  body.setEncoding("utf8");
+  body.on("data", (piece: string) => {
+    const text = rest + piece;
+    let rewritten = "";
+    let start = 0;
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n", start)) {
+      const data = text.slice(start + "data: ".length, end);
+      start = end + 2;
+      if (data === "[DONE]") continue;
+      const [choice] = (JSON.parse(data) as Completion).choices;
+      if (!choice) continue;
+      content += choice.delta?.content ?? "";
+      rewritten += `data: ${JSON.stringify({ id, object: "chat.completion.chunk", model: asked.model, choices: [choice] })}\n\n`;
+    }
+    rest = text.slice(start);
+    if (rewritten !== "") response.write(rewritten);
+  });
+  body.once("end", () => void store.keep(id, chat_id, content).then(() => response.end("data: [DONE]\n\n")));
+  body.once("error", () => response.destroy());
 }
 
-await serveFloor(relay);
+announce(
+  createServer((incoming, response) => {
+    let text = "";
+    incoming.setEncoding("utf8").on("data", (piece: string) => (text += piece));
+    incoming.once("end", () => void answer(JSON.parse(text) as Asked, response));
+  }),
+);

@@ -1,100 +1,169 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpus, loadavg } from "node:os";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import connect from "postgres";
 import { startPostgres, withDatabase } from "../real-postgres.ts";
-import { withContestants } from "./contestants.ts";
+import { type Contestant, withContestants } from "./contestants.ts";
 import { conversationHead, measureConversation } from "./conversation.ts";
-import { cpuHead, measureCpu } from "./cpu.ts";
+import { cores, stepAside } from "./cores.ts";
+import { measureTokens, measureTurns } from "./cpu.ts";
+import { measureDelivery } from "./delivery.ts";
 import { table } from "./figures.ts";
 import { guardedHead, measureGuarded } from "./guarded.ts";
+import { type Line, sideBySide } from "./lines.ts";
 import { measureMemory, memoryHead } from "./memory.ts";
+import { Meter } from "./meter.ts";
+import { watchPostgres } from "./postgres-cpu.ts";
 import { startScript } from "./processes.ts";
 import { measureProfile, profileHead } from "./profile.ts";
-import { eventHead, measureEvents, measureReplayShare, replayShareHead } from "./replay.ts";
 import { measureStart, startHead } from "./start.ts";
 import { measureStatements, statementsHead } from "./statements.ts";
 import { measureStreams, streamsHead } from "./stream-memory.ts";
 import { measureTools, toolsHead } from "./tools.ts";
-import { measureTtft, ttftHead } from "./ttft.ts";
+import { measureTtft } from "./ttft.ts";
 
-// What the engine costs beside two floors that do the least possible. See docs/benchmarks.md.
+// What the engine costs, beside two floors that do as little as a chat door can. See docs/benchmarks.md.
 
-const usual = ["cpu", "ttft", "memory", "start", "statements", "guarded", "tools", "conversation", "replay"];
-const { values } = parseArgs({ options: { only: { type: "string" }, "no-build": { type: "boolean" } } });
-const parts = new Set(values.only?.split(",") ?? usual);
-const unknown = [...parts].find((part) => part !== "profile" && !usual.includes(part));
-if (unknown !== undefined) {
-  console.error(`There is no part "${unknown}": choose from ${[...usual, "profile"].join(", ")}`);
-  process.exit(2);
-}
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    rounds: { type: "string", default: "3" },
+    engine: { type: "string" },
+    database: { type: "string" },
+    "no-build": { type: "boolean" },
+  },
+});
+const rounds = Number(values.rounds);
 
 if (!values["no-build"]) {
   execFileSync(process.execPath, [new URL("../../scripts/build.ts", import.meta.url).pathname], { stdio: "inherit" });
 }
+stepAside();
 const model = await startScript("model-server.ts");
 const postgres = await startPostgres();
 if (!postgres) console.error("No PostgreSQL for this platform: set TEST_DATABASE_URL to measure with one.");
+const watched = postgres && (await watchPostgres(postgres.url));
+const startedAt = performance.now();
 
 /** Of this run's own, without a schema: the engine makes it. */
-async function emptyDatabase(url: string): Promise<string> {
-  const name = `bench_${randomBytes(6).toString("hex")}`;
-  const { default: connect } = await import("postgres");
-  const sql = connect(url, { max: 1 });
-  await sql.unsafe(`create database ${name}`);
-  await sql.end();
-  return withDatabase(url, name);
+const fresh =
+  postgres &&
+  (async () => {
+    const name = `bench_${randomBytes(6).toString("hex")}`;
+    const sql = connect(postgres.url, { max: 1 });
+    await sql.unsafe(`create database ${name}`);
+    await sql.end();
+    return withDatabase(postgres.url, name);
+  });
+
+type Database = () => Promise<string>;
+
+interface Part {
+  name: string;
+  title: string;
+  head: string[];
+  measure(database: Database): Promise<string[][]>;
+  /** Only when it is asked for. */
+  unusual?: true;
 }
 
-const results = { cpu: [], ttft: [] } as Record<"cpu" | "ttft", string[][]>;
+/** Each of these has servers of its own. */
+const parts: Part[] = [
+  { name: "start", title: "Start", head: startHead, measure: () => measureStart(model.url, fresh) },
+  {
+    name: "statements",
+    title: "Statements",
+    head: statementsHead,
+    measure: async (database) => measureStatements(model.url, await database()),
+  },
+  {
+    name: "guarded",
+    title: "Management calls",
+    head: guardedHead,
+    measure: async (database) => measureGuarded(model.url, await database()),
+  },
+  {
+    name: "tools",
+    title: "Skills and tools",
+    head: toolsHead,
+    measure: async (database) => measureTools(model.url, await database()),
+  },
+  {
+    name: "conversation",
+    title: "A long conversation",
+    head: conversationHead,
+    measure: async (database) => measureConversation(model.url, await database()),
+  },
+  {
+    name: "memory",
+    title: "Memory of open streams",
+    head: memoryHead,
+    measure: (makeDatabase) => withContestants({ modelUrl: model.url, makeDatabase, warmUp: 32 }, measureMemory),
+  },
+  {
+    name: "clients",
+    title: "Memory of open streams, by client",
+    head: streamsHead,
+    measure: (database) => measureStreams(model.url, database),
+  },
+  {
+    name: "profile",
+    title: "Profile",
+    head: profileHead,
+    unusual: true,
+    measure: (database) =>
+      measureProfile(model.url, async () => ({
+        DATABASE_URL: await database(),
+        ENCRYPTION_KEY: randomBytes(32).toString("hex"),
+      })),
+  },
+];
 
-async function underLoad(database: string, databaseUrl: string | null): Promise<void> {
-  if (!parts.has("cpu") && !parts.has("ttft")) return;
-  // Until the compiler has seen the hot paths.
-  await withContestants({ modelUrl: model.url, databaseUrl, warmUp: 400 }, async (contestants) => {
-    if (parts.has("ttft")) results.ttft.push(...(await measureTtft(database, model.url, contestants)));
-    if (parts.has("cpu")) results.cpu.push(...(await measureCpu(database, contestants)));
+/** For these, the contestants stand side by side in one table. */
+const sides: Record<string, (contestants: Contestant[], meter: Meter) => Promise<Line[]>> = {
+  turns: (contestants, meter) => measureTurns(contestants, meter, rounds),
+  tokens: (contestants, meter) => measureTokens(contestants, meter, rounds),
+  ttft: (contestants) => measureTtft(model.url, contestants),
+  delivery: (contestants, meter) => measureDelivery(contestants, meter, Math.min(2, rounds)),
+};
+
+const usual = [...Object.keys(sides), ...parts.filter(({ unusual }) => !unusual).map(({ name }) => name)];
+const chosen = new Set((values.only?.replace(/\bcpu\b/, "turns,tokens") ?? usual.join()).split(","));
+const known = [...usual, "profile"];
+
+async function compare(database: string, makeDatabase: Database | null): Promise<void> {
+  const measures = Object.entries(sides).filter(([name]) => chosen.has(name));
+  if (measures.length === 0 || !(values.database ?? database).startsWith(database)) return;
+  const otherEngine = values.engine && resolve(values.engine);
+  const kind = { modelUrl: model.url, makeDatabase, warmUp: 400, otherEngine };
+  await withContestants(kind, async (contestants) => {
+    const meter = new Meter(watched);
+    const lines: Line[] = [];
+    for (const [, measure] of measures) lines.push(...(await measure(contestants, meter)));
+    const names = contestants.map(({ name }) => name);
+    print(`Side by side, ${database}`, `${sideBySide(database, names, lines)}\n\n${meter.report()}`);
   });
 }
 
-function print(title: string, head: string[], rows: string[][]): void {
+function print(title: string, found: string): void {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
-  if (rows.length > 0)
-    console.log(`\n${title} (after ${seconds} s, load ${loadavg()[0]?.toFixed(1)})\n\n${table(head, rows)}`);
+  console.log(`\n${title} (after ${seconds} s, load ${loadavg()[0]?.toFixed(1)})\n\n${found}`);
 }
 
-const startedAt = performance.now();
-console.log(
-  `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model}`,
-);
 try {
-  const fresh = postgres && (() => emptyDatabase(postgres.url));
-  if (parts.has("start")) print("Start", startHead, await measureStart(model.url, fresh));
-  if (parts.has("statements") && fresh) {
-    print("Statements", statementsHead, await measureStatements(model.url, await fresh()));
-  }
-  if (parts.has("guarded") && fresh) print("Management", guardedHead, await measureGuarded(model.url, await fresh()));
-  if (parts.has("tools") && fresh) print("Skills and tools", toolsHead, await measureTools(model.url, await fresh()));
-  if (parts.has("conversation") && fresh) {
-    print("A long conversation", conversationHead, await measureConversation(model.url, await fresh()));
-  }
-  if (parts.has("replay") && fresh) {
-    print("Replay: an event", eventHead, await measureEvents());
-    print("Replay: share of the CPU", replayShareHead, await measureReplayShare(model.url, fresh));
-    print("Replay: memory of open streams", streamsHead, await measureStreams(model.url, fresh));
-  }
-  if (parts.has("memory") && fresh) {
-    // Processes of their own: what a load leaves behind would take up the streams and hide them.
-    const kind = { modelUrl: model.url, databaseUrl: await fresh(), warmUp: 32 };
-    print("Memory", memoryHead, await withContestants(kind, measureMemory));
-  }
-  if (fresh) await underLoad("PostgreSQL", await fresh());
-  await underLoad("embedded", null);
-  print("Time to the first token, ms, p10 / p50 / p99", ttftHead, results.ttft);
-  print("CPU, median (least–most)", cpuHead, results.cpu);
-  if (parts.has("profile") && fresh) {
-    const env = async () => ({ DATABASE_URL: await fresh(), ENCRYPTION_KEY: randomBytes(32).toString("hex") });
-    print("Profile", profileHead, await measureProfile(model.url, env));
+  const unknown = [...chosen].find((part) => !known.includes(part));
+  if (unknown !== undefined) throw new Error(`There is no part "${unknown}": choose from cpu, ${known.join(", ")}`);
+  const { node } = process.versions;
+  const where = cores
+    ? `servers on core ${cores.server}, all else on ${cores.rest.join(", ")}`
+    : "cores not shared out";
+  console.log(`Node ${node}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model}, ${where}`);
+  if (fresh) await compare("PostgreSQL", fresh);
+  await compare("embedded", null);
+  for (const { name, title, head, measure } of parts) {
+    if (chosen.has(name) && fresh) print(title, table(head, await measure(fresh)));
   }
 } finally {
   await postgres?.stop();

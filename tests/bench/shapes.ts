@@ -1,5 +1,6 @@
 interface Reply {
   tokens: number;
+  /** 0: all at once. A reply that is not streamed is always whole at once. */
   everyMs: number;
   /** Each piece that stands for a token is filled up to so many characters. */
   pieceLength?: number;
@@ -9,10 +10,16 @@ interface Reply {
 
 /** The replies that are measured, under the names of their models. */
 const shapes = {
-  /** What a turn costs. */
-  short: { tokens: 12, everyMs: 5 },
+  /** A turn that is not streamed. */
+  whole: { tokens: 100, everyMs: 0 },
+  /** One of a conversation that goes on. */
+  next: { tokens: 5, everyMs: 0 },
   /** What a token costs. */
-  long: { tokens: 250, everyMs: 15 },
+  stream: { tokens: 150, everyMs: 30 },
+  /** More than one core can relay 200 times. */
+  fast: { tokens: 600, everyMs: 10 },
+  /** A short streamed turn. */
+  short: { tokens: 12, everyMs: 5 },
   /** Little but a first token. */
   brief: { tokens: 2, everyMs: 8 },
   /** Streams that are open while others begin. */

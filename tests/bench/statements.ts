@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { forgetWork } from "./background.ts";
+import type { Target } from "./doors.ts";
 import { createAgents, startEngine } from "./engine.ts";
-import { load, type Target, turn } from "./load.ts";
+import { forgetWork } from "./forget-work.ts";
+import { load, turn } from "./load.ts";
 import type { ReplyShape } from "./shapes.ts";
 import { type Executed, type Tap, tap } from "./tap.ts";
 

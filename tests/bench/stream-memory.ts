@@ -3,10 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { forgetWork } from "./background.ts";
 import { collectable } from "./contestants.ts";
+import { completions, type Door, native, type Target } from "./doors.ts";
 import { createAgents, startEngine } from "./engine.ts";
-import { type Door, load, type Target, turn } from "./load.ts";
+import { forgetWork } from "./forget-work.ts";
+import { load, turn } from "./load.ts";
 import { type Memory, memoryOf } from "./memory.ts";
 import type { ServerProcess } from "./processes.ts";
 
@@ -25,9 +26,9 @@ interface Client {
 }
 
 const clients: Client[] = [
-  { name: "completions, read: nothing is kept", door: "completions", stalled: false },
-  { name: "native, read", door: "native", stalled: false },
-  { name: "native, not read after the headers", door: "native", stalled: true },
+  { name: "completions, read: nothing is kept", door: completions, stalled: false },
+  { name: "native, read", door: native, stalled: false },
+  { name: "native, not read after the headers", door: native, stalled: true },
 ];
 
 export const streamsHead = [
@@ -58,7 +59,12 @@ export async function measureStreams(modelUrl: string, makeDatabase: () => Promi
             BENCH_MEMORY_PATH: memoryPath,
             NODE_OPTIONS: collectable,
           });
-          subjects.push({ client, engine, memoryPath, target: await createAgents(engine.url) });
+          subjects.push({
+            client,
+            engine,
+            memoryPath,
+            target: { ...(await createAgents(engine.url)), door: client.door },
+          });
           await forgetWork(databaseUrl);
         }
         const measured = await measureLoad(subjects, shape, streams);
@@ -82,7 +88,7 @@ interface Subject {
 
 async function measureLoad(subjects: Subject[], shape: "held" | "loud", streams: number): Promise<string[][]> {
   const warmUp = { turns: 32, concurrency: 16 };
-  for (const { target, client } of subjects) await load(target, "short", { ...warmUp, door: client.door });
+  for (const { target } of subjects) await load(target, "short", warmUp);
   await sleep(settleMs);
   const idle = await sample(subjects);
   const release = Promise.withResolvers<void>();
@@ -111,9 +117,9 @@ const sample = (subjects: Subject[]) =>
   Promise.all(subjects.map(({ engine, memoryPath }) => memoryOf(engine, memoryPath)));
 
 /** Ready when it is open, or, if the model says much at once and the client reads, when all of that was read. */
-function open(target: Target, shape: "held" | "loud", { door, stalled }: Client, released: Promise<void>) {
+function open(target: Target, shape: "held" | "loud", { stalled }: Client, released: Promise<void>) {
   const ready = Promise.withResolvers<void>();
   const event = shape === "loud" && !stalled ? "onAll" : "onOpen";
-  const ended = turn(target, shape, { door, [event]: ready.resolve, ...(stalled ? { readAfter: released } : {}) });
+  const ended = turn(target, shape, { [event]: ready.resolve, ...(stalled ? { readAfter: released } : {}) });
   return { ready: ready.promise, ended };
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
+import type { Target } from "./doors.ts";
 import { createAgents, ownerToken, send, startEngine } from "./engine.ts";
 import { median, shown } from "./figures.ts";
-import { load, type Target } from "./load.ts";
+import { load } from "./load.ts";
 import { cpuMs } from "./processes.ts";
 
 const rounds = 4;

@@ -1,20 +1,20 @@
-import { type Contestants, names } from "./contestants.ts";
+import type { Contestant } from "./contestants.ts";
+import { completions, type Target } from "./doors.ts";
 import { quantile } from "./figures.ts";
-import { load, type Target, turn } from "./load.ts";
+import type { Line } from "./lines.ts";
+import { load, turn } from "./load.ts";
 import { replyShapes } from "./shapes.ts";
 
 const alone = 250;
 const busy = { turns: 500, concurrency: 50, spreadMs: replyShapes.steady.tokens * replyShapes.steady.everyMs };
 
-export const ttftHead = ["Database", "Streams", "Model itself", "Relay adds", "streamText adds", "Engine adds"];
-
 /**
  * Milliseconds to the first token over those of the model server when it is asked directly; p10 / p50 / p99. Each quantile
  * is subtracted from its like.
  */
-export async function measureTtft(database: string, modelUrl: string, contestants: Contestants): Promise<string[][]> {
-  const direct: Target = { url: modelUrl, key: () => "none" };
-  const targets = [direct, ...names.map((name) => contestants[name].target)];
+export async function measureTtft(modelUrl: string, contestants: Contestant[]): Promise<Line[]> {
+  const direct: Target = { url: modelUrl, door: completions };
+  const targets = [direct, ...contestants.map(({ target }) => target)];
 
   // One after the other within each sample, so that all see the machine in the same mood.
   const one: number[][] = targets.map(() => []);
@@ -25,15 +25,17 @@ export async function measureTtft(database: string, modelUrl: string, contestant
   const many: number[][] = [];
   for (const target of targets) many.push(await load(target, "steady", busy));
 
-  return [row(database, "1", one), row(database, "50", many)];
+  return [line("1 stream", one), line("50 streams", many)];
 }
 
 const shares = [0.1, 0.5, 0.99];
 
-function row(database: string, streams: string, [direct = [], ...others]: number[][]): string[] {
-  const three = (values: number[]) => shares.map((share) => quantile(values, share));
-  const itself = three(direct);
-  const shown = (values: number[]) => values.map((value) => value.toFixed(1)).join(" / ");
-  const added = others.map((values) => shown(three(values).map((value, index) => value - (itself[index] ?? 0))));
-  return [database, streams, shown(itself), ...added];
+function line(streams: string, [direct = [], ...others]: number[][]): Line {
+  return {
+    name: `${streams}: ms added to the first token, p10 / p50 / p99`,
+    cells: others.map((values) => {
+      const added = shares.map((share) => quantile(values, share) - quantile(direct, share));
+      return { text: added.map((value) => value.toFixed(1)).join(" / "), value: added[1] ?? null };
+    }),
+  };
 }

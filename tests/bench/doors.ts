@@ -1,0 +1,49 @@
+import type { ReplyShape } from "./shapes.ts";
+
+export interface Target {
+  url: string;
+  door: Door;
+}
+
+export interface Question {
+  shape: ReplyShape;
+  chatId: string;
+  streamed: boolean;
+}
+
+/** How a server is asked, and what shows that its reply is whole. */
+export interface Door {
+  path(question: Question): string;
+  body(question: Question): object;
+  headers?(question: Question): Record<string, string>;
+  /** Stands before each token once. */
+  mark: string;
+  /** Stands in the last 500 characters of a streamed reply. */
+  ending: string;
+}
+
+const content = "What is the capital of Switzerland, and why?";
+const messages = [{ role: "user", content }];
+
+/** One key opens one agent of the engine. Others don't look at it. */
+export const keyOf = (slug: string) => `bench-key-of-${slug}`;
+
+const headers = ({ shape }: Question) => ({ Authorization: `Bearer ${keyOf(shape)}` });
+
+/** Of the engine, the floors and the model server. */
+export const completions: Door = {
+  path: () => "/v1/chat/completions",
+  body: ({ shape, chatId, streamed }) => ({ model: shape, stream: streamed, chat_id: chatId, messages }),
+  headers,
+  mark: "token ",
+  ending: "[DONE]",
+};
+
+/** Of the engine. */
+export const native: Door = {
+  path: ({ shape }) => `/api/instances/${shape}/chat/stream`,
+  body: ({ chatId }) => ({ chat_id: chatId, messages }),
+  headers,
+  mark: "token ",
+  ending: "event: done",
+};

@@ -1,0 +1,78 @@
+import type { Contestant } from "./contestants.ts";
+import { table } from "./figures.ts";
+
+/** A line of the table in which contestants stand side by side. */
+export interface Line {
+  name: string;
+  cells: Cell[];
+}
+
+interface Cell {
+  text: string;
+  /** What is compared; null: was not to be seen. */
+  value: number | null;
+}
+
+/** Collects what was found for each contestant in each round. */
+export class Lines {
+  readonly #contestants: Contestant[];
+  readonly #digits: number;
+  readonly #found = new Map<string, Map<string, number[]>>();
+
+  constructor(contestants: Contestant[], digits = 2) {
+    this.#contestants = contestants;
+    this.#digits = digits;
+  }
+
+  add(line: string, { name }: Contestant, value: number | null): void {
+    const found = this.#found.get(line) ?? new Map<string, number[]>();
+    this.#found.set(line, found);
+    found.set(name, [...(found.get(name) ?? []), ...(value === null ? [] : [value])]);
+  }
+
+  /** Without those for which nothing was to be seen. */
+  all(): Line[] {
+    const lines = [...this.#found].map(([name, found]) => ({
+      name,
+      cells: this.#contestants.map((contestant) => this.#cell(found.get(contestant.name) ?? [])),
+    }));
+    return lines.filter(({ cells }) => cells.some(({ value }) => value !== null));
+  }
+
+  /** Least–most; the least is what the machine's other work has disturbed least. */
+  #cell(values: number[]): Cell {
+    if (values.length === 0) return { text: "–", value: null };
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const [from, to] = [least, most].map((value) => value.toFixed(this.#digits));
+    return { text: from === to ? `${from}` : `${from}–${to}`, value: least };
+  }
+}
+
+/** Contestants take turns, so that all see the machine in the same mood. */
+export async function eachRound(
+  contestants: Contestant[],
+  rounds: number,
+  work: (contestant: Contestant) => Promise<void>,
+): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contestant of contestants) await work(contestant);
+  }
+}
+
+/** With how the engine compares to each of the floors. */
+export function sideBySide(database: string, names: string[], lines: Line[]): string {
+  const [relay, streamText, engine] = ["relay", "streamText", "engine"].map((name) => names.indexOf(name));
+  const ratio = (cells: Cell[], floor = -1) => {
+    const [own, its] = [cells[engine ?? -1]?.value, cells[floor]?.value];
+    return own && its ? `${(own / its).toFixed(2)}×` : "–";
+  };
+  return table(
+    [database, ...names, "to the relay", "to streamText"],
+    lines.map(({ name, cells }) => [
+      name,
+      ...cells.map(({ text }) => text),
+      ratio(cells, relay),
+      ratio(cells, streamText),
+    ]),
+  );
+}
