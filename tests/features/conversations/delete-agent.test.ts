@@ -32,7 +32,7 @@ test("an agent with more turns than one statement deletes takes all of them alon
     select gen_random_uuid(), conversation_id, id, id, 0, 'x', 't', true, 1 from turns where agent_id = ${own.agentId}`);
 
   const response = await h.request(`/api/instances/${h.agent.slug}`, { method: "DELETE", headers: h.agent.headers });
-  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ deleted: true });
   const left = await Promise.all(tables.map((table) => h.db.$count(table)));
   expect(left).toEqual([1, 1, 2, 0, 0]);
   expect(await h.db.$count(conversations, eq(conversations.ref, `${other.slug}:web:api-kept`))).toBe(1);
