@@ -73,6 +73,20 @@ export function statement<const D extends Declared, Row>(
   };
 }
 
+/** Statements that differ in their parts: gives the one with these parts, which is made once. */
+export function variants<P extends Readonly<Record<keyof P, boolean>>, S>(make: (parts: P) => S): (parts: P) => S {
+  const made = new Map<string, S>();
+  return (parts) => {
+    const key = Object.keys(parts)
+      .filter((name) => parts[name as keyof P])
+      .sort()
+      .join(" ");
+    const known = made.get(key) ?? make(parts);
+    made.set(key, known);
+    return known;
+  };
+}
+
 interface Compiled {
   text: string;
   /** The names of the values in the order of their numbers. */

@@ -115,6 +115,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
         aftermath: { work: [], title: null, learnable: true },
         measured: null,
         charged: 0,
+        budgeted: true,
         debug: null,
         continued: null,
         alongside: null,

@@ -3,7 +3,15 @@ import type { Services } from "../../../context.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import { digest, toHex } from "../../../core/ids.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
-import { agents, channels, firstOrganization, organizations, secrets } from "../../../db/schema.ts";
+import {
+  agents,
+  budgetPeriods,
+  channels,
+  firstOrganization,
+  organizations,
+  secrets,
+  userBudgetPeriods,
+} from "../../../db/schema.ts";
 import type { Hook, Tool } from "../../../turn/types.ts";
 import { isSlug } from "../../agents/index.ts";
 import { openWebConfig, type WebConfig } from "../../channels/index.ts";
@@ -23,6 +31,8 @@ export interface LiveAgent {
   organizationSlug: string;
   /** Whether the policy `environmentKeys: first-organization` lets the agent use the environment's keys. */
   inFirstOrganization: boolean;
+  /** Whether the agent or an end user of it has a budget, or had one: what turns take is counted there ever since. */
+  budgeted: boolean;
   secrets: ReadonlyMap<string, string>;
   web: WebConfig & { enabled: boolean };
   prompt: PreparedPrompt;
@@ -52,6 +62,7 @@ export async function loadAgent(
       row: agents,
       organizationSlug: organizations.slug,
       inFirstOrganization: sql<boolean>`${organizations.id} = (${firstOrganization})`,
+      hadBudget: sql<boolean>`exists (${periodsOf(budgetPeriods)}) or exists (${periodsOf(userBudgetPeriods)})`,
       web: channels,
     })
     .from(agents)
@@ -60,7 +71,7 @@ export async function loadAgent(
     .where(eq(agents.slug, slug));
   if (!found) return null;
 
-  const { row, organizationSlug, inFirstOrganization, web } = found;
+  const { row, organizationSlug, inFirstOrganization, hadBudget, web } = found;
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
   const skills = await loadSkills(database.db, services, { agentId: row.id, workspaceId: row.workspaceId });
@@ -75,6 +86,7 @@ export async function loadAgent(
     row,
     organizationSlug,
     inFirstOrganization,
+    budgeted: hadBudget || row.monthlyTokenBudget !== null || row.userMonthlyTokenBudget !== null,
     secrets: opened,
     web: { ...(await openWebConfig(cipher, row.id, web)), enabled: web?.enabled ?? false },
     prompt,
@@ -85,6 +97,9 @@ export async function loadAgent(
     scrub: scrubber([...secretTexts(opened), ...hidden, ...secretTexts(options.environmentKeys)]),
   };
 }
+
+const periodsOf = (periods: typeof budgetPeriods | typeof userBudgetPeriods) =>
+  sql`select 1 from ${periods} where ${periods.agentId} = ${agents.id}`;
 
 /** Measures and fingerprints the fixed part of every prompt, with the tools. */
 async function describe(

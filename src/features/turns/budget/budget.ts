@@ -110,6 +110,15 @@ export function settleTokens(ended: Ended, used: SQLWrapper): SQL {
 
 type Ended = Table & Record<"agentId" | "subject" | "budgetMonth" | "reserved" | "userReserved", Column>;
 
+/** Whether a budget of `month` counts what a turn took. */
+export function isCounted({ agentId, subject }: Pick<Ended, "agentId" | "subject">, month: SQL): SQL {
+  const ofAgent = sql`select 1 from ${budgetPeriods}
+    where ${budgetPeriods.agentId} = ${agentId} and ${budgetPeriods.month} = ${month}`;
+  const ofUser = sql`select 1 from ${userBudgetPeriods} where ${userBudgetPeriods.agentId} = ${agentId}
+    and ${userBudgetPeriods.subject} = ${subject} and ${userBudgetPeriods.month} = ${month}`;
+  return sql`(exists (${ofAgent}) or exists (${ofUser}))`;
+}
+
 /** What was held for a turn of a process that died counts as used. */
 export const heldFor = ({ reserved, userReserved }: Pick<Ended, "reserved" | "userReserved">) =>
   sql`greatest(${reserved}, ${userReserved})`;

@@ -62,6 +62,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       stored: taken.place.conversation !== null,
       measured: continued ? null : measure(begun, outcome),
       charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
+      budgeted: agent.budgeted,
       debug: agent.row.debugEnabled && begun ? debugOf(taken, begun) : null,
       continued: continued?.suspended ?? null,
       alongside: request.alongside?.(outcome) ?? null,

@@ -14,11 +14,11 @@ import {
   toolCalls,
   turns,
 } from "../../../db/schema.ts";
-import { statement, type Values } from "../../../db/statement.ts";
+import { statement, type Values, variants } from "../../../db/statement.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import { stateLimit } from "../../../turn/state.ts";
 import { withExtracted } from "../../memories/index.ts";
-import { onceSettled, settleTokens } from "../budget/budget.ts";
+import { isCounted, onceSettled, settleTokens } from "../budget/budget.ts";
 import { callShape, hookShape, messageShape, sendShape, workShape } from "./record-rows.ts";
 
 /** How long a person may take to decide about a call (decisions §7). */
@@ -39,16 +39,20 @@ const valueTypes = {
   bytesPerToken: "real | null",
   stateChanges: "jsonb | null",
   messageCount: "int",
-  messages: "jsonb",
-  calls: "jsonb",
-  hooks: "jsonb",
-  work: "jsonb",
+  messages: "jsonb | null",
+  calls: "jsonb | null",
+  hooks: "jsonb | null",
+  work: "jsonb | null",
   /** For a conversation without one. */
   title: "text | null",
   learnable: "boolean",
-  fileIds: "uuid[]",
+  fileIds: "uuid[] | null",
   /** The message that the files came with. */
   askedId: "uuid | null",
+  // Where rows of a messenger are written with the turn.
+  inboxIds: "uuid[] | null",
+  sends: "jsonb | null",
+  supersededAfter: "int | null",
 } as const;
 
 type RecordValues = Values<typeof valueTypes>;
@@ -57,7 +61,11 @@ type RecordValues = Values<typeof valueTypes>;
 const turn = alias(turns, "turn");
 const conversation = alias(conversations, "conversation");
 
-function closedTurn({ turnId, owner, status, ...values }: RecordValues, superseded: SQL<boolean>): SQL {
+function closedTurn(
+  { turnId, owner, status, ...values }: RecordValues,
+  { budget }: Parts,
+  superseded: SQL<boolean>,
+): SQL {
   const { id, budgetMonth, createdAt } = turns;
   const { promptTokens, completionTokens, ttftMs, durationMs, errorCode, suspended } = values;
   const closed = {
@@ -70,19 +78,16 @@ function closedTurn({ turnId, owner, status, ...values }: RecordValues, supersed
   return sql`
     update ${turns} set ${assign(turns, closed)}
     where ${id} = ${turnId} and ${turns.owner} = ${owner} and ${isOpen(turns)} and not ${superseded}
-    returning ${turns.conversationId}, ${turns.agentId}, ${turns.organizationId}, ${turns.subject},
+      and ${budget ? sql`true` : sql`not ${isCounted(turns, month)}`}
+    returning ${id}, ${turns.conversationId}, ${turns.agentId}, ${turns.organizationId}, ${turns.subject},
       ${turns.reserved}, ${turns.userReserved},
       ${month} as ${column(budgetMonth)}`;
 }
 
-function freedConversation({
-  turnId,
-  status,
-  messageCount,
-  promptTokens,
-  completionTokens,
-  ...values
-}: RecordValues): SQL {
+function freedConversation(
+  { turnId, status, messageCount, promptTokens, completionTokens, ...values }: RecordValues,
+  { budget, state }: Parts,
+): SQL {
   const { id, openTurns, lastSeq, totalTokens, awaiting, updatedAt, contextTokens, bytesPerToken } = conversations;
   const read = withExtracted(sql`${lastSeq} + ${messageCount}`);
   const changed = {
@@ -92,7 +97,7 @@ function freedConversation({
     totalTokens: sql`${totalTokens} + ${promptTokens} + ${completionTokens}`,
     awaiting: sql`case when ${status} = 'approval' then ${turnId} else ${awaiting} end`,
     updatedAt: sql`case when ${messageCount} > 0 then now() else ${updatedAt} end`,
-    state: changedState(values.stateChanges),
+    ...(state ? { state: changedState(values.stateChanges) } : {}),
     contextTokens: sql`coalesce(${values.contextTokens}, ${contextTokens})`,
     bytesPerToken: sql`coalesce(${values.bytesPerToken}, ${bytesPerToken})`,
     title: sql`coalesce(${conversations.title}, ${values.title})`,
@@ -101,7 +106,7 @@ function freedConversation({
   };
   return sql`
     update ${conversations} set ${assign(conversations, changed)}
-    from ${turn} where ${id} = ${turn.conversationId} and ${onceSettled}
+    from ${turn} where ${id} = ${turn.conversationId} and ${budget ? onceSettled : sql`true`}
     returning ${id}, ${lastSeq}, ${openTurns}`;
 }
 
@@ -114,8 +119,7 @@ function changedState(changes: SQL): SQL {
   const removed = sql`array(select jsonb_array_elements_text(${changes} -> 'removed'))`;
   const changed = sql`select (${state} || (${changes} -> 'set')) - ${removed} as changed`;
   const fits = jsonFits(sql`changed`, stateLimit);
-  return sql`case when ${changes} is null then ${state}
-    else (select case when ${fits} then changed else ${state} end from (${changed}) c) end`;
+  return sql`(select case when ${fits} then changed else ${state} end from (${changed}) c)`;
 }
 
 function storedMessages({ turnId, messageCount, messages: json }: RecordValues): SQL {
@@ -138,6 +142,12 @@ function storedHooks({ turnId, hooks }: RecordValues): SQL {
   return sql`${insertInto(hookExecutions, { ...row, turnId, conversationId: conversation.id })} from ${conversation}, ${table}`;
 }
 
+function attachedFiles({ fileIds, askedId }: RecordValues): SQL {
+  return sql`
+    update ${files} set ${assign(files, { messageId: askedId })} from ${conversation}
+    where ${files.conversationId} = ${conversation.id} and ${files.id} = any(${fileIds})`;
+}
+
 function enqueuedWork({ work }: RecordValues): SQL {
   const { table, row } = jsonRows(work, "job", workShape);
   return sql`
@@ -145,75 +155,75 @@ function enqueuedWork({ work }: RecordValues): SQL {
     ${replaceWaiting}`;
 }
 
-/** The part of a statement beside the turn itself. */
-interface Addition {
-  /** Whether newer messages take the place of the turn: then the statement writes nothing. */
-  superseded: SQL<boolean>;
-  /** Further parts of the `with`. */
-  parts: SQL;
+/** What a turn leaves. The statement of a turn has no part for what it does not leave: each costs, even for no rows. */
+export interface Parts {
+  /** Whether budgets may count the turn. Without this part, nothing is written where one does. */
+  budget: boolean;
+  /** The turn belongs to a stored conversation. */
+  conversation: boolean;
+  messages: boolean;
+  state: boolean;
+  calls: boolean;
+  hooks: boolean;
+  files: boolean;
+  work: boolean;
+  /** Rows of a messenger (`Alongside`); nothing is written where newer messages supersede the turn. */
+  alongside: boolean;
 }
 
-function writeTurn(values: RecordValues, { superseded, parts }: Addition) {
-  const { turnId, owner, status, charged, fileIds, askedId } = values;
-  const settled = sql`${turns.id} = ${turnId} and ${turns.owner} = ${owner} and ${turns.status} = ${status}`;
+function writeTurn(values: RecordValues, parts: Parts) {
+  const superseded = parts.alongside ? isSuperseded(values) : sql<boolean>`false`;
   const row = fields({
-    recorded: sql<boolean>`exists (select 1 from ${turn})`,
-    settled: sql<boolean>`exists (select 1 from ${turns} where ${settled})`,
-    placed: sql<boolean>`exists (select 1 from ${conversation})
-      or exists (select 1 from ${messages} where ${messages.id} = ${turnId})`,
-    othersWait: sql<boolean>`coalesce((select ${conversation.openTurns} > 0 from ${conversation}), true)`,
+    recorded: sql<boolean>`${turn.id} is not null`,
+    placed: parts.conversation ? sql<boolean>`${conversation.id} is not null` : sql<boolean>`false`,
+    /** A turn whose conversation was deleted meanwhile can't tell. */
+    othersWait: parts.conversation ? sql<boolean>`coalesce(${conversation.openTurns} > 0, true)` : sql<boolean>`false`,
     superseded,
   });
+  const written = [
+    sql`${turn} as (${closedTurn(values, parts, superseded)})`,
+    ...(parts.budget ? [settleTokens(turn, values.charged)] : []),
+    ...(parts.conversation ? [sql`${conversation} as (${freedConversation(values, parts)})`] : []),
+    ...(parts.messages ? [sql`stored as (${storedMessages(values)})`] : []),
+    ...(parts.calls ? [sql`called as (${storedCalls(values)})`] : []),
+    ...(parts.hooks ? [sql`hooked as (${storedHooks(values)})`] : []),
+    ...(parts.files ? [sql`attached as (${attachedFiles(values)})`] : []),
+    ...(parts.work ? [sql`work as (${enqueuedWork(values)})`] : []),
+    ...(parts.alongside ? [sql`answered as (${answeredMessages(values)})`, sql`sent as (${partsToSend(values)})`] : []),
+  ];
+  const freed = parts.conversation ? sql`left join ${conversation} on true` : sql``;
   return sql<RowOf<typeof row>>`
-    with ${turn} as (${closedTurn(values, superseded)}
-    ), ${settleTokens(turn, charged)}, ${conversation} as (${freedConversation(values)}
-    ), stored as (${storedMessages(values)}
-    ), called as (${storedCalls(values)}
-    ), hooked as (${storedHooks(values)}
-    ), attached as (
-      update ${files} set ${assign(files, { messageId: askedId })} from ${conversation}
-      where ${files.conversationId} = ${conversation.id} and ${files.id} = any(${fileIds})
-    ), work as (${enqueuedWork(values)}
-    )${parts}
-    select ${row}`;
+    with ${sql.join(written, sql`, `)}
+    select ${row} from (select) one left join ${turn} on true ${freed}`;
 }
 
-/** The one statement after the model: closes the turn, frees the conversation and stores its messages, calls and hooks. */
-export const recordStatement = statement(valueTypes, (values) =>
-  writeTurn(values, { superseded: sql<boolean>`false`, parts: sql`` }),
-);
+/** The one statement after the model: closes the turn, frees the conversation and stores what the turn leaves. */
+export const recordStatement = variants((parts: Parts) => statement(valueTypes, (values) => writeTurn(values, parts)));
 
-const alongsideTypes = {
-  ...valueTypes,
-  inboxIds: "uuid[]",
-  sends: "jsonb",
-  supersededAfter: "int | null",
-} as const;
-
-type AlongsideValues = Values<typeof alongsideTypes>;
-
-/** The same with the rows of a messenger (`Alongside`); writes nothing where it answers `superseded`. */
-export const recordAlongsideStatement = statement(alongsideTypes, (values) =>
-  writeTurn(values, {
-    superseded: isSuperseded(values),
-    parts: sql`, answered as (${answeredMessages(values)}), sent as (${partsToSend(values)})`,
-  }),
+/** Tells of a turn that RECORD found closed whether an earlier RECORD did it, whose answer was lost. */
+export const repeatStatement = statement(
+  { turnId: "uuid", owner: "uuid", status: "text" },
+  ({ turnId, owner, status }) => {
+    const settled = sql`${turns.id} = ${turnId} and ${turns.owner} = ${owner} and ${turns.status} = ${status}`;
+    const row = fields({ placed: sql<boolean>`exists (select 1 from ${messages} where ${messages.id} = ${turnId})` });
+    return sql<RowOf<typeof row>>`select ${row} from ${turns} where ${settled}`;
+  },
 );
 
 /** A message that is stored after this statement began belongs to the next turn. */
-function isSuperseded({ turnId, supersededAfter }: AlongsideValues): SQL<boolean> {
+function isSuperseded({ turnId, supersededAfter }: RecordValues): SQL<boolean> {
   const newer = sql`${turns.id} = ${turnId} and ${conversations.lastInboxSeq} > ${supersededAfter}`;
   return sql<boolean>`exists (
     select 1 from ${turns} join ${conversations} on ${conversations.id} = ${turns.conversationId} where ${newer})`;
 }
 
-function answeredMessages({ turnId, inboxIds }: AlongsideValues): SQL {
+function answeredMessages({ turnId, inboxIds }: RecordValues): SQL {
   return sql`
     update ${inbox} set ${assign(inbox, { status: "done", turnId })} from ${turn}
     where ${inbox.id} = any(${inboxIds}) and ${inbox.agentId} = ${turn.agentId}`;
 }
 
-function partsToSend({ turnId, sends }: AlongsideValues): SQL {
+function partsToSend({ turnId, sends }: RecordValues): SQL {
   const { table, row } = jsonRows(sends, "part", sendShape);
   const owned = { agentId: turn.agentId, conversationId: turn.conversationId, turnId };
   return sql`${insertInto(outbox, { ...row, ...owned })} from ${turn}, ${table}`;

@@ -5,7 +5,7 @@ import type { Origin, TurnOutcome } from "../../../turn/types.ts";
 import { type Alongside, superseded } from "../alongside.ts";
 import type { Suspended } from "../request.ts";
 import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-rows.ts";
-import { recordAlongsideStatement, recordStatement } from "./record-statement.ts";
+import { type Parts, recordStatement, repeatStatement } from "./record-statement.ts";
 import type { Aftermath, Work } from "./work.ts";
 
 /** A turn as it is recorded. */
@@ -20,8 +20,10 @@ export interface Recording {
   aftermath: Aftermath;
   /** The provider's count of the prompt; null without one. */
   measured: { contextTokens: number; bytesPerToken: number } | null;
-  /** Tokens that the turn took of the agent's budget. */
+  /** Tokens that the turn took, of the budgets that count them. */
   charged: number;
+  /** Whether there may be such budgets. */
+  budgeted: boolean;
   /** Shown beside the answer while the agent is being debugged. */
   debug: Record<string, unknown> | null;
   /** The remainder of the turn that this one continues; null for other turns. */
@@ -46,25 +48,28 @@ interface Recorded {
  * after an answer that was lost does no harm.
  */
 export async function record(database: Database, recording: Recording): Promise<Recorded | null> {
-  const { stored, outcome, continued, alongside } = recording;
+  const { turnId, owner, stored, outcome, continued } = recording;
   // The result of an approved call is always stored.
   const said = isKept(outcome) || continued !== null;
   const values = valuesOf(recording, stored && said);
-  const [result] = alongside
-    ? await recordAlongsideStatement.run(database, { ...values, ...alongsideValues(alongside) })
-    : await recordStatement.run(database, values);
-  if (!result?.recorded && !result?.settled) return result?.superseded ? recordSuperseded(database, recording) : null;
-  // The conversation may have been deleted meanwhile. A turn without a stored conversation has an id all the same.
-  return {
-    replyKept: said && (!stored || result.placed),
-    othersWait: stored && result.othersWait,
-    wasSuperseded: false,
-  };
+  const parts = partsOf(recording, values);
+  let [result] = await recordStatement(parts).run(database, values);
+  if (!result?.recorded && !result?.superseded && !parts.budget) {
+    // A budget may have begun during the turn.
+    [result] = await recordStatement({ ...parts, budget: true }).run(database, values);
+  }
+  if (result?.recorded) {
+    // The conversation may have been deleted meanwhile. A turn without a stored conversation has an id all the same.
+    return { replyKept: said && (!stored || result.placed), othersWait: result.othersWait, wasSuperseded: false };
+  }
+  const [before] = await repeatStatement.run(database, { turnId, owner, status: outcome.status });
+  if (before) return { replyKept: said && (!stored || before.placed), othersWait: stored, wasSuperseded: false };
+  return result?.superseded ? recordSuperseded(database, recording) : null;
 }
 
-/** `kept`: the conversation keeps the messages. */
+/** `kept`: the conversation keeps the messages. Null: the turn has no such rows. */
 function valuesOf(recording: Recording, kept: boolean) {
-  const { turnId, owner, fresh, fileIds, aftermath, measured, charged, debug, outcome } = recording;
+  const { turnId, owner, fresh, fileIds, aftermath, measured, charged, debug, outcome, alongside } = recording;
   const rows = kept ? messageRows(turnId, fresh, outcome, debug) : [];
   const { usage } = outcome;
   const left = outcome.status === "approval" ? leftBy(recording, outcome) : null;
@@ -83,14 +88,34 @@ function valuesOf(recording: Recording, kept: boolean) {
     bytesPerToken: measured?.bytesPerToken ?? null,
     stateChanges: kept && outcome.state ? storableJson(outcome.state) : null,
     messageCount: rows.length,
-    messages: storableJson(rows),
-    calls: storableJson(callRows(outcome)),
-    hooks: storableJson(kept ? hookRows(outcome) : []),
-    work: storableJson(kept ? workRows(aftermath.work) : []),
+    messages: jsonOf(rows),
+    calls: jsonOf(callRows(outcome)),
+    hooks: jsonOf(kept ? hookRows(outcome) : []),
+    work: jsonOf(kept ? workRows(aftermath.work) : []),
     title: kept && aftermath.title !== null ? storable(aftermath.title) : null,
     learnable: !kept || aftermath.learnable,
-    fileIds: rows.length > 1 ? fileIds : [],
+    fileIds: rows.length > 1 && fileIds.length > 0 ? fileIds : null,
     askedId: rows.at(-2)?.id ?? null,
+    inboxIds: alongside?.inboxIds ?? null,
+    sends: alongside && storableJson(sendRows(alongside)),
+    supersededAfter: alongside?.supersededAfter ?? null,
+  };
+}
+
+const jsonOf = (rows: readonly unknown[]) => (rows.length === 0 ? null : storableJson(rows));
+
+function partsOf({ stored, budgeted }: Recording, values: ReturnType<typeof valuesOf>): Parts {
+  const { stateChanges, messages, calls, hooks, fileIds, work, inboxIds } = values;
+  return {
+    budget: budgeted,
+    conversation: stored,
+    messages: messages !== null,
+    state: stateChanges !== null,
+    calls: calls !== null,
+    hooks: hooks !== null,
+    files: fileIds !== null,
+    work: work !== null,
+    alongside: inboxIds !== null,
   };
 }
 
@@ -102,10 +127,7 @@ async function recordSuperseded(database: Database, recording: Recording): Promi
   return recorded && { ...recorded, wasSuperseded: true };
 }
 
-function alongsideValues({ inboxIds, sends, supersededAfter }: Alongside) {
-  const parts = sends.map((send, part): SendRow => ({ ...send, part, id: newId() }));
-  return { inboxIds, sends: storableJson(parts), supersededAfter };
-}
+const sendRows = ({ sends }: Alongside) => sends.map((send, part): SendRow => ({ ...send, part, id: newId() }));
 
 function leftBy(
   { turnId, origin: { source, userName }, fresh, fileIds, continued }: Recording,

@@ -1,12 +1,12 @@
-import { type SQL, sql } from "drizzle-orm";
+import { type Column, type SQL, sql, type Table } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { assign, column, fields, insertInto, only, type RowOf } from "../../../db/fragments.ts";
-import { agents, conversations, memories, messages, turns } from "../../../db/schema.ts";
-import { statement, type Values } from "../../../db/statement.ts";
+import { assign, column, fields, insertInto, type RowOf } from "../../../db/fragments.ts";
+import { agents, conversations, memories, turns } from "../../../db/schema.ts";
+import { statement, type Values, variants } from "../../../db/statement.ts";
 import { type ThrottleRow, upsertThrottle } from "../../../http/throttle.ts";
 import type { JsonObject } from "../../../turn/types.ts";
 import { reserveTokens, reserveUserTokens } from "../budget/budget.ts";
-import { historyTypes, newestMessages, type StoredMessage } from "./history.ts";
+import { historyRoom, historyTypes, newestMessages, type StoredMessage } from "./history.ts";
 import { leaseUntil } from "./leases.ts";
 
 /** At most this many turns of a conversation wait behind the one that runs (decisions §5, "One at a time"). */
@@ -32,7 +32,6 @@ const valueTypes = {
   provider: "text",
   model: "text",
   fingerprint: "text",
-  remembers: "boolean",
   ...historyTypes,
   conversationId: "uuid | null",
   ref: "text | null",
@@ -55,6 +54,9 @@ const valueTypes = {
 
 type OpenValues = Values<typeof valueTypes>;
 
+/** A table of the agent, if the turn is granted. */
+type Owner = Table & Record<"id" | "organizationId", Column>;
+
 /** As many tokens as this call takes at least. */
 const wanted = sql`(select tokens from wanted)`;
 
@@ -65,10 +67,14 @@ function knownAgent({ agentId, agentRevision, mostCalls }: OpenValues, throttled
     where ${id} = ${agentId} and ${revision} = ${agentRevision} and ${allowed}`;
 }
 
-/** Which parts a statement has. */
+/** Which parts a statement has: each costs, even where it has nothing to do. */
 interface Parts {
   /** The door has a throttle. */
   throttled: boolean;
+  /** The turn belongs to a stored conversation. */
+  stored: boolean;
+  /** Whether to look for memories of the subject. */
+  remembers: boolean;
   /** The agent has a budget. */
   ofAgent: boolean;
   /** Each of its end users has one. */
@@ -77,7 +83,6 @@ interface Parts {
 
 /** More `with`: holds tokens of both budgets, of the agent's only where the end user's covers them. */
 function heldTokens({ tokens, addedTokens, month, ref, subject }: OpenValues, { ofAgent, ofUser }: Parts): SQL {
-  if (!ofAgent && !ofUser) return sql``;
   const { contextTokens } = conversations;
   const last = sql`select ${contextTokens} from ${conversations} where ${conversations.ref} = ${ref}`;
   const heldOfUser = sql`, user_held as (${reserveUserTokens({ agent: known, subject, month, tokens: wanted })}
@@ -89,99 +94,96 @@ function heldTokens({ tokens, addedTokens, month, ref, subject }: OpenValues, { 
   )${ofUser ? heldOfUser : sql``}${ofAgent ? heldOfAgent : sql``}`;
 }
 
-function placedConversation(values: OpenValues): SQL {
+function placedConversation(values: OpenValues, of: Owner): SQL {
   const { openTurns, lastTicket, id, lastSeq, awaiting, state, bytesPerToken } = conversations;
   const { conversationId, ref, parentId, channel, channelId, subject, source } = values;
-  const begun = { id: conversationId, agentId: agent.id, organizationId: agent.organizationId, ref, parentId };
+  const begun = { id: conversationId, agentId: of.id, organizationId: of.organizationId, ref, parentId };
   const next = { openTurns: sql`${openTurns} + 1`, lastTicket: sql`${lastTicket} + 1` };
   return sql`
     ${insertInto(conversations, { ...begun, channel, channelId, subject, source, openTurns: 1, lastTicket: 1 })}
-    from ${agent} where ${ref} is not null
+    from ${of}
     on conflict (${column(conversations.ref)}) do update set ${assign(conversations, next)}
       where ${openTurns} <= ${waitingLimit}
     returning ${id}, ${openTurns}, ${lastTicket}, ${lastSeq}, ${awaiting}, ${state}, ${bytesPerToken}`;
 }
 
-function insertedTurn(values: OpenValues, { ofAgent, ofUser }: Parts): SQL {
+function insertedTurn(values: OpenValues, of: Owner, { stored, ofAgent, ofUser }: Parts): SQL {
   const { turnId, subject, owner, door, source, provider, model, fingerprint, requestId, continues } = values;
-  const { idempotencyKey, requestDigest, month, ref } = values;
+  const { idempotencyKey, requestDigest, month } = values;
   const row = {
     ...{ id: turnId, owner, leaseUntil, door, source, subject, requestId, continues, idempotencyKey, requestDigest },
     ...{ provider, model, fingerprint },
-    ...{ agentId: agent.id, organizationId: agent.organizationId, conversationId: conversation.id },
-    ticket: sql`coalesce(${conversation.lastTicket}, 1)`,
-    status: sql`case when coalesce(${conversation.openTurns}, 1) = 1 then 'running' else 'queued' end`,
+    ...{ agentId: of.id, organizationId: of.organizationId, status: "running" },
+    ...(stored ? placeIn(conversation) : {}),
     ...(ofAgent || ofUser ? { budgetMonth: month } : {}),
     ...(ofAgent ? { reserved: wanted } : {}),
     ...(ofUser ? { userReserved: wanted } : {}),
   };
   return sql`
-    ${insertInto(turns, row)} from ${agent} left join ${conversation} on true
-    where ${ref} is null or ${conversation.id} is not null
+    ${insertInto(turns, row)} from ${of}${stored ? sql`, ${conversation}` : sql``}
     returning ${turns.status}`;
 }
 
-function openedRow({ remembers, agentId, subject }: OpenValues, { ofAgent, ofUser }: Parts) {
+const placeIn = ({ id, lastTicket, openTurns }: typeof conversation) => ({
+  conversationId: id,
+  ticket: lastTicket,
+  status: sql`case when ${openTurns} = 1 then 'running' else 'queued' end`,
+});
+
+function openedRow(values: OpenValues, parts: Parts) {
+  const { agentId, subject } = values;
+  const { throttled, stored, remembers, ofAgent, ofUser } = parts;
   const ofSubject = sql`${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '')`;
-  const newest = sql`select max(${messages.seq}) from ${messages} where ${messages.conversationId} = ${only(conversation.id)}`;
+  const part = <T>(has: boolean, value: SQL<T> | Column) => (has ? sql<T | null>`${value}` : sql<T | null>`null`);
   return fields({
-    calls: sql<ThrottleRow | null>`(select to_jsonb(calls) from calls)`,
-    agentFound: sql<boolean>`exists (select 1 from ${known})`,
+    calls: part<ThrottleRow>(throttled, sql`to_jsonb(calls)`),
+    agentFound: sql<boolean>`${known.id} is not null`,
     userGranted: ofUser ? sql<boolean>`exists (select 1 from ${covered})` : sql<boolean>`true`,
-    agentGranted: sql<boolean>`exists (select 1 from ${agent})`,
-    conversationId: only(conversation.id),
-    ticket: only(conversation.lastTicket),
-    lastSeq: only(conversation.lastSeq),
-    awaiting: only(conversation.awaiting),
-    state: sql<JsonObject | null>`${only(conversation.state)}`,
-    remembered: sql<boolean>`${remembers} and exists (select 1 from ${memories} where ${ofSubject})`,
-    status: sql<"running" | "queued" | null>`${only(turn.status)}`,
+    agentGranted: ofAgent ? sql<boolean>`exists (select 1 from ${agent})` : sql<boolean>`true`,
+    status: sql<"running" | "queued" | null>`${turn.status}`,
+    conversationId: part<string>(stored, conversation.id),
+    ticket: part<number>(stored, conversation.lastTicket),
+    lastSeq: part<number>(stored, conversation.lastSeq),
+    awaiting: part<string>(stored, conversation.awaiting),
+    state: part<JsonObject>(stored, conversation.state),
+    remembered: remembers ? sql<boolean>`exists (select 1 from ${memories} where ${ofSubject})` : sql<boolean>`false`,
     // Of the newest message that this statement saw, even if it is too large for the history.
-    newest: sql<number | null>`(${newest})`,
-    history: sql<StoredMessage[] | null>`(select messages from history)`,
-    historyBytes: sql<number | null>`(select bytes from history)`,
+    newest: part<number>(stored, sql`history.newest`),
+    history: part<StoredMessage[]>(stored, sql`history.messages`),
+    room: part<number>(stored, historyRoom(conversation, values)),
     // Tokens of each budget.
     held: sql<number>`${ofAgent || ofUser ? wanted : 0}`,
   });
 }
 
 function write(values: OpenValues, parts: Parts) {
-  const { throttled, ofAgent, ofUser } = parts;
+  const { throttled, stored, ofAgent, ofUser } = parts;
   const { throttleKey: key, now, resetsAt } = values;
-  const calls = throttled ? upsertThrottle({ key, now, resetsAt }) : sql`select null::int as count where false`;
-  const granted = ofAgent ? sql`where exists (select 1 from held where granted)` : sql``;
-  const payer = ofUser ? covered : known;
-  const runs = sql`${only(turn.status)} = 'running'`;
+  const charged = ofAgent || ofUser;
+  const granted = sql`, ${agent} as (
+    select * from ${ofUser ? covered : known} ${ofAgent ? sql`where exists (select 1 from held where granted)` : sql``}
+  )`;
+  const of = charged ? agent : known;
   const row = openedRow(values, parts);
+  const history = newestMessages(conversation, values, sql`${turn.status} = 'running'`);
   return sql<RowOf<typeof row>>`
-    with calls as (${calls}
-    ), ${known} as (${knownAgent(values, throttled)}
-    )${heldTokens(values, parts)}, ${agent} as (
-      select ${payer.id}, ${payer.organizationId} from ${payer} ${granted}
-    ), ${conversation} as (${placedConversation(values)}
-    ), ${turn} as (${insertedTurn(values, parts)}
-    ), history as (${newestMessages(conversation, values, runs)}
-    )
-    select ${row}`;
+    with ${throttled ? sql`calls as (${upsertThrottle({ key, now, resetsAt })}), ` : sql``}
+    ${known} as (${knownAgent(values, throttled)})
+    ${charged ? sql`${heldTokens(values, parts)}${granted}` : sql``}
+    ${stored ? sql`, ${conversation} as (${placedConversation(values, of)})` : sql``}
+    , ${turn} as (${insertedTurn(values, of, parts)})
+    select ${row} from (select) one
+    ${throttled ? sql`left join calls on true` : sql``}
+    left join ${known} on true
+    ${stored ? sql`left join ${conversation} on true` : sql``}
+    left join ${turn} on true
+    ${stored ? sql`left join lateral (${history}) history on true` : sql``}`;
 }
 
 export type OpenedRow = RowOf<ReturnType<typeof openedRow>>;
-
-const open = (throttled: boolean, ofAgent: boolean, ofUser: boolean) =>
-  statement(valueTypes, (values) => write(values, { throttled, ofAgent, ofUser }));
-
-const [plain, ofAgents, ofUsers, ofBoth] = [
-  { open: open(false, false, false), throttled: open(true, false, false) },
-  { open: open(false, true, false), throttled: open(true, true, false) },
-  { open: open(false, false, true), throttled: open(true, false, true) },
-  { open: open(false, true, true), throttled: open(true, true, true) },
-];
 
 /**
  * The one statement before the model: counts the call, checks that the agent is as it was cached, holds tokens of the
  * budgets, takes the next ticket of the conversation, inserts the turn and, when that runs at once, reads the history.
  */
-export function openStatement({ throttled, ofAgent, ofUser }: Parts) {
-  const charged = ofUser ? (ofAgent ? ofBoth : ofUsers) : ofAgent ? ofAgents : plain;
-  return throttled ? charged.throttled : charged.open;
-}
+export const openStatement = variants((parts: Parts) => statement(valueTypes, (values) => write(values, parts)));

@@ -2,7 +2,7 @@ import type { Database } from "../../../db/client.ts";
 import { judge, requireAllowed, throttleValues } from "../../../http/throttle.ts";
 import type { FirstReservation, PromptRoom } from "../budget/estimate.ts";
 import type { CountedCall, Idempotency } from "../request.ts";
-import { readConversation, type Transcript } from "./history.ts";
+import { fitting, readConversation, type Transcript } from "./history.ts";
 import { type OpenedRow, openStatement } from "./open-statement.ts";
 
 /** A turn that asks for its place. */
@@ -82,7 +82,8 @@ function valuesOf(opening: Opening) {
 export async function open(database: Database, opening: Opening): Promise<Opened> {
   const { conversation, throttle, reservation } = opening;
   const { ofAgent, ofUser } = reservation ?? { ofAgent: false, ofUser: false };
-  const opens = openStatement({ throttled: throttle !== null, ofAgent, ofUser });
+  const [stored, throttled] = [conversation !== null, throttle !== null];
+  const opens = openStatement({ throttled, stored, remembers: opening.remembers, ofAgent, ofUser });
   const [row] = await opens.run(database, valuesOf(opening));
   if (!row) throw new Error("OPEN answered no row");
   if (throttle && row.calls) requireAllowed(judge(row.calls, throttle.limit, throttle.now));
@@ -110,8 +111,7 @@ async function currentTranscript(database: Database, row: OpenedRow, opening: Op
   const current = opening.historyLimit === 0 || (row.newest ?? 0) === row.lastSeq;
   if (row.conversationId !== null && !current) return readConversation(database, row.conversationId, opening);
   return {
-    history: row.history ?? [],
-    historyBytes: row.historyBytes ?? 0,
+    ...fitting(row.history ?? [], row.room ?? 0),
     state: row.state ?? {},
     begins: (row.lastSeq ?? 0) === 0,
   };
