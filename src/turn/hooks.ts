@@ -38,23 +38,23 @@ export interface Reply {
 }
 
 /**
- * Runs the hooks of an event one after the other, as they are ordered, and yields the execution of each. A failure is
- * noted and the rest goes on (decisions §4, "Hooks"); once the turn is aborted, none is begun.
+ * Runs the hooks of an event one after the other, as they are ordered, and calls `note` with the execution of each. A
+ * failure is noted and the rest goes on (decisions §4, "Hooks"); once the turn is aborted, none is begun.
  */
-export async function* runHooks(
+export async function runHooks(
   input: HookScope,
   event: HookEvent,
   reply: Reply,
-  signal: AbortSignal,
-  clock: Clock,
-): AsyncGenerator<HookExecution> {
+  { signal, clock }: { signal: AbortSignal; clock: Clock },
+  note: (execution: HookExecution) => void,
+): Promise<void> {
   for (const hook of input.hooks) {
     if (hook.event !== event) continue;
     if (signal.aborted) return;
     const execution = await runHook(input, hook, reply.text, signal, clock);
     const replaced = replacesReply(hook) && execution.success ? replacement(hook, execution.result) : null;
     if (replaced !== null) Object.assign(reply, { text: replaced, hookId: hook.id } satisfies Reply);
-    yield execution;
+    note(execution);
   }
 }
 

@@ -1,5 +1,5 @@
 import { classifyFailure } from "./failure.ts";
-import type { AbortReason, TurnEvent, TurnOutcome } from "./types.ts";
+import type { AbortReason, Tell, TurnEvent, TurnOutcome } from "./types.ts";
 
 /**
  * What a departing listener means. `cancel-if-silent`: nothing produced yet, nobody listens: stop the model and store
@@ -18,38 +18,30 @@ export interface Relay {
 interface RelayOptions {
   /** Read when the client leaves, since a turn that waits for its place may have another rule than one that runs. */
   readonly rule: DisconnectRule;
-  /** Waits until the turn has its place, then starts it. */
-  start(signal: AbortSignal): Promise<AsyncGenerator<TurnEvent, TurnOutcome>>;
-  /** Called with every event, in order. Must not throw. */
-  tell(event: TurnEvent): void;
+  /** Waits until the turn has its place, then runs it; rejects when it can't begin. */
+  run(signal: AbortSignal, tell: Tell): Promise<TurnOutcome>;
+  /** Called with every event, in order. */
+  tell: Tell;
   /** Answers the outcome as it stands: newer messages may have superseded the turn. */
   record(outcome: TurnOutcome): Promise<TurnOutcome>;
 }
 
 /** Runs a turn to its end, with or without listeners, and records it. */
 export function relay(options: RelayOptions): Relay {
-  const { start, tell, record } = options;
+  const { tell, record } = options;
   const controller = new AbortController();
   let produced = false;
 
-  const pump = async (): Promise<TurnOutcome> => {
-    let outcome: TurnOutcome;
-    try {
-      const events = await start(controller.signal);
-      let next = await events.next();
-      while (!next.done) {
-        const event = next.value;
-        produced ||= isOutput(event);
-        tell(event);
-        next = await events.next();
-      }
-      outcome = next.value;
-    } catch (error) {
-      outcome = unstarted(controller.signal, error);
-    }
+  const hear: Tell = (event) => {
+    produced ||= isOutput(event);
+    tell(event);
+  };
+  const toItsEnd = async (): Promise<TurnOutcome> => {
+    const { signal } = controller;
+    const outcome = await options.run(signal, hear).catch((error: unknown) => unstarted(signal, error));
     return record(outcome);
   };
-  const ended = pump();
+  const ended = toItsEnd();
   // Without this, a turn that cannot be recorded after its client left would be an unhandled rejection.
   ended.catch(() => {});
 

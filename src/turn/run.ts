@@ -8,7 +8,16 @@ import { ModelCall, OutOfTime } from "./model-call.ts";
 import { callOptions } from "./prompt.ts";
 import type { StepFold, ToolCall } from "./step.ts";
 import { callTool, needsApproval, type ToolResult, wireResult } from "./tools.ts";
-import type { AbortReason, Continued, HookEvent, TurnEvent, TurnInput, TurnOutcome } from "./types.ts";
+import type {
+  AbortReason,
+  Continued,
+  HookEvent,
+  HookExecution,
+  Tell,
+  TurnEvent,
+  TurnInput,
+  TurnOutcome,
+} from "./types.ts";
 
 /** How often one model call is tried while nothing came out of it. */
 const attempts = 3;
@@ -23,13 +32,9 @@ const tooMany: ToolResult = {
 
 /**
  * Runs a turn: calls the model, runs the tools it asks for, and calls it again, until it has nothing more to ask.
- * Yields what happens and returns how it ended; never throws. `signal.reason` is the `AbortReason`.
+ * Tells what happens and answers how it ended; never rejects. `signal.reason` is the `AbortReason`.
  */
-export async function* run(
-  input: TurnInput,
-  signal: AbortSignal,
-  clock: Clock,
-): AsyncGenerator<TurnEvent, TurnOutcome> {
+export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, tell: Tell): Promise<TurnOutcome> {
   const turn = new TurnFold(clock, input);
   const buffered = isBuffered(input.hooks);
   const controller = new AbortController();
@@ -43,17 +48,17 @@ export async function* run(
   };
 
   try {
-    const work: Work = { input, turn, signal: controller.signal, clock };
-    if (!input.continued) yield* prepareReply(work);
+    const work: Work = { input, turn, signal: controller.signal, clock, tell };
+    if (!input.continued) await prepareReply(work);
     limit();
-    if (input.continued) yield* answerDecided(work, input.continued);
+    if (input.continued) await answerDecided(work, input.continued);
     const first = input.continued ? 1 : 0;
     for (let index = first; ; index += 1) {
       const last = index + 1 >= input.limits.maxSteps + first;
       const stepType = index === 0 ? "initial" : "tool-result";
       // Of the first call its door has asked already.
       if (index > first) await input.reserve?.(turn.outcome(), turn.nextCall);
-      yield { type: "step-start", index, stepType };
+      tell({ type: "step-start", index, stepType });
 
       const options = callOptions(input, turn, last);
       let step = turn.begin(index, stepType);
@@ -64,10 +69,9 @@ export async function* run(
         try {
           for (let part = await call.next(); part; part = await call.next()) {
             const event = step.take(part);
-            if (event) {
-              turn.note(step);
-              yield buffered && event.type === "text-delta" ? { type: "produced" } : event;
-            }
+            if (!event) continue;
+            turn.note(step);
+            tell(buffered && event.type === "text-delta" ? { type: "produced" } : event);
           }
           requireFinish(step);
           break;
@@ -89,7 +93,7 @@ export async function* run(
           : heeded.filter((call) => needsApproval(input, call));
       if (!last) {
         const free = step.calls.filter((call) => !waiting.includes(call));
-        yield* makeCalls(work, free, async (call, emit) =>
+        await makeCalls(work, free, async (call, emit) =>
           heeded.includes(call) ? callTool(input, call, { signal: work.signal, clock, emit }) : tooMany,
         );
         controller.signal.throwIfAborted();
@@ -97,9 +101,9 @@ export async function* run(
       if (waiting.length > 0) {
         cancelLimit();
         const suspended = turn.suspend(step);
-        for (const { id, tool, shown } of waiting) yield { type: "approval-request", id, name: tool, args: shown };
-        yield { type: "step-finish", index, finishReason: "approval", usage: step.usage };
-        if (turn.text !== "") yield* concludeReply(work, buffered);
+        for (const { id, tool, shown } of waiting) tell({ type: "approval-request", id, name: tool, args: shown });
+        tell({ type: "step-finish", index, finishReason: "approval", usage: step.usage });
+        if (turn.text !== "") await concludeReply(work, buffered);
         return {
           ...turn.outcome(),
           status: "approval",
@@ -109,10 +113,10 @@ export async function* run(
         };
       }
       const finishReason = turn.finish(step);
-      yield { type: "step-finish", index, finishReason, usage: step.usage };
+      tell({ type: "step-finish", index, finishReason, usage: step.usage });
       if (!last && step.calls.length > 0) continue;
       cancelLimit();
-      yield* concludeReply(work, buffered);
+      await concludeReply(work, buffered);
       // A reply without a word, whose asker left or was stopped meanwhile: there is nothing to keep.
       if (!turn.produced && turn.text === "") controller.signal.throwIfAborted();
       return { ...turn.outcome(), status: "done" };
@@ -142,61 +146,59 @@ interface Work {
   turn: TurnFold;
   signal: AbortSignal;
   clock: Clock;
+  tell: Tell;
 }
 
 /** Runs the hooks before the model, which reads their results. */
-async function* prepareReply(work: Work): AsyncGenerator<TurnEvent> {
-  const executions = [
-    ...(yield* noteHooks(work, "conversation_start")),
-    ...(yield* noteHooks(work, "message_received")),
-  ];
+async function prepareReply(work: Work): Promise<void> {
+  const executions = [...(await noteHooks(work, "conversation_start")), ...(await noteHooks(work, "message_received"))];
   work.signal.throwIfAborted();
   work.turn.context = hookContext(executions);
 }
 
 /** Runs the hooks of a complete reply. */
-async function* concludeReply(work: Work, buffered: boolean): AsyncGenerator<TurnEvent> {
+async function concludeReply(work: Work, buffered: boolean): Promise<void> {
   const reply: Reply = { text: work.turn.text, hookId: null };
-  if (buffered) yield* sayReply(work, reply);
-  else yield* noteHooks(work, "response_generated", reply);
-  yield* noteHooks(work, "response_sent", reply);
+  if (buffered) await sayReply(work, reply);
+  else await noteHooks(work, "response_generated", reply);
+  await noteHooks(work, "response_sent", reply);
 }
 
-/** Yields a held-back reply once its hooks have run; their events follow the text (spec, the event table). */
-async function* sayReply(work: Work, reply: Reply): AsyncGenerator<TurnEvent> {
+/** Tells a held-back reply once its hooks have run; their events follow the text (spec, the event table). */
+async function sayReply(work: Work, reply: Reply): Promise<void> {
   const told: TurnEvent[] = [];
-  for await (const event of noteHooks(work, "response_generated", reply)) told.push(event);
+  await noteHooks({ ...work, tell: (event) => void told.push(event) }, "response_generated", reply);
   const aborted = work.signal.aborted;
   if (!aborted) {
     work.turn.replaceText(reply);
-    if (reply.text !== "") yield { type: "text-delta", text: reply.text };
+    if (reply.text !== "") work.tell({ type: "text-delta", text: reply.text });
   }
-  yield* told;
+  for (const event of told) work.tell(event);
   if (aborted) work.signal.throwIfAborted();
 }
 
 const noReply: Reply = { text: "", hookId: null };
 
-async function* noteHooks({ input, turn, signal, clock }: Work, event: HookEvent, reply = noReply) {
-  const executions = [];
-  for await (const execution of runHooks(input, event, reply, signal, clock)) {
+async function noteHooks({ input, turn, signal, clock, tell }: Work, event: HookEvent, reply = noReply) {
+  const executions: HookExecution[] = [];
+  await runHooks(input, event, reply, { signal, clock }, (execution) => {
     turn.hooks.push(execution);
     executions.push(execution);
-    yield { type: "hook-execution", execution } as const;
-  }
+    tell({ type: "hook-execution", execution });
+  });
   return executions;
 }
 
 /** Makes the calls that a person decided about while the turn had stopped, as a step of their own. */
-async function* answerDecided(work: Work, { decided }: Continued): AsyncGenerator<TurnEvent> {
-  const { input, turn, signal, clock } = work;
+async function answerDecided(work: Work, { decided }: Continued): Promise<void> {
+  const { input, turn, signal, clock, tell } = work;
   const step = turn.begin(0, "tool-result");
-  yield { type: "step-start", index: 0, stepType: "tool-result" };
+  tell({ type: "step-start", index: 0, stepType: "tool-result" });
   step.takeDecided(decided);
   turn.note(step);
-  for (const { id, tool, shown } of step.calls) yield { type: "tool-call", id, name: tool, args: shown };
+  for (const { id, tool, shown } of step.calls) tell({ type: "tool-call", id, name: tool, args: shown });
   const decisions = new Map(decided.map((decision) => [decision.toolCallId, decision]));
-  yield* makeCalls(work, step.calls, async (call, emit): Promise<ToolResult> => {
+  await makeCalls(work, step.calls, async (call, emit): Promise<ToolResult> => {
     const decision = decisions.get(call.id);
     if (decision?.approved) return callTool(input, call, { signal, clock, emit, approved: true });
     if (decision?.expired) return { ok: false, error: "Nobody decided about this call in time" };
@@ -205,42 +207,29 @@ async function* answerDecided(work: Work, { decided }: Continued): AsyncGenerato
   });
   signal.throwIfAborted();
   turn.finishDecided(step);
-  yield { type: "step-finish", index: 0, finishReason: "tool-calls", usage: step.usage };
+  tell({ type: "step-finish", index: 0, finishReason: "tool-calls", usage: step.usage });
 }
 
-type Emit = (event: TurnEvent) => void;
-
-/** Makes all calls at once; yields the events that tools emit, and each result as it comes. */
-async function* makeCalls(
-  { turn, clock }: Work,
+/** Makes all calls at once; tells the events that tools emit, and each result as it comes. `make` never rejects. */
+async function makeCalls(
+  { turn, clock, tell }: Work,
   calls: readonly ToolCall[],
-  make: (call: ToolCall, emit: Emit) => Promise<ToolResult>,
-): AsyncGenerator<TurnEvent> {
+  make: (call: ToolCall, emit: Tell) => Promise<ToolResult>,
+): Promise<void> {
   const startedAt = clock.now();
-  const told: TurnEvent[] = [];
-  let wake = () => {};
-  const emit: Emit = (event) => {
-    told.push(event);
-    wake();
+  let open = true;
+  // A tool that was cut off may still emit.
+  const emit: Tell = (event) => {
+    if (open) tell(event);
   };
-  let open = calls.length;
-  for (const call of calls) {
-    // It never rejects.
-    void make(call, emit).then((result) => {
-      const taken = turn.answer(call, { ...result, durationMs: clock.now() - startedAt });
-      open -= 1;
-      const { ok, durationMs } = taken;
-      emit({ type: "tool-result", id: call.id, name: call.tool, ok, durationMs, result: wireResult(taken) });
-    });
-  }
-  while (open > 0 || told.length > 0) {
-    if (told.length === 0) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
-      await promise;
-    }
-    yield* told.splice(0);
-  }
+  const answer = async (call: ToolCall) => {
+    const result = await make(call, emit);
+    const taken = turn.answer(call, { ...result, durationMs: clock.now() - startedAt });
+    const { ok, durationMs } = taken;
+    tell({ type: "tool-result", id: call.id, name: call.tool, ok, durationMs, result: wireResult(taken) });
+  };
+  await Promise.all(calls.map(answer));
+  open = false;
 }
 
 /** Throws for a stream that ended without a finish reason, with an error, or emptied by the provider's filter. */

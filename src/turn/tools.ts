@@ -2,7 +2,7 @@ import type { Clock } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import { clip } from "../core/text.ts";
 import type { ToolCall } from "./step.ts";
-import type { JsonValue, TurnEvent, TurnInput } from "./types.ts";
+import type { JsonValue, Tell, TurnInput } from "./types.ts";
 
 /** How a call ended: with a result, or with an error text that the model reads before it goes on. */
 export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: string };
@@ -36,7 +36,7 @@ interface CallOptions {
   clock: Clock;
   /** Whether a person, or the operator by a hook, decided that the call may be made. */
   approved?: boolean;
-  emit?: (event: TurnEvent) => void;
+  emit?: Tell;
 }
 
 /** A model has no use for more of an error. */

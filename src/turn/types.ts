@@ -45,7 +45,7 @@ export interface ToolContext {
   /** Null: nothing of the turn is stored, and nothing may be on its behalf. */
   conversation: { readonly id: string } | null;
   /** Adds an event of the call to the turn's events. */
-  emit(event: TurnEvent): void;
+  emit: Tell;
 }
 
 export interface Tool {
@@ -189,6 +189,9 @@ export type TurnEvent =
       durationMs: number;
     }
   | { type: "step-finish"; index: number; finishReason: string; usage: Usage };
+
+/** Hears the events of a turn as they happen. Must not throw. */
+export type Tell = (event: TurnEvent) => void;
 
 /** A step as it is stored and shown (decisions §5). */
 export interface Step {

@@ -88,26 +88,20 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
   let replay: Replay | null = null;
   let waits = waitMs !== null;
 
-  async function* telling(signal: AbortSignal): AsyncGenerator<TurnEvent, TurnOutcome> {
-    const turn = run(input, signal, clock);
-    for (;;) {
-      const next = await turn.next();
-      if (next.done) return next.value;
-      told.push({ ms: now(), event: next.value, sent: replay?.last ?? 0 });
-      yield next.value;
-    }
-  }
   const replays = new Replays(clock);
   let listener: TurnListener | null = null;
   const turn = relay({
     get rule() {
       return isBuffered(hooks) && !waits ? "always-finish" : rule;
     },
-    start: async (signal) => {
+    run: async (signal, tell) => {
       if (waitMs !== null) await pause(clock, waitMs, signal);
       waits = false;
       await pause(clock, prepareMs);
-      return telling(signal);
+      return run(input, signal, clock, (event) => {
+        told.push({ ms: now(), event, sent: replay?.last ?? 0 });
+        tell(event);
+      });
     },
     tell: (event) => listener?.event?.(event),
     record: async (outcome) => {

@@ -227,6 +227,21 @@ test("a tool that hangs is cut off, and the turn goes on", async () => {
   expect(seen[0]?.aborted).toBe(true);
 });
 
+test("what a tool emits after it was cut off is told nobody", async () => {
+  const clock = new TestClock();
+  const late = { type: "handoff", phase: "start", id: "c", agent: "other", conversationId: "ref" } as const;
+  let emitLate = () => {};
+  const hang = tool("hang", (_args, { emit }) => {
+    emitLate = () => emit(late);
+    return never;
+  });
+  const model = scriptedModel([{ parts: [...toolCall("c", "hang", {}), finish("tool-calls")] }, reply("well")]);
+  const { events } = await drive(clock, runTurn(turnInput(model, { tools: new Map([["hang", hang]]) }), { clock }));
+  emitLate();
+  expect(events).toContainEqual(expect.objectContaining({ type: "tool-result", id: "c", ok: false }));
+  expect(events).not.toContainEqual(late);
+});
+
 test("usage that no database holds is clamped", async () => {
   const model = scriptedModel([{ parts: [...text("x"), finish("stop", { input: 1e15, output: -3 })] }]);
   const { outcome } = await runTurn(turnInput(model));

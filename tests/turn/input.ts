@@ -69,13 +69,11 @@ export async function runTurn(
   { clock = new TestClock() as Clock, signal = new AbortController().signal, onEvent = (_event: TurnEvent) => {} } = {},
 ): Promise<Ran> {
   const events: TurnEvent[] = [];
-  const turn = run(input, signal, clock);
-  for (;;) {
-    const { done, value } = await turn.next();
-    if (done) return { events, outcome: value };
-    events.push(value);
-    onEvent(value);
-  }
+  const outcome = await run(input, signal, clock, (event) => {
+    events.push(event);
+    onEvent(event);
+  });
+  return { events, outcome };
 }
 
 /** The text that a list of events streams. */

@@ -56,7 +56,7 @@ async function observed(
   const audience = new Audience(log);
   const turn = relay({
     rule: "always-finish",
-    start: async (signal) => run(turnInput(scriptedModel(steps), input), signal, clock),
+    run: (signal, tell) => run(turnInput(scriptedModel(steps), input), signal, clock, tell),
     tell: (event) => audience.event(event),
     record: async (outcome) => {
       recorded.push(outcome);

@@ -18,7 +18,7 @@ function relayed(
   const events: TurnEvent[] = [];
   const turn = relay({
     rule,
-    start: async (signal) => run(input, signal, new TestClock()),
+    run: (signal, tell) => run(input, signal, new TestClock(), tell),
     tell: (event) => {
       events.push(event);
       onEvent(event);
@@ -79,7 +79,7 @@ test("a turn that cannot start is a failure, one that is aborted while it waits 
     return outcome;
   };
   const tell = () => {};
-  const failing = relay({ rule: "always-finish", record, tell, start: () => Promise.reject(new Error("no model")) });
+  const failing = relay({ rule: "always-finish", record, tell, run: () => Promise.reject(new Error("no model")) });
   expect(await failing.ended).toMatchObject({
     status: "failed",
     produced: false,
@@ -90,7 +90,7 @@ test("a turn that cannot start is a failure, one that is aborted while it waits 
     rule: "cancel-if-silent",
     record,
     tell,
-    start: (signal) =>
+    run: (signal) =>
       Promise.race([
         never,
         new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
@@ -105,7 +105,7 @@ test("what cannot be recorded has not ended well", async () => {
   const input = turnInput(scriptedModel([reply("ok")]));
   const turn = relay({
     rule: "always-finish",
-    start: async (signal) => run(input, signal, new TestClock()),
+    run: (signal, tell) => run(input, signal, new TestClock(), tell),
     tell: () => {},
     record: () => Promise.reject(new Error("disk full")),
   });

@@ -23,7 +23,7 @@ export function createComplete(services: Services, agents: Agents): Complete {
     const spec = fastModelSpec(services, agent);
     if (!spec) throw new EngineError("not-found", "The agent has no fast model");
     const input = inputOf(services, agent, prompt, await services.models.resolve(spec));
-    const outcome = await onBudget(services, agent, prompt, () => runToEnd(services, input, signal));
+    const outcome = await onBudget(services, agent, prompt, () => run(input, signal, services.clock, () => {}));
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.
     if (outcome.status !== "failed") throw new Error(`The fast model was ${outcome.status}`);
@@ -71,12 +71,4 @@ async function onBudget(
   const outcome = await ask();
   await settle(services.database, { ...held, used: tokensTaken(outcome, promptBytes) });
   return outcome;
-}
-
-async function runToEnd({ clock }: Services, input: TurnInput, signal: AbortSignal): Promise<TurnOutcome> {
-  const turn = run(input, signal, clock);
-  for (;;) {
-    const { done, value } = await turn.next();
-    if (done) return value;
-  }
 }

@@ -62,11 +62,11 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
       get rule() {
         return buffered && !waits ? "always-finish" : request.rule;
       },
-      start: async (signal) => {
+      run: async (signal, tell) => {
         if (waits && conversation) await waitingTurns.wait(turnId, conversation, signal);
         waits = false;
         begun = await begin(services, { turnId, request, taken, transcript });
-        return run(begun.input, signal, clock);
+        return run(begun.input, signal, clock, tell);
       },
       tell: (event) => audience.event(event),
       record: async (outcome) => {

@@ -41,7 +41,7 @@ export async function replySent(
   const scope = scopeOf(agent, turn, state, limitsOf(policies.values, agent.row.maxSteps));
   const executions: HookExecution[] = [];
   const reply = { text: turn.text, hookId: null };
-  for await (const execution of runHooks(scope, "response_sent", reply, signal, clock)) executions.push(execution);
+  await runHooks(scope, "response_sent", reply, { signal, clock }, (execution) => executions.push(execution));
   if (executions.length > 0) await store(database, { turnId, turn, executions, state });
 }
 
