@@ -1,10 +1,26 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { isUuid, newId } from "../../src/core/ids.ts";
 
 test("an id is a UUID, in either case", () => {
   const id = newId();
   expect(isUuid(id)).toBe(true);
   expect(isUuid(id.toUpperCase())).toBe(true);
+});
+
+test("ids sort as they were made, also those of one millisecond and of a clock that went back", () => {
+  vi.useFakeTimers({ now: 1_700_000_000_000, toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const ids = Array.from({ length: 1000 }, (_, index) => {
+    vi.setSystemTime(1_700_000_000_000 + ([0, 5, 3][index % 3] ?? 0) + Math.floor(index / 300) * 10);
+    return newId();
+  });
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.toSorted()).toEqual(ids);
+});
+
+test("no two ids share their randomness", () => {
+  const ids = Array.from({ length: 1000 }, () => newId().slice(-12));
+  expect(new Set(ids).size).toBe(ids.length);
 });
 
 test.each([
