@@ -26,8 +26,16 @@ export function visible(text: string): string {
 /** C1 controls, direction marks, line separators, and characters without width. Callers treat C0 as they need. */
 const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
+/** How JSON writes NUL and half surrogates; a text that merely looks so matches too. */
+const unstorable = /\\u(?:0000|d[89a-f])/;
+
 /** `JSON.stringify` whose result PostgreSQL takes as jsonb, whichever strings a model or a tool made. */
 export function storableJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  return unstorable.test(json) ? cleanJson(value) : json;
+}
+
+function cleanJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner === "string") return storable(inner);
     if (inner === null || typeof inner !== "object" || Array.isArray(inner)) return inner;
