@@ -43,8 +43,11 @@ function acceptId(id: string | undefined): string | null {
   return id !== undefined && /^[A-Za-z0-9_.:-]{1,128}$/.test(id) ? id : null;
 }
 
-/** Sets the headers again when a handler answered with a `Response` of its own, which lacks them. */
-function restore(c: Context<AppEnv>, headers: Record<string, string>): void {
-  if (c.res.headers.has("X-Request-Id")) return;
-  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+/**
+ * Sets the headers again when a handler answered with a `Response` of its own, which lacks them. `c.header` would copy
+ * the response, for which the server of Node waits a moment longer.
+ */
+function restore({ res }: Context<AppEnv>, headers: Record<string, string>): void {
+  if (res.headers.has("X-Request-Id")) return;
+  for (const [name, value] of Object.entries(headers)) res.headers.set(name, value);
 }
