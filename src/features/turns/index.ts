@@ -26,7 +26,7 @@ export {
   type Caller,
   type Grant,
   invalidKey,
-  isAdmittedByKey,
+  needsKey,
   presentedKey,
   type Reached,
   refuseKey,

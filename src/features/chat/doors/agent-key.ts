@@ -4,15 +4,7 @@ import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { countRefused } from "../../../http/refused.ts";
 import { type Limit, requireAllowed, type Verdict } from "../../../http/throttle.ts";
-import {
-  admit,
-  type Caller,
-  type Grant,
-  isAdmittedByKey,
-  type LiveAgent,
-  presentedKey,
-  WrongKey,
-} from "../../turns/index.ts";
+import { admit, type Caller, type Grant, type LiveAgent, needsKey, presentedKey, WrongKey } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 
 /** A grant at a door, and whether its caller proved to hold the agent's key. */
@@ -47,7 +39,7 @@ function provesKey(c: Context<AppEnv>, chat: Chat, { agent }: Grant, by: Extract
   // Only an agent without authentication answers a wrong key. It does not believe a right one after too many of those.
   if (presented === "wrong") c.var.refused.count(answeredKey(c, row.id), wrongKeys, c.var.services.clock.now());
   if (presented !== "right") return false;
-  if (isAdmittedByKey(agent, by)) {
+  if (needsKey(agent, by)) {
     requireTrusted(c, chat, row);
     return true;
   }

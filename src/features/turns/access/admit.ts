@@ -71,18 +71,20 @@ const unknownModel = () => refusal("not-found", "Unknown model");
 
 function refuseClient(agent: LiveAgent | null, client: Client): AgentRefusal | null {
   if (!agent?.row.active || !agent.web.enabled) return unknownModel();
+  if (!needsKey(agent, client)) return null;
   if (agent.row.authEnabled) {
     return refuseKey(agent, client.authorization, "Auth enabled but no API key configured");
   }
-  if (client.origin === null || allowsOrigin(agent, client.origin)) return null;
-  // Without a key, any page that a person opens could reach agents in that person's network.
   const presented = presentedKey(agent, client.authorization);
   return presented === "right" ? null : foreignOrigin(agent, presented);
 }
 
-/** Whether the agent admits this client for its key only. */
-export function isAdmittedByKey(agent: LiveAgent, client: Client): boolean {
-  return refuseClient(agent, { ...client, authorization: undefined }) !== null;
+/**
+ * Whether the agent admits this client for its key only. Without one, any page that a person opens could reach agents in
+ * that person's network.
+ */
+export function needsKey(agent: LiveAgent, { origin }: Client): boolean {
+  return agent.row.authEnabled || !(origin === null || allowsOrigin(agent, origin));
 }
 
 type PresentedKey = "right" | "wrong" | "none" | "unconfigured";
