@@ -1,14 +1,16 @@
+/** The bytes of a body, one piece after the other. Its `cancel` lets go of the sender. */
+export type Bytes = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
+
 /** The first `longest` characters of a body, as text. The rest is not read. */
-export async function readExcerpt({ body }: Response, longest: number): Promise<string> {
-  const reader = body?.getReader();
+export async function readExcerpt(body: Bytes | null | undefined, longest: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  while (reader && text.length < longest) {
-    const { done, value } = await reader.read();
+  while (body && text.length < longest) {
+    const { done, value } = await body.read();
     if (done) break;
     text += decoder.decode(value, { stream: true });
   }
   // Not awaited: an outside party may never answer the cancel.
-  reader?.cancel().catch(() => {});
+  body?.cancel().catch(() => {});
   return text.slice(0, longest).toWellFormed();
 }

@@ -91,7 +91,9 @@ function discardBody({ body }: Response): void {
 /** Tells the service's own error code, and nothing else of its answer, which names the access key. */
 async function refusal(response: Response): Promise<EngineError> {
   const { status } = response;
-  const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(await readExcerpt(response, errorLength).catch(() => ""))?.[1];
+  const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(
+    await readExcerpt(response.body?.getReader(), errorLength).catch(() => ""),
+  )?.[1];
   const hint = status >= 300 && status < 400 ? ": the bucket lies in another region than s3_region says" : "";
   return new EngineError("provider-failed", `The file storage answered ${[status, code].join(" ").trim()}${hint}`);
 }

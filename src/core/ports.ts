@@ -1,4 +1,8 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider";
 import type { JsonValue } from "./json.ts";
 import type { ProviderName } from "./providers.ts";
 import type { S3Bucket } from "./s3.ts";
@@ -41,9 +45,21 @@ export interface Assets {
   read(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
 }
 
+/** One call of a model. */
+export interface ModelCall
+  extends Pick<LanguageModelV4CallOptions, "prompt" | "temperature" | "maxOutputTokens" | "reasoning" | "abortSignal"> {
+  tools?: LanguageModelV4FunctionTool[];
+  toolChoice?: { type: "auto" | "none" };
+}
+
+/** A model as the engine calls it. Each `LanguageModelV4` is one. */
+export interface StreamingModel {
+  doStream(call: ModelCall): PromiseLike<{ stream: ReadableStream<LanguageModelV4StreamPart> }>;
+}
+
 export interface Models {
   /** The model of a spec; rejects with an `Error` for the log when its provider lacks its key or is not built in. */
-  resolve(spec: ModelSpec): Promise<LanguageModelV4>;
+  resolve(spec: ModelSpec): Promise<StreamingModel>;
   /** The vectors of at most 32 texts, by the embedding model of a spec; rejects as `resolve` does. */
   embed?(spec: ModelSpec, texts: readonly string[], signal: AbortSignal): Promise<Embedding>;
 }

@@ -1,5 +1,5 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { Clock } from "../core/ports.ts";
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { ModelCall as Asked, Clock } from "../core/ports.ts";
 import type { TurnInput } from "./types.ts";
 import { watch } from "./watchdog.ts";
 
@@ -18,7 +18,7 @@ export class ModelCall {
   #closed = false;
   readonly #onAbort = () => this.close();
 
-  constructor(input: TurnInput, options: LanguageModelV4CallOptions, signal: AbortSignal, clock: Clock) {
+  constructor(input: TurnInput, options: Asked, signal: AbortSignal, clock: Clock) {
     this.#signal = signal;
     this.#watchdog = watch(clock, input.limits, () => {
       this.#timeout = new OutOfTime("Model provider timed out");
@@ -54,7 +54,7 @@ export class ModelCall {
     this.#reader?.cancel().catch(() => {});
   }
 
-  async #open(input: TurnInput, options: LanguageModelV4CallOptions) {
+  async #open(input: TurnInput, options: Asked) {
     const given = Promise.withResolvers<never>();
     given.promise.catch(() => {});
     this.#controller.signal.addEventListener("abort", () => given.reject(this.#timeout ?? this.#signal.reason), {

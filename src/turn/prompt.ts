@@ -1,4 +1,5 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { ModelCall } from "../core/ports.ts";
 import type { ModelMessage, TurnInput } from "./types.ts";
 
 /** The messages of a running turn that the model has to see. */
@@ -9,7 +10,7 @@ interface SoFar {
 }
 
 /** The options of the next model call. The last step's call allows no tools, so that the model answers. */
-export function callOptions(input: TurnInput, { context, prompt }: SoFar, last: boolean): LanguageModelV4CallOptions {
+export function callOptions(input: TurnInput, { context, prompt }: SoFar, last: boolean): ModelCall {
   const { settings } = input;
   return {
     prompt: [

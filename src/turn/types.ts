@@ -1,6 +1,7 @@
-import type { LanguageModelV4, LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
+import type { LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { Channel } from "../core/channels.ts";
 import type { JsonObject, JsonValue } from "../core/json.ts";
+import type { StreamingModel } from "../core/ports.ts";
 import type { Scrub } from "../core/scrub/scrub.ts";
 import type { StateChanges, TurnState } from "./state.ts";
 
@@ -136,7 +137,7 @@ export interface TurnInput {
   /** The public id of the conversation, stored or not. */
   readonly conversationRef: string;
   readonly origin: Origin;
-  readonly model: LanguageModelV4;
+  readonly model: StreamingModel;
   readonly settings: ModelSettings;
   readonly system: string;
   readonly history: readonly ModelMessage[];

@@ -139,19 +139,3 @@ test("a long reply leaves the process time for other work", async () => {
   clearInterval(other);
   expect(turns).toBeGreaterThan(10);
 });
-
-test.each([
-  "Hi",
-  "think Hi",
-  'call weather {"city":"Bern"}',
-  "",
-])("%j, not streamed, is the same reply", async (message) => {
-  const { step } = await readStep(model, message);
-  const whole = await model.doGenerate({ prompt: [user(message)] });
-  const text = whole.content.flatMap((part) => (part.type === "text" ? part.text : [])).join("");
-  const reasoning = whole.content.flatMap((part) => (part.type === "reasoning" ? part.text : [])).join("");
-  expect({ text, reasoning }).toEqual({ text: step.text, reasoning: step.reasoning });
-  expect(whole.content.filter(({ type }) => type === "tool-call")).toHaveLength(step.calls.length);
-  expect(whole.finishReason.unified).toBe(step.finish?.reason);
-  expect(whole.usage.outputTokens.total).toBe(step.usage.completionTokens);
-});

@@ -96,11 +96,9 @@ test("openai without an address speaks responses to OpenAI alone, and asks it to
   });
   const model = await models.resolve(spec(undefined, { provider: "openai", model: "gpt-5-mini", apiKey: "sk-1" }));
   await readStep(model, "Hi");
-  await expect(model.doGenerate({ prompt: [] })).rejects.toThrow();
 
   expect(asked).toMatchObject([
     { url: "https://api.openai.com/v1/responses", body: { store: false, stream: true }, redirect: "manual" },
-    { url: "https://api.openai.com/v1/responses", body: { store: false } },
   ]);
   expect(asked[0]?.body.include).toContain("reasoning.encrypted_content");
 });

@@ -1,4 +1,4 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { ModelCall, StreamingModel } from "../../src/core/ports.ts";
 import { scrubber } from "../../src/core/scrub/scrub.ts";
 import { StepFold } from "../../src/turn/step.ts";
 import type { TurnEvent } from "../../src/turn/types.ts";
@@ -10,12 +10,12 @@ export interface ReadStep {
   error: unknown;
 }
 
-type Options = Omit<LanguageModelV4CallOptions, "prompt"> & { onEvent?: (event: TurnEvent) => void };
+type Options = Omit<ModelCall, "prompt"> & { onEvent?: (event: TurnEvent) => void };
 
 /** One call of a model, read as the engine reads it. */
 export async function readStep(
-  model: LanguageModelV4,
-  prompt: string | LanguageModelV4CallOptions["prompt"],
+  model: StreamingModel,
+  prompt: string | ModelCall["prompt"],
   { onEvent, ...options }: Options = {},
 ): Promise<ReadStep> {
   const step = new StepFold(0, "initial", { scrub: scrubber([]), tools: new Map() });

@@ -1,5 +1,4 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
-import type { Clock } from "../../src/core/ports.ts";
+import type { Clock, StreamingModel } from "../../src/core/ports.ts";
 import { scrubber } from "../../src/core/scrub/scrub.ts";
 import { run } from "../../src/turn/run.ts";
 import { TurnState } from "../../src/turn/state.ts";
@@ -7,7 +6,7 @@ import type { JsonValue, Tool, ToolContext, TurnEvent, TurnInput, TurnOutcome } 
 import { TestClock } from "../clock.ts";
 
 /** A complete turn input with the given model; a test overrides the fields that it needs. */
-export function turnInput(model: LanguageModelV4, overrides: Partial<TurnInput> = {}): TurnInput {
+export function turnInput(model: StreamingModel, overrides: Partial<TurnInput> = {}): TurnInput {
   return {
     turnId: "turn-1",
     conversation: null,

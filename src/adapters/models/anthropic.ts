@@ -1,6 +1,5 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
-import type { ModelSpec } from "../../core/ports.ts";
-import { renameCallIds, withProviderOptions, wrapCalls } from "./adapt.ts";
+import type { ModelSpec, StreamingModel } from "../../core/ports.ts";
+import { renameCallIds } from "./adapt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
@@ -8,19 +7,22 @@ import { checkAddress, requireKey, withVersion } from "./spec.ts";
  * Anthropic's messages. For an agent without a limit of tokens the package asks for as many as the model can write; to
  * a limit it adds the budget of thinking.
  */
-export async function anthropic(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
+export async function anthropic(spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
   const apiKey = requireKey(spec);
   const baseURL = withVersion(checkAddress(spec), "v1");
   const { createAnthropic } = await import("@ai-sdk/anthropic");
-  return wrapCalls(createAnthropic({ apiKey, baseURL, fetch })(spec.model), async (options, call) => {
-    // A model that thinks may send nothing but pings for minutes; they show that the connection is alive.
-    const changed = withProviderOptions(options, "anthropic", { includePings: true });
-    try {
-      return await call({ ...changed, prompt: renameCallIds(options.prompt, toCallId) });
-    } catch (error) {
-      throw explain(error);
-    }
-  });
+  const model = createAnthropic({ apiKey, baseURL, fetch })(spec.model);
+  // A model that thinks may send nothing but pings for minutes; they show that the connection is alive.
+  const providerOptions = { anthropic: { includePings: true } };
+  return {
+    async doStream(call) {
+      try {
+        return await model.doStream({ ...call, providerOptions, prompt: renameCallIds(call.prompt, toCallId) });
+      } catch (error) {
+        throw explain(error);
+      }
+    },
+  };
 }
 
 /** Anthropic refuses an id with any other character. */

@@ -1,13 +1,10 @@
 import type {
-  LanguageModelV4,
-  LanguageModelV4CallOptions,
-  LanguageModelV4Content,
-  LanguageModelV4GenerateResult,
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
 import { isObject } from "../../core/json.ts";
+import type { ModelCall, StreamingModel } from "../../core/ports.ts";
 
 type Part = LanguageModelV4StreamPart;
 
@@ -19,18 +16,12 @@ const burst = 16;
  * says. It repeats the last user message; `call <tool> {json}` calls a tool and then tells its result; `think …` reasons first. Its tokens are
  * words.
  */
-export function demoModel(): LanguageModelV4 {
-  const doStream = async (options: LanguageModelV4CallOptions) => {
-    options.abortSignal?.throwIfAborted();
-    return { stream: streamed(answer(options), options.abortSignal) };
-  };
+export function demoModel(): StreamingModel {
   return {
-    specificationVersion: "v4",
-    provider: "demo",
-    modelId: "demo",
-    supportedUrls: {},
-    doStream,
-    doGenerate: async (options) => fold((await doStream(options)).stream),
+    async doStream(call) {
+      call.abortSignal?.throwIfAborted();
+      return { stream: streamed(answer(call), call.abortSignal) };
+    },
   };
 }
 
@@ -43,7 +34,7 @@ interface Answer {
 }
 
 /** The answer depends on the end of the prompt alone. */
-function answer({ prompt, toolChoice }: LanguageModelV4CallOptions): Answer {
+function answer({ prompt, toolChoice }: ModelCall): Answer {
   const nothing: Answer = { reasoning: "", text: "", call: null, read: countPrompt(prompt) };
   const results = lastResults(prompt);
   if (results.length > 0) return { ...nothing, text: say(results.join("\n")) };
@@ -175,21 +166,4 @@ function streamed(answer: Answer, signal: AbortSignal | undefined): ReadableStre
     },
     { highWaterMark: 0 },
   );
-}
-
-/** Puts the parts of a stream together to the reply that is not streamed. */
-async function fold(stream: ReadableStream<Part>): Promise<LanguageModelV4GenerateResult> {
-  const content: LanguageModelV4Content[] = [];
-  const reader = stream.getReader();
-  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-    const block = content.at(-1);
-    if (value?.type === "text-start") content.push({ type: "text", text: "" });
-    if (value?.type === "reasoning-start") content.push({ type: "reasoning", text: "" });
-    if (value?.type === "text-delta" && block?.type === "text") block.text += value.delta;
-    if (value?.type === "reasoning-delta" && block?.type === "reasoning") block.text += value.delta;
-    if (value?.type === "tool-call") content.push(value);
-    if (value?.type === "finish")
-      return { content, finishReason: value.finishReason, usage: value.usage, warnings: [] };
-  }
-  throw new Error("The demo model's stream has no end");
 }

@@ -11,16 +11,18 @@ const carriageReturn = 13;
 export function withBoundedEvents(response: Response, body: ReadableStream<Uint8Array>): Response {
   const { status, statusText, headers } = response;
   const reader = body.getReader();
-  const count = eventCounter();
+  const bound = boundEvents();
   const bounded = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const { done, value } = await reader.read();
         if (done) return controller.close();
-        if (count(value) > maxEventBytes) {
+        try {
+          bound(value);
+        } catch (error) {
           // Not awaited: a provider may never answer the cancel.
           void reader.cancel().catch(() => {});
-          throw new Error(`The provider sent more than ${maxEventBytes} bytes in one event`);
+          throw error;
         }
         controller.enqueue(value);
       },
@@ -30,6 +32,15 @@ export function withBoundedEvents(response: Response, body: ReadableStream<Uint8
     { highWaterMark: 0 },
   );
   return new Response(bounded, { status, statusText, headers });
+}
+
+/** A function that takes the pieces of a stream and throws once an event has more than 8 MiB. */
+export function boundEvents(): (bytes: Uint8Array) => void {
+  const count = eventCounter();
+  return (bytes) => {
+    if (count(bytes) > maxEventBytes)
+      throw new Error(`The provider sent more than ${maxEventBytes} bytes in one event`);
+  };
 }
 
 /** A function that takes the chunks of a stream, and gives after each the size in bytes of the unfinished event. */

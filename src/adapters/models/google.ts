@@ -1,23 +1,25 @@
-import { APICallError, type LanguageModelV4 } from "@ai-sdk/provider";
-import type { ModelSpec } from "../../core/ports.ts";
-import { withProviderOptions, wrapCalls } from "./adapt.ts";
+import { APICallError } from "@ai-sdk/provider";
+import type { ModelSpec, StreamingModel } from "../../core/ports.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
 /** Gemini, by its developer API. */
-export async function google(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
+export async function google(spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
   const apiKey = requireKey(spec);
   const baseURL = withVersion(checkAddress(spec), "v1beta");
   const { createGoogle } = await import("@ai-sdk/google");
-  return wrapCalls(createGoogle({ apiKey, baseURL, fetch })(spec.model), async (options, call) => {
-    try {
-      // The package turns thinking on, but does not ask for the thoughts.
-      const changed = withProviderOptions(options, "google", { thinkingConfig: { includeThoughts: true } });
-      return await call(options.reasoning === undefined ? options : changed);
-    } catch (error) {
-      throw withRetryAfter(error);
-    }
-  });
+  const model = createGoogle({ apiKey, baseURL, fetch })(spec.model);
+  // The package turns thinking on, but does not ask for the thoughts.
+  const providerOptions = { google: { thinkingConfig: { includeThoughts: true } } };
+  return {
+    async doStream(call) {
+      try {
+        return await model.doStream(call.reasoning === undefined ? call : { ...call, providerOptions });
+      } catch (error) {
+        throw withRetryAfter(error);
+      }
+    },
+  };
 }
 
 /** Adds the header `retry-after`, in place of which Google has `"retryDelay": "34s"` in the body. */

@@ -1,6 +1,5 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { EgressError } from "../../core/egress/target.ts";
-import type { ModelSpec, Models } from "../../core/ports.ts";
+import type { ModelSpec, Models, StreamingModel } from "../../core/ports.ts";
 import type { ProviderName } from "../../core/providers.ts";
 import { anthropic } from "./anthropic.ts";
 import { demoModel } from "./demo.ts";
@@ -9,6 +8,7 @@ import { type Fetch, providerFetch } from "./fetch.ts";
 import { google } from "./google.ts";
 import { mistral } from "./mistral.ts";
 import { ollama, openAi, openAiCompatible } from "./openai.ts";
+import { postOver } from "./post.ts";
 import { withoutRefused } from "./refusals.ts";
 import { checkModel } from "./spec.ts";
 
@@ -35,9 +35,8 @@ export function createModels({
   fetch = (input, init) => globalThis.fetch(input, init),
   guarded = unguarded,
 }: Options = {}): Models {
-  const open = providerFetch(fetch);
-  const fetchFor = ({ allowedHosts }: ModelSpec) => (allowedHosts ? providerFetch(guarded(allowedHosts)) : open);
-  const cache = new Map<string, LanguageModelV4>();
+  const fetchFor = ({ allowedHosts }: ModelSpec) => (allowedHosts ? guarded(allowedHosts) : fetch);
+  const cache = new Map<string, StreamingModel>();
 
   return {
     async resolve(spec) {
@@ -50,30 +49,30 @@ export function createModels({
       if (cache.size > cacheLimit && oldest !== undefined) cache.delete(oldest);
       return model;
     },
-    embed: (spec, texts, signal) => embed(spec, texts, signal, fetchFor(spec)),
+    embed: (spec, texts, signal) => embed(spec, texts, signal, providerFetch(fetchFor(spec))),
   };
 }
 
-async function make(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
+async function make(spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
   if (spec.provider === "demo") return demoModel();
   checkModel(spec);
   return withoutRefused(await connect(spec.provider, spec, fetch));
 }
 
-/** Loads the provider's package on first use. */
-function connect(provider: Exclude<ProviderName, "demo">, spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
+/** Loads what speaks to the provider on first use. */
+function connect(provider: Exclude<ProviderName, "demo">, spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
   switch (provider) {
     case "openai":
-      return spec.baseUrl === undefined ? openAi(spec, fetch) : openAiCompatible(spec, fetch);
+      return spec.baseUrl === undefined ? openAi(spec, providerFetch(fetch)) : openAiCompatible(spec, postOver(fetch));
     case "anthropic":
-      return anthropic(spec, fetch);
+      return anthropic(spec, providerFetch(fetch));
     case "google":
-      return google(spec, fetch);
+      return google(spec, providerFetch(fetch));
     case "mistral":
-      return mistral(spec, fetch);
+      return mistral(spec, postOver(fetch));
     case "ollama":
-      return ollama(spec, fetch);
+      return ollama(spec, postOver(fetch));
     case "openai-compatible":
-      return openAiCompatible(spec, fetch);
+      return openAiCompatible(spec, postOver(fetch));
   }
 }

@@ -19,7 +19,7 @@ const longestList = 8_000_000;
 export async function listModels(asked: Asked, fetch: Fetch, signal: AbortSignal): Promise<Listed> {
   const { url, headers } = requestOf({ ...asked, model: "" });
   const response = await fetch(url, { headers, redirect: "manual", signal });
-  const said = await readExcerpt(response, longestList);
+  const said = await readExcerpt(response.body?.getReader(), longestList);
   const models = response.ok ? idsIn(said) : null;
   return models ? { models } : { status: response.status, said };
 }

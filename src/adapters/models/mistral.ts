@@ -1,26 +1,31 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { digest, toHex } from "../../core/ids.ts";
-import type { ModelSpec } from "../../core/ports.ts";
-import { changeCalls, renameCallIds } from "./adapt.ts";
-import type { Fetch } from "./fetch.ts";
+import type { ModelCall, ModelSpec, StreamingModel } from "../../core/ports.ts";
+import { renameCallIds } from "./adapt.ts";
+import type { Post } from "./post.ts";
 import { checkAddress, requireKey, withVersion } from "./spec.ts";
 
 /** Mistral's chat completions. */
-export async function mistral(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
+export async function mistral(spec: ModelSpec, post: Post): Promise<StreamingModel> {
   const apiKey = requireKey(spec);
-  const baseURL = withVersion(checkAddress(spec), "v1");
-  const { createMistral } = await import("@ai-sdk/mistral");
-  return changeCalls(createMistral({ apiKey, baseURL, fetch })(spec.model), async (options) => {
-    const ids = new Map<string, string>();
-    for (const id of foreignIds(options.prompt)) ids.set(id, toHex(await digest(id)).slice(0, 9));
-    return ids.size === 0 ? options : { ...options, prompt: renameCallIds(options.prompt, (id) => ids.get(id) ?? id) };
-  });
+  const baseUrl = withVersion(checkAddress(spec), "v1");
+  const [{ chatModel }, { mistralRequest }] = await Promise.all([
+    import("./chat/model.ts"),
+    import("./chat/mistral-request.ts"),
+  ]);
+  const model = chatModel({ baseUrl, apiKey, post, request: (call) => mistralRequest(spec.model, call) });
+  return {
+    async doStream(call) {
+      const ids = new Map<string, string>();
+      for (const id of foreignIds(call.prompt)) ids.set(id, toHex(await digest(id)).slice(0, 9));
+      return model.doStream(
+        ids.size === 0 ? call : { ...call, prompt: renameCallIds(call.prompt, (id) => ids.get(id) ?? id) },
+      );
+    },
+  };
 }
 
-type Prompt = Parameters<LanguageModelV4["doStream"]>[0]["prompt"];
-
 /** The call ids of other providers: Mistral takes ids of nine letters and digits only. */
-function foreignIds(prompt: Prompt): string[] {
+function foreignIds(prompt: ModelCall["prompt"]): string[] {
   return prompt.flatMap(({ role, content }) =>
     role === "assistant" || role === "tool"
       ? content.flatMap((part) =>

@@ -1,51 +1,33 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
-import type { ModelSpec } from "../../core/ports.ts";
-import { changeCalls, withProviderOptions } from "./adapt.ts";
+import type { ModelSpec, StreamingModel } from "../../core/ports.ts";
 import type { Fetch } from "./fetch.ts";
+import type { Post } from "./post.ts";
 import { checkAddress, checkKey, requireKey, withVersion } from "./spec.ts";
 
 /** Any server that speaks chat completions, at the address of the spec; a key is optional. */
-export async function openAiCompatible(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
-  return chatCompletions(spec, checkAddress(spec), fetch);
+export async function openAiCompatible(spec: ModelSpec, post: Post): Promise<StreamingModel> {
+  return chatCompletions(spec, checkAddress(spec), post);
 }
 
 /**
  * Ollama, over its chat completions; its address may come with or without `/v1`. Its usual address, on this machine, is
  * not assumed: it is the operator's to name.
  */
-export async function ollama(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
-  return chatCompletions(spec, withVersion(checkAddress(spec), "v1"), fetch);
+export async function ollama(spec: ModelSpec, post: Post): Promise<StreamingModel> {
+  return chatCompletions(spec, withVersion(checkAddress(spec), "v1"), post);
 }
 
-async function chatCompletions(spec: ModelSpec, baseURL: string, fetch: Fetch): Promise<LanguageModelV4> {
-  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+async function chatCompletions(spec: ModelSpec, baseUrl: string, post: Post): Promise<StreamingModel> {
   const apiKey = checkKey(spec);
-  const provider = createOpenAICompatible({
-    name: "openaiCompatible",
-    baseURL,
-    // Without this option the stream has no counts of tokens.
-    includeUsage: true,
-    fetch,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(isReasoningModel(spec.model) ? { transformRequestBody: renameTokenLimit } : {}),
-  });
-  return provider.chatModel(spec.model);
+  const [{ chatModel }, { chatRequest }] = await Promise.all([import("./chat/model.ts"), import("./chat/request.ts")]);
+  return chatModel({ baseUrl, apiKey, post, request: (call) => chatRequest(spec.model, call) });
 }
 
 /** OpenAI's own service, over its responses API, with `store: false`, so that OpenAI stores no response. */
-export async function openAi(spec: ModelSpec, fetch: Fetch): Promise<LanguageModelV4> {
+export async function openAi(spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
   const apiKey = requireKey(spec);
   const { createOpenAI } = await import("@ai-sdk/openai");
   // Without `baseURL` the package would look into the environment.
   const model = createOpenAI({ apiKey, baseURL: withVersion(checkAddress(spec), "v1"), fetch })(spec.model);
-  return changeCalls(model, (options) => withProviderOptions(options, "openai", { store: false }));
-}
-
-/** OpenAI's reasoning models, behind a gateway too, take the limit of tokens under its newer name only. */
-function isReasoningModel(model: string): boolean {
-  return /^(?:openai\/)?(?:o\d|gpt-(?:[5-9]|\d\d))/.test(model);
-}
-
-function renameTokenLimit({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
-  return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
+  const providerOptions = { openai: { store: false } };
+  return { doStream: (call) => model.doStream({ ...call, providerOptions }) };
 }

@@ -1,13 +1,6 @@
-import {
-  APICallError,
-  type LanguageModelV4,
-  type LanguageModelV4CallOptions,
-  type LanguageModelV4Prompt,
-  UnsupportedFunctionalityError,
-} from "@ai-sdk/provider";
-import { wrapCalls } from "./adapt.ts";
+import { APICallError, type LanguageModelV4Prompt, UnsupportedFunctionalityError } from "@ai-sdk/provider";
+import type { ModelCall, StreamingModel } from "../../core/ports.ts";
 
-type Options = LanguageModelV4CallOptions;
 type Setting = "reasoning" | "temperature" | "maxOutputTokens";
 type Part = Setting | "pictures";
 
@@ -33,29 +26,31 @@ const longestRefusal = 2_000;
  * own. A setting that was refused once is left out of later calls. Pictures are not: one of them may be refused for
  * itself.
  */
-export function withoutRefused(model: LanguageModelV4): LanguageModelV4 {
+export function withoutRefused(model: StreamingModel): StreamingModel {
   const refused = new Set<Part>();
-  return wrapCalls(model, async (options, call) => {
-    let asked = leaveOut(options, refused);
-    const now = new Set<Part>();
-    for (;;) {
-      try {
-        const result = await call(asked);
-        for (const part of now) if (part !== "pictures") refused.add(part);
-        return result;
-      } catch (error) {
-        const part = refusedPart(error, asked);
-        if (!part) throw error;
-        now.add(part);
-        asked = leaveOut(asked, now);
+  return {
+    async doStream(call) {
+      let asked = leaveOut(call, refused);
+      const now = new Set<Part>();
+      for (;;) {
+        try {
+          const result = await model.doStream(asked);
+          for (const part of now) if (part !== "pictures") refused.add(part);
+          return result;
+        } catch (error) {
+          const part = refusedPart(error, asked);
+          if (!part) throw error;
+          now.add(part);
+          asked = leaveOut(asked, now);
+        }
       }
-    }
-  });
+    },
+  };
 }
 
-function refusedPart(error: unknown, options: Options): Part | undefined {
-  // The provider's package itself may refuse pictures.
-  if (UnsupportedFunctionalityError.isInstance(error)) return hasPictures(options) ? "pictures" : undefined;
+function refusedPart(error: unknown, call: ModelCall): Part | undefined {
+  // Before it is asked.
+  if (UnsupportedFunctionalityError.isInstance(error)) return hasPictures(call) ? "pictures" : undefined;
   if (!APICallError.isInstance(error)) return undefined;
   const said = `${error.message} ${error.responseBody ?? ""}`.slice(0, longestRefusal);
   // Self-hosted servers refuse pictures with 404 or 500, too.
@@ -65,14 +60,13 @@ function refusedPart(error: unknown, options: Options): Part | undefined {
     (isRefusal || part === "pictures") &&
     refusals[part].test(said) &&
     !(part === "maxOutputTokens" && /context/i.test(said));
-  return (Object.keys(refusals) as Part[]).find((part) => has(options, part) && about(part));
+  return (Object.keys(refusals) as Part[]).find((part) => has(call, part) && about(part));
 }
 
-const has = (options: Options, part: Part) =>
-  part === "pictures" ? hasPictures(options) : options[part] !== undefined;
+const has = (call: ModelCall, part: Part) => (part === "pictures" ? hasPictures(call) : call[part] !== undefined);
 
-function leaveOut(options: Options, parts: ReadonlySet<Part>): Options {
-  const rest = { ...options };
+function leaveOut(call: ModelCall, parts: ReadonlySet<Part>): ModelCall {
+  const rest = { ...call };
   for (const part of parts) {
     if (part === "pictures") rest.prompt = withoutPictures(rest.prompt);
     else delete rest[part];
@@ -80,7 +74,7 @@ function leaveOut(options: Options, parts: ReadonlySet<Part>): Options {
   return rest;
 }
 
-function hasPictures({ prompt }: Options): boolean {
+function hasPictures({ prompt }: ModelCall): boolean {
   return prompt.some(({ role, content }) => role === "user" && content.some(({ type }) => type === "file"));
 }
 

@@ -1,6 +1,6 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { channels } from "../../core/channels.ts";
 import type { Policies } from "../../core/policies.ts";
+import type { StreamingModel } from "../../core/ports.ts";
 import { TurnState } from "../../turn/state.ts";
 import type { Continued, Hook, Limits, ModelMessage, Origin, TurnInput } from "../../turn/types.ts";
 import type { LiveAgent } from "./agent/load.ts";
@@ -20,7 +20,7 @@ interface Preparation {
   now: number;
   /** The memories of the user, as lines; empty for none. */
   memories: string;
-  model: LanguageModelV4;
+  model: StreamingModel;
   images: NonNullable<TurnInput["images"]>;
   continued: Continued | null;
   reserve: TurnInput["reserve"];

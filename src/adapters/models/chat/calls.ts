@@ -1,0 +1,60 @@
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { StreamingToolCallTracker } from "@ai-sdk/provider-utils";
+
+/** A piece of a tool call, as chunks have it. */
+export interface CallPiece {
+  index: number | null;
+  id: string | null;
+  function: { name: string | null; arguments: string | null };
+  /** Gemini's, behind its chat completions: it wants it back with the call. */
+  thoughtSignature: string | null;
+}
+
+/** Puts the tool calls of a stream together: servers name, number and cut them in many ways. */
+export class Calls {
+  readonly #tracker;
+  /** By index: the pieces that came before the name of their function, as one. */
+  readonly #nameless = new Map<number, CallPiece>();
+  readonly #named = new Set<number>();
+
+  constructor(sink: { enqueue(part: LanguageModelV4StreamPart): void }) {
+    this.#tracker = new StreamingToolCallTracker<CallPiece>(sink, {
+      extractMetadata: ({ thoughtSignature }) =>
+        thoughtSignature ? { openaiCompatible: { thoughtSignature } } : undefined,
+      buildToolCallProviderMetadata: (metadata) => metadata,
+    });
+  }
+
+  /** Throws for a call that can have no name. */
+  take(piece: CallPiece): void {
+    const { index } = piece;
+    if (index === null || this.#named.has(index)) {
+      this.#tracker.processDelta(piece);
+      return;
+    }
+    const before = this.#nameless.get(index);
+    const whole = before ? join(before, piece) : piece;
+    if (whole.function.name === null) {
+      this.#nameless.set(index, whole);
+      return;
+    }
+    this.#nameless.delete(index);
+    this.#named.add(index);
+    this.#tracker.processDelta(whole);
+  }
+
+  /** Throws for a call that never had a name. */
+  end(): void {
+    for (const piece of this.#nameless.values()) this.#tracker.processDelta(piece);
+    this.#tracker.flush();
+  }
+}
+
+function join(before: CallPiece, { id, function: { name, arguments: more }, thoughtSignature }: CallPiece): CallPiece {
+  return {
+    index: before.index,
+    id: before.id ?? id,
+    function: { name, arguments: (before.function.arguments ?? "") + (more ?? "") },
+    thoughtSignature: before.thoughtSignature ?? thoughtSignature,
+  };
+}

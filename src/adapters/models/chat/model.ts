@@ -1,0 +1,29 @@
+import type { ModelCall, StreamingModel } from "../../../core/ports.ts";
+import { openStream, type Post } from "../post.ts";
+import { partsOf } from "./parts.ts";
+
+interface Server {
+  /** Of its API, without a slash at its end. */
+  baseUrl: string;
+  apiKey: string | undefined;
+  post: Post;
+  /** The body of a call. */
+  request: (call: ModelCall) => object;
+}
+
+/** A model of a server that speaks chat completions. */
+export function chatModel({ baseUrl, apiKey, post, request }: Server): StreamingModel {
+  const url = `${baseUrl}/chat/completions`;
+  const headers = {
+    "Content-Type": "application/json",
+    "User-Agent": "agent-engine",
+    ...(apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` }),
+  };
+  return {
+    async doStream(call) {
+      const { abortSignal: signal } = call;
+      const body = await openStream(post, url, { headers, body: JSON.stringify(request(call)), signal });
+      return { stream: partsOf(body, { url, signal }) };
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import {
+  type LanguageModelV4FilePart,
+  type LanguageModelV4Prompt,
+  type LanguageModelV4ToolCallPart,
+  type LanguageModelV4ToolResultPart,
+  UnsupportedFunctionalityError,
+} from "@ai-sdk/provider";
+import { convertToBase64 } from "@ai-sdk/provider-utils";
+import type { ModelCall } from "../../../core/ports.ts";
+
+type Message = LanguageModelV4Prompt[number];
+type Assistant = Extract<Message, { role: "assistant" }>;
+type User = Extract<Message, { role: "user" }>;
+
+/** The body of a call of chat completions, as OpenAI made them and most servers speak them. */
+export function chatRequest(model: string, call: ModelCall): object {
+  const { prompt, temperature, maxOutputTokens, reasoning } = call;
+  return {
+    model,
+    ...limitOf(model, maxOutputTokens),
+    temperature,
+    reasoning_effort: reasoning === "provider-default" ? undefined : reasoning,
+    messages: prompt.flatMap(chatMessages),
+    ...toolsOf(call),
+    stream: true,
+    // Without it the stream has no counts of tokens.
+    stream_options: { include_usage: true },
+  };
+}
+
+/** OpenAI's reasoning models, behind a gateway too, take the limit of tokens under its newer name only. */
+function limitOf(model: string, tokens: number | undefined): object {
+  const reasons = /^(?:openai\/)?(?:o\d|gpt-(?:[5-9]|\d\d))/.test(model);
+  return reasons ? { max_completion_tokens: tokens } : { max_tokens: tokens };
+}
+
+function chatMessages(message: Message): object[] {
+  switch (message.role) {
+    case "system":
+      return [{ role: "system", content: message.content }];
+    case "user":
+      return [{ role: "user", content: userContent(message) }];
+    case "assistant":
+      return [assistantMessage(message)];
+    case "tool":
+      return resultsOf(message).map(({ toolCallId, output }) => ({
+        role: "tool",
+        tool_call_id: toolCallId,
+        content: resultText(output),
+      }));
+  }
+}
+
+/** Some servers take a mere text only where there are no pictures. */
+function userContent({ content }: User): string | object[] {
+  const [first] = content;
+  if (content.length === 1 && first?.type === "text") return first.text;
+  return content.map((part) =>
+    part.type === "text"
+      ? { type: "text", text: part.text }
+      : { type: "image_url", image_url: { url: pictureUrl(part) } },
+  );
+}
+
+function assistantMessage({ content }: Assistant): object {
+  const text = textOf(content, "text");
+  const calls = content.filter((part) => part.type === "tool-call");
+  return {
+    role: "assistant",
+    content: text === "" && calls.length > 0 ? null : text,
+    reasoning_content: textOf(content, "reasoning") || undefined,
+    tool_calls: calls.length === 0 ? undefined : calls.map((call) => ({ ...callOf(call), ...signatureOf(call) })),
+  };
+}
+
+/** Gemini, behind its chat completions too, refuses a call of its own that comes back unsigned. */
+function signatureOf({ providerOptions: own }: LanguageModelV4ToolCallPart): object {
+  const signature = own?.openaiCompatible?.thoughtSignature ?? own?.google?.thoughtSignature;
+  return signature ? { extra_content: { google: { thought_signature: String(signature) } } } : {};
+}
+
+/** The texts of an assistant's message of one type, joined. */
+export function textOf(content: Assistant["content"], type: "text" | "reasoning"): string {
+  return content.map((part) => (part.type === type ? part.text : "")).join("");
+}
+
+/** A call of a tool, as an assistant's message has it. */
+export function callOf({ toolCallId, toolName, input }: LanguageModelV4ToolCallPart): object {
+  return { id: toolCallId, type: "function", function: { name: toolName, arguments: JSON.stringify(input) } };
+}
+
+export function resultsOf({ content }: Extract<Message, { role: "tool" }>): LanguageModelV4ToolResultPart[] {
+  return content.filter((part) => part.type === "tool-result");
+}
+
+/** The result of a tool as the text that a model reads. */
+export function resultText(output: LanguageModelV4ToolResultPart["output"]): string {
+  switch (output.type) {
+    case "text":
+    case "error-text":
+      return output.value;
+    case "execution-denied":
+      return output.reason ?? "Tool call execution denied.";
+    default:
+      return JSON.stringify(output.value);
+  }
+}
+
+/** A picture as an address; throws for any other file, which these servers can't read. */
+export function pictureUrl({ mediaType, data }: LanguageModelV4FilePart): string {
+  if (mediaType.startsWith("image/")) {
+    if (data.type === "url") return data.url.toString();
+    if (data.type === "data") return `data:${mediaType};base64,${convertToBase64(data.data)}`;
+  }
+  throw new UnsupportedFunctionalityError({ functionality: `file part media type ${mediaType}` });
+}
+
+/** The tools of a call, and whether they may be called. */
+export function toolsOf({ tools = [], toolChoice }: ModelCall): object {
+  if (tools.length === 0) return {};
+  return {
+    tools: tools.map(({ name, description, inputSchema }) => ({
+      type: "function",
+      function: { name, description, parameters: inputSchema },
+    })),
+    tool_choice: toolChoice?.type,
+  };
+}
