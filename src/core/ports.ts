@@ -80,12 +80,19 @@ export interface Embedder {
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly number[][]>;
 }
 
+/** An agent as a job read it. */
+export interface AgentSeen {
+  slug: string;
+  /** An older copy of the agent must not be used. */
+  revision: number;
+}
+
 /**
  * The answer of an agent's fast model to a prompt, for background work. Rejects with an `EngineError` `not-found` when
  * the agent is off or gone and `rate-limited` when its budget is spent. The messages of other errors are stored and
  * logged, and must hold no secret.
  */
-export type Complete = (agentSlug: string, prompt: string, signal: AbortSignal) => Promise<string>;
+export type Complete = (agent: AgentSeen, prompt: string, signal: AbortSignal) => Promise<string>;
 
 /** Password hashing. A call takes tens of milliseconds of a core; where threads exist, it runs in one. */
 export interface Passwords {

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/ports.ts";
 import type { ClaimedJob } from "./claim.ts";
+import type { Together } from "./together.ts";
 
 export interface Job {
   id: string;
@@ -11,8 +12,9 @@ export interface Job {
 /**
  * Does a job; a job whose handler throws is tried again later. The handler may run again after it did its work, when the
  * process or the database went away before that was noted. The signal says that the job is no longer this process's to do.
+ * Statements that every job of a kind needs are run by `together`, with those of other jobs.
  */
-export type JobHandler = (job: Job, signal: AbortSignal) => Promise<void>;
+export type JobHandler = (job: Job, signal: AbortSignal, together: Together) => Promise<void>;
 
 /** How jobs of one kind are done. */
 export interface JobKind {
@@ -20,6 +22,12 @@ export interface JobKind {
   /** How many run at a time in this process, 8 when absent. Jobs of one organization get half of the places. */
   limit?: number;
 }
+
+/**
+ * The limit of a kind whose jobs ask a model. How many of them ask at a time is up to what the model allows; this bounds
+ * what their prompts take of the memory.
+ */
+export const mostModelJobs = 256;
 
 /** By kind. Jobs of other kinds are left to processes that know them. */
 export type JobKinds = Readonly<Record<string, JobKind>>;
@@ -29,8 +37,7 @@ const longestMs = 10 * 60_000;
 
 /** Runs the job's handler; answers null when that went well. Ends with the signal even where the handler ignores it. */
 export async function attempt(
-  clock: Clock,
-  kinds: JobKinds,
+  { clock, kinds, together }: { clock: Clock; kinds: JobKinds; together: Together },
   { id, kind, payload, attempts }: ClaimedJob,
   controller: AbortController,
 ): Promise<Error | null> {
@@ -41,7 +48,7 @@ export async function attempt(
   signal.addEventListener("abort", () => cut.reject(signal.reason), { once: true });
   const cancel = clock.after(longestMs, () => controller.abort(new Error("It took longer than 10 minutes")));
   try {
-    await Promise.race([kinds[kind]?.run({ id, payload, attempt: attempts }, signal), cut.promise]);
+    await Promise.race([kinds[kind]?.run({ id, payload, attempt: attempts }, signal, together), cut.promise]);
     return null;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

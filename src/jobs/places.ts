@@ -5,6 +5,9 @@ import type { InLane, Places } from "./claim.ts";
 /** How many jobs of a kind run at a time in this process unless the kind says otherwise. */
 const usualLimit = 8;
 
+/** The most jobs of a kind that are claimed at once. */
+const mostClaimed = 32;
+
 export interface PlacesOfKinds {
   /** The kinds that have a free place while these jobs run. */
   free(running: readonly InLane[]): Places[];
@@ -25,7 +28,12 @@ export function createPlaces(kinds: JobKinds): PlacesOfKinds {
     free: (running) =>
       Object.entries(kinds).flatMap(([kind, { limit = usualLimit }]) => {
         const free = limit - running.filter((job) => job.kind === kind).length;
-        const places = { kind, free, share: shareOf(limit), after: last.get(kind) ?? commonLane };
+        const places = {
+          kind,
+          free: Math.min(free, mostClaimed),
+          share: shareOf(limit),
+          after: last.get(kind) ?? commonLane,
+        };
         return free > 0 ? [places] : [];
       }),
     short: (running) =>

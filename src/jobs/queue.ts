@@ -1,9 +1,9 @@
-import { and, eq, isNotNull, sql } from "drizzle-orm";
-import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import { and, eq, isNotNull, type SQL, sql } from "drizzle-orm";
 import { type Database, sqlState } from "../db/client.ts";
-import { assign, fields } from "../db/fragments.ts";
+import { assign, fields, type RowOf } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
+import type { Gathered } from "./together.ts";
 
 /** How long a job counts as running after its lease was last renewed. */
 export const leaseMs = 30_000;
@@ -41,50 +41,85 @@ export async function endLeases({ db }: Database): Promise<void> {
     .where(isNotNull(jobs.lockedUntil));
 }
 
-/** Deletes a job that is done. Answers false when it was no longer the caller's, as do `retry`, `release` and `giveUp`. */
-export async function complete({ db }: Database, held: Held): Promise<boolean> {
-  const rows = await db.delete(jobs).where(isHeld(held)).returning({ id: jobs.id });
-  return rows.length > 0;
+/** Settles jobs that ran. The results say which were still the caller's. */
+export interface Settling {
+  /** Deletes jobs that are done. */
+  complete: Gathered<Held, boolean>;
+  /** Frees jobs, to be done later or by others; a job of its key that was enqueued meanwhile takes a job's place. */
+  setBack: Gathered<SetBack, boolean>;
 }
 
-/** Has the job tried again at `runAt`; a job of its key that was enqueued meanwhile takes its place. */
-export function retry(
-  database: Database,
-  held: Held,
-  { runAt, error }: { runAt: number; error: string },
-): Promise<boolean> {
-  return unlessNewer(database, held, () => stop(database, held, { runAt: new Date(runAt), lastError: error }));
+export interface SetBack extends Held {
+  /** Null: as before. */
+  runAt: number | null;
+  /** Null: as before. */
+  error: string | null;
+  /** Whether the attempt counts. */
+  counts: boolean;
 }
 
-/** Frees the job for other processes at once; this attempt does not count. */
-export function release(database: Database, held: Held): Promise<boolean> {
-  return unlessNewer(database, held, () => stop(database, held, { attempts: sql`${jobs.attempts} - 1` }));
+export function createSettling(database: Database): Settling {
+  const complete = async (held: readonly Held[]) => areIn(held, await completeStatement.run(database, pairsOf(held)));
+  return {
+    complete: { run: complete },
+    setBack: {
+      async run(items) {
+        try {
+          return areIn(items, await setBackStatement.run(database, { ...pairsOf(items), ...changesOf(items) }));
+        } catch (error) {
+          // Only one job of a kind and key may wait (`jobs_key`), so a newer one that waits takes over the work.
+          if (items.length > 1 || sqlState(error) !== "23505") throw error;
+          return complete(items);
+        }
+      },
+    },
+  };
 }
 
-/** Notes that the job failed for good. */
-export function giveUp(
-  database: Database,
-  held: Held,
+const pairsOf = (held: readonly Held[]) => ({ ids: held.map(({ id }) => id), locks: held.map(({ lock }) => lock) });
+
+const changesOf = (items: readonly SetBack[]) => ({
+  runAts: items.map(({ runAt }) => (runAt === null ? "" : new Date(runAt).toISOString())),
+  errors: items.map(({ error }) => error ?? ""),
+  counts: items.map(({ counts }) => (counts ? "1" : "0")),
+});
+
+function areIn(held: readonly Held[], rows: readonly { id: string; lock: string | null }[]): boolean[] {
+  const found = new Set(rows.map(({ id, lock }) => lock + id));
+  return held.map(({ id, lock }) => found.has(lock + id));
+}
+
+const returned = fields({ id: jobs.id, lock: sql<string>`held.lock` });
+
+/** Of the ids alone the planner makes a walk along the key, whatever it knows of the table. */
+const isHeldBy = (ids: SQL) => sql`${jobs.id} = any(${ids}) and ${jobs.id} = held.id and ${jobs.lockedBy} = held.lock`;
+
+const completeStatement = statement(
+  { ids: "uuid[]", locks: "uuid[]" },
+  ({ ids, locks }) => sql<RowOf<typeof returned>>`
+    delete from ${jobs} using unnest(${ids}, ${locks}) as held(id, lock) where ${isHeldBy(ids)} returning ${returned}`,
+);
+
+const setBackStatement = statement(
+  { ids: "uuid[]", locks: "uuid[]", runAts: "text[]", errors: "text[]", counts: "text[]" },
+  ({ ids, locks, runAts, errors, counts }) => sql<RowOf<typeof returned>>`
+    update ${jobs} set ${assign(jobs, {
+      runAt: sql`coalesce(nullif(held.run_at, '')::timestamptz, ${jobs.runAt})`,
+      lastError: sql`coalesce(nullif(held.error, ''), ${jobs.lastError})`,
+      attempts: sql`${jobs.attempts} - 1 + held.counts::int`,
+      ...{ lockedBy: sql`null`, lockedUntil: sql`null` },
+    })}
+    from unnest(${ids}, ${locks}, ${runAts}, ${errors}, ${counts}) as held(id, lock, run_at, error, counts)
+    where ${isHeldBy(ids)} returning ${returned}`,
+);
+
+/** Notes that the job failed for good. Answers false when it was no longer the caller's. */
+export async function giveUp(
+  { db }: Database,
+  { id, lock }: Held,
   { now, error }: { now: number; error: string },
 ): Promise<boolean> {
-  return stop(database, held, { status: "failed", failedAt: new Date(now), lastError: error });
-}
-
-const isHeld = ({ id, lock }: Held) => and(eq(jobs.id, id), eq(jobs.lockedBy, lock));
-
-/** Changes a job that runs into one that does not. */
-async function stop({ db }: Database, held: Held, change: PgUpdateSetSource<typeof jobs>): Promise<boolean> {
-  const stopped = { ...change, lockedBy: null, lockedUntil: null };
-  const rows = await db.update(jobs).set(stopped).where(isHeld(held)).returning({ id: jobs.id });
-  return rows.length > 0;
-}
-
-/** Only one job of a kind and key may wait (`jobs_key`), so a newer one that waits takes over the work of the caller's. */
-async function unlessNewer(database: Database, held: Held, update: () => Promise<boolean>): Promise<boolean> {
-  try {
-    return await update();
-  } catch (error) {
-    if (sqlState(error) !== "23505") throw error;
-    return complete(database, held);
-  }
+  const failed = { status: "failed", failedAt: new Date(now), lastError: error, lockedBy: null, lockedUntil: null };
+  const mine = and(eq(jobs.id, id), eq(jobs.lockedBy, lock));
+  return (await db.update(jobs).set(failed).where(mine).returning({ id: jobs.id })).length > 0;
 }

@@ -3,32 +3,41 @@ import { clip, storable } from "../core/text.ts";
 import { patiently } from "../db/retry.ts";
 import { backoffMs } from "./backoff.ts";
 import type { ClaimedJob, DeadJob } from "./claim.ts";
-import { complete, giveUp, type Held, retry } from "./queue.ts";
+import { Postponed } from "./postponed.ts";
+import { giveUp, type Held, type Settling } from "./queue.ts";
+import type { Together } from "./together.ts";
 
-type Settling = Pick<Services, "database" | "clock" | "log">;
+type Needs = Pick<Services, "database" | "clock" | "log">;
 
-/** Notes how a job ended: done, to be tried again, or failed for good. Answers false when it was no longer the caller's. */
-export async function settle(services: Settling, job: ClaimedJob, held: Held, problem: Error | null): Promise<boolean> {
+export type Settle = (job: ClaimedJob, held: Held, problem: Error | null) => Promise<boolean>;
+
+/**
+ * Notes how a job ended: done, to be tried again, or failed for good. Answers false when it was no longer the caller's.
+ */
+export function createSettle({ database, clock, log }: Needs, settling: Settling, together: Together): Settle {
+  const setBack = async (job: ClaimedJob, held: Held, err: Error): Promise<boolean> => {
+    const { id, kind, key, attempts, maxAttempts } = job;
+    const error = clip(storable(err.message), 500);
+    const now = clock.now();
+    if (err instanceof Postponed) {
+      return together(settling.setBack, { ...held, runAt: err.until, error, counts: false });
+    }
+    if (attempts >= maxAttempts) {
+      const given = await giveUp(database, held, { now, error });
+      if (given) sayFailed(log, { id, kind, key, attempts, lastError: error }, err);
+      return given;
+    }
+    const runAt = now + backoffMs(attempts, Math.random());
+    const kept = await together(settling.setBack, { ...held, runAt, error, counts: true });
+    const again = new Date(runAt).toISOString();
+    if (kept) log.warn({ jobId: id, kind, key, attempts, again, err }, "A job failed and will be tried again");
+    return kept;
+  };
   // A job whose end is not noted would be done once more. Its lease is renewed meanwhile.
-  return patiently(services.clock, () =>
-    problem === null ? complete(services.database, held) : setBack(services, job, held, problem),
-  );
-}
-
-async function setBack({ database, clock, log }: Settling, job: ClaimedJob, held: Held, err: Error): Promise<boolean> {
-  const { id, kind, key, attempts, maxAttempts } = job;
-  const error = clip(storable(err.message), 500);
-  const now = clock.now();
-  if (attempts >= maxAttempts) {
-    const given = await giveUp(database, held, { now, error });
-    if (given) sayFailed(log, { id, kind, key, attempts, lastError: error }, err);
-    return given;
-  }
-  const runAt = now + backoffMs(attempts, Math.random());
-  const kept = await retry(database, held, { runAt, error });
-  const again = new Date(runAt).toISOString();
-  if (kept) log.warn({ jobId: id, kind, key, attempts, again, err }, "A job failed and will be tried again");
-  return kept;
+  return (job, { id, lock }, problem) =>
+    patiently(clock, () =>
+      problem === null ? together(settling.complete, { id, lock }) : setBack(job, { id, lock }, problem),
+    );
 }
 
 /** Writes the one line of the log about a job that is not tried again. */

@@ -15,9 +15,9 @@ export function isRefusal(error: unknown): error is EngineError {
  * that then does the rest as well.
  */
 export function unlessRefused({ log }: Pick<Services, "log">, handler: JobHandler): JobHandler {
-  return async (job, signal) => {
+  return async (job, signal, together) => {
     try {
-      await handler(job, signal);
+      await handler(job, signal, together);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       log.info({ jobId: job.id, reason: error.message }, "Background work waits for the agent's next turn");

@@ -4,8 +4,9 @@ import { attempt, type JobKinds } from "./attempt.ts";
 import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";
 import { forgetFailed } from "./failed.ts";
 import { createPlaces } from "./places.ts";
-import { type Held, leaseMs, release, renew } from "./queue.ts";
-import { sayFailed, settle } from "./settle.ts";
+import { createSettling, type Held, leaseMs, renew } from "./queue.ts";
+import { createSettle, sayFailed } from "./settle.ts";
+import { createGathering } from "./together.ts";
 
 export interface Worker {
   /** Says that a job may be due, now or at this time (milliseconds since the epoch). Call it after the commit that enqueued it. */
@@ -34,6 +35,10 @@ const beatMs = leaseMs / 6;
 /** A job that falls due later is found by the next `tick`. */
 const horizonMs = 10_000;
 const restMs = 1_000;
+/** The least time between a claim and the next one by the timer. */
+const gatherMs = 250;
+/** Freed places are filled once they are this part of the jobs that run. */
+const freedPart = 1 / 8;
 const hourMs = 60 * 60_000;
 /** Longer than a message takes to all replicas, so that those without places do not wake each other on and on. */
 const quietMs = 1_000;
@@ -43,6 +48,9 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const { database, clock, log, notify } = services;
   const places = createPlaces(kinds);
   const running = new Map<string, Running>();
+  const { together, look } = createGathering(clock, () => running.size);
+  const settling = createSettling(database);
+  const settle = createSettle(services, settling, together);
   let stopping = false;
   let beating = false;
   let more = false;
@@ -50,6 +58,10 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   let cancelTimer = () => {};
   /** When the timer wakes the worker; it asks the database for nothing before that. */
   let timerAt = Number.POSITIVE_INFINITY;
+  /** When the last job was claimed. */
+  let takenAt = Number.NEGATIVE_INFINITY;
+  /** Jobs that ended since the last claim. */
+  let freed = 0;
   let tidyAt = 0;
   let announceAt = 0;
   let endListening: (() => void) | null = null;
@@ -73,6 +85,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   };
 
   const takeDue = async () => {
+    freed = 0;
     const jobs = [...running.values()];
     const free = places.free(jobs);
     if (free.length > 0) {
@@ -83,6 +96,9 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
       // A job that waited for a dead one of its key may go now.
       if (dead.length > 0) more = true;
       for (const job of claimed) start(job, lock);
+      // One claim takes a part of the places only, since a turn may have to wait for its end.
+      if (free.some((one) => claimed.filter(({ kind }) => kind === one.kind).length === one.free)) more = true;
+      if (claimed.length > 0) takenAt = clock.now();
       if (nextAt !== null) wakeAt(nextAt);
     }
     if (places.short([...running.values()])) await announceLeft();
@@ -95,7 +111,9 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     notify.publish("work-due", "");
   };
 
-  const wakeAt = (at: number) => {
+  const wakeAt = (wanted: number) => {
+    // What falls due soon after a claim is claimed together.
+    const at = Math.max(wanted, takenAt + gatherMs);
     const ms = Math.max(0, at - clock.now());
     if (stopping || ms > horizonMs || at >= timerAt) return;
     cancelTimer();
@@ -122,17 +140,19 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     running.set(job.id, run);
     run.ended = perform(job, run).finally(() => {
       forget(run);
-      wake();
+      look();
+      freed += 1;
+      if (freed >= running.size * freedPart) wake();
     });
     beat();
   };
 
   const perform = async (job: ClaimedJob, run: Running) => {
     const { id: jobId, kind } = job;
-    const problem = await attempt(clock, kinds, job, run.controller);
+    const problem = await attempt({ clock, kinds, together }, job, run.controller);
     if (!run.ours) return;
     try {
-      const settled = await settle(services, job, run, problem);
+      const settled = await settle(job, run, problem);
       if (!settled && run.ours) log.warn({ jobId, kind }, "A job was taken over before it ended");
     } catch (err) {
       if (run.ours) log.error({ jobId, kind, err }, "How a job ended could not be noted");
@@ -171,7 +191,8 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
 
   const free = async (run: Running) => {
     drop(run, "The server is stopping");
-    await release(database, run).catch((err: unknown) =>
+    const { id, lock } = run;
+    await together(settling.setBack, { id, lock, runAt: null, error: null, counts: false }).catch((err: unknown) =>
       log.warn({ jobId: run.id, err }, "A job could not be freed: it waits for the end of its lease"),
     );
   };

@@ -19,8 +19,8 @@ import type {
   TurnOutcome,
 } from "./types.ts";
 
-/** How often one model call is tried while nothing came out of it. */
-const attempts = 3;
+/** How often one model call is tried while nothing came out of it, unless the input says otherwise. */
+const usualAttempts = 3;
 
 /** The most calls of one step that are made: each may be another agent's whole turn or a request to a third party. */
 const mostCalls = 64;
@@ -62,6 +62,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
 
       const options = callOptions(input, turn, last);
       let step = turn.begin(index, stepType);
+      const { attempts = usualAttempts } = input.limits;
       for (let attempt = 1; ; attempt += 1) {
         controller.signal.throwIfAborted();
         step.asked = true;

@@ -22,6 +22,8 @@ export interface Origin {
 
 export interface Limits {
   maxSteps: number;
+  /** How often a model call is tried while nothing came out of it, 3 times when absent. */
+  attempts?: number;
   /** Until a model call answers at all. */
   connectMs: number;
   /** Between two parts of a model's stream, the first included. */

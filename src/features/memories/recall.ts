@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
 import { memories } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import type { Gathered } from "../../jobs/together.ts";
 import { findNear, type Meaning } from "./meaning/find-near.ts";
 import { type Recalled, type RecalledRow, recalled, toRecalled } from "./recalled.ts";
 import { bestMatches, chooseRecalled, interleave } from "./rules.ts";
@@ -75,6 +76,43 @@ export async function recall(
     nearTo(database, meaning, { agentId, subject, text }),
   ]);
   return chooseRecalled(text, rows.map(toRecalled), { limit, near });
+}
+
+const recallTogetherStatement = statement(
+  { agentIds: "uuid[]", subjects: "text[]", words: "text[]", limits: "text[]" },
+  ({ agentIds, subjects, words, limits }) => {
+    const asked = {
+      ...{ agentId: sql`asked.agent_id`, subject: sql`asked.subject`, limit: sql`asked.most` },
+      words: sql`asked.words`,
+    };
+    return sql<RecalledRow & { nth: string }>`
+      select asked.nth, known.* from (
+        select nth, agent_id, subject, nullif(words, '')::tsquery as words, most
+        from unnest(${agentIds}, ${subjects}, ${words}, ${limits}::int[]) with ordinality as a(agent_id, subject, words, most, nth)
+      ) asked cross join lateral (
+        ${matching(asked)} union ${important(asked)} union ${important({ ...asked, subject: sql`''` })}
+      ) known`;
+  },
+);
+
+/** `recall` for jobs, by words alone. */
+export function recalledTogether(database: Database): Gathered<Asked & { text: string }, Recalled[]> {
+  return {
+    // Each may look through thousands of memories.
+    most: 8,
+    async run(asked) {
+      const rows = await recallTogetherStatement.run(database, {
+        agentIds: asked.map(({ agentId }) => agentId),
+        subjects: asked.map(({ subject }) => subject),
+        words: asked.map(({ text }) => queryForAny(distinctiveWords(text)) ?? ""),
+        limits: asked.map(({ limit }) => String(limit)),
+      });
+      const found = Map.groupBy(rows, ({ nth }) => Number(nth));
+      return asked.map(({ text, limit }, index) =>
+        chooseRecalled(text, (found.get(index + 1) ?? []).map(toRecalled), { limit }),
+      );
+    },
+  };
 }
 
 async function nearTo(

@@ -2,28 +2,40 @@ import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { monthOf } from "../../core/month.ts";
-import type { Complete } from "../../core/ports.ts";
+import type { AgentSeen, Complete } from "../../core/ports.ts";
 import { run } from "../../turn/run.ts";
 import { TurnState } from "../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../turn/types.ts";
 import type { Agents } from "./access/agents.ts";
 import type { LiveAgent } from "./agent/load.ts";
 import { fastModelSpec } from "./agent/model.ts";
+import { Allowances } from "./allowances.ts";
 import { reserve, settle } from "./budget/budget.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "./budget/estimate.ts";
 import { limitsOf } from "./prepare.ts";
 
 /**
- * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget. Throws a refusal
- * (`isRefusal`) for an agent that has no fast model, is off or has spent its budget.
+ * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget, as soon as the model
+ * allows one more call. Throws a refusal (`isRefusal`) for an agent that has no fast model, is off or has spent its
+ * budget, and `Postponed` when the provider wants to be asked later.
  */
 export function createComplete(services: Services, agents: Agents): Complete {
-  return async (slug, prompt, signal) => {
-    const { agent } = await agents.admitNow(slug, { type: "engine", whileInactive: false });
+  const allowances = new Allowances(services);
+  const admit = async (seen: AgentSeen) => {
+    const { agent } = await agents.admitSeen(seen, { type: "engine", whileInactive: false });
     const spec = fastModelSpec(services, agent);
     if (!spec) throw new EngineError("not-found", "The agent has no fast model");
-    const input = inputOf(services, agent, prompt, await services.models.resolve(spec));
-    const outcome = await onBudget(services, agent, prompt, () => run(input, signal, services.clock, () => {}));
+    return { agent, spec };
+  };
+  return async (seen, prompt, signal) => {
+    const { agent, spec } = await admit(seen);
+    const ask = async () => {
+      // The agent may have changed while the call waited.
+      const { agent, spec } = await admit(seen);
+      const input = inputOf(services, agent, prompt, await services.models.resolve(spec));
+      return onBudget(services, agent, prompt, () => run(input, signal, services.clock, () => {}));
+    };
+    const outcome = await allowances.of(spec).call({ owner: agent.row.organizationId, signal, ask });
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.
     if (outcome.status !== "failed") throw new Error(`The fast model was ${outcome.status}`);
@@ -47,7 +59,8 @@ function inputOf({ policies }: Services, agent: LiveAgent, prompt: string, model
     fresh: [prompt],
     continued: null,
     tools: new Map(),
-    limits: limitsOf(policies.values, 1),
+    // The allowance makes a call again: it knows how many others wait.
+    limits: { ...limitsOf(policies.values, 1), attempts: 1 },
     hooks: [],
     state: new TurnState(),
     reserve: null,

@@ -412,7 +412,8 @@ describe("a call of the background", () => {
   const asking = async (step: ScriptStep, budget: number | null) => {
     const h = await budgeted(() => step, budget, { fastModel: "fast" });
     const { complete } = ownTurns(h.services);
-    return { ...h, ask: (signal = new AbortController().signal) => complete(h.agent.slug, "x".repeat(300), signal) };
+    const seen = { slug: h.agent.slug, revision: 0 };
+    return { ...h, ask: (signal = new AbortController().signal) => complete(seen, "x".repeat(300), signal) };
   };
 
   test("is on the agent's budget", async () => {

@@ -1,7 +1,7 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { localNotify } from "../../../src/core/notify.ts";
-import { conversations } from "../../../src/db/schema.ts";
+import { agents, conversations } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { plainText } from "../../plain-text.ts";
 import { finish, reply, scriptedModel, toolCall } from "../../scripted-model.ts";
@@ -186,7 +186,14 @@ describe("what the engine does by itself, on a deaf replica,", () => {
   test("is asked of the model that the agent has now, and not for an agent that is off", async () => {
     const w = await world();
     const { complete } = ownTurns({ ...w.services, notify: localNotify(w.services.log) });
-    const ask = () => complete("helper", "Sum up.", new AbortController().signal);
+    // As a job does, which reads the agent's revision with the conversation that it is about.
+    const ask = async () => {
+      const [seen] = await w.services.database.db
+        .select({ slug: agents.slug, revision: agents.revision })
+        .from(agents)
+        .where(eq(agents.slug, "helper"));
+      return complete(seen ?? { slug: "", revision: 0 }, "Sum up.", new AbortController().signal);
+    };
     await patch({ fastModel: "demo:quick" })(w);
     await ask();
     await patch({ fastModel: "mistral:fast" })(w);

@@ -108,15 +108,18 @@ test("the agent's own fast model is asked, with the keys of its provider", async
   expect(h.asked.at(-1)).toMatchObject({ provider: "mistral", model: "mistral-small-latest", apiKey: undefined });
 });
 
-test("nothing is learned where memory is off, where nothing is stored, and from the model that repeats", async () => {
+test("no work is left where memory is off, where nothing is stored, and by the model that repeats", async () => {
   const off = await remembering({ memoryEnabled: false });
   off.services.options.vectors = true;
   await (await off.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
   const json = { instanceId: off.agent.slug, content: "Likes tea" };
   expect((await off.request("/memories", { method: "POST", headers: off.agent.headers, json })).status).toBe(201);
-  expect((await off.waiting()).map(({ kind }) => kind)).toEqual(["describeConversation"]);
+  for (const content of ["And cake.", "And jam."])
+    await (await off.native(content, { chat_id: "a", user: "ada" })).text();
+  const titles = (await off.conversations()).map(({ title, summary }) => [title, summary]);
+  expect([await off.waiting(), titles]).toEqual([[], [["I like green tea.", null]]]);
   await off.rest();
-  expect([off.learning(), (await off.stored()).length]).toEqual([[], 1]);
+  expect([off.fast.calls, (await off.stored()).length]).toEqual([[], 1]);
   const passing = await remembering();
   await (await passing.native("I like green tea.", { user: "ada" })).text();
   expect(await passing.waiting()).toEqual([]);
@@ -135,6 +138,16 @@ test("without a fast model of its own an agent asks no model in the background a
   await h.rest();
   expect(await left()).toEqual([[], [["I like green tea.", null]]]);
   expect([new Set(h.asked.map(({ model }) => model)), await h.stored()]).toEqual([new Set(["main"]), []]);
+});
+
+test("memory that is switched off while work waits keeps the model from being asked at all", async () => {
+  const h = await remembering();
+  await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
+  expect(await h.waiting()).toHaveLength(2);
+  await h.patch({ memoryEnabled: false });
+  await h.rest();
+  expect([h.fast.calls, await h.stored()]).toEqual([[], []]);
+  expect((await h.conversations())[0]?.title).toBe("I like green tea.");
 });
 
 test("a fast model that is taken away while work waits is not asked, nor is another one", async () => {

@@ -15,7 +15,7 @@ type Answer = string | Error | (() => string | Promise<string>);
 async function withModel(answers: Answer[]) {
   const h = await memoryHarness({ fastModel: "openai:fast" });
   const asked: string[] = [];
-  const complete: Complete = async (slug, prompt) => {
+  const complete: Complete = async ({ slug }, prompt) => {
     expect(slug).toBe(h.slug);
     const answer = answers[asked.length];
     asked.push(prompt);

@@ -16,7 +16,7 @@ type Answer = string | Error | ((prompt: string) => string | Promise<string>);
 async function withModel(answers: Answer[], fields: Record<string, unknown> = {}) {
   const h = await memoryHarness({ fastModel: "openai:fast", ...fields });
   const asked: { slug: string; prompt: string; signal: AbortSignal }[] = [];
-  const complete: Complete = async (slug, prompt, signal) => {
+  const complete: Complete = async ({ slug }, prompt, signal) => {
     const answer = answers[asked.length];
     asked.push({ slug, prompt, signal });
     if (answer instanceof Error) throw answer;

@@ -1,6 +1,6 @@
+import { FairQueue } from "../../../core/fair-queue.ts";
 import type { Clock, Log, ScriptResult, ScriptRun, Scripts } from "../../../core/ports.ts";
 import type { ScriptOrder } from "./order.ts";
-import { FairQueue } from "./queue.ts";
 import { type ScriptJob, type ScriptThread, startThread } from "./thread.ts";
 
 interface Options {

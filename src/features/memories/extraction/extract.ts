@@ -3,15 +3,16 @@ import type { Services } from "../../../context.ts";
 import { randomHex } from "../../../core/ids.ts";
 import type { Complete } from "../../../core/ports.ts";
 import { sqlState } from "../../../db/client.ts";
-import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
+import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
+import type { Together } from "../../../jobs/together.ts";
 import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { enqueueEmbedding } from "../meaning/embed.ts";
-import { recall } from "../recall.ts";
+import { recalledTogether } from "../recall.ts";
 import { nextBatch, type Unread } from "../rules.ts";
 import { saveMemory } from "../store.ts";
 import { type ExtractedFact, extractionPrompt, readFacts } from "./prompt.ts";
-import { findSource, markRead, readEarlier, readUnread, type Source } from "./unread.ts";
+import { type Source, type UnreadStatements, unreadStatements } from "./unread.ts";
 
 const extraction = "extractMemories";
 
@@ -27,7 +28,8 @@ interface Needs {
 
 /** Jobs that learn facts from conversations, each from a bounded part of one. */
 export function extractionJobs(needs: Needs): JobKinds {
-  return { [extraction]: { run: unlessRefused(needs.services, extractMemories(needs)) } };
+  const run = unlessRefused(needs.services, extractMemories(needs));
+  return { [extraction]: { run, limit: mostModelJobs } };
 }
 
 const Payload = z.object({ conversationId: z.uuid() });
@@ -40,46 +42,54 @@ const tries = 2;
  * between repeats the work, whose facts are then near-duplicates. Where an agent does not learn (any more), messages are
  * marked as read too, so they are not learned from once it does.
  */
-function extractMemories(needs: Needs): JobHandler {
-  const { database } = needs.services;
-  return async ({ payload }, signal) => {
-    const source = await findSource(database, Payload.parse(payload).conversationId);
+function extractMemories({ services, complete }: Needs): JobHandler {
+  const { database } = services;
+  const statements = { ...unreadStatements(database), recalledFor: recalledTogether(database) };
+  return async ({ payload }, signal, together) => {
+    const source = await together(statements.sourceOf, Payload.parse(payload).conversationId);
     if (!source) return;
-    const unread = source.learns ? await readUnread(database, source) : [];
+    const { unread, agent, conversationId } = source;
     const batch = nextBatch(unread);
     for (const messages of Map.groupBy(batch, ({ subject }) => subject).values()) {
-      await learn(needs, source, messages, signal);
+      await learn({ services, complete, statements, together, signal }, source, messages);
     }
     const rest = unread.length > batch.length;
     if (rest) {
-      const { kind, key, payload: same } = extractionOf(source.conversationId);
-      await enqueue(database.db, kind, same, { key, organizationId: source.agent.organizationId });
+      const { kind, key, payload: same } = extractionOf(conversationId);
+      await enqueue(database.db, kind, same, { key, organizationId: agent.organizationId });
     }
     const last = batch.at(-1)?.seq ?? 0;
-    await markRead(database, source, rest ? last : Math.max(last, source.lastSeq));
+    await together(statements.markRead, { conversationId, seq: rest ? last : Math.max(last, source.lastSeq) });
   };
 }
 
+interface Learning extends Needs {
+  statements: UnreadStatements & { recalledFor: ReturnType<typeof recalledTogether> };
+  together: Together;
+  signal: AbortSignal;
+}
+
 /** Stores the facts in messages with one end user. */
-async function learn({ services, complete }: Needs, source: Source, messages: Unread[], signal: AbortSignal) {
+async function learn(
+  { services, complete, statements, together, signal }: Learning,
+  { agent, conversationId }: Source,
+  messages: readonly Unread[],
+): Promise<void> {
   const { database, clock, log } = services;
-  const { agent, conversationId } = source;
   const [first] = messages;
   if (!first || !messages.some(({ role }) => role === "user")) return;
-  const { subject } = first;
-  const said = [
-    ...(await readEarlier(database, source, first)),
-    ...messages.map(({ role, content }) => ({ role, content, earlier: false })),
-  ];
+  const { subject, seq } = first;
+  const earlier = seq > 1 ? await together(statements.earlierThan, { conversationId, subject, seq }) : [];
+  const said = [...earlier, ...messages.map(({ role, content }) => ({ role, content, earlier: false }))];
   const text = said.map(({ content }) => content).join("\n");
-  const known = await recall(database, { agentId: agent.id, subject, text, limit: shownMemories });
+  const known = await together(statements.recalledFor, { agentId: agent.id, subject, text, limit: shownMemories });
   const prompt = extractionPrompt({
     messages: said,
     known: known.map(({ content }) => content),
     now: new Date(clock.now()),
     mark: randomHex(24),
   });
-  const facts = await askForFacts(() => complete(agent.slug, prompt, signal));
+  const facts = await askForFacts(() => complete(agent, prompt, signal));
   if (facts === null) {
     log.warn({ conversationId, agent: agent.slug }, "The fast model gave no list of facts");
     return;

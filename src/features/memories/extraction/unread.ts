@@ -1,85 +1,132 @@
-import { and, between, desc, eq, gt, lt, ne, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../../db/client.ts";
+import { assign, fields, type RowOf } from "../../../db/fragments.ts";
 import { agents, conversations, messages, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import type { Gathered } from "../../../jobs/together.ts";
 import { batchMessages, type Unread } from "../rules.ts";
 import { longestMessage, type Said } from "./prompt.ts";
 
 /** A conversation to learn from, and how far it was read. */
 export interface Source {
   conversationId: string;
-  agent: { id: string; organizationId: string; slug: string; memoryEnabled: boolean };
-  /** Whether the agent learns from this conversation. */
-  learns: boolean;
-  /** `seq` of the last message that was read. */
-  extracted: number;
+  agent: { id: string; organizationId: string; slug: string; revision: number; memoryEnabled: boolean };
+  /** `seq` of the last message. */
   lastSeq: number;
+  /** The next messages to learn from: one more than a batch takes, so that a rest shows. None where none is learned. */
+  unread: readonly Unread[];
 }
 
-/** Undefined when the conversation is gone. */
-export async function findSource({ db }: Database, conversationId: string): Promise<Source | undefined> {
-  const { id, organizationId, slug, memoryEnabled } = agents;
-  const [row] = await db
-    .select({
-      agent: { id, organizationId, slug, memoryEnabled },
-      learns: sql<boolean>`${agents.memoryEnabled} and ${agents.fastModel} is not null and ${conversations.channel} <> 'agent'`,
-      extracted,
-      lastSeq: conversations.lastSeq,
-    })
-    .from(conversations)
-    .innerJoin(agents, eq(agents.id, conversations.agentId))
-    .where(eq(conversations.id, conversationId));
-  return row && { conversationId, ...row };
+/** A message, and the end user with whom it was exchanged. */
+interface Place extends Pick<Unread, "subject" | "seq"> {
+  conversationId: string;
+}
+
+/** How far a conversation was read. */
+interface Read {
+  conversationId: string;
+  seq: number;
+}
+
+/** The statements of jobs that learn, each for many conversations. */
+export interface UnreadStatements {
+  /** Undefined for a conversation that is gone. */
+  sourceOf: Gathered<string, Source | undefined>;
+  /** The last messages with the same end user before a message, the oldest first. */
+  earlierThan: Gathered<Place, readonly Said[]>;
+  /** Marks the messages up to `seq` as read. A run that ends late takes nothing back. */
+  markRead: Gathered<Read, void>;
+}
+
+export function unreadStatements(database: Database): UnreadStatements {
+  return {
+    sourceOf: {
+      most: 16,
+      async run(ids) {
+        const rows = await readSources.run(database, { ids });
+        const found = new Map(
+          rows.map(({ conversationId, lastSeq, unread, ...agent }) => {
+            return [conversationId, { conversationId, agent, lastSeq, unread }];
+          }),
+        );
+        return ids.map((id) => found.get(id));
+      },
+    },
+    earlierThan: {
+      async run(places) {
+        const rows = await readEarlier.run(database, {
+          ids: places.map(({ conversationId }) => conversationId),
+          subjects: places.map(({ subject }) => subject),
+          seqs: places.map(({ seq }) => String(seq)),
+        });
+        const found = Map.groupBy(rows, ({ nth }) => Number(nth));
+        return places.map((_, index) =>
+          (found.get(index + 1) ?? []).map(({ role, content }) => ({ role, content, earlier: true })),
+        );
+      },
+    },
+    markRead: {
+      async run(read) {
+        await markAll.run(database, {
+          ids: read.map(({ conversationId }) => conversationId),
+          seqs: read.map(({ seq }) => String(seq)),
+        });
+        return [];
+      },
+    },
+  };
 }
 
 const extracted = sql<number>`coalesce((${conversations.metadata} ->> 'extractedSeq')::int, 0)`;
 const content = sql<string>`left(${messages.content}, ${longestMessage})`;
 
 /** Messages with known end users, answered by a model that does more than repeat. */
-const learnable = and(eq(turns.source, "user"), ne(turns.subject, ""), sql`${turns.provider} is distinct from 'demo'`);
+const learnable = sql`${turns.source} = 'user' and ${turns.subject} <> '' and ${turns.provider} is distinct from 'demo'`;
 
-/** The next messages to learn from: one more than a batch takes, so that a rest shows. */
-export function readUnread({ db }: Database, { conversationId, extracted }: Source): Promise<Unread[]> {
+const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
+  const learns = sql`${agents.memoryEnabled} and ${agents.fastModel} is not null and ${conversations.channel} <> 'agent'`;
   const { seq, role } = messages;
-  return db
-    .select({ seq, role, content, subject: turns.subject })
-    .from(messages)
-    .innerJoin(turns, eq(turns.id, messages.turnId))
-    .where(and(eq(messages.conversationId, conversationId), gt(seq, extracted), learnable))
-    .orderBy(seq)
-    .limit(batchMessages + 1);
-}
+  const unread = sql`
+    select ${fields({ seq, role, content, subject: turns.subject })} from ${messages} join ${turns} on ${turns.id} = ${messages.turnId}
+    where ${messages.conversationId} = ${conversations.id} and ${seq} > ${extracted} and ${learnable}
+    order by ${seq} limit ${batchMessages + 1}`;
+  const { id, organizationId, slug, revision, memoryEnabled } = agents;
+  const row = fields({
+    ...{ conversationId: conversations.id, lastSeq: conversations.lastSeq },
+    ...{ id, organizationId, slug, revision, memoryEnabled },
+    unread: sql<Unread[]>`case when ${learns}
+      then (select coalesce(jsonb_agg(to_jsonb(u) order by u.seq), '[]') from (${unread}) u) else '[]' end`,
+  });
+  return sql<RowOf<typeof row>>`
+    select ${row} from ${conversations} join ${agents} on ${agents.id} = ${conversations.agentId}
+    where ${conversations.id} = any(${ids})`;
+});
 
 /** So many earlier messages are shown, out of so many before, so that a "yes" can be understood. */
 const [shown, among] = [4, 100];
 
-/** The last messages with the same end user before a message, oldest first. */
-export async function readEarlier(
-  { db }: Database,
-  { conversationId }: Source,
-  { subject, seq }: Pick<Unread, "subject" | "seq">,
-): Promise<Said[]> {
-  const earlier = between(messages.seq, seq - among, seq - 1);
-  const said = await db
-    .select({ role: messages.role, content, earlier: sql<true>`true` })
-    .from(messages)
-    .innerJoin(turns, eq(turns.id, messages.turnId))
-    .where(
-      and(eq(messages.conversationId, conversationId), earlier, eq(turns.subject, subject), eq(turns.source, "user")),
-    )
-    .orderBy(desc(messages.seq))
-    .limit(shown);
-  return said.toReversed();
-}
+const readEarlier = statement(
+  { ids: "uuid[]", subjects: "text[]", seqs: "text[]" },
+  ({ ids, subjects, seqs }) => sql<{ nth: string; role: Said["role"]; content: string }>`
+    select asked.nth, said.role, said.content
+    from unnest(${ids}, ${subjects}, ${seqs}::int[]) with ordinality as asked(id, subject, seq, nth) cross join lateral (
+      select ${messages.role} as role, ${content} as content, ${messages.seq} as seq
+      from ${messages} join ${turns} on ${turns.id} = ${messages.turnId}
+      where ${messages.conversationId} = asked.id and ${messages.seq} between asked.seq - ${among} and asked.seq - 1
+        and ${turns.subject} = asked.subject and ${turns.source} = 'user'
+      order by ${messages.seq} desc limit ${shown}
+    ) said order by asked.nth, said.seq`,
+);
 
 /** The metadata of a conversation whose messages up to `seq` count as read. */
 export function withExtracted(seq: SQL): SQL {
   return sql`${conversations.metadata} || jsonb_build_object('extractedSeq', (${seq})::int)`;
 }
 
-/** Marks the messages up to `seq` as read. A run that ends late takes nothing back. */
-export async function markRead({ db }: Database, { conversationId }: Source, seq: number): Promise<void> {
-  await db
-    .update(conversations)
-    .set({ metadata: withExtracted(sql`${seq}`) })
-    .where(and(eq(conversations.id, conversationId), lt(extracted, seq)));
-}
+const markAll = statement(
+  { ids: "uuid[]", seqs: "text[]" },
+  ({ ids, seqs }) => sql`
+    update ${conversations} set ${assign(conversations, { metadata: withExtracted(sql`read.seq`) })}
+    from unnest(${ids}, ${seqs}::int[]) as read(id, seq)
+    where ${conversations.id} = any(${ids}) and ${conversations.id} = read.id and ${extracted} < read.seq`,
+);

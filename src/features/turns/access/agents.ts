@@ -3,6 +3,7 @@ import type { Services } from "../../../context.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import { TtlCache } from "../../../core/cache.ts";
 import { EngineError } from "../../../core/errors.ts";
+import type { AgentSeen } from "../../../core/ports.ts";
 import { agents } from "../../../db/schema.ts";
 import { type LiveAgent, loadAgent } from "../agent/load.ts";
 import { AgentRefusal, admit, type Caller, type Grant } from "./admit.ts";
@@ -79,6 +80,15 @@ export class Agents {
     return this.serve(slug, async (agent) => {
       const grant = admit(agent, slug, by);
       await this.confirm(grant.agent);
+      return grant;
+    });
+  }
+
+  /** The same for work that read the agent at `revision`: an older copy is not used. */
+  admitSeen({ slug, revision }: AgentSeen, by: Caller): Promise<Grant> {
+    return this.serve(slug, async (agent) => {
+      const grant = admit(agent, slug, by);
+      if (grant.agent.row.revision < revision) throw new AgentChanged();
       return grant;
     });
   }

@@ -33,20 +33,20 @@ interface Ended {
 const [restMs, titleMs] = [30_000, 2_000];
 
 /**
- * A model is asked in the background only for an agent with a `fastModel` of its own (decisions §4), about a turn that
- * ended well with a person, and not about what the demo model repeated. The work asks again whether it still may.
+ * A model is asked in the background only for an agent with a `fastModel` of its own whose memory is on (decisions §4),
+ * about a turn that ended well with a person, and not about what the demo model repeated. The work asks again whether it
+ * still may.
  */
 export function aftermathOf({ taken, request, outcome }: Ended, now: number): Aftermath {
   const { row } = taken.grant.agent;
   const { channel, source } = request.origin;
-  const asks =
-    row.fastModel !== null && source === "user" && channels[channel].learns && taken.spec.provider !== "demo";
   const learnable = row.fastModel !== null && row.memoryEnabled;
+  const asks = learnable && source === "user" && channels[channel].learns && taken.spec.provider !== "demo";
   const title = asks ? null : firstWords(request.input.fresh.find((text) => text.trim() !== "") ?? "") || null;
   const { conversation } = taken.place;
   if (!asks || !conversation || outcome.status !== "done") return { work: [], title, learnable };
   const { id, ticket } = conversation;
   const rested = new Date(now + restMs);
   const describe = { ...descriptionOf(id), runAt: ticket === 1 ? new Date(now + titleMs) : rested };
-  return { work: learnable ? [describe, { ...extractionOf(id), runAt: rested }] : [describe], title, learnable };
+  return { work: [describe, { ...extractionOf(id), runAt: rested }], title, learnable };
 }

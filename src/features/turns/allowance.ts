@@ -1,0 +1,155 @@
+import { FairQueue } from "../../core/fair-queue.ts";
+import type { Clock } from "../../core/ports.ts";
+import { Postponed } from "../../jobs/postponed.ts";
+import { isRetryable } from "../../turn/failure.ts";
+import type { TurnOutcome } from "../../turn/types.ts";
+
+/** The calls at a time that a model is asked at first, and the most, which bounds what they take of the memory. */
+const [firstCalls, mostCalls] = [4, 128];
+
+/** How often one call is made while the model pushes back. */
+const attempts = 3;
+
+/** Nobody waits here for longer, in milliseconds: the job is postponed, and its place is free for others. */
+const [longestRestMs, longestWaitMs] = [10_000, 30_000];
+
+const anyone = () => true;
+
+interface Waiting {
+  /** Owners take turns. */
+  owner: string;
+  go(): void;
+  fail(error: unknown): void;
+}
+
+interface Call {
+  owner: string;
+  signal: AbortSignal;
+  ask: () => Promise<TurnOutcome>;
+}
+
+/**
+ * How many calls at a time the background makes of one model with one key: more while they go well, half as many when the
+ * provider pushes back (429, 5xx or no answer in time), and none until its `Retry-After` is over.
+ */
+export class Allowance {
+  readonly #clock: Clock;
+  readonly #onRest: (restMs: number) => void;
+  readonly #waiting = new FairQueue<Waiting>();
+  #limit = firstCalls;
+  #asking = 0;
+  /** How often it was lowered: until then each call raises the limit by one, and from then on each round of calls. */
+  #lowered = 0;
+  #restsUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, onRest: (restMs: number) => void) {
+    this.#clock = clock;
+    this.#onRest = onRest;
+  }
+
+  /** Whether it holds nothing that a new one would not. */
+  get isIdle(): boolean {
+    return this.#asking === 0 && this.#waiting.size === 0 && this.#restMs() === 0;
+  }
+
+  /**
+   * Makes a call when its turn comes, and again where the provider pushes back. Answers how the last one ended; throws
+   * `Postponed` when the provider wants none for longer.
+   */
+  async call({ owner, signal, ask }: Call): Promise<TurnOutcome> {
+    for (let attempt = 1; ; attempt += 1) {
+      await this.#takePlace(owner, signal);
+      const lowered = this.#lowered;
+      try {
+        const outcome = await ask();
+        const restMs = wantedRest(outcome, attempt);
+        if (restMs === null) {
+          if (outcome.status === "done") this.#raise();
+          return outcome;
+        }
+        // Calls that began before the limit was lowered say nothing about the lower one.
+        if (lowered === this.#lowered) this.#lower(restMs);
+        this.#rest(restMs);
+        const again = attempt < attempts && restMs <= longestRestMs;
+        if (!again && isThrottled(outcome)) throw this.#postponed();
+        if (!again) return outcome;
+      } finally {
+        this.#asking -= 1;
+        this.#admit();
+      }
+    }
+  }
+
+  #raise(): void {
+    // A limit that is not used up says nothing.
+    if (this.#asking < Math.floor(this.#limit)) return;
+    this.#limit = Math.min(mostCalls, this.#limit + (this.#lowered > 0 ? 1 / this.#limit : 1));
+  }
+
+  #lower(restMs: number): void {
+    this.#limit = Math.max(1, this.#limit / 2);
+    this.#lowered += 1;
+    this.#onRest(restMs);
+  }
+
+  #rest(restMs: number): void {
+    if (restMs <= this.#restMs()) return;
+    this.#restsUntil = this.#clock.now() + restMs;
+    if (restMs > longestRestMs) {
+      for (let one = this.#waiting.take(anyone); one; one = this.#waiting.take(anyone)) one.fail(this.#postponed());
+    }
+    this.#clock.after(restMs, () => this.#admit());
+  }
+
+  #restMs(): number {
+    return Math.max(0, this.#restsUntil - this.#clock.now());
+  }
+
+  #postponed(): Postponed {
+    return new Postponed("Model provider is rate limited", this.#restsUntil);
+  }
+
+  /** Lets those that wait go, as far as the limit allows. */
+  #admit(): void {
+    while (this.#restMs() === 0 && this.#asking < Math.floor(this.#limit)) {
+      const next = this.#waiting.take(anyone);
+      if (!next) return;
+      this.#asking += 1;
+      next.go();
+    }
+  }
+
+  async #takePlace(owner: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#restMs() > longestRestMs) throw this.#postponed();
+    const turn = Promise.withResolvers<void>();
+    const waiting: Waiting = { owner, go: turn.resolve, fail: turn.reject };
+    this.#waiting.add(waiting);
+    this.#admit();
+    const leave = (error: unknown) => {
+      if (this.#waiting.remove(waiting)) turn.reject(error);
+    };
+    const onAbort = () => leave(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const cancel = this.#clock.after(longestWaitMs, () =>
+      leave(new Postponed("The model had no time for this call yet", this.#clock.now())),
+    );
+    try {
+      await turn.promise;
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+}
+
+const isThrottled = (outcome: TurnOutcome) => outcome.status === "failed" && outcome.failure.code === "rate-limited";
+
+/** How long the provider wants to be left alone, in milliseconds; null when it did not push back. */
+function wantedRest(outcome: TurnOutcome, attempt: number): number | null {
+  if (outcome.status !== "failed") return null;
+  const { code, cause, retryAfterSeconds } = outcome.failure;
+  const shortMs = 500 * 2 ** (attempt - 1);
+  if (code === "rate-limited") return retryAfterSeconds === undefined ? shortMs : retryAfterSeconds * 1000;
+  return code === "provider-timeout" || isRetryable(cause) ? shortMs : null;
+}

@@ -1,0 +1,182 @@
+import { describe, expect, test } from "vitest";
+import { Allowance } from "../../../src/features/turns/allowance.ts";
+import { Postponed } from "../../../src/jobs/postponed.ts";
+import type { Failure, TurnOutcome } from "../../../src/turn/types.ts";
+import { TestClock } from "../../clock.ts";
+
+const done = { status: "done", text: "Yes." } as TurnOutcome;
+const failed = (failure: Partial<Failure>) =>
+  ({
+    status: "failed",
+    failure: { message: "Model provider is rate limited", cause: null, ...failure },
+  }) as TurnOutcome;
+const throttled = (retryAfterSeconds: number) => failed({ code: "rate-limited", retryAfterSeconds });
+const broken = failed({ code: "provider-failed", cause: { statusCode: 503 } });
+const refused = failed({ code: "provider-failed", cause: { statusCode: 401 } });
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A model whose calls run until the test ends them, the oldest first. */
+function asked() {
+  const clock = new TestClock();
+  const allowance = new Allowance(clock, () => {});
+  const open: { owner: string; end: (outcome: TurnOutcome) => void }[] = [];
+  const results: unknown[] = [];
+  const call = (owner = "a", signal = new AbortController().signal) => {
+    const ask = () => new Promise<TurnOutcome>((end) => void open.push({ owner, end }));
+    void allowance.call({ owner, signal, ask }).then(
+      (outcome) => results.push(outcome.status),
+      (error: unknown) => results.push(error),
+    );
+  };
+  return {
+    ...{ clock, allowance, results, call },
+    calls: (count: number, owner?: string) => {
+      for (let n = 0; n < count; n += 1) call(owner);
+    },
+    open: async () => {
+      await settled();
+      return open.length;
+    },
+    owners: () => open.map(({ owner }) => owner),
+    end: async (outcome: TurnOutcome = done, count = 1) => {
+      await settled();
+      for (const { end } of open.splice(0, count)) end(outcome);
+      await settled();
+    },
+  };
+}
+
+/** The calls at a time after so many rounds, in each of which all that run end well. */
+async function grown(rounds: number) {
+  const model = asked();
+  model.calls(1_000);
+  const limits = [await model.open()];
+  for (let round = 0; round < rounds; round += 1) {
+    await model.end(done, await model.open());
+    limits.push(await model.open());
+  }
+  return { ...model, limits };
+}
+
+describe("the calls that a model gets at a time", () => {
+  test("begin few, become more while they go well, and never more than 128", async () => {
+    expect((await grown(7)).limits).toEqual([4, 8, 16, 32, 64, 128, 128, 128]);
+  });
+
+  test("do not become more while nobody needs them", async () => {
+    const model = asked();
+    for (let n = 0; n < 50; n += 1) {
+      model.call();
+      await model.end();
+    }
+    model.calls(20);
+    expect(await model.open()).toBe(4);
+  });
+
+  test.each([
+    ["429", throttled(2)],
+    ["503", broken],
+    ["no answer in time", failed({ code: "provider-timeout" })],
+  ])("are halved once a round where the provider pushes back (%s), and then grow by one a round", async (_label, outcome) => {
+    const model = await grown(3);
+    expect(await model.open()).toBe(32);
+    await model.end(outcome, 32);
+    expect(await model.open()).toBe(0);
+    await model.clock.advance(2_000);
+    expect(await model.open()).toBe(16);
+    const limits: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      await model.end(done, await model.open());
+      limits.push(await model.open());
+    }
+    expect(limits).toEqual([17, 18, 19].map((limit) => expect.toSatisfy((found) => Math.abs(found - limit) <= 1)));
+  });
+
+  test("are never fewer than one", async () => {
+    const model = asked();
+    model.calls(10);
+    for (let n = 0; n < 6; n += 1) {
+      await model.end(broken, await model.open());
+      await model.clock.advance(2_000);
+    }
+    expect(await model.open()).toBe(1);
+  });
+
+  test("stay as many when the provider refuses the key or the request, which is not made again", async () => {
+    const model = asked();
+    model.calls(8);
+    await model.end(refused, 4);
+    expect([await model.open(), model.results]).toEqual([4, ["failed", "failed", "failed", "failed"]]);
+  });
+});
+
+describe("a provider that wants a rest", () => {
+  test("gets it, and is then asked the same again, three times at most", async () => {
+    const model = asked();
+    model.call();
+    await model.end(throttled(7));
+    await model.clock.advance(6_999);
+    expect(await model.open()).toBe(0);
+    await model.clock.advance(1);
+    expect(await model.open()).toBe(1);
+    await model.end(throttled(7));
+    await model.clock.advance(7_000);
+    await model.end(throttled(7));
+    expect(model.results).toEqual([expect.any(Postponed)]);
+    expect(model.results[0]).toMatchObject({ until: model.clock.now() + 7_000 });
+  });
+
+  test("of more than 10 seconds has those that wait come back later, whose places are free meanwhile", async () => {
+    const model = asked();
+    model.calls(6);
+    await model.end(throttled(60));
+    const until = model.clock.now() + 60_000;
+    const later = expect.objectContaining({ until });
+    expect(model.results).toEqual([later, later, later]);
+    model.call();
+    await settled();
+    expect([await model.open(), model.results]).toEqual([3, [later, later, later, later]]);
+    await model.end(refused, 3);
+    await model.clock.advance(60_000);
+    model.calls(9);
+    expect(await model.open()).toBe(2);
+  });
+});
+
+describe("who waits for a call", () => {
+  test("takes turns with other organizations, however many calls one of them wants", async () => {
+    const model = asked();
+    model.calls(50, "a");
+    model.calls(2, "b");
+    model.calls(1, "c");
+    await settled();
+    expect(model.owners()).toEqual(["a", "a", "a", "a"]);
+    await model.end(refused, 4);
+    expect(model.owners()).toEqual(["a", "b", "c", "a"]);
+  });
+
+  test("for more than half a minute comes back later", async () => {
+    const model = asked();
+    model.calls(5);
+    await model.clock.advance(29_999);
+    expect(model.results).toEqual([]);
+    await model.clock.advance(1);
+    await settled();
+    expect(model.results).toEqual([expect.any(Postponed)]);
+    expect(await model.open()).toBe(4);
+  });
+
+  test("and is not wanted any more leaves", async () => {
+    const model = asked();
+    model.calls(4);
+    const controller = new AbortController();
+    model.call("a", controller.signal);
+    await settled();
+    controller.abort(new Error("stop"));
+    await settled();
+    expect(model.results).toMatchObject([{ message: "stop" }]);
+    await model.end(done, 4);
+    expect([await model.open(), model.allowance.isIdle]).toEqual([0, true]);
+  });
+});
