@@ -328,7 +328,7 @@ test("a first start on a full disk says so in one sentence, and works when there
   const disk = smallDisk(60);
   if (!disk) return skip("This machine mounts no disk for a test");
   const ballast = join(disk, "ballast");
-  writeFileSync(ballast, Buffer.alloc(50_000_000));
+  writeFileSync(ballast, Buffer.alloc(57_000_000));
   const DATA_DIR = join(disk, "data");
   const start = () => open({ DATA_DIR }, makeTemplate);
   const makeTemplate = await template();

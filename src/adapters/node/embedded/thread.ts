@@ -5,7 +5,8 @@ import type { Clock, Log } from "../../../core/ports.ts";
 import type { Target } from "../../../db/connection.ts";
 import { systemClock } from "../clock.ts";
 import { workerFile } from "../worker-file.ts";
-import type { WorkerOrder, WorkerReport, WorkerSettings } from "./worker.ts";
+import type { DataSettings } from "./late-directory.ts";
+import type { WorkerOrder, WorkerReport } from "./worker.ts";
 
 export interface Embedded {
   target: Target;
@@ -26,7 +27,7 @@ const wellMs = 60_000;
  * its statements fail and a new thread is started, again and again until one serves: a disk may be full for hours.
  */
 export async function superviseDatabase(
-  settings: WorkerSettings,
+  settings: DataSettings,
   log: Log,
   clock: Clock = systemClock,
 ): Promise<Embedded> {
@@ -111,12 +112,30 @@ async function endThread(worker: Worker): Promise<void> {
   clearTimeout(timer);
 }
 
-function startThread(settings: WorkerSettings): Promise<Worker> {
-  const worker = new Worker(workerFile("embedded"), {
-    workerData: settings,
-    // With this much stack, PostgreSQL's own check ends a recursion long before the stack overflows.
-    resourceLimits: { stackSizeMb: 256 },
-  });
+/** A thread that has loaded PostgreSQL, or does, and opens no data yet. */
+let spare: Worker | undefined;
+
+/**
+ * Starts a thread for the next database that this process opens. Loading PostgreSQL takes most of a start, so this goes
+ * on beside the rest of it. It keeps no process running.
+ */
+export function prepareThread(): void {
+  spare = newThread();
+  // Should it fail, the one that is started in its place fails too, and is listened to.
+  spare.on("error", () => {});
+  spare.unref();
+}
+
+function newThread(): Worker {
+  // With this much stack, PostgreSQL's own check ends a recursion long before the stack overflows.
+  return new Worker(workerFile("embedded"), { resourceLimits: { stackSizeMb: 256 } });
+}
+
+function startThread(settings: DataSettings): Promise<Worker> {
+  const worker = spare && spare.threadId !== -1 ? spare : newThread();
+  spare = undefined;
+  worker.ref();
+  worker.postMessage({ open: settings } satisfies WorkerOrder);
   return new Promise((resolve, reject) => {
     const finish = (error?: Error) => {
       worker.removeAllListeners();

@@ -1,23 +1,13 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { PGlite } from "@electric-sql/pglite";
-
-/** The `workerData` of the thread. */
-export interface WorkerSettings {
-  /** The directory of the data; null keeps the data in memory. */
-  directory: string | null;
-  /** A file to fill an empty directory with; null makes the database from nothing, which takes seconds. */
-  template: string | null;
-  /** Whether the directory has a database already: then none is made in its place, as when a disk is not mounted. */
-  existing?: boolean;
-}
+import { type MessagePort, parentPort } from "node:worker_threads";
+import type { PGlite } from "@electric-sql/pglite";
+import type { DataSettings } from "./late-directory.ts";
+import { openPostgres } from "./postgres.ts";
 
 /** A report of the thread: it takes clients, or the reason, in one line, why it can't or no longer can. */
 export type WorkerReport = { ready: true } | { ready: false; reason: string };
 
-/** An order to the thread: serve the client at this end of a channel, or close the database. */
-export type WorkerOrder = { client: MessagePort } | "close";
+/** An order to the thread: open this data, serve the client at this end of a channel, or close the database. */
+export type WorkerOrder = { open: DataSettings } | { client: MessagePort } | "close";
 
 /** The code of WebAssembly's system for a full disk. */
 const noSpace = 51;
@@ -29,26 +19,23 @@ const freshSession = Buffer.concat([sync, simpleQuery("rollback"), simpleQuery("
 const waiting: MessagePort[] = [];
 let serving: MessagePort | undefined;
 
+const settings = Promise.withResolvers<DataSettings>();
+parentPort?.once("message", (order: WorkerOrder) => {
+  if (order !== "close" && "open" in order) settings.resolve(order.open);
+});
+
 try {
-  const database = await open(workerData as WorkerSettings);
+  const database = await openPostgres(settings.promise);
+  endOnTrap(database);
   parentPort?.on("message", (order: WorkerOrder) => {
     if (order === "close") void database.close().finally(() => process.exit(0));
-    else addClient(order.client, database);
+    else if ("client" in order) addClient(order.client, database);
   });
   report({ ready: true });
 } catch (error) {
+  // A program that does not load is said only after the order, which is what the answer is to.
+  await settings.promise;
   report({ ready: false, reason: describe(error) });
-}
-
-async function open({ directory, template, existing = false }: WorkerSettings): Promise<PGlite> {
-  const empty = directory === null || !existsSync(join(directory, "PG_VERSION"));
-  if (empty && existing) throw new Error("PG_VERSION is missing");
-  const database = await PGlite.create({
-    ...(directory === null ? {} : { dataDir: directory }),
-    ...(empty && template !== null ? { loadDataDir: new Blob([readFileSync(template)]) } : {}),
-  });
-  endOnTrap(database);
-  return database;
 }
 
 /**

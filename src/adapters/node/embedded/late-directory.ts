@@ -1,0 +1,53 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { EmscriptenBuiltinFilesystem } from "@electric-sql/pglite/basefs";
+import { folderAt, unpackTemplate } from "./template.ts";
+
+export interface DataSettings {
+  /** The directory of the data; null keeps the data in memory. */
+  directory: string | null;
+  /** A file to fill an empty directory with; null makes the database from nothing, which takes seconds. */
+  template: string | null;
+  /** Whether the directory has a database already: then none is made in its place, as when a disk is not mounted. */
+  existing?: boolean;
+}
+
+const { PGDATA: mountPoint } = PGlite.paths;
+
+/**
+ * The data of a database whose directory becomes known only after PGlite has loaded its program. Nothing is looked at
+ * or written before.
+ */
+export class LateDirectory extends EmscriptenBuiltinFilesystem {
+  readonly #settings: Promise<DataSettings>;
+
+  constructor(settings: Promise<DataSettings>) {
+    super();
+    this.#settings = settings;
+  }
+
+  /** PGlite calls this between loading its program and looking for a database. */
+  override async initialSyncFs(): Promise<void> {
+    const { directory, template, existing = false } = await this.#settings;
+    const { FS } = this.pg?.Module ?? {};
+    if (!FS) throw new Error("The database was not initialized");
+    const empty = directory === null || !existsSync(join(directory, "PG_VERSION"));
+    if (empty && existing) throw new Error("PG_VERSION is missing");
+    FS.mkdirTree(mountPoint);
+    if (directory === null) {
+      const mkdir = (path: string) => void FS.mkdirTree(`${mountPoint}/${path}`);
+      if (template !== null) {
+        unpackTemplate(template, { mkdir, write: (path, bytes) => FS.writeFile(`${mountPoint}/${path}`, bytes) });
+      }
+      return;
+    }
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (empty && template !== null) unpackTemplate(template, folderAt(directory));
+    FS.mount(FS.filesystems.NODEFS, { root: directory }, mountPoint);
+  }
+
+  override async closeFs(): Promise<void> {
+    this.pg?.Module.FS.quit();
+  }
+}

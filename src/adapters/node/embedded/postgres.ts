@@ -1,0 +1,32 @@
+import { readFile } from "node:fs/promises";
+import { PGlite } from "@electric-sql/pglite";
+import { type DataSettings, LateDirectory } from "./late-directory.ts";
+
+/**
+ * What PostgreSQL is told beside PGlite's own parameters. Its usual buffers, of 128 MB, would be touched whole at each
+ * start; the system's cache stands behind these. The sizes of the log bound the files that are kept for reuse.
+ */
+const parameters = { shared_buffers: "16MB", min_wal_size: "32MB", max_wal_size: "64MB" };
+
+export const startParams: string[] = [
+  ...PGlite.defaultStartParams,
+  ...Object.entries(parameters).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+];
+
+/** For `initdb`: a segment of the log is made whole, however little is written. */
+export const initDbStartParams = ["--wal-segsize=1"];
+
+/** PGlite asks for all types at its start, for answers that it parses; here they are parsed by the client. */
+class Postgres extends PGlite {
+  override async _initArrayTypes(): Promise<void> {}
+}
+
+/** Loads PostgreSQL at once, and opens the data as soon as the settings are known. */
+export async function openPostgres(settings: Promise<DataSettings>): Promise<PGlite> {
+  // PGlite would read and compile the program only after some other reading.
+  const program = new URL("pglite.wasm", import.meta.resolve("@electric-sql/pglite"));
+  const pgliteWasmModule = await WebAssembly.compile(await readFile(program));
+  const database = new Postgres({ fs: new LateDirectory(settings), pgliteWasmModule, startParams, initDbStartParams });
+  await database.waitReady;
+  return database;
+}

@@ -1,0 +1,40 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+
+/** Where files are written to; the paths are relative and use slashes. */
+interface Folder {
+  mkdir(path: string): void;
+  write(path: string, bytes: Uint8Array): void;
+}
+
+const block = 512;
+const [sizeAt, typeAt, prefixAt] = [124, 156, 345];
+const directoryType = "5";
+
+/** Writes the files of a template, a compressed tar. PGlite's own reader takes four times as long. */
+export function unpackTemplate(file: string, { mkdir, write }: Folder): void {
+  const tar = gunzipSync(readFileSync(file));
+  const text = (start: number, length: number) => {
+    const end = tar.indexOf(0, start);
+    return tar.toString("utf8", start, end === -1 ? start + length : Math.min(end, start + length));
+  };
+  let at = 0;
+  // Empty blocks end the archive.
+  while (at + block <= tar.length && tar[at] !== 0) {
+    const path = join(text(at + prefixAt, 155), text(at, 100)).replace(/^\/+|\/+$/g, "");
+    const size = Number.parseInt(text(at + sizeAt, 12), 8) || 0;
+    const start = at + block;
+    if (text(at + typeAt, 1) === directoryType) mkdir(path);
+    else write(path, tar.subarray(start, start + size));
+    at = start + Math.ceil(size / block) * block;
+  }
+}
+
+/** The files of a directory on disk, for their owner only, as PostgreSQL demands. */
+export function folderAt(directory: string): Folder {
+  return {
+    mkdir: (path) => void mkdirSync(join(directory, path), { recursive: true, mode: 0o700 }),
+    write: (path, bytes) => writeFileSync(join(directory, path), bytes, { mode: 0o600 }),
+  };
+}
