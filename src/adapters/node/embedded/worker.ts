@@ -1,5 +1,7 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import type { PGlite } from "@electric-sql/pglite";
+import { systemClock } from "../clock.ts";
+import { type Exchange, simpleQuery, withCheckpoints } from "./checkpoints.ts";
 import type { DataSettings } from "./late-directory.ts";
 import { openPostgres } from "./postgres.ts";
 
@@ -27,9 +29,10 @@ parentPort?.once("message", (order: WorkerOrder) => {
 try {
   const database = await openPostgres(settings.promise);
   endOnTrap(database);
+  const exchange = withCheckpoints((messages) => exchangeRaw(database, messages), systemClock);
   parentPort?.on("message", (order: WorkerOrder) => {
     if (order === "close") void database.close().finally(() => process.exit(0));
-    else if ("client" in order) addClient(order.client, database);
+    else if ("client" in order) addClient(order.client, exchange);
   });
   report({ ready: true });
 } catch (error) {
@@ -63,26 +66,26 @@ function endOnTrap(database: PGlite): void {
  * Serves clients one after the other, each in a fresh session: messages of two clients in the only session would mix up
  * their statements. Each message from a client holds whole messages of PostgreSQL's protocol.
  */
-function addClient(client: MessagePort, database: PGlite): void {
+function addClient(client: MessagePort, exchange: Exchange): void {
   waiting.push(client);
   client.on("close", () => {
     if (client === serving) {
-      exchange(database, freshSession);
+      exchange(freshSession);
       serving = undefined;
-      serveNext(database);
+      serveNext(exchange);
     } else {
       waiting.splice(waiting.indexOf(client), 1);
     }
   });
-  serveNext(database);
+  serveNext(exchange);
 }
 
-function serveNext(database: PGlite): void {
+function serveNext(exchange: Exchange): void {
   if (serving) return;
   const client = waiting.shift();
   serving = client;
   client?.on("message", (bytes: Uint8Array) => {
-    const answer = exchange(database, bytes);
+    const answer = exchange(bytes);
     if (answer.length > 0) client.postMessage(answer, [answer.buffer]);
   });
 }
@@ -91,16 +94,10 @@ function serveNext(database: PGlite): void {
  * Sends messages and collects the answer, which is complete when the call returns. The shorter `execProtocolRawSync`
  * also parses every answer and never frees it.
  */
-function exchange(database: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+function exchangeRaw(database: PGlite, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const chunks: Uint8Array[] = [];
   void database.execProtocolRawStream(bytes, { syncToFs: false, onRawData: (data) => chunks.push(data.slice()) });
   return new Uint8Array(Buffer.concat(chunks));
-}
-
-function simpleQuery(text: string): Buffer {
-  const message = Buffer.from(`Q\0\0\0\0${text}\0`);
-  message.writeInt32BE(message.length - 1, 1);
-  return message;
 }
 
 function report(message: WorkerReport): void {

@@ -1,0 +1,59 @@
+import type { Clock } from "../../../core/ports.ts";
+
+/** How soon after some work the log is looked at, in milliseconds. */
+const lookAfterMs = 10_000;
+
+/** The most bytes of the log that a start after a crash should have to read. */
+const mostBytes = 32 * 1024 * 1024;
+
+const query = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::bigint from pg_control_checkpoint()`;
+
+/** Sends messages of PostgreSQL's protocol to the only session, and gives the whole answer. */
+export type Exchange = (messages: Uint8Array) => Uint8Array<ArrayBuffer>;
+
+/**
+ * The same exchange, with checkpoints between its calls. A database of a single process makes none by itself before
+ * its end, so its log would grow for as long as it runs. Nothing is done while nobody asks.
+ */
+export function withCheckpoints(exchange: Exchange, clock: Clock): Exchange {
+  let planned = false;
+  let idle = true;
+  const plan = () => {
+    if (planned) return;
+    planned = true;
+    clock.after(lookAfterMs, look);
+  };
+  const look = () => {
+    planned = false;
+    // A transaction is open, or a client has sent half of its messages: the session is the client's.
+    if (!idle) return plan();
+    if (firstNumber(exchange(simpleQuery(query))) > mostBytes) exchange(simpleQuery("checkpoint"));
+  };
+  return (messages) => {
+    const answer = exchange(messages);
+    idle = endsIdle(answer);
+    plan();
+    return answer;
+  };
+}
+
+/** Whether an answer ends with `ReadyForQuery` outside of a transaction. */
+const endsIdle = (answer: Uint8Array) => answer.at(-6) === 0x5a && answer.at(-1) === 0x49;
+
+/** The first value of the first row; 0 without one. */
+function firstNumber(answer: Uint8Array): number {
+  const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.length);
+  for (let at = 0; at < bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {
+    if (bytes[at] !== 0x44) continue;
+    const start = at + 11;
+    return Number(bytes.toString("latin1", start, start + bytes.readInt32BE(at + 7)));
+  }
+  return 0;
+}
+
+/** The message that runs a text of SQL. */
+export function simpleQuery(text: string): Buffer {
+  const message = Buffer.from(`Q\0\0\0\0${text}\0`);
+  message.writeInt32BE(message.length - 1, 1);
+  return message;
+}
