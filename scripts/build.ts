@@ -1,6 +1,6 @@
 // Makes dist/: the program, its threads (database, passwords, scripts), the template of a fresh database, and the
 // sandbox of scripts.
-import { chmodSync, copyFileSync } from "node:fs";
+import { chmodSync, copyFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import manifest from "../package.json" with { type: "json" };
@@ -11,6 +11,8 @@ import { writeLicenses } from "./write-licenses.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
+// The names of the parts change with their contents, so those of earlier builds would stay.
+rmSync(path("dist"), { recursive: true, force: true });
 // Without a bundle, loading the libraries one by one from node_modules takes ten times as long.
 const { metafile } = await build({
   absWorkingDir: path("."),
@@ -22,6 +24,8 @@ const { metafile } = await build({
   },
   outdir: "dist",
   bundle: true,
+  // What not every start needs, such as the packages of model providers, is loaded when it is.
+  splitting: true,
   format: "esm",
   platform: "node",
   target: "node22",

@@ -1,11 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
-import { bootSecrets } from "./adapters/node/log.ts";
-import { UsageError } from "./cli/arguments.ts";
-import { explain } from "./cli/explain.ts";
-import { runCommand } from "./cli/verbs.ts";
-import { scrubber } from "./core/scrub/scrub.ts";
+import { prepareThread } from "./adapters/node/embedded/thread.ts";
 
 /** The settings: variables of the process first, then those of a file `.env` in the working directory. */
 function readEnvironment(): Record<string, string | undefined> {
@@ -16,14 +14,17 @@ function readEnvironment(): Record<string, string | undefined> {
   }
 }
 
-// A reader of the output that ends early, such as `head`, is no error.
-process.stdout.on("error", () => process.exit(0));
-
-const environment = readEnvironment();
-try {
-  await runCommand(process.argv.slice(2), environment);
-} catch (error) {
-  const scrub = scrubber(bootSecrets(environment));
-  for (const line of explain(error)) process.stderr.write(`agent-engine: ${scrub(line)}\n`);
-  process.exit(error instanceof UsageError ? 2 : 1);
+/** Whether a command line serves, going by its looks: it is not parsed yet. */
+function looksLikeServer([name = "serve", ...rest]: readonly string[]): boolean {
+  const helps = rest.some((word) => ["-h", "--help", "-v", "--version"].includes(word));
+  return ["serve", "quickstart"].includes(name) && !helps;
 }
+
+const line = process.argv.slice(2);
+const environment = readEnvironment();
+// A start takes as long as the database, which begins to load here, beside the rest of the program.
+if (looksLikeServer(line) && !environment.DATABASE_URL) prepareThread();
+// The code that V8 made of the bundle is kept beside it; where it may not be written, it is made at each start.
+if (import.meta.url.endsWith(".js")) enableCompileCache(fileURLToPath(new URL("compile-cache", import.meta.url)));
+const { run } = await import("./cli/run.ts");
+await run(line, environment);

@@ -25,6 +25,8 @@ test("the tarball has what runs, and nothing of the workshop", () => {
   const allowed = [
     /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/agent-engine\.js)$/,
     /^dist\/(cli\.js|(embedded|password|scripts)-worker\.js|scripts\.wasm|template\.tar\.gz|THIRD-PARTY-LICENSES)$/,
+    // The parts of the program that are loaded when they are needed.
+    /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
     /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts))$/,
     /^docs\/[^/]+\.md$/,
     /^drizzle\/(\d+_\w+\.sql|meta\/_journal\.json)$/,
@@ -78,7 +80,8 @@ describe("installed", () => {
 
   test("it names every library that it contains, with its licence", () => {
     const licenses = readFileSync(join(module, "dist", "THIRD-PARTY-LICENSES"), "utf8");
-    const bundle = readFileSync(join(module, "dist", "cli.js"), "utf8");
+    const parts = readdirSync(join(module, "dist")).filter((name) => name.endsWith(".js"));
+    const bundle = parts.map((name) => readFileSync(join(module, "dist", name), "utf8")).join("\n");
     const contained = [...bundle.matchAll(/^\/\/ node_modules\/(?:.*node_modules\/)?((?:@[^/\s]+\/)?[^/\s]+)\//gm)];
     const names = new Set(contained.map(([, name]) => name));
     expect(names.size).toBeGreaterThan(20);

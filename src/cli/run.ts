@@ -1,0 +1,18 @@
+import { bootSecrets } from "../adapters/node/log.ts";
+import { scrubber } from "../core/scrub/scrub.ts";
+import { UsageError } from "./arguments.ts";
+import { explain } from "./explain.ts";
+import { runCommand } from "./verbs.ts";
+
+/** Runs one command line; an error ends the process with its explanation. */
+export async function run(line: readonly string[], environment: Record<string, string | undefined>): Promise<void> {
+  // A reader of the output that ends early, such as `head`, is no error.
+  process.stdout.on("error", () => process.exit(0));
+  try {
+    await runCommand(line, environment);
+  } catch (error) {
+    const scrub = scrubber(bootSecrets(environment));
+    for (const text of explain(error)) process.stderr.write(`agent-engine: ${scrub(text)}\n`);
+    process.exit(error instanceof UsageError ? 2 : 1);
+  }
+}
