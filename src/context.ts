@@ -1,4 +1,5 @@
 import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
+import type { Admission } from "./core/admission/admission.ts";
 import type { Changes } from "./core/changes.ts";
 import type { Cipher } from "./core/cipher.ts";
 import { EngineError, notFound } from "./core/errors.ts";
@@ -34,6 +35,7 @@ export interface Services {
   cipher: Cipher;
   clock: Clock;
   log: Log;
+  admission: Admission;
   models: Models;
   egress: Egress;
   mcp: Mcp;

@@ -16,6 +16,7 @@ import { type Listener, listen } from "./adapters/node/server.ts";
 import { openStorage, type Storage } from "./adapters/node/storage.ts";
 import { postgresNotify } from "./adapters/notify/postgres.ts";
 import { createS3 } from "./adapters/s3.ts";
+import { Admission } from "./core/admission/admission.ts";
 import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
 import { localNotify } from "./core/notify.ts";
@@ -64,6 +65,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       cipher,
       clock: systemClock,
       log,
+      admission: new Admission({ clock: systemClock, log }),
       models: createModels({ guarded: guardedFetch() }),
       egress: createEgress({ clock: systemClock }),
       mcp: createMcp({ clock: systemClock, log, environment }),

@@ -7,6 +7,7 @@ import { systemClock } from "../src/adapters/node/clock.ts";
 import { guardedFetch } from "../src/adapters/node/egress/fetch.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import type { Services } from "../src/context.ts";
+import { Admission } from "../src/core/admission/admission.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { EgressError } from "../src/core/egress/target.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
@@ -44,6 +45,8 @@ interface Options {
   notify?: Notify;
   /** Absent for the real sandbox. */
   scripts?: Scripts;
+  /** How late the event loop is, in milliseconds; absent: never. */
+  loopDelay?: () => number;
   trustProxy?: number;
   chatRequestsPerMinute?: number;
   environmentKeys?: Record<string, string>;
@@ -94,6 +97,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     database,
     clock,
     log: collect(logs),
+    admission: new Admission({ clock, log: collect(logs), loopDelay: options.loopDelay ?? (() => 0), random: () => 0 }),
     cipher: await createCipher(options.keys ?? [new Uint8Array(32).fill(7)]),
     assets: shippedAssets,
     passwords,

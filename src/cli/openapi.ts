@@ -1,6 +1,7 @@
 import { createModels } from "../adapters/models/index.ts";
 import { systemClock } from "../adapters/node/clock.ts";
 import { createLog } from "../adapters/node/log.ts";
+import { Admission } from "../core/admission/admission.ts";
 import { createCipher } from "../core/cipher.ts";
 import { localNotify } from "../core/notify.ts";
 import { passwords } from "../core/password.ts";
@@ -27,6 +28,7 @@ export async function describeApi(): Promise<object> {
     cipher: await createCipher([new Uint8Array(32)]),
     clock: systemClock,
     log,
+    admission: new Admission({ clock: systemClock, log: log }),
     models: createModels(),
     egress: { request: unused },
     files: { directory: null, s3: () => ({ put: unused, get: unused, delete: unused }) },

@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Services } from "../context.ts";
+import { Overloaded } from "../core/admission/admission.ts";
 import { newId } from "../core/ids.ts";
 import { clip } from "../core/text.ts";
 import { clientAddress } from "./address.ts";
@@ -34,7 +35,9 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
     restore(c, headers);
     const { method, path } = c.req;
     const fields = { method, path: clip(path, 256), status: c.res.status, ms: clock.now() - startedAt };
-    log[path === "/health" ? "debug" : "info"](fields, "Request");
+    // In an overload they are many, and its own lines in the log count them.
+    const quiet = path === "/health" || c.error instanceof Overloaded;
+    log[quiet ? "debug" : "info"](fields, "Request");
   };
 }
 

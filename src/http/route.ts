@@ -5,6 +5,7 @@ import { requireInstallationPermission, requirePermission } from "../context.ts"
 import { EngineError } from "../core/errors.ts";
 import type { Permission } from "../core/permissions.ts";
 import "../core/validation.ts";
+import { clientKey } from "./address.ts";
 import { authenticate, requireSession } from "./authentication.ts";
 import { limitBody, maxBodyBytes } from "./body.ts";
 import type { AppEnv } from "./environment.ts";
@@ -59,7 +60,7 @@ const descriptions = {
   422: "The same key came with another body.",
   429: "Rate limit exceeded; `Retry-After` says when to come back.",
   502: "The model provider failed.",
-  503: "The server is stopping or its database is away.",
+  503: "The server is stopping, overloaded (`Retry-After` says when to come back), or its database is away.",
   504: "The model provider did not answer in time.",
 } as const;
 
@@ -86,7 +87,8 @@ export function guarded<const Route extends Declared>(
 ) {
   const require = installation ? requireInstallationPermission : requirePermission;
   const guard = createMiddleware<AppEnv>(async (c, next) => {
-    const ctx = await authenticate(c, { installation });
+    const share = ["management", "", clientKey(c.var.ip)] as const;
+    const ctx = await c.var.services.admission.during(share, () => authenticate(c, { installation }));
     // Set before the checks, so that a refusal is recorded under the caller's name.
     c.set("ctx", ctx);
     if (sessionOnly) requireSession(ctx.actor);
@@ -103,7 +105,7 @@ export function guarded<const Route extends Declared>(
       [scheme]: [],
     })),
     ...(permission ? { "x-permission": permission } : {}),
-    responses: { ...errorAnswers(400, 401, 403, 429), ...bodyAnswers(route), ...route.responses },
+    responses: { ...errorAnswers(400, 401, 403, 429, 503), ...bodyAnswers(route), ...route.responses },
   });
 }
 

@@ -15,6 +15,7 @@ import { guardedHead, measureGuarded } from "./guarded.ts";
 import { type Line, sideBySide } from "./lines.ts";
 import { measureMemory, memoryHead } from "./memory.ts";
 import { Meter } from "./meter.ts";
+import { measureOverload, overloadHead } from "./overload.ts";
 import { watchPostgres } from "./postgres-cpu.ts";
 import { startScript } from "./processes.ts";
 import { measureProfile, profileHead } from "./profile.ts";
@@ -107,6 +108,12 @@ const parts: Part[] = [
     title: "Memory of open streams, by client",
     head: streamsHead,
     measure: (database) => measureStreams(model.url, database),
+  },
+  {
+    name: "overload",
+    title: "Overload",
+    head: overloadHead,
+    measure: async (database) => measureOverload(model.url, await database()),
   },
   {
     name: "profile",

@@ -3,6 +3,7 @@ import { shippedAssets } from "../../src/adapters/node/assets.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import type { Services } from "../../src/context.ts";
+import { Admission } from "../../src/core/admission/admission.ts";
 import { createCipher } from "../../src/core/cipher.ts";
 import { localNotify } from "../../src/core/notify.ts";
 import { CurrentPolicies } from "../../src/core/policies.ts";
@@ -62,6 +63,7 @@ const services: Services = {
   database: watch(await open()),
   clock: systemClock,
   log: silent,
+  admission: new Admission({ clock: systemClock, log: silent }),
   cipher: await createCipher([new Uint8Array(32).fill(7)]),
   assets: shippedAssets,
   passwords: { hash: refuse, verify: refuse, verifyBcrypt: refuse },

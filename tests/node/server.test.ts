@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { listen } from "../../src/adapters/node/server.ts";
@@ -18,6 +19,22 @@ test("a request that comes before the app waits for it, and the app learns the c
     fetch: async (request, { remoteAddress }) => Response.json({ path: new URL(request.url).pathname, remoteAddress }),
   });
   expect(await (await early).json()).toEqual({ path: "/early", remoteAddress: "127.0.0.1" });
+});
+
+test.runIf(process.platform === "linux")(
+  "a busy process takes several new connections in a round of its event loop",
+  async () => {
+    const { listener } = await listening();
+    const port = listener.port.toString(16).toUpperCase().padStart(4, "0");
+    // Node takes one from each listening socket in a round.
+    const listeningSockets = readFileSync("/proc/net/tcp", "utf8").match(new RegExp(`:${port} 00000000:0000 0A `, "g"));
+    expect(listeningSockets).toHaveLength(16);
+  },
+);
+
+test("a second server on a port that a first one shares with itself is refused", async () => {
+  const { listener } = await listening();
+  await expect(listen("127.0.0.1", listener.port)).rejects.toMatchObject({ code: "EADDRINUSE" });
 });
 
 test("an IPv4 client of a socket for both families keeps its plain address", async () => {

@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import { createServer, type Server as SocketServer } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 
 interface Served {
@@ -31,31 +32,74 @@ export async function listen(host: string, port: number): Promise<Listener> {
     serverOptions: { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
   }) as Server;
 
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-  const address = server.address();
+  const doors = await openDoors(server, host, port);
   return {
-    port: typeof address === "object" && address ? address.port : port,
+    port: portOf(server) ?? port,
     serve(served) {
       app = served;
       ready.resolve(served);
     },
-    close: () =>
-      new Promise((resolve) => {
-        const sweep = setInterval(() => server.closeIdleConnections(), 20);
-        const cut = setTimeout(() => server.closeAllConnections(), 2_000);
-        server.close(() => {
-          clearInterval(sweep);
-          clearTimeout(cut);
-          resolve();
-        });
-      }),
+    async close() {
+      const sweep = setInterval(() => server.closeIdleConnections(), 20);
+      const cut = setTimeout(() => server.closeAllConnections(), 2_000);
+      // Each ends with the last of the connections that it took.
+      await Promise.all([server, ...doors].map((door) => new Promise((resolve) => door.close(resolve))));
+      clearInterval(sweep);
+      clearTimeout(cut);
+    },
   };
+}
+
+/**
+ * Sockets that listen on the port. Node takes one new connection from each in a round of its event loop: a busy process
+ * with one socket would let new clients wait for many seconds, whatever they ask.
+ */
+const doorCount = 16;
+
+/** Lets the server listen, on several sockets where the system can share a port. Answers the further ones. */
+async function openDoors(server: Server, host: string, port: number): Promise<SocketServer[]> {
+  // A shared port would be shared with another server of this user too, so it must be free.
+  if (port !== 0) await requireFree(host, port);
+  try {
+    await opened(server, { host, port, reusePort: true });
+  } catch (error) {
+    if (!isUnable(error)) throw error;
+    await opened(server, { host, port });
+    return [];
+  }
+  const doors = Array.from({ length: doorCount - 1 }, () =>
+    // As an HTTP server takes its own.
+    createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket)),
+  );
+  const taken = portOf(server) ?? port;
+  await Promise.all(doors.map((door) => opened(door, { host, port: taken, reusePort: true })));
+  return doors;
+}
+
+async function requireFree(host: string, port: number): Promise<void> {
+  const probe = createServer();
+  await opened(probe, { host, port });
+  await new Promise((resolve) => probe.close(resolve));
+}
+
+function opened(server: SocketServer, where: { host: string; port: number; reusePort?: boolean }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(where, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** Whether the system can't share a port, as macOS and Windows can't. */
+function isUnable(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ["ENOTSUP", "EINVAL", "ENOPROTOOPT"].includes(String(error.code));
+}
+
+function portOf(server: SocketServer): number | null {
+  const address = server.address();
+  return typeof address === "object" && address ? address.port : null;
 }
 
 /** An IPv4 client of a socket that takes both families shows as `::ffff:192.0.2.1`. */

@@ -12,6 +12,7 @@ import { createMcp } from "../../adapters/node/mcp/servers.ts";
 import { threadedScripts } from "../../adapters/node/scripts/pool.ts";
 import { openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
 import { createS3 } from "../../adapters/s3.ts";
+import { Admission } from "../../core/admission/admission.ts";
 import { createCipher } from "../../core/cipher.ts";
 import type { Settings } from "../../core/config.ts";
 import { localNotify } from "../../core/notify.ts";
@@ -122,6 +123,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       cipher: await createCipher(await loadEncryptionKeys(settings)),
       clock: systemClock,
       log: silent(),
+      admission: new Admission({ clock: systemClock, log: silent() }),
       models: createModels(),
       egress: createEgress({ clock: systemClock }),
       mcp: createMcp({ clock: systemClock, log: silent(), environment: {} }),

@@ -2359,6 +2359,8 @@ export interface AgentEngine {
    * At most 20 requests a minute for each client address, unless the operator sets `CHAT_REQUESTS_PER_MINUTE`, and 256 KiB of new text in each. With `X-Error-Format: openai`, and to the vendor's own clients (`X-Stainless-Lang`), errors come in the vendor's shape.
    *
    * After 20 wrong keys in a minute from one client address, further ones from there are 429; after 20 for one agent its right key is too, but for where that was right before.
+   *
+   * A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. What there is is shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.
    */
   createChatCompletion(input: CreateChatCompletionInput, options?: CallOptions): Promise<ChatCompletion>;
 
@@ -2372,6 +2374,8 @@ export interface AgentEngine {
    * At most 256 KiB of new text in a turn, and 256 open streams for each client address. The policy `rateLimit` counts calls by the agent's key and the client's address, without the key by the address. While the agent's `authEnabled` is off, a request without the agent's key whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.
    *
    * After 20 wrong keys in a minute from one client address, further ones from there are 429; after 20 for one agent its right key is too, but for where that was right before.
+   *
+   * A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. What there is is shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.
    */
   streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 
@@ -3149,7 +3153,7 @@ export interface AgentEngine {
   /**
    * Talk to an agent from the panel.
    *
-   * The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories. The `error` of a failed model call names its cause, such as a refused key or an unknown model; the other doors keep it to themselves.
+   * The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories. The `error` of a failed model call names its cause, such as a refused key or an unknown model; the other doors keep it to themselves. In an overload it is refused with 503 and `Retry-After`, as the other doors are.
    */
   streamPlayground(input: StreamPlaygroundInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 

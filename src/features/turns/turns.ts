@@ -32,7 +32,7 @@ export type RunningTurns = ReturnType<typeof createRunningTurns>;
 export function createRunningTurns(services: Services, { observers, onWork }: TurnsOptions) {
   const { database, clock, log, notify } = services;
   const leases = new Leases(services);
-  const arrivals = new Arrivals();
+  const arrivals = new Arrivals(services.admission);
   const running = new Map<string, Relay>();
   const waitingTurns = new WaitingTurns(services, leases);
   /** Turns that wait for OPEN: they are not in `running` yet, and `stop` has to wait for them too. */
@@ -72,10 +72,8 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
       record: async (outcome) => {
         let others = true;
         try {
-          const finished = await finish(services, {
-            ...{ turnId, owner: leases.owner, request, taken, begun, outcome },
-            mayWait: () => !gaveUp,
-          });
+          const ended = { turnId, owner: leases.owner, request, taken, begun, outcome, mayWait: () => !gaveUp };
+          const finished = await services.admission.always(() => finish(services, ended));
           others = finished.othersWait;
           if (finished.workAt !== null) onWork(finished.workAt);
           audience.ended({ outcome: finished.outcome, replyKept: finished.replyKept });

@@ -80,16 +80,18 @@ test("one that leaves or is refused while it waits holds nobody up", async () =>
 });
 
 test("nothing is kept of a conversation whose calls have their places", async () => {
-  const arrivals = new Arrivals();
+  const { services } = await chatHarness(undefined);
+  const arrivals = new Arrivals(services.admission);
+  const share = ["acme", "agent-1", "192.0.2.1"] as const;
   const { signal } = new AbortController();
   const done: number[] = [];
   const works = [1, 2, 3].map((n) =>
-    arrivals.arrive(signal).inOrder("c", async () => {
+    arrivals.arrive(signal).inOrder("c", share, async () => {
       done.push(n);
       if (n === 2) throw new Error("refused");
     }),
   );
-  void arrivals.arrive(signal).inOrder("d", async () => {});
+  void arrivals.arrive(signal).inOrder("d", share, async () => {});
   expect(arrivals.size).toBe(2);
   expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,12 +1,14 @@
 import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { Share } from "../../../core/admission/admission.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { digest, newId, toHex } from "../../../core/ids.ts";
+import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
 import { originOfForeignPage } from "../../../http/origin.ts";
 import type { Origin } from "../../../turn/types.ts";
-import type { Caller, Grant, Idempotency, StoredReply, TurnRequest } from "../../turns/index.ts";
+import type { Caller, Grant, Idempotency, LiveAgent, StoredReply, TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import type { DoorGrant } from "./agent-key.ts";
 import { type ChatInput, readInput } from "./input.ts";
@@ -47,6 +49,19 @@ async function readIdempotency(c: Context<AppEnv>, chatId: string | null, body: 
 /** The caller of a door that requires the agent's key. */
 export function clientOf(c: Context<AppEnv>): Caller {
   return { type: "client", authorization: c.req.header("Authorization"), origin: originOfForeignPage(c) };
+}
+
+/** Whose share of the server a call takes. */
+export function shareOf(c: Context<AppEnv>, { row }: LiveAgent): Share {
+  return [row.organizationId, row.slug, clientKey(c.var.ip)];
+}
+
+/**
+ * Throws `Overloaded` where the call would be refused for it in the end: before its credentials are looked at, and
+ * natively before its body is read. Such a call is counted nowhere.
+ */
+export function requireRoom(c: Context<AppEnv>, { services }: Chat, agent: LiveAgent | null): void {
+  if (agent) services.admission.requireRoom(shareOf(c, agent));
 }
 
 /** The turn request of a call to the agent's Web channel. */

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Services } from "../../../context.ts";
+import { Overloaded } from "../../../core/admission/admission.ts";
 import { asEngineError } from "../../../core/errors.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { agentSlugPattern } from "../../../core/slugs.ts";
@@ -23,7 +24,7 @@ import {
 import type { Chat } from "../chat.ts";
 import { admitAt, countRefusal, type DoorGrant } from "./agent-key.ts";
 import { readJson } from "./body.ts";
-import { type Call, clientOf, findAnswered, readCall, webTurn } from "./call.ts";
+import { type Call, clientOf, findAnswered, readCall, requireRoom, shareOf, webTurn } from "./call.ts";
 import { projectContext } from "./call-context.ts";
 import {
   approvalSentence,
@@ -53,11 +54,13 @@ export async function completeChat(c: Context<AppEnv>, chat: Chat): Promise<Resp
     let call: Call<CompletionRequest> | undefined;
     return await chat.turns.agents.serve(slug, async (agent) => {
       const cors = answerOrigin(c, agent);
+      requireRoom(c, chat, agent);
       const grant = admitAt(c, chat, { agent, slug, by });
       call ??= await readCall(c, json, CompletionRequest);
       return answer({ c, chat, throttle, arrival, grant, cors, call });
     });
   } catch (error) {
+    if (error instanceof Overloaded) throw error;
     const refusal = forSession(c, error);
     try {
       countRefusal(c, refusal, () => {
@@ -114,7 +117,7 @@ async function answer(admitted: Admitted): Promise<Response> {
   const seat = turns.streams.enter(clientKey(c.var.ip), grant);
   try {
     const chunks = stream === true ? relayChunks(encode) : null;
-    const { repeat, turn } = await arrival.inOrder(asked.ref, async () => {
+    const { repeat, turn } = await arrival.inOrder(asked.ref, shareOf(c, grant.agent), async () => {
       const repeat = await findAnswered(chat, grant, asked);
       // A call that the throttle refuses must not write its context, so it is counted before.
       if (repeat || callContext) await throttle?.count();

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { Overloaded, type Share } from "../../../core/admission/admission.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
@@ -8,7 +9,7 @@ import type { Chat } from "../chat.ts";
 import { followReplay, refusedStream, repeatedStream, type Streaming } from "../replay/stream.ts";
 import { admitAt, countRefusal, type DoorGrant } from "./agent-key.ts";
 import { readJson } from "./body.ts";
-import { type AskedTurn, type Call, clientOf, findAnswered, readCall, webTurn } from "./call.ts";
+import { type AskedTurn, type Call, clientOf, findAnswered, readCall, requireRoom, shareOf, webTurn } from "./call.ts";
 import { projectContext } from "./call-context.ts";
 import { answerOrigin, type Cors } from "./cors.ts";
 import { ChatRequest } from "./schema.ts";
@@ -46,6 +47,7 @@ export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: Nativ
   try {
     return await turns.agents.serve(door.slug, async (agent) => {
       const cors: Cors = answerOrigin(c, agent);
+      requireRoom(c, chat, agent);
       const grant = admitAt(c, chat, { agent, ...door });
       // The guard of the playground has counted its calls.
       if (door.by.type === "client") held.throttle ??= new CallThrottle(chat, callerLimit(c, grant));
@@ -56,10 +58,12 @@ export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: Nativ
       const stream = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave, seat };
       held.stream = stream;
       const asked = { ...door.turnOf(c, grant, call), callContext: projectContext(c, chat, call, grant) };
-      return openStream(chat, grant, { asked, arrival, throttle: held.throttle }, stream);
+      const share = shareOf(c, grant.agent);
+      return openStream(chat, grant, { asked, share, arrival, throttle: held.throttle }, stream);
     });
   } catch (refusal) {
-    if (door.by.type === "client") return refuse(counted(c, held.throttle, refusal), held.stream);
+    const isUncounted = door.by.type !== "client" || refusal instanceof Overloaded;
+    if (!isUncounted) return refuse(counted(c, held.throttle, refusal), held.stream);
     return refuse(refusal, held.stream);
   } finally {
     arrival.leave();
@@ -79,11 +83,16 @@ function counted(c: Context<AppEnv>, throttle: CallThrottle | null, refusal: unk
 async function openStream(
   chat: Chat,
   grant: Grant,
-  { asked, arrival, throttle }: { asked: AskedTurn; arrival: Arrival; throttle: CallThrottle | null },
+  {
+    asked,
+    share,
+    arrival,
+    throttle,
+  }: { asked: AskedTurn; share: Share; arrival: Arrival; throttle: CallThrottle | null },
   stream: SeatedStream,
 ): Promise<Response> {
   const { turns, replays } = chat;
-  const placed = await arrival.inOrder(asked.ref, async () => {
+  const placed = await arrival.inOrder(asked.ref, share, async () => {
     const repeat = await findAnswered(chat, grant, asked);
     // A call that the throttle refuses must neither be answered nor write its context.
     if (repeat || asked.callContext) await throttle?.count();

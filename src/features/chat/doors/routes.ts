@@ -17,6 +17,9 @@ const agentKey = [{ agentApiKey: [] }, {}];
 const wrongKeysText =
   "After 20 wrong keys in a minute from one client address, further ones from there are 429; after 20 for one agent its right key is too, but for where that was right before.";
 
+const overloadText =
+  "A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. What there is is shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.";
+
 const models = createRoute({
   method: "get",
   path: "/v1/models",
@@ -61,6 +64,7 @@ const completions = createRoute({
     "A turn that is stopped before its end, as when its conversation is deleted, is an error: 409 before the first output. While the agent's `authEnabled` is off, a request without the agent's key whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.",
     "At most 20 requests a minute for each client address, unless the operator sets `CHAT_REQUESTS_PER_MINUTE`, and 256 KiB of new text in each. With `X-Error-Format: openai`, and to the vendor's own clients (`X-Stainless-Lang`), errors come in the vendor's shape.",
     wrongKeysText,
+    overloadText,
   ].join("\n\n"),
   security: agentKey,
   request: { headers: idempotencyHeader, body: jsonBody(CompletionRequest) },
@@ -89,6 +93,7 @@ const native = createRoute({
     "Each event of a turn has an id `<messageId>:<n>`; the comment `: ping` comes every 25 seconds. What fails after the stream opened is `error`, then `done`.",
     "At most 256 KiB of new text in a turn, and 256 open streams for each client address. The policy `rateLimit` counts calls by the agent's key and the client's address, without the key by the address. While the agent's `authEnabled` is off, a request without the agent's key whose `Origin` is neither the server's own nor in the agent's `allowedOrigins` is 403; its own are the public address, and an IP address or localhost that it is reached by.",
     wrongKeysText,
+    overloadText,
   ].join("\n\n"),
   security: agentKey,
   request: {

@@ -26,6 +26,10 @@ export class Agents {
   readonly #toolSources: () => readonly ToolSource[];
   readonly #cache: TtlCache<LiveAgent>;
   readonly #rechecked: TtlCache<true>;
+  /** The organizations of slugs, for the shares of agents that are not cached. */
+  readonly #homes: TtlCache<string>;
+  /** The agents that are being loaded since the last notice. */
+  readonly #loading = new Map<string, Promise<LiveAgent | null>>();
   /** Counts the notices of changes. A copy is not cached when a notice arrived while it was loaded. */
   #notices = 0;
 
@@ -35,6 +39,7 @@ export class Agents {
     this.#toolSources = toolSources;
     this.#cache = new TtlCache({ ttlMs: 30_000, limit: 1_000, now });
     this.#rechecked = new TtlCache({ ttlMs: recheckMs, now });
+    this.#homes = new TtlCache({ ttlMs: 60 * 60_000, now });
     services.notify.listen(
       "agent-changed",
       (id) => this.#drop(({ row }) => row.id === id || row.organizationId === id),
@@ -45,12 +50,28 @@ export class Agents {
   /**
    * Serves a call with an agent; `attempt` gets null for an unknown slug. Everything that depends on the agent must be
    * derived inside `attempt`, which is repeated with a fresh copy when it throws `AgentChanged`, or an `AgentRefusal`
-   * that may come from an old copy. Throws the error of the last attempt; 503 when the agent keeps changing.
+   * that may come from an old copy. Throws the error of the last attempt; 503 when the agent keeps changing, and when
+   * it is not cached in an overload.
    */
-  async serve<T>(slug: string, attempt: (agent: LiveAgent | null) => Promise<T>): Promise<T> {
+  serve<T>(slug: string, attempt: (agent: LiveAgent | null) => Promise<T>): Promise<T> {
+    // Calls for agents that do not exist share what one organization gets.
+    const share = [this.#homes.get(slug)?.value ?? "", slug, ""] as const;
+    return this.#serve(slug, attempt, (load) => this.#services.admission.during(share, load));
+  }
+
+  async #serve<T>(
+    slug: string,
+    attempt: (agent: LiveAgent | null) => Promise<T>,
+    admit: <L>(load: () => Promise<L>) => Promise<L>,
+  ): Promise<T> {
     let agent = this.#cache.get(slug)?.value ?? null;
-    let loaded = agent === null;
-    if (loaded) agent = await this.#load(slug);
+    let loaded = false;
+    if (agent === null) {
+      const loading = this.#loading.get(slug);
+      // A load that began before this call may have missed a change.
+      loaded = loading === undefined;
+      agent = await (loading ?? this.#loadOnce(slug, admit));
+    }
     for (let tried = 1; tried <= attempts; tried += 1) {
       try {
         return await attempt(agent);
@@ -77,11 +98,12 @@ export class Agents {
 
   /** Leave for work that takes no turn, with the agent as it is now. Throws the `AgentRefusal`. */
   admitNow(slug: string, by: Caller): Promise<Grant> {
-    return this.serve(slug, async (agent) => {
+    const admitted = async (agent: LiveAgent | null) => {
       const grant = admit(agent, slug, by);
       await this.confirm(grant.agent);
       return grant;
-    });
+    };
+    return this.#serve(slug, admitted, (load) => load());
   }
 
   /** The same for work that read the agent at `revision`: an older copy is not used. */
@@ -109,9 +131,22 @@ export class Agents {
     this.#drop(({ row }) => asked.has(row.id) && revisions.get(row.id) !== row.revision);
   }
 
+  /** Loads an agent for all calls that come meanwhile: a crowd does not load it once each. */
+  #loadOnce(
+    slug: string,
+    admit: (load: () => Promise<LiveAgent | null>) => Promise<LiveAgent | null>,
+  ): Promise<LiveAgent | null> {
+    const loading = admit(() => this.#load(slug)).finally(() => {
+      if (this.#loading.get(slug) === loading) this.#loading.delete(slug);
+    });
+    this.#loading.set(slug, loading);
+    return loading;
+  }
+
   async #load(slug: string): Promise<LiveAgent | null> {
     const notices = this.#notices;
     const agent = await loadAgent(this.#services, slug, this.#toolSources());
+    if (agent) this.#homes.set(slug, agent.row.organizationId);
     if (!agent) this.#cache.delete(slug);
     else if (notices === this.#notices) this.#cache.set(slug, agent);
     return agent;
@@ -128,6 +163,7 @@ export class Agents {
 
   #drop(concerned: (agent: LiveAgent) => boolean): void {
     this.#notices += 1;
+    this.#loading.clear();
     for (const agent of this.#cache.values()) if (concerned(agent)) this.#cache.delete(agent.row.slug);
   }
 }

@@ -1,3 +1,4 @@
+import type { Admission, Share } from "../../../core/admission/admission.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { AgentChanged } from "../access/agents.ts";
 import { waitingLimit } from "./open-statement.ts";
@@ -10,10 +11,15 @@ import { lineFull } from "./take.ts";
 export class Arrivals {
   /** The calls of each conversation in their order; the first one is asking. */
   readonly #lines = new Map<string, Arrival[]>();
+  readonly #admission: Admission;
+
+  constructor(admission: Admission) {
+    this.#admission = admission;
+  }
 
   /** A call that came in. Let it `leave` in the end, whatever became of it. */
   arrive(signal: AbortSignal): Arrival {
-    return new Arrival(this.#lines, signal);
+    return new Arrival(this.#lines, this.#admission, signal);
   }
 
   /** The number of conversations with calls that are asking. */
@@ -25,26 +31,28 @@ export class Arrivals {
 /** A call that asks for a place in a conversation. */
 export class Arrival {
   readonly #lines: Map<string, Arrival[]>;
+  readonly #admission: Admission;
   readonly #signal: AbortSignal;
   readonly #turn = Promise.withResolvers<void>();
   #ref: string | null = null;
 
-  constructor(lines: Map<string, Arrival[]>, signal: AbortSignal) {
+  constructor(lines: Map<string, Arrival[]>, admission: Admission, signal: AbortSignal) {
     this.#lines = lines;
+    this.#admission = admission;
     this.#signal = signal;
   }
 
   /**
-   * Does `work` once all earlier calls of the conversation `ref` are done with theirs. Answers, or rejects, as `work`
-   * does. After `AgentChanged` the call keeps its place, since it asks again. Rejects without `work` when too many wait
+   * Does `work` once all earlier calls of the conversation `ref` are done with theirs and the share has a place. Answers,
+   * or rejects, as `work` does; rejects with `Overloaded` when there is no place. After `AgentChanged` the call keeps its place, since it asks again. Rejects without `work` when too many wait
    * already, when the client leaves, and when the database is away for an earlier call: each would wait in vain for as
    * long as that one did.
    */
-  async inOrder<T>(ref: string, work: () => Promise<T>): Promise<T> {
+  async inOrder<T>(ref: string, share: Share, work: () => Promise<T>): Promise<T> {
     if (this.#ref === null) this.#join(ref);
     await this.#turn.promise;
     try {
-      const result = await work();
+      const result = await this.#admission.during(share, work);
       this.leave();
       return result;
     } catch (error) {

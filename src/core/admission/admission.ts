@@ -1,0 +1,227 @@
+import { EngineError } from "../errors.ts";
+import type { Clock, Log } from "../ports.ts";
+import { AdaptiveLimit, leastPlaces } from "./limit.ts";
+import { FairLine, type Share, type Waiter } from "./line.ts";
+import { loopDelay } from "./loop-delay.ts";
+
+export type { Share } from "./line.ts";
+
+/** Where more calls would have to wait than get places in so many milliseconds, the others are refused at once. */
+const waitMs = 250;
+
+/** So many may always wait: few come and go too irregularly to say how long each waits. */
+const leastWaiting = 32;
+
+/** Who has waited for so long after all is refused, in milliseconds. */
+const patienceMs = 1_000;
+
+/** The time between two looks at the limit, in milliseconds. */
+const lookMs = 50;
+
+/** Without a refusal for so long, an overload is over, in milliseconds. */
+const overMs = 5_000;
+
+const longestRetrySeconds = 30;
+
+/** Made once: the stack of an error would cost as much as all else of a refusal. */
+const refusals = new Map<number, Overloaded>();
+
+/** The 503 of a server that has more to do than it can: the call cost nothing and may be sent again. */
+export class Overloaded extends EngineError {
+  constructor(seconds: number) {
+    const when = `try again in ${seconds} second${seconds === 1 ? "" : "s"}`;
+    super("unavailable", `The server is overloaded: ${when}`, { headers: { "Retry-After": String(seconds) } });
+  }
+}
+
+interface Needs {
+  clock: Clock;
+  log: Log;
+  /** How late the event loop is, in milliseconds; absent: as the clock shows. */
+  loopDelay?: () => number;
+  /** From 0 to 1; a test owns it. */
+  random?: () => number;
+}
+
+/**
+ * Admits work that costs the database and this process at once, such as the opening of a turn: as much at a time as both
+ * can take without being late (`AdaptiveLimit`), in fair shares (`FairLine`). What waits for others, such as a turn for
+ * its model, has no place here, however much of it there is.
+ */
+export class Admission {
+  readonly #needs: Required<Needs>;
+  readonly #limit = new AdaptiveLimit();
+  readonly #line = new FairLine();
+  /** When each piece of work that goes on began, the oldest first. */
+  readonly #begun = new Set<{ at: number }>();
+  #endedAt = 0;
+  #ending = 0;
+  #lookedAt = 0;
+  #reached = false;
+  #tookMs: number[] = [];
+  /** Since the last look, and smoothed over the last seconds. */
+  readonly #counts = { admitted: 0, refused: 0 };
+  readonly #rates = { admitted: 0, refused: 0 };
+  #overload: { since: number; refused: number; lastAt: number } | null = null;
+
+  constructor(needs: Needs) {
+    this.#needs = { loopDelay: loopDelay(needs.clock), random: Math.random, ...needs };
+  }
+
+  /** Throws `Overloaded` where `during` would refuse the call at once: before the call costs anything. */
+  requireRoom(share: Share): void {
+    this.#look();
+    if (this.#isFull() && this.#line.wouldBeLast(share)) throw this.#refuse();
+  }
+
+  /** Does `work` once there is a place. Throws `Overloaded` when there is none soon. `work` must not enter again. */
+  async during<T>(share: Share, work: () => Promise<T>): Promise<T> {
+    const waiting = this.#enter(share);
+    if (waiting) await waiting;
+    this.#counts.admitted += 1;
+    try {
+      return await this.#timed(work);
+    } finally {
+      this.#line.end(share);
+      this.#advance();
+    }
+  }
+
+  /** Does work that can't be refused, such as recording a turn: new work leaves it its places. */
+  async always<T>(work: () => Promise<T>): Promise<T> {
+    this.#ending += 1;
+    try {
+      return await this.#timed(work);
+    } finally {
+      this.#ending -= 1;
+      this.#advance();
+    }
+  }
+
+  #enter(share: Share): Promise<void> | null {
+    this.#advance();
+    if (this.#line.waiting === 0 && this.#hasPlace()) {
+      this.#line.begin(share);
+      return null;
+    }
+    this.#reached = true;
+    if (this.#isFull()) {
+      if (this.#line.wouldBeLast(share)) throw this.#refuse();
+      this.#line.last()?.refuse();
+    }
+    return this.#wait(share);
+  }
+
+  #wait(share: Share): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        share,
+        admit: () => {
+          cancel();
+          this.#line.begin(share);
+          resolve();
+        },
+        refuse: () => {
+          cancel();
+          reject(this.#refuse());
+        },
+      };
+      const cancel = this.#needs.clock.after(patienceMs, () => {
+        this.#line.leave(waiter);
+        waiter.refuse();
+      });
+      this.#line.join(waiter);
+    });
+  }
+
+  async #timed<T>(work: () => Promise<T>): Promise<T> {
+    const begun = { at: this.#needs.clock.now() };
+    this.#begun.add(begun);
+    try {
+      return await work();
+    } finally {
+      this.#begun.delete(begun);
+      this.#endedAt = this.#needs.clock.now();
+      this.#tookMs.push(this.#endedAt - begun.at);
+    }
+  }
+
+  /** How many may wait: nobody is refused for a crowd that came at once while nothing is late. */
+  #mostWaiting(): number {
+    if (!this.#overload && !this.#limit.isLate(this.#needs.clock.now())) return Number.POSITIVE_INFINITY;
+    return Math.max(leastWaiting, (this.#rates.admitted / lookMs) * waitMs);
+  }
+
+  #isFull(): boolean {
+    return this.#line.waiting >= this.#mostWaiting();
+  }
+
+  #hasPlace(): boolean {
+    const { busy } = this.#line;
+    return busy < leastPlaces || busy + this.#ending < this.#limit.places;
+  }
+
+  #advance(): void {
+    this.#look();
+    while (this.#line.waiting > 0 && this.#hasPlace()) this.#line.next()?.admit();
+    while (this.#line.waiting > this.#mostWaiting()) this.#line.last()?.refuse();
+  }
+
+  #look(): void {
+    const { clock, loopDelay } = this.#needs;
+    const lateMs = loopDelay();
+    const now = clock.now();
+    if (now - this.#lookedAt < lookMs) return;
+    const [oldest] = this.#begun;
+    this.#limit.look(
+      {
+        lateMs,
+        tookMs: this.#tookMs,
+        stalledMs: oldest ? now - Math.max(oldest.at, this.#endedAt) : 0,
+        reached: this.#reached,
+      },
+      now,
+    );
+    for (const which of ["admitted", "refused"] as const) {
+      this.#rates[which] += 0.05 * (this.#counts[which] - this.#rates[which]);
+      this.#counts[which] = 0;
+    }
+    this.#lookedAt = now;
+    this.#reached = false;
+    this.#tookMs = [];
+  }
+
+  #refuse(): Overloaded {
+    const now = this.#needs.clock.now();
+    this.#reached = true;
+    this.#counts.refused += 1;
+    this.#noteOverload(now);
+    // Over so many seconds the refused calls come back as fast as they can be served.
+    const spread = Math.min(longestRetrySeconds, Math.max(1, this.#rates.refused / Math.max(1, this.#rates.admitted)));
+    const seconds = 1 + Math.floor(this.#needs.random() * spread);
+    const refusal = refusals.get(seconds) ?? new Overloaded(seconds);
+    refusals.set(seconds, refusal);
+    return refusal;
+  }
+
+  /** Logs one line when an overload begins, and one when it is over. */
+  #noteOverload(now: number): void {
+    const { clock, log } = this.#needs;
+    if (this.#overload) {
+      this.#overload.refused += 1;
+      this.#overload.lastAt = now;
+      return;
+    }
+    const overload = { since: now, refused: 1, lastAt: now };
+    this.#overload = overload;
+    const places = Math.floor(this.#limit.places);
+    log.warn({ places, lateMs: Math.round(this.#needs.loopDelay()) }, "Overloaded: calls are refused");
+    const end = () => {
+      const left = overload.lastAt + overMs - clock.now();
+      if (left > 0) return void clock.after(left, end);
+      this.#overload = null;
+      log.info({ refused: overload.refused, ms: overload.lastAt - overload.since }, "No longer overloaded");
+    };
+    clock.after(overMs, end);
+  }
+}

@@ -1,0 +1,128 @@
+/** Whose work it is: an organization, its agent, the agent's client. */
+export type Share = readonly [organization: string, agent: string, client: string];
+
+/** Somebody who waits for a place. */
+export interface Waiter {
+  share: Share;
+  admit(): void;
+  refuse(): void;
+}
+
+interface Branch {
+  /** How much work goes on, and how much waits. */
+  busy: number;
+  waiting: number;
+  branches: Map<string, Branch>;
+  /** Only of a client. */
+  line: Waiter[];
+}
+
+const branch = (): Branch => ({ busy: 0, waiting: 0, branches: new Map(), line: [] });
+
+/**
+ * The work that goes on and the work that waits. The next place goes to the organization with the least work going on;
+ * among equal ones to the one whose last place was the longest ago; then to its agent and to the agent's client in the
+ * same way. Who has to go is of the organization, agent and client with the most waiting.
+ */
+export class FairLine {
+  readonly #all = branch();
+
+  get busy(): number {
+    return this.#all.busy;
+  }
+
+  get waiting(): number {
+    return this.#all.waiting;
+  }
+
+  begin(share: Share): void {
+    let above = this.#all;
+    above.busy += 1;
+    for (const key of share) {
+      const below = above.branches.get(key) ?? branch();
+      // Behind all others.
+      above.branches.delete(key);
+      above.branches.set(key, below);
+      below.busy += 1;
+      above = below;
+    }
+  }
+
+  end(share: Share): void {
+    this.#count(share, (part) => {
+      part.busy -= 1;
+    });
+  }
+
+  join(waiter: Waiter): void {
+    let part = this.#all;
+    part.waiting += 1;
+    for (const key of waiter.share) {
+      let below = part.branches.get(key);
+      if (!below) {
+        below = branch();
+        part.branches.set(key, below);
+      }
+      below.waiting += 1;
+      part = below;
+    }
+    part.line.push(waiter);
+  }
+
+  /** Takes the next one out. */
+  next(): Waiter | undefined {
+    const waiter = leaf(this.#all, (one, other) => one.busy < other.busy).line[0];
+    if (waiter) this.leave(waiter);
+    return waiter;
+  }
+
+  /** Takes out the newest one of those with the most waiting. */
+  last(): Waiter | undefined {
+    const waiter = leaf(this.#all, (one, other) => one.waiting > other.waiting).line.at(-1);
+    if (waiter) this.leave(waiter);
+    return waiter;
+  }
+
+  leave(waiter: Waiter): void {
+    let client = this.#all;
+    this.#count(waiter.share, (part) => {
+      part.waiting -= 1;
+      client = part;
+    });
+    client.line.splice(client.line.indexOf(waiter), 1);
+  }
+
+  /** Whether one more of this share would be of those with the most waiting. */
+  wouldBeLast(share: Share): boolean {
+    let part: Branch | undefined = this.#all;
+    for (const key of share) {
+      const own: Branch | undefined = part?.branches.get(key);
+      const waiting = (own?.waiting ?? 0) + 1;
+      for (const other of part?.branches.values() ?? []) if (other !== own && other.waiting > waiting) return false;
+      part = own;
+    }
+    return true;
+  }
+
+  /** Counts in all branches of a share, and drops those that are empty then. */
+  #count(share: Share, count: (part: Branch) => void): void {
+    let above = this.#all;
+    count(above);
+    for (const key of share) {
+      const below = above.branches.get(key);
+      if (!below) return;
+      count(below);
+      if (below.busy === 0 && below.waiting === 0) above.branches.delete(key);
+      above = below;
+    }
+  }
+}
+
+/** The branch of a client that waits, by the first best branch of each step. */
+function leaf(part: Branch, isBetter: (one: Branch, other: Branch) => boolean): Branch {
+  let best: Branch | null = null;
+  for (const below of part.branches.values()) {
+    if (below.waiting > 0 && (best === null || isBetter(below, best))) best = below;
+  }
+  return best ? leaf(best, isBetter) : part;
+}

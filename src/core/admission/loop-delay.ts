@@ -1,0 +1,38 @@
+import type { Clock } from "../ports.ts";
+
+const everyMs = 10;
+
+/** A sample older than this says nothing any more. */
+const staleMs = 100;
+
+/** The share of the newest sample: one pause, such as a garbage collection, is no overload. */
+const weight = 0.25;
+
+/**
+ * How late the event loop comes to a timer, in milliseconds: the mean of the last samples. It takes samples only while
+ * somebody asks, so that an idle process sleeps.
+ */
+export function loopDelay(clock: Clock): () => number {
+  let mean = 0;
+  let sampledAt = Number.NEGATIVE_INFINITY;
+  let due: number | null = null;
+  const sample = () => {
+    const now = clock.now();
+    const before = now - sampledAt > staleMs ? 0 : mean;
+    // The system's time may be set back.
+    mean = before + weight * (Math.max(0, now - (due ?? now)) - before);
+    sampledAt = now;
+    due = null;
+  };
+  return () => {
+    const now = clock.now();
+    const known = now - sampledAt > staleMs ? 0 : mean;
+    if (due === null) {
+      due = now + everyMs;
+      clock.after(everyMs, sample);
+      return known;
+    }
+    // A timer that is overdue already: a crowd came at once, and the loop is still busy with it.
+    return Math.max(known, weight * (now - due));
+  };
+}

@@ -1,0 +1,165 @@
+import { expect, test } from "vitest";
+import { Admission, Overloaded, type Share } from "../../../src/core/admission/admission.ts";
+import { loopDelay } from "../../../src/core/admission/loop-delay.ts";
+import type { Log } from "../../../src/core/ports.ts";
+import { TestClock } from "../../clock.ts";
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** An admission whose event loop is as late as the test says, and calls that end when the test says. */
+function admission() {
+  const clock = new TestClock();
+  const lines: { level: string; message: string; refused?: unknown }[] = [];
+  const line = (level: string) => (fields: Record<string, unknown>, message: string) => {
+    lines.push({ level, message, ...fields });
+  };
+  const log: Log = {
+    debug: line("debug"),
+    info: line("info"),
+    warn: line("warn"),
+    error: line("error"),
+    child: () => log,
+  };
+  const state = { lateMs: 0, random: 0 };
+  const admission = new Admission({ clock, log, loopDelay: () => state.lateMs, random: () => state.random });
+  const begun: string[] = [];
+  const refused: { name: string; error: unknown }[] = [];
+  const ends: (() => void)[] = [];
+  const call = (name: string) => {
+    const work = () => {
+      begun.push(name);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    };
+    void admission.during(name.split("/") as unknown as Share, work).catch((error) => refused.push({ name, error }));
+  };
+  /** Has the loop late for so long that only a few places are left. */
+  const overload = async () => {
+    state.lateMs = 100;
+    for (let n = 0; n < 20; n += 1) {
+      await admission.during(["", "", ""], async () => {});
+      await clock.advance(50);
+    }
+  };
+  const endOne = async () => {
+    ends.shift()?.();
+    await settle();
+  };
+  return { admission, clock, state, lines, begun, refused, call, overload, endOne };
+}
+
+test("a crowd that comes at once is refused nothing while nothing is late", async () => {
+  const { begun, refused, call, endOne } = admission();
+  for (let n = 0; n < 500; n += 1) call("a/x/1");
+  await settle();
+  expect(begun).toHaveLength(32);
+  for (let n = 0; n < 500; n += 1) await endOne();
+  expect(begun).toHaveLength(500);
+  expect(refused).toEqual([]);
+});
+
+test("in an overload a few go on, some wait, and the others are refused at once with the time to come back", async () => {
+  const { admission: admitting, begun, refused, call, overload, endOne } = admission();
+  await overload();
+  for (let n = 0; n < 40; n += 1) call("a/x/1");
+  await settle();
+  expect(begun).toHaveLength(4);
+  expect(refused).toHaveLength(4);
+  const error = refused[0]?.error;
+  expect(error).toBeInstanceOf(Overloaded);
+  expect(error).toMatchObject({ status: 503, headers: { "Retry-After": "1" } });
+  // Before a call costs anything it can ask.
+  expect(() => admitting.requireRoom(["a", "x", "1"])).toThrow("The server is overloaded: try again in 1 second");
+  expect(() => admitting.requireRoom(["b", "x", "1"])).not.toThrow();
+  await endOne();
+  expect(begun).toHaveLength(5);
+});
+
+test("another organization gets the next place, and the one that floods makes room for it", async () => {
+  const { begun, refused, call, overload, endOne } = admission();
+  await overload();
+  for (let n = 0; n < 36; n += 1) call("a/x/1");
+  call("b/y/1");
+  await settle();
+  expect(refused.map(({ name }) => name)).toEqual(["a/x/1"]);
+  await endOne();
+  expect(begun.at(-1)).toBe("b/y/1");
+});
+
+test("who gets no place within a second is refused after all", async () => {
+  const { begun, refused, call, clock, overload } = admission();
+  await overload();
+  for (let n = 0; n < 5; n += 1) call("a/x/1");
+  await settle();
+  expect([begun.length, refused.length]).toEqual([4, 0]);
+  await clock.advance(1_000);
+  expect([begun.length, refused.length]).toEqual([4, 1]);
+});
+
+test("work that can't be refused takes places of new work, but not the last ones", async () => {
+  const { admission: admitting, begun, call } = admission();
+  const ends: (() => void)[] = [];
+  for (let n = 0; n < 30; n += 1) void admitting.always(() => new Promise<void>((resolve) => ends.push(resolve)));
+  for (let n = 0; n < 10; n += 1) call("a/x/1");
+  await settle();
+  expect([ends.length, begun.length]).toEqual([30, 4]);
+  for (const end of ends) end();
+  await settle();
+  expect(begun).toHaveLength(10);
+});
+
+test("the refused come back over as many seconds as it takes to serve them", async () => {
+  const { refused, call, clock, state, overload, endOne } = admission();
+  await overload();
+  state.random = 0.999;
+  for (let n = 0; n < 200; n += 1) {
+    for (let m = 0; m < 10; m += 1) call("a/x/1");
+    await endOne();
+    await clock.advance(50);
+  }
+  const { error } = refused.at(-1) ?? {};
+  const seconds = Number((error as Overloaded).headers["Retry-After"]);
+  // Nine of ten are refused.
+  expect(seconds).toBeGreaterThanOrEqual(8);
+  expect(seconds).toBeLessThanOrEqual(10);
+});
+
+test("the log says once that an overload began, and once that it is over, with the count", async () => {
+  const { lines, call, clock, overload } = admission();
+  await overload();
+  for (let n = 0; n < 56; n += 1) call("a/x/1");
+  await settle();
+  expect(lines.map(({ level, message }) => `${level}: ${message}`)).toEqual(["warn: Overloaded: calls are refused"]);
+  await clock.advance(900);
+  call("a/x/1");
+  await clock.advance(4_900);
+  expect(lines).toHaveLength(1);
+  await clock.advance(5_000);
+  expect(lines.slice(1)).toEqual([expect.objectContaining({ level: "info", message: "No longer overloaded" })]);
+  expect(lines[1]?.refused).toBeGreaterThanOrEqual(20);
+});
+
+test("a timer that comes late shows how late the event loop is, and nothing runs while nobody asks", async () => {
+  let now = 0;
+  const timers: (() => void)[] = [];
+  const clock = {
+    now: () => now,
+    after: (_ms: number, fn: () => void) => {
+      timers.push(fn);
+      return () => {};
+    },
+  };
+  const delay = loopDelay(clock);
+  expect(delay()).toBe(0);
+  expect(timers).toHaveLength(1);
+  // Not fired yet though due: the loop is busy now.
+  now = 410;
+  expect(delay()).toBe(100);
+  timers.shift()?.();
+  expect([delay(), timers.length]).toEqual([100, 1]);
+  now = 420;
+  timers.shift()?.();
+  expect([delay(), timers.length]).toEqual([75, 1]);
+  timers.shift()?.();
+  now = 1_000;
+  expect(delay()).toBe(0);
+});
