@@ -18,8 +18,13 @@ import {
 import { agents } from "./agents.ts";
 import { createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
 
+// The tables that every turn writes have no checks, which PostgreSQL parses again for each statement: the types of their
+// columns say what is in them.
+
 /** The source of a turn (decisions §5, "conversations"). */
 type TurnSource = "user" | "webhook" | "room" | "scheduled";
+
+export type TurnStatus = "queued" | "running" | "done" | "approval" | "failed" | "aborted" | "lost";
 
 const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
 
@@ -63,7 +68,6 @@ export const conversations = pgTable(
     updatedAt: updatedAt(),
   },
   (table) => [
-    oneOf("conversations_source", table.source, ["user", "webhook", "room", "scheduled"]),
     index("conversations_parent").on(table.parentId).where(sql`${table.parentId} is not null`),
     index("conversations_agent").on(table.agentId, table.updatedAt).where(sql`${table.messageCount} > 0`),
     index("conversations_organization").on(table.organizationId, table.updatedAt).where(sql`${table.messageCount} > 0`),
@@ -77,11 +81,15 @@ export const turns = pgTable(
     id: uuid("id").primaryKey(),
     agentId: agentId(),
     organizationId: organizationId(),
-    /** Null when nothing but this row is stored of the turn. */
-    conversationId: uuid("conversation_id").references(() => conversations.id, { onDelete: "cascade" }),
+    /**
+     * Null when nothing but this row is stored of the turn. There is no foreign key, which would look the conversation up
+     * for every turn: the statement that inserts a turn has just written and so locked its conversation, and whoever
+     * deletes a conversation holds its lock.
+     */
+    conversationId: uuid("conversation_id"),
     subject: text("subject").notNull(),
     ticket: integer("ticket").notNull().default(1),
-    status: text("status").notNull(),
+    status: text("status").$type<TurnStatus>().notNull(),
     /** The process that runs or queues the turn; after `leaseUntil` that process counts as dead. */
     owner: uuid("owner").notNull(),
     leaseUntil: moment("lease_until").notNull(),
@@ -114,7 +122,6 @@ export const turns = pgTable(
     finishedAt: moment("finished_at"),
   },
   (table) => [
-    oneOf("turns_status", table.status, ["queued", "running", "done", "approval", "failed", "aborted", "lost"]),
     uniqueIndex("turns_ticket").on(table.conversationId, table.ticket).where(sql`${table.conversationId} is not null`),
     uniqueIndex("turns_idempotency_key")
       .on(table.conversationId, table.idempotencyKey)
@@ -133,9 +140,8 @@ export const messages = pgTable(
   "messages",
   {
     id: id(),
-    conversationId: uuid("conversation_id")
-      .notNull()
-      .references(() => conversations.id, { onDelete: "cascade" }),
+    /** There is no foreign key, as for `turns.conversationId`. */
+    conversationId: uuid("conversation_id").notNull(),
     turnId: uuid("turn_id"),
     seq: integer("seq").notNull(),
     role: text("role").$type<"user" | "assistant">().notNull(),
@@ -155,7 +161,6 @@ export const messages = pgTable(
     createdAt: createdAt(),
   },
   (table) => [
-    oneOf("messages_role", table.role, ["user", "assistant"]),
     uniqueIndex("messages_seq").on(table.conversationId, table.seq),
     index("messages_search").using("gin", table.search),
   ],

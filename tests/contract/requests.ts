@@ -292,7 +292,7 @@ export const conversation =
     const own = { agentId, organizationId, subject: "ada" };
     const named = { ref, channel: "web", channelId, title: fresh("title"), messageCount: 2 };
     await db.insert(conversations).values({ ...own, ...named, id });
-    const turn = { status: "done", door: "native", owner: newId(), leaseUntil: new Date(0) };
+    const turn = { status: "done" as const, door: "native", owner: newId(), leaseUntil: new Date(0) };
     await db.insert(turns).values({ ...own, ...turn, id: newId(), conversationId: id });
     return { params: { conversationId: ref }, ...(body ? { json: body } : {}) };
   };

@@ -4,7 +4,7 @@ import { changesBetween } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { assign } from "../../db/fragments.ts";
-import { conversations, streamChunks, toolCalls, turns } from "../../db/schema.ts";
+import { conversations, messages, streamChunks, toolCalls, turns } from "../../db/schema.ts";
 import { deleteFilesOf } from "../files/index.ts";
 import { type ConversationRow, findConversation, toConversation } from "./find.ts";
 import type { Conversation, ConversationChange } from "./schema.ts";
@@ -66,6 +66,7 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
     if (!locked) throw notFound("Conversation");
     await detachTurns(tx, id);
     await deleteFilesOf(tx, ctx.cipher, { conversationId: id });
+    await tx.delete(messages).where(eq(messages.conversationId, id));
     await tx.delete(conversations).where(eq(conversations.id, id));
   });
 }
