@@ -10,6 +10,7 @@ import { loadEncryptionKeys } from "./adapters/node/encryption-keys.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
 import { createMcp } from "./adapters/node/mcp/servers.ts";
 import { threadedPasswords } from "./adapters/node/password/thread.ts";
+import { pooledPost } from "./adapters/node/post.ts";
 import { postgresTarget } from "./adapters/node/postgres-target.ts";
 import { threadedScripts } from "./adapters/node/scripts/pool.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";
@@ -66,7 +67,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
       clock: systemClock,
       log,
       admission: new Admission({ clock: systemClock, log }),
-      models: createModels({ guarded: guardedFetch() }),
+      models: createModels({ post: pooledPost(), guarded: guardedFetch() }),
       egress: createEgress({ clock: systemClock }),
       mcp: createMcp({ clock: systemClock, log, environment }),
       files: {

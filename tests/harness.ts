@@ -5,6 +5,7 @@ import { createModels } from "../src/adapters/models/index.ts";
 import { shippedAssets } from "../src/adapters/node/assets.ts";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { guardedFetch } from "../src/adapters/node/egress/fetch.ts";
+import { pooledPost } from "../src/adapters/node/post.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import type { Services } from "../src/context.ts";
 import { Admission } from "../src/core/admission/admission.ts";
@@ -91,7 +92,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
       if (logs.some((line) => line.includes(credential))) throw new Error(`The log holds a credential: ${credential}`);
     }
   });
-  const real = createModels({ guarded: guardedFetch() });
+  const real = createModels({ post: pooledPost(), guarded: guardedFetch() });
   const { model } = options;
   const services: Services = {
     database,

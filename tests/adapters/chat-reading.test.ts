@@ -65,7 +65,7 @@ const shapes: Record<string, string> = {
   "a filter": chunk({ content: "Hi" }) + chunk({}, "content_filter"),
   "no [DONE]": chunk({ content: "Hi" }) + chunk({}, "stop", { usage }),
   "no reason": chunk({ content: "Hi" }) + event("[DONE]"),
-  "an end within an event": chunk({ content: "Hi" }) + chunk({}, "stop") + 'data: {"choices":[',
+  "an end within an event": `${chunk({ content: "Hi" })}${chunk({}, "stop")}data: {"choices":[`,
   nothing: "",
   "[DONE] alone": event("[DONE]"),
   "null and empty contents":
@@ -76,7 +76,7 @@ const shapes: Record<string, string> = {
   CRLF: `${chunk({ content: "Hi" })}: ping\n\n${stop}`.replaceAll("\n", "\r\n"),
   "a byte order mark": `\ufeff${chunk({ content: "Hi" })}${stop}`,
   "long and wide letters": chunk({ content: "Grüße 🏔️ 日本 \u2028 \\n \ufeff" }) + stop,
-  "bad JSON": chunk({ content: "half" }) + 'data: {"choices":[\n\n' + chunk({ content: "more" }) + stop,
+  "bad JSON": `${chunk({ content: "half" })}data: {"choices":[\n\n${chunk({ content: "more" })}${stop}`,
   "an event that is no chunk": event({ pong: true }) + event("5") + stop,
 };
 

@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
+import { pooledPost } from "../../src/adapters/node/post.ts";
 import { classifyFailure, isRetryable } from "../../src/turn/failure.ts";
 import {
   callTool,
@@ -15,10 +16,6 @@ import {
 } from "../fake-provider.ts";
 import { gate } from "../scripted-model.ts";
 import { inWords, readStep } from "./read-step.ts";
-
-async function modelOf({ url }: Pick<FakeProvider, "url">) {
-  return createModels().resolve({ provider: "openai-compatible", model: "m", baseUrl: url, apiKey: "sk-secret-key" });
-}
 
 const page = { "Content-Type": "text/html; charset=utf-8" };
 const html = "<html><body>Please sign in</body></html>";
@@ -70,44 +67,94 @@ const cases: Case[] = [
   ["an end within a tool call", { stream: [callTool("c", "clock", '{"zo')] }, failed, false, "", true],
 ];
 
-test.each(cases)("%s is an error, never an empty reply", async (_what, reply, failure, retryable, logged, produced) => {
-  const { step, error } = await readStep(await modelOf(await startFakeProvider(reply)), "Hi");
+describe.each([
+  ["fetch", createModels()],
+  ["Node's client", createModels({ post: pooledPost() })],
+])("over %s", (_way, models) => {
+  const modelOf = ({ url }: Pick<FakeProvider, "url">) =>
+    models.resolve({ provider: "openai-compatible", model: "m", baseUrl: url, apiKey: "sk-secret-key" });
 
-  expect(error).toBeDefined();
-  expect(classifyFailure(error)).toMatchObject({ ...failure, cause: error });
-  expect(isRetryable(error)).toBe(retryable);
-  expect(step.produced).toBe(produced ?? false);
-  expect(inWords(error)).toContain(logged);
-  expect(inWords(error)).not.toContain("sk-secret-key");
-});
+  test.each(
+    cases,
+  )("%s is an error, never an empty reply", async (_what, reply, failure, retryable, logged, produced) => {
+    const { step, error } = await readStep(await modelOf(await startFakeProvider(reply)), "Hi");
 
-test("a redirect is not followed: the key stays here", async () => {
-  const elsewhere = await startFakeProvider({ stream: [say("mine"), done()] });
-  const provider = await startFakeProvider({ status: 307, headers: { Location: `${elsewhere.url}/chat/completions` } });
-  const { error } = await readStep(await modelOf(provider), "Hi");
-  expect(error).toMatchObject({ statusCode: 307 });
-  expect(elsewhere.exchanges).toHaveLength(0);
-});
+    expect(error).toBeDefined();
+    expect(classifyFailure(error)).toMatchObject({ ...failure, cause: error });
+    expect(isRetryable(error)).toBe(retryable);
+    expect(step.produced).toBe(produced ?? false);
+    expect(inWords(error)).toContain(logged);
+    expect(inWords(error)).not.toContain("sk-secret-key");
+  });
 
-test("a provider that is not there is an error that may pass", async () => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (!address || typeof address === "string") throw new Error("No port");
+  test("a redirect is not followed: the key stays here", async () => {
+    const elsewhere = await startFakeProvider({ stream: [say("mine"), done()] });
+    const provider = await startFakeProvider({
+      status: 307,
+      headers: { Location: `${elsewhere.url}/chat/completions` },
+    });
+    const { error } = await readStep(await modelOf(provider), "Hi");
+    expect(error).toMatchObject({ statusCode: 307 });
+    expect(elsewhere.exchanges).toHaveLength(0);
+  });
 
-  const { error } = await readStep(await modelOf({ url: `http://127.0.0.1:${address.port}/v1` }), "Hi");
-  expect(classifyFailure(error)).toMatchObject(failed);
-  expect(isRetryable(error)).toBe(true);
-  expect(inWords(error)).toContain("ECONNREFUSED");
-});
+  test("a provider that is not there is an error that may pass", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    await new Promise((resolve) => server.close(resolve));
+    if (!address || typeof address === "string") throw new Error("No port");
 
-test("a failure is not tried again here: that is the engine's to decide", async () => {
-  const provider = await startFakeProvider(refusal(503, "overloaded"), { stream: [say("late"), done()] });
-  const model = await modelOf(provider);
-  expect((await readStep(model, "Hi")).error).toMatchObject({ statusCode: 503 });
-  expect((await readStep(model, "Hi")).step.text).toBe("late");
-  expect(provider.exchanges).toHaveLength(2);
+    const { error } = await readStep(await modelOf({ url: `http://127.0.0.1:${address.port}/v1` }), "Hi");
+    expect(classifyFailure(error)).toMatchObject(failed);
+    expect(isRetryable(error)).toBe(true);
+    expect(inWords(error)).toContain("ECONNREFUSED");
+  });
+
+  test("a failure is not tried again here: that is the engine's to decide", async () => {
+    const provider = await startFakeProvider(refusal(503, "overloaded"), { stream: [say("late"), done()] });
+    const model = await modelOf(provider);
+    expect((await readStep(model, "Hi")).error).toMatchObject({ statusCode: 503 });
+    expect((await readStep(model, "Hi")).step.text).toBe("late");
+    expect(provider.exchanges).toHaveLength(2);
+  });
+
+  test("an abort while the provider has not answered closes the connection", async () => {
+    const provider = await startFakeProvider("hang");
+    const controller = new AbortController();
+    const reading = readStep(await modelOf(provider), "Hi", { abortSignal: controller.signal });
+    while (provider.exchanges.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    controller.abort("stop");
+    expect((await reading).error).toBeDefined();
+    await provider.exchanges[0]?.closed;
+  });
+
+  test("an abort in the silence of a stream closes the connection", async () => {
+    const silence = gate();
+    const provider = await startFakeProvider({ stream: [say("one"), silence.promise, done()] });
+    const controller = new AbortController();
+    const { step, error } = await readStep(await modelOf(provider), "Hi", {
+      abortSignal: controller.signal,
+      onEvent: () => controller.abort("stop"),
+    });
+    expect(step.text).toBe("one");
+    expect(error).toBeDefined();
+    await provider.exchanges[0]?.closed;
+  });
+
+  test("deltas arrive as the provider sends them, not at its end", async () => {
+    const second = gate();
+    const provider = await startFakeProvider({ stream: [say("one"), second.promise, say("two"), done()] });
+    const seen: string[] = [];
+    const { step } = await readStep(await modelOf(provider), "Hi", {
+      onEvent: (output) => {
+        if (output.type === "text-delta") seen.push(output.text);
+        second.open();
+      },
+    });
+    expect(seen).toEqual(["one", "two"]);
+    expect(step.finish?.reason).toBe("stop");
+  });
 });
 
 test("of an error that never ends only the beginning is read", async () => {
@@ -120,41 +167,4 @@ test("of an error that never ends only the beginning is read", async () => {
   const spec = { provider: "openai-compatible", model: "m", baseUrl: "http://x", apiKey: undefined } as const;
   const { error } = await readStep(await models.resolve(spec), "Hi");
   expect(error).toMatchObject({ statusCode: 500, responseBody: "x".repeat(64_000) });
-});
-
-test("an abort while the provider has not answered closes the connection", async () => {
-  const provider = await startFakeProvider("hang");
-  const controller = new AbortController();
-  const reading = readStep(await modelOf(provider), "Hi", { abortSignal: controller.signal });
-  while (provider.exchanges.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  controller.abort("stop");
-  expect((await reading).error).toBeDefined();
-  await provider.exchanges[0]?.closed;
-});
-
-test("an abort in the silence of a stream closes the connection", async () => {
-  const silence = gate();
-  const provider = await startFakeProvider({ stream: [say("one"), silence.promise, done()] });
-  const controller = new AbortController();
-  const { step, error } = await readStep(await modelOf(provider), "Hi", {
-    abortSignal: controller.signal,
-    onEvent: () => controller.abort("stop"),
-  });
-  expect(step.text).toBe("one");
-  expect(error).toBeDefined();
-  await provider.exchanges[0]?.closed;
-});
-
-test("deltas arrive as the provider sends them, not at its end", async () => {
-  const second = gate();
-  const provider = await startFakeProvider({ stream: [say("one"), second.promise, say("two"), done()] });
-  const seen: string[] = [];
-  const { step } = await readStep(await modelOf(provider), "Hi", {
-    onEvent: (output) => {
-      if (output.type === "text-delta") seen.push(output.text);
-      second.open();
-    },
-  });
-  expect(seen).toEqual(["one", "two"]);
-  expect(step.finish?.reason).toBe("stop");
 });

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createModels } from "../../src/adapters/models/index.ts";
+import { pooledPost } from "../../src/adapters/node/post.ts";
 import { type RemoteProvider, specs } from "./recorded.ts";
 
 /** How a provider says that something is wrong, in its own words. */
@@ -81,7 +82,7 @@ export async function cutAnswer(name: RemoteProvider): Promise<{ begun: string; 
 export function modelAt(name: RemoteProvider, url: string) {
   const spec = specs[name];
   // OpenAI's responses are only asked for at its own address.
-  if (name !== "openai") return createModels().resolve({ ...spec, baseUrl: url });
+  if (name !== "openai") return createModels({ post: pooledPost() }).resolve({ ...spec, baseUrl: url });
   const models = createModels({
     fetch: (input, init) => fetch(String(input).replace("https://api.openai.com/v1", url), init),
   });

@@ -8,7 +8,7 @@ import { type Fetch, providerFetch } from "./fetch.ts";
 import { google } from "./google.ts";
 import { mistral } from "./mistral.ts";
 import { ollama, openAi, openAiCompatible } from "./openai.ts";
-import { postOver } from "./post.ts";
+import { type Post, postOver } from "./post.ts";
 import { withoutRefused } from "./refusals.ts";
 import { checkModel } from "./spec.ts";
 
@@ -18,6 +18,8 @@ const cacheLimit = 500;
 interface Options {
   /** Stands in for the runtime's own `fetch`. */
   fetch?: Fetch;
+  /** The way to servers of chat completions, where the runtime has a cheaper one than `fetch`. */
+  post?: Post;
   /** The way to addresses that agents name, which reaches public addresses and the given hosts only. */
   guarded?: (allowedHosts: readonly string[]) => Fetch;
 }
@@ -33,15 +35,17 @@ const unguarded = (): Fetch => async () => {
  */
 export function createModels({
   fetch = (input, init) => globalThis.fetch(input, init),
+  post = postOver(fetch),
   guarded = unguarded,
 }: Options = {}): Models {
-  const fetchFor = ({ allowedHosts }: ModelSpec) => (allowedHosts ? guarded(allowedHosts) : fetch);
+  const open: Ways = { fetch: providerFetch(fetch), post };
+  const waysOf = ({ allowedHosts }: ModelSpec) => (allowedHosts ? waysOver(guarded(allowedHosts)) : open);
   const cache = new Map<string, StreamingModel>();
 
   return {
     async resolve(spec) {
       const key = JSON.stringify([spec.provider, spec.model, spec.baseUrl, spec.apiKey, spec.allowedHosts]);
-      const model = cache.get(key) ?? (await make(spec, fetchFor(spec)));
+      const model = cache.get(key) ?? (await make(spec, waysOf(spec)));
       // Setting it anew makes this key the last one, so the first key is the one that was unused for longest.
       cache.delete(key);
       cache.set(key, model);
@@ -49,30 +53,42 @@ export function createModels({
       if (cache.size > cacheLimit && oldest !== undefined) cache.delete(oldest);
       return model;
     },
-    embed: (spec, texts, signal) => embed(spec, texts, signal, providerFetch(fetchFor(spec))),
+    embed: (spec, texts, signal) => embed(spec, texts, signal, waysOf(spec).fetch),
   };
 }
 
-async function make(spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
+/** How a provider is reached: by its package, or by the reader of chat completions. */
+interface Ways {
+  fetch: Fetch;
+  post: Post;
+}
+
+const waysOver = (fetch: Fetch): Ways => ({ fetch: providerFetch(fetch), post: postOver(fetch) });
+
+async function make(spec: ModelSpec, ways: Ways): Promise<StreamingModel> {
   if (spec.provider === "demo") return demoModel();
   checkModel(spec);
-  return withoutRefused(await connect(spec.provider, spec, fetch));
+  return withoutRefused(await connect(spec.provider, spec, ways));
 }
 
 /** Loads what speaks to the provider on first use. */
-function connect(provider: Exclude<ProviderName, "demo">, spec: ModelSpec, fetch: Fetch): Promise<StreamingModel> {
+function connect(
+  provider: Exclude<ProviderName, "demo">,
+  spec: ModelSpec,
+  { fetch, post }: Ways,
+): Promise<StreamingModel> {
   switch (provider) {
     case "openai":
-      return spec.baseUrl === undefined ? openAi(spec, providerFetch(fetch)) : openAiCompatible(spec, postOver(fetch));
+      return spec.baseUrl === undefined ? openAi(spec, fetch) : openAiCompatible(spec, post);
     case "anthropic":
-      return anthropic(spec, providerFetch(fetch));
+      return anthropic(spec, fetch);
     case "google":
-      return google(spec, providerFetch(fetch));
+      return google(spec, fetch);
     case "mistral":
-      return mistral(spec, postOver(fetch));
+      return mistral(spec, post);
     case "ollama":
-      return ollama(spec, postOver(fetch));
+      return ollama(spec, post);
     case "openai-compatible":
-      return openAiCompatible(spec, postOver(fetch));
+      return openAiCompatible(spec, post);
   }
 }
