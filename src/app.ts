@@ -5,15 +5,17 @@ import { docsRoutes } from "./http/docs.ts";
 import type { AppEnv } from "./http/environment.ts";
 import { onError } from "./http/errors.ts";
 import { allowedMethods } from "./http/methods.ts";
+import type { Opening } from "./http/opening.ts";
 import { describeRequest } from "./http/request.ts";
 import { securitySchemes } from "./http/route.ts";
 
 export type App = OpenAPIHono<AppEnv>;
 
-/** Mounts the routes behind `describeRequest` and under one error handler. */
-export function createApp(services: Services, groups: readonly App[]): App {
+/** Mounts the routes behind `describeRequest` and the opening, and under one error handler. */
+export function createApp(services: Services, groups: readonly App[], opening: Opening): App {
   const app = new OpenAPIHono<AppEnv>({ strict: true });
   app.use(describeRequest(services));
+  app.use(opening.middleware);
   for (const [name, scheme] of Object.entries(securitySchemes)) {
     app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);
   }

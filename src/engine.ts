@@ -34,6 +34,7 @@ import { skillsFeature } from "./features/skills/index.ts";
 import { toolsFeature } from "./features/tools/index.ts";
 import { answeringModel, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
+import { createOpening } from "./http/opening.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
 import { inspectJobs, type JobsReport } from "./jobs/failed.ts";
 import { endLeases } from "./jobs/queue.ts";
@@ -74,6 +75,8 @@ export interface Inspection {
 
 export interface Engine {
   app: App;
+  /** Lets all requests but those for the health wait for a promise, so that the app can be served before `boot`. */
+  holdUntil(opened: Promise<unknown>): void;
   /** Makes the installation ready; rejects when the encryption key did not seal its secrets. */
   boot(options: { owner?: OwnerAccount }): Promise<{ setupToken: string | null }>;
   quickstart(request: QuickstartRequest): Promise<Quickstart>;
@@ -112,7 +115,8 @@ export function createEngine(services: Services): Engine {
   });
   const { complete, embedderOf } = turns;
   const chat = createChat(services, turns);
-  const health = createHealth(services);
+  const opening = createOpening(services);
+  const health = createHealth(services, opening);
   // The order is that of the OpenAPI document.
   features.push(
     turns.contribution,
@@ -141,12 +145,14 @@ export function createEngine(services: Services): Engine {
   const app = createApp(
     services,
     features.flatMap(({ routes }) => routes ?? []),
+    opening,
   );
   const worker = createWorker(services, allJobs(features));
   const ticks = (which: keyof Ticks) => features.flatMap(({ ticks }) => ticks?.[which] ?? []);
 
   return {
     app,
+    holdUntil: opening.holdUntil,
     async boot({ owner }) {
       for (const { boot } of features) await boot?.();
       if (services.options.soleProcess) await endLeases(services.database);

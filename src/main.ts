@@ -14,7 +14,7 @@ import { pooledPost } from "./adapters/node/post.ts";
 import { postgresTarget } from "./adapters/node/postgres-target.ts";
 import { threadedScripts } from "./adapters/node/scripts/pool.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";
-import { openStorage, type Storage } from "./adapters/node/storage.ts";
+import { openStorage, type Storage, startStorage } from "./adapters/node/storage.ts";
 import { postgresNotify } from "./adapters/notify/postgres.ts";
 import { createS3 } from "./adapters/s3.ts";
 import { Admission } from "./core/admission/admission.ts";
@@ -52,9 +52,22 @@ export interface OpenEngine {
 }
 
 /** The engine over this machine's ports. Migrates the database; rejects with a `StartError` when it cannot be used. */
-export async function openEngine({ environment, settings, log }: Setup, baseUrl: string): Promise<OpenEngine> {
+export async function openEngine(setup: Setup, baseUrl: string): Promise<OpenEngine> {
+  return assembleEngine(setup, baseUrl, openStorage);
+}
+
+interface AssembledEngine extends OpenEngine {
+  /** Resolves when the database is open. */
+  ready: Promise<void>;
+}
+
+async function assembleEngine(
+  { environment, settings, log }: Setup,
+  baseUrl: string,
+  open: typeof openStorage,
+): Promise<AssembledEngine> {
   const cipher = await createCipher(await loadEncryptionKeys(settings));
-  const storage = await openStorage(settings, { clock: systemClock, log });
+  const storage = await open(settings, { clock: systemClock, log });
   const notify = openNotify(settings, storage.database, log);
   const close = async () => {
     await notify.close();
@@ -91,7 +104,7 @@ export async function openEngine({ environment, settings, log }: Setup, baseUrl:
         vectors: storage.vectors,
       },
     });
-    return { engine, close };
+    return { engine, ready: storage.ready, close };
   } catch (error) {
     await close();
     throw error;
@@ -114,17 +127,24 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Takes the port, opens the engine, makes the owner if one is given, and answers requests. */
+/**
+ * Takes the port, opens the engine, makes the owner if one is given, and answers requests. While the embedded database
+ * is opened, the server says so to whoever asks for its health, and other requests wait.
+ */
 export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<RunningServer> {
   const { settings, log } = setup;
   const listener = await listen(settings.HOST, settings.PORT);
   const address = localAddress(settings.HOST, listener.port);
   let opened: OpenEngine | undefined;
   try {
-    opened = await openEngine(setup, settings.BASE_URL ?? address);
-    const { engine } = opened;
-    const { setupToken } = await engine.boot(owner ? { owner } : {});
+    const { engine, ready, close } = await assembleEngine(setup, settings.BASE_URL ?? address, startStorage);
+    opened = { engine, close };
+    const booted = ready.then(() => engine.boot(owner ? { owner } : {}));
+    // A replica behind a load balancer must not look healthy before it is known to start: the others may be stopped.
+    if (settings.DATABASE_URL !== undefined) await booted;
+    engine.holdUntil(booted);
     listener.serve(engine.app);
+    const { setupToken } = await booted;
     const stopRenewals = repeat(renewalMs, () => engine.renewLeases(), log);
     const stopTicks = repeat(upkeepMs, () => engine.tick(), log);
     const stopRevocations = repeat(revocationMs, () => engine.closeRevoked(), log);

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import type { Settings } from "../../core/config.ts";
 import type { Clock, Log } from "../../core/ports.ts";
-import { type Database, openDatabase } from "../../db/client.ts";
+import { type Database, openDatabase, type Target } from "../../db/client.ts";
 import { migrate } from "../../db/migrate.ts";
 import { addVectors } from "../../db/vectors.ts";
 import { closeToOthers, fullDisk, prepareDirectory } from "./data-directory.ts";
-import { isFull, openEmbedded } from "./embedded/database.ts";
+import { isFull, startEmbedded } from "./embedded/database.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
 
@@ -13,7 +13,10 @@ import { explainPostgres, postgresTarget } from "./postgres-target.ts";
 const answerWithinMs = 15_000;
 
 export interface Storage {
+  /** Statements wait until the database is open. */
   database: Database;
+  /** Resolves when the database is open and its schema up to this release; rejects with a `StartError`. */
+  ready: Promise<void>;
   /** Whether it has the optional part of the schema, vectors. */
   vectors: boolean;
   close(): Promise<void>;
@@ -30,7 +33,19 @@ interface Ports {
  * Opens the database of the settings, PostgreSQL or the embedded one, and brings its schema up to this release.
  * Rejects with a `StartError` if that can't be done.
  */
-export function openStorage(settings: Settings, ports: Ports): Promise<Storage> {
+export async function openStorage(settings: Settings, ports: Ports): Promise<Storage> {
+  const storage = await startStorage(settings, ports);
+  try {
+    await storage.ready;
+    return storage;
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+/** `openStorage`, but the embedded database is opened in the background: its `ready` resolves, or rejects, later. */
+export async function startStorage(settings: Settings, ports: Ports): Promise<Storage> {
   const { DATABASE_URL } = settings;
   return DATABASE_URL === undefined ? openLocal(settings, ports) : openPostgres(settings, DATABASE_URL, ports);
 }
@@ -47,7 +62,8 @@ async function openPostgres(settings: Settings, url: string, { clock, log }: Por
   const { DATABASE_POOL: max, DATABASE_PREPARE: prepare } = settings;
   const database = openDatabase(target, { max, prepare, deadlineMs, clock });
   try {
-    return { database, vectors: await addVectors(database, log), close: () => database.close() };
+    const vectors = await addVectors(database, log);
+    return { database, ready: Promise.resolve(), vectors, close: () => database.close() };
   } catch (error) {
     await database.close();
     throw explainPostgres(error, url);
@@ -58,20 +74,34 @@ async function openLocal(settings: Settings, { clock, log, template }: Ports): P
   const directory = resolve(settings.DATA_DIR);
   prepareDirectory(directory);
   closeToOthers(directory, log);
-  const embedded = await openEmbedded(directory, log, template);
-  try {
-    const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
-    await migrate(embedded.target, readMigrations(), { clock, timeoutMs: Math.min(deadlineMs, answerWithinMs) });
-    // One connection: the embedded database has one session.
-    const database = openDatabase(embedded.target, { max: 1, prepare: true, deadlineMs, clock });
-    const close = async () => {
-      await database.close();
-      await embedded.close();
-    };
-    // The embedded database comes without the extension for vectors.
-    return { database, vectors: false, close };
-  } catch (error) {
-    await embedded.close();
-    throw isFull(error) ? fullDisk(directory) : error;
-  }
+  const { opened } = await startEmbedded(directory, log, template);
+  const deadlineMs = settings.DATABASE_TIMEOUT_SECONDS * 1000;
+  // They are read while PostgreSQL opens the data.
+  const migrations = readMigrations();
+  const bringUp = async () => {
+    const { target } = await opened;
+    try {
+      await migrate(target, migrations, { clock, timeoutMs: Math.min(deadlineMs, answerWithinMs) });
+    } catch (error) {
+      throw isFull(error) ? fullDisk(directory) : error;
+    }
+  };
+  const ready = bringUp();
+  // Whoever waits is told; a caller may close it without having waited.
+  ready.catch(() => {});
+  const target: Target = {
+    async dial() {
+      await ready;
+      return (await opened).target.dial();
+    },
+  };
+  // One connection: the embedded database has one session.
+  const database = openDatabase(target, { max: 1, prepare: true, deadlineMs, clock });
+  const close = async () => {
+    await database.close();
+    const embedded = await opened.catch(() => null);
+    await embedded?.close();
+  };
+  // The embedded database comes without the extension for vectors.
+  return { database, ready, vectors: false, close };
 }

@@ -231,6 +231,8 @@ export interface Health {
   timestamp: string;
   service: "agent-engine";
   version: string;
+  /** Whether the start has opened the database; until then other requests wait. It is not looked at later. */
+  database: "starting" | "ready";
 }
 
 export interface Installed {
@@ -2410,7 +2412,7 @@ export interface AgentEngine {
   /**
    * Whether the server takes requests.
    *
-   * Needs no authentication. Answers 503 only while the server is stopping.
+   * Needs no authentication. Answers 503 only while the server is stopping. With the embedded database it answers before that is open.
    */
   getHealth(input?: Record<string, never>, options?: CallOptions): Promise<Health>;
 

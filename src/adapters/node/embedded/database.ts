@@ -14,29 +14,44 @@ import { type Embedded, superviseDatabase } from "./thread.ts";
  * them.
  */
 export async function openEmbedded(directory: string, log: Log, template = shippedTemplate()): Promise<Embedded> {
+  return (await startEmbedded(directory, log, template)).opened;
+}
+
+/** `openEmbedded`, but it resolves when this process has the directory and PostgreSQL begins to open the data. */
+export async function startEmbedded(
+  directory: string,
+  log: Log,
+  template = shippedTemplate(),
+): Promise<{ opened: Promise<Embedded> }> {
   const unlock = await lockDirectory(directory);
+  const data = join(directory, "pgdata");
+  // The mark of a first start. If the mark is still there, that start was cut off and nobody used the database.
+  const unfinished = join(directory, "pgdata.unfinished");
   try {
-    const data = join(directory, "pgdata");
-    // The mark of a first start. If the mark is still there, that start was cut off and nobody used the database.
-    const unfinished = join(directory, "pgdata.unfinished");
     if (existsSync(unfinished)) rmSync(data, { recursive: true, force: true });
     mkdirSync(data, { recursive: true, mode: 0o700 });
     const files = readdirSync(data);
     if (files.length === 0) writeFileSync(unfinished, "");
     else if (!files.includes("PG_VERSION")) throw damaged(data, "PG_VERSION is missing");
-    const database = await superviseDatabase({ directory: data, template }, log).catch((error: Error) => {
-      throw isFull(error) ? fullDisk(directory) : damaged(data, error.message);
-    });
-    rmSync(unfinished, { force: true });
-    const close = async () => {
-      await database.close();
-      unlock();
-    };
-    return { target: database.target, close };
   } catch (error) {
     unlock();
     throw isFull(error) ? fullDisk(directory) : error;
   }
+  const open = async (): Promise<Embedded> => {
+    try {
+      const database = await superviseDatabase({ directory: data, template }, log);
+      rmSync(unfinished, { force: true });
+      const close = async () => {
+        await database.close();
+        unlock();
+      };
+      return { target: database.target, close };
+    } catch (error) {
+      unlock();
+      throw isFull(error) ? fullDisk(directory) : damaged(data, error instanceof Error ? error.message : String(error));
+    }
+  };
+  return { opened: open() };
 }
 
 /** Whether an error says that a disk is full: in the words of the system, or in the code of PostgreSQL. */

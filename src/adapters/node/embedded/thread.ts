@@ -9,7 +9,7 @@ import type { DataSettings } from "./late-directory.ts";
 import type { WorkerOrder, WorkerReport } from "./worker.ts";
 
 export interface Embedded {
-  target: Target;
+  target: Extract<Target, { dial: unknown }>;
   /** Closes the database in order; its clients must be gone. */
   close(): Promise<void>;
 }

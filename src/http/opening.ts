@@ -1,0 +1,53 @@
+import type { MiddlewareHandler } from "hono";
+import { EngineError } from "../core/errors.ts";
+import type { Clock } from "../core/ports.ts";
+import type { AppEnv } from "./environment.ts";
+
+/** How long a request waits for the start of its server, in milliseconds. */
+const longestWaitMs = 30_000;
+
+export interface Opening {
+  isOpen(): boolean;
+  /** Holds requests back until `opened` resolves. When it rejects, they fail. */
+  holdUntil(opened: Promise<unknown>): void;
+  middleware: MiddlewareHandler<AppEnv>;
+}
+
+/** Lets a server listen before its database is open: all but `/health` wait, and get a 503 after 30 seconds. */
+export function createOpening({ clock }: { clock: Clock }): Opening {
+  let held: Promise<unknown> | null = null;
+
+  const wait = async (opened: Promise<unknown>) => {
+    let cancel = () => {};
+    const late = new Promise<never>((_, reject) => {
+      const refuse = () => reject(new EngineError("unavailable", "The server is still starting: try again soon"));
+      cancel = clock.after(longestWaitMs, refuse);
+    });
+    const failed = (cause: unknown) => {
+      throw new EngineError("unavailable", "The server could not start: its log says why", { cause });
+    };
+    try {
+      await Promise.race([opened.catch(failed), late]);
+    } finally {
+      cancel();
+    }
+  };
+
+  return {
+    isOpen: () => held === null,
+    holdUntil(opened) {
+      held = opened;
+      opened.then(
+        () => {
+          held = null;
+        },
+        // Whoever waits is told, and so is the caller, who has the promise too.
+        () => {},
+      );
+    },
+    middleware: async (c, next) => {
+      if (held && c.req.path !== "/health") await wait(held);
+      await next();
+    },
+  };
+}
