@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { completions, type Target } from "./doors.ts";
 import { createAgents, startEngine } from "./engine.ts";
 import { load } from "./load.ts";
-import { type ServerProcess, startMeasured } from "./processes.ts";
+import { settle } from "./meter.ts";
+import { type Peer, stayHome } from "./peers.ts";
+import { freePort, type ServerProcess, startMeasured } from "./processes.ts";
+import { shapeNames } from "./shapes.ts";
 
 export interface Contestant {
   name: string;
@@ -15,6 +18,8 @@ export interface Contestant {
   databaseUrl: string | null;
   /** Where it writes what it uses; see collect.ts. */
   memoryPath: string;
+  /** From its start, on an empty database, until it listened. */
+  startMs: number;
   /** When a turn is over, what it left for the background comes this much later at the latest. */
   settleMs: number;
 }
@@ -23,29 +28,40 @@ interface Kind {
   modelUrl: string;
   /** Null: embedded. */
   makeDatabase: (() => Promise<string>) | null;
-  /** Turns before anything is measured, streamed and not, until the compiler has seen the hot paths. */
+  /** Turns before anything is measured, streamed and twice as many not, until the compiler has seen the hot paths. */
   warmUp: number;
   /** Another build of the engine that takes part. */
   otherEngine?: string | undefined;
+  peers?: readonly Peer[];
 }
 
 /** Garbage collection on demand; costs nothing while nobody asks. */
 export const collectable = `--expose-gc --import=${new URL("collect.ts", import.meta.url).href}`;
 
-/** The floors and the engine, on databases of one kind; ended when `work` is. */
+const floors = [
+  ["relay", "relay.ts"],
+  ["streamText", "stream-text.ts"],
+] as const;
+
+const floorTarget = (url: string): Target => ({ url, door: completions });
+
+/** The floors, the engine and its peers, on databases of one kind; ended when `work` is. */
 export async function withContestants<T>(kind: Kind, work: (contestants: Contestant[]) => Promise<T>): Promise<T> {
-  const { modelUrl, makeDatabase, warmUp, otherEngine } = kind;
+  const { modelUrl, makeDatabase, warmUp, otherEngine, peers = [] } = kind;
   const directory = await mkdtemp(join(tmpdir(), "agent-engine-bench-"));
   const contestants: Contestant[] = [];
+  const started: ServerProcess[] = [];
 
   const add = async (
     name: string,
     settleMs: number,
-    start: (env: Record<string, string>) => Promise<{ process: ServerProcess; target: Target }>,
+    start: (env: Record<string, string>) => Promise<ServerProcess>,
+    targetAt: (url: string) => Target | Promise<Target>,
   ) => {
     const databaseUrl = makeDatabase ? await makeDatabase() : null;
     const memoryPath = join(directory, `${name}-memory`);
-    const started = await start({
+    const startedAt = performance.now();
+    const process = await start({
       ...(databaseUrl === null ? { DATA_DIR: join(directory, name) } : { DATABASE_URL: databaseUrl }),
       ENCRYPTION_KEY: randomBytes(32).toString("hex"),
       BENCH_MEMORY_PATH: memoryPath,
@@ -53,28 +69,38 @@ export async function withContestants<T>(kind: Kind, work: (contestants: Contest
       MODEL_URL: modelUrl,
       OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
     });
-    contestants.push({ name, databaseUrl, memoryPath, settleMs, ...started });
-  };
-  const floor = (script: string) => async (env: Record<string, string>) => {
-    const process = await startMeasured(script, env);
-    return { process, target: { url: process.url, door: completions } };
-  };
-  const engine = (program?: string) => async (env: Record<string, string>) => {
-    const process = await startEngine(env, program);
-    return { process, target: await createAgents(process.url) };
+    const startMs = performance.now() - startedAt;
+    started.push(process);
+    const target = await targetAt(process.url);
+    contestants.push({ name, process, target, databaseUrl, memoryPath, startMs, settleMs });
   };
 
   try {
-    await add("relay", 0, floor("relay.ts"));
-    await add("streamText", 0, floor("stream-text.ts"));
-    await add("engine", 4_000, engine());
-    if (otherEngine) await add("other engine", 4_000, engine(otherEngine));
-    for (const { target } of contestants) {
-      for (const streamed of [true, false]) await load(target, "short", { turns: warmUp, concurrency: 16, streamed });
+    for (const [name, script] of floors) {
+      await add(name, 0, (env) => startMeasured(script, env), floorTarget);
+    }
+    await add("engine", 3_000, (env) => startEngine(env), createAgents);
+    if (otherEngine) await add("other engine", 3_000, (env) => startEngine(env, otherEngine), createAgents);
+    for (const { name, script, door } of peers) {
+      const start = async ({ NODE_OPTIONS = "", ...env }: Record<string, string>) =>
+        startMeasured(script, {
+          ...env,
+          NODE_OPTIONS: `${NODE_OPTIONS} ${stayHome}`,
+          NODE_ENV: "production",
+          MASTRA_TELEMETRY_DISABLED: "1",
+          PORT: String(await freePort()),
+          SHAPES: shapeNames.join(),
+        });
+      await add(name, 1_000, start, (url) => ({ url, door }));
+    }
+    for (const { target, process, settleMs } of contestants) {
+      await load(target, "short", { turns: warmUp, concurrency: 16 });
+      await load(target, "next", { turns: 2 * warmUp, concurrency: 16, streamed: false });
+      await settle(process.pid, settleMs);
     }
     return await work(contestants);
   } finally {
-    for (const { process } of contestants) await process.stop();
+    for (const process of started) await process.stop();
     await rm(directory, { recursive: true, force: true });
   }
 }

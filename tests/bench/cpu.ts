@@ -16,10 +16,10 @@ export async function measureTurns(contestants: Contestant[], meter: Meter, roun
     const [begun, done] = await meter.cost(contestant, () =>
       load(contestant.target, "whole", { turns, concurrency, streamed: false }),
     );
-    lines.add("not streamed, a new conversation, 100 tokens: CPU-ms a turn", contestant, begun.server / turns);
-    lines.add("new, and its work in the background", contestant, done.server / turns);
-    lines.add("new, PostgreSQL's own CPU-ms", contestant, perTurn(begun));
-    lines.add("new, PostgreSQL's own, with the work in the background", contestant, perTurn(done));
+    lines.add("new conversation, 100 tokens, not streamed: CPU-ms a turn", contestant, begun.server / turns);
+    lines.add("– with its work in the background", contestant, done.server / turns);
+    lines.add("– PostgreSQL's own", contestant, perTurn(begun));
+    lines.add("– PostgreSQL's own, with the background", contestant, perTurn(done));
   });
   let opened = 0;
   await eachRound(contestants, rounds, async (contestant) => {
@@ -31,8 +31,8 @@ export async function measureTurns(contestants: Contestant[], meter: Meter, roun
     const [begun] = await meter.cost({ ...contestant, settleMs: 0 }, () =>
       load(contestant.target, "next", { turns, concurrency, streamed: false, chatId }),
     );
-    lines.add("not streamed, the conversation goes on, 5 tokens: CPU-ms a turn", contestant, begun.server / turns);
-    lines.add("goes on, PostgreSQL's own CPU-ms", contestant, perTurn(begun));
+    lines.add("conversation goes on, 5 tokens, not streamed: CPU-ms a turn", contestant, begun.server / turns);
+    lines.add("– PostgreSQL's own, going on", contestant, perTurn(begun));
   });
   return lines.all();
 }

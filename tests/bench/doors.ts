@@ -28,22 +28,11 @@ const messages = [{ role: "user", content }];
 /** One key opens one agent of the engine. Others don't look at it. */
 export const keyOf = (slug: string) => `bench-key-of-${slug}`;
 
-const headers = ({ shape }: Question) => ({ Authorization: `Bearer ${keyOf(shape)}` });
-
 /** Of the engine, the floors and the model server. */
 export const completions: Door = {
   path: () => "/v1/chat/completions",
   body: ({ shape, chatId, streamed }) => ({ model: shape, stream: streamed, chat_id: chatId, messages }),
-  headers,
+  headers: ({ shape }) => ({ Authorization: `Bearer ${keyOf(shape)}` }),
   mark: "token ",
   ending: "[DONE]",
-};
-
-/** Of the engine. */
-export const native: Door = {
-  path: ({ shape }) => `/api/instances/${shape}/chat/stream`,
-  body: ({ chatId }) => ({ chat_id: chatId, messages }),
-  headers,
-  mark: "token ",
-  ending: "event: done",
 };

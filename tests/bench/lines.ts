@@ -59,20 +59,19 @@ export async function eachRound(
   }
 }
 
-/** With how the engine compares to each of the floors. */
+/** With how the engine compares to each of the floors, and to another build of it. */
 export function sideBySide(database: string, names: string[], lines: Line[]): string {
-  const [relay, streamText, engine] = ["relay", "streamText", "engine"].map((name) => names.indexOf(name));
-  const ratio = (cells: Cell[], floor = -1) => {
-    const [own, its] = [cells[engine ?? -1]?.value, cells[floor]?.value];
+  const others = ["relay", "streamText", "other engine"].filter((name) => names.includes(name));
+  const ratio = (cells: Cell[], other: string) => {
+    const [own, its] = [cells[names.indexOf("engine")]?.value, cells[names.indexOf(other)]?.value];
     return own && its ? `${(own / its).toFixed(2)}×` : "–";
   };
   return table(
-    [database, ...names, "to the relay", "to streamText"],
+    [database, ...names, ...others.map((other) => `engine to ${other}`)],
     lines.map(({ name, cells }) => [
       name,
       ...cells.map(({ text }) => text),
-      ratio(cells, relay),
-      ratio(cells, streamText),
+      ...others.map((other) => ratio(cells, other)),
     ]),
   );
 }

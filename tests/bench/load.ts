@@ -10,19 +10,13 @@ export interface TurnOptions {
   onFirst?: () => void;
   /** Told how many tokens have come. */
   onTokens?: (count: number) => void;
-  /** The reply has begun; nothing of it may have been read. */
-  onOpen?: () => void;
-  /** Every token was read, though the reply may go on. */
-  onAll?: () => void;
-  /** Nothing is read before, but what the sockets take in by themselves. */
-  readAfter?: Promise<unknown>;
 }
 
 const pools = new Map<string, Pool>();
 let calls = 0;
 
 function poolOf(url: string): Pool {
-  const pool = pools.get(url) ?? new Pool(url, { connections: 256, bodyTimeout: 0, headersTimeout: 0 });
+  const pool = pools.get(url) ?? new Pool(url, { connections: 256, bodyTimeout: 60_000, headersTimeout: 60_000 });
   pools.set(url, pool);
   return pool;
 }
@@ -40,15 +34,14 @@ export function turn({ url, door }: Target, shape: ReplyShape, options: TurnOpti
   };
   const body = JSON.stringify(door.body(question));
   return new Promise((resolve, reject) => {
-    const ending = streamed ? door.ending : "";
-    const reader = new Reader(
-      { ...options, mark: door.mark, ending, wanted: replyShapes[shape].tokens },
-      resolve,
-      reject,
-    );
+    const { mark, ending } = streamed ? door : whole;
+    const reader = new Reader({ ...options, mark, ending, wanted: replyShapes[shape].tokens }, resolve, reject);
     poolOf(url).dispatch({ method: "POST", path: door.path(question), headers, body }, reader);
   });
 }
+
+/** What a reply is known by that is not streamed. Some repeat it. */
+const whole = { mark: "token ", ending: "" };
 
 interface Expected extends TurnOptions {
   mark: string;
@@ -75,20 +68,12 @@ class Reader implements Dispatcher.DispatchHandler {
 
   onRequestStart(): void {}
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    const { onOpen, readAfter } = this.#expected;
+  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
     this.#status = status;
-    onOpen?.();
-    if (!readAfter) return;
-    controller.pause();
-    readAfter.then(
-      () => controller.resume(),
-      (error) => controller.abort(error),
-    );
   }
 
   onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
-    const { mark, wanted, onFirst, onTokens, onAll } = this.#expected;
+    const { mark, onFirst, onTokens } = this.#expected;
     const text = this.#tail + piece.toString("latin1");
     let count = 0;
     // A mark may lie across two pieces.
@@ -102,12 +87,14 @@ class Reader implements Dispatcher.DispatchHandler {
       this.#firstMs = performance.now() - this.#startedAt;
       onFirst?.();
     }
-    if (this.#tokens === wanted) onAll?.();
   }
 
   onResponseEnd(): void {
     const { ending, wanted } = this.#expected;
-    const whole = this.#status === 200 && this.#tokens === wanted && this.#tail.includes(ending);
+    const whole =
+      this.#status === 200 &&
+      (this.#tokens === wanted || (!ending && this.#tokens > wanted)) &&
+      this.#tail.includes(ending);
     if (whole && this.#firstMs !== null) this.#resolve(this.#firstMs);
     else this.#reject(new Error(`Status ${this.#status}, ${this.#tokens} tokens: ${this.#tail}`));
   }

@@ -51,7 +51,7 @@ let ticked = 0;
 function say(stream: Stream, at: number): void {
   const { response, shape, sent, ending } = stream;
   if (response.destroyed) return;
-  const { everyMs, restMs = 0 } = replyShapes[shape];
+  const { everyMs } = replyShapes[shape];
   const piece = framed[shape][sent];
   if (!piece) {
     response.end(ending);
@@ -60,7 +60,7 @@ function say(stream: Stream, at: number): void {
   response.socket?.write(piece);
   stream.sent += 1;
   // From when it was due, so that late timers don't add up.
-  const due = at + everyMs + (stream.sent === framed[shape].length ? restMs : 0);
+  const due = at + everyMs;
   const others = calendar.get(due);
   if (others) others.push(stream);
   else calendar.set(due, [stream]);
@@ -102,10 +102,9 @@ function ofShapes<T>(make: (shape: ReplyShape) => T): Record<ReplyShape, T> {
   return Object.fromEntries(shapeNames.map((shape) => [shape, make(shape)])) as Record<ReplyShape, T>;
 }
 
-const contents = ofShapes((shape) => {
-  const { tokens, pieceLength = 0 } = replyShapes[shape];
-  return Array.from({ length: tokens }, (_, index) => `token ${index} `.padEnd(pieceLength, "-"));
-});
+const contents = ofShapes((shape) =>
+  Array.from({ length: replyShapes[shape].tokens }, (_, index) => `token ${index} `),
+);
 const framed = ofShapes((shape) => contents[shape].map((content) => chunk(contentEvent(shape, content))));
 
 /** Once a conversation, the engine asks in the background for what stands in lists. */

@@ -25,7 +25,12 @@ export async function startScript(
   env: Record<string, string> = {},
   [execPath, ...execArgv]: [string, ...string[]] = [process.execPath],
 ): Promise<ServerProcess> {
-  const child = fork(new URL(name, import.meta.url), { env: { ...process.env, ...env }, execPath, execArgv });
+  const child = fork(new URL(name, import.meta.url), {
+    env: { ...process.env, ...env },
+    execPath,
+    execArgv,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
   const port = await new Promise<number>((resolve, reject) => {
     child.once("message", (message) => resolve((message as { port: number }).port));
     child.once("exit", (code) => reject(new Error(`${name} ended with ${code} before it was ready`)));
@@ -46,8 +51,11 @@ export function asServer(child: ChildProcess, port: number): ServerProcess {
     pid,
     async stop() {
       if (child.exitCode !== null) return;
+      const ended = once(child, "exit");
       child.kill("SIGTERM");
-      await once(child, "exit");
+      const late = setTimeout(() => child.kill("SIGKILL"), 10_000);
+      await ended;
+      clearTimeout(late);
     },
   };
 }

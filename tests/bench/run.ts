@@ -12,16 +12,17 @@ import { measureTokens, measureTurns } from "./cpu.ts";
 import { measureDelivery } from "./delivery.ts";
 import { table } from "./figures.ts";
 import { guardedHead, measureGuarded } from "./guarded.ts";
+import { measureIdle } from "./idle.ts";
 import { type Line, sideBySide } from "./lines.ts";
 import { measureMemory, memoryHead } from "./memory.ts";
 import { Meter } from "./meter.ts";
 import { measureOverload, overloadHead } from "./overload.ts";
+import { installPeers, type Peer } from "./peers.ts";
 import { watchPostgres } from "./postgres-cpu.ts";
 import { startScript } from "./processes.ts";
 import { measureProfile, profileHead } from "./profile.ts";
 import { measureStart, startHead } from "./start.ts";
 import { measureStatements, statementsHead } from "./statements.ts";
-import { measureStreams, streamsHead } from "./stream-memory.ts";
 import { measureTools, toolsHead } from "./tools.ts";
 import { measureTtft } from "./ttft.ts";
 
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     engine: { type: "string" },
     database: { type: "string" },
+    peers: { type: "boolean", default: false },
     "no-build": { type: "boolean" },
   },
 });
@@ -41,6 +43,7 @@ const rounds = Number(values.rounds);
 if (!values["no-build"]) {
   execFileSync(process.execPath, [new URL("../../scripts/build.ts", import.meta.url).pathname], { stdio: "inherit" });
 }
+const installed = values.peers ? installPeers() : null;
 stepAside();
 const model = await startScript("model-server.ts");
 const postgres = await startPostgres();
@@ -104,12 +107,6 @@ const parts: Part[] = [
     measure: (makeDatabase) => withContestants({ modelUrl: model.url, makeDatabase, warmUp: 32 }, measureMemory),
   },
   {
-    name: "clients",
-    title: "Memory of open streams, by client",
-    head: streamsHead,
-    measure: (database) => measureStreams(model.url, database),
-  },
-  {
     name: "overload",
     title: "Overload",
     head: overloadHead,
@@ -129,28 +126,34 @@ const parts: Part[] = [
 ];
 
 /** For these, the contestants stand side by side in one table. */
-const sides: Record<string, (contestants: Contestant[], meter: Meter) => Promise<Line[]>> = {
-  turns: (contestants, meter) => measureTurns(contestants, meter, rounds),
-  tokens: (contestants, meter) => measureTokens(contestants, meter, rounds),
+const sides: Record<string, (contestants: Contestant[], meter: Meter, rounds: number) => Promise<Line[]>> = {
+  idle: async (contestants) => measureIdle(contestants),
+  turns: measureTurns,
+  tokens: (contestants, meter, rounds) => measureTokens(contestants, meter, Math.max(1, rounds - 1)),
   ttft: (contestants) => measureTtft(model.url, contestants),
-  delivery: (contestants, meter) => measureDelivery(contestants, meter, Math.min(2, rounds)),
+  delivery: (contestants, meter, rounds) => measureDelivery(contestants, meter, Math.max(1, rounds - 1)),
 };
 
 const usual = [...Object.keys(sides), ...parts.filter(({ unusual }) => !unusual).map(({ name }) => name)];
 const chosen = new Set((values.only?.replace(/\bcpu\b/, "turns,tokens") ?? usual.join()).split(","));
 const known = [...usual, "profile"];
 
-async function compare(database: string, makeDatabase: Database | null): Promise<void> {
+async function compare(database: string, makeDatabase: Database | null, peers: Peer[] = []): Promise<void> {
   const measures = Object.entries(sides).filter(([name]) => chosen.has(name));
-  if (measures.length === 0 || !(values.database ?? database).startsWith(database)) return;
+  if (measures.length === 0 || (values.database ?? database).toLowerCase() !== database.toLowerCase()) return;
   const otherEngine = values.engine && resolve(values.engine);
-  const kind = { modelUrl: model.url, makeDatabase, warmUp: 400, otherEngine };
+  // The embedded database costs more time, and differs in little but the turn.
+  const times = makeDatabase ? rounds : Math.max(1, rounds - 1);
+  const kind = { modelUrl: model.url, makeDatabase, warmUp: 400, otherEngine, peers };
   await withContestants(kind, async (contestants) => {
     const meter = new Meter(watched);
     const lines: Line[] = [];
-    for (const [, measure] of measures) lines.push(...(await measure(contestants, meter)));
-    const names = contestants.map(({ name }) => name);
-    print(`Side by side, ${database}`, `${sideBySide(database, names, lines)}\n\n${meter.report()}`);
+    try {
+      for (const [, measure] of measures) lines.push(...(await measure(contestants, meter, times)));
+    } finally {
+      const names = contestants.map(({ name }) => name);
+      print(`Side by side, ${database}`, `${sideBySide(database, names, lines)}\n\n${meter.report()}`);
+    }
   });
 }
 
@@ -167,7 +170,7 @@ try {
     ? `servers on core ${cores.server}, all else on ${cores.rest.join(", ")}`
     : "cores not shared out";
   console.log(`Node ${node}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model}, ${where}`);
-  if (fresh) await compare("PostgreSQL", fresh);
+  if (fresh) await compare("PostgreSQL", fresh, installed?.peers);
   await compare("embedded", null);
   for (const { name, title, head, measure } of parts) {
     if (chosen.has(name) && fresh) print(title, table(head, await measure(fresh)));
@@ -175,4 +178,5 @@ try {
 } finally {
   await postgres?.stop();
   await model.stop();
+  installed?.remove();
 }

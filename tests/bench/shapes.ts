@@ -2,10 +2,6 @@ interface Reply {
   tokens: number;
   /** 0: all at once. A reply that is not streamed is always whole at once. */
   everyMs: number;
-  /** Each piece that stands for a token is filled up to so many characters. */
-  pieceLength?: number;
-  /** How long the model still thinks after the last token. */
-  restMs?: number;
 }
 
 /** The replies that are measured, under the names of their models. */
@@ -28,8 +24,6 @@ const shapes = {
   held: { tokens: 40, everyMs: 250 },
   /** What long conversations are made of. */
   paragraph: { tokens: 80, everyMs: 2 },
-  /** Streams that have said far more than a socket takes in, 768 KiB, and are still open. */
-  loud: { tokens: 24, everyMs: 200, pieceLength: 32 * 1024, restMs: 10_000 },
 } satisfies Record<string, Reply>;
 
 export type ReplyShape = keyof typeof shapes;

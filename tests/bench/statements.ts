@@ -7,7 +7,7 @@ import { load, turn } from "./load.ts";
 import type { ReplyShape } from "./shapes.ts";
 import { type Executed, type Tap, tap } from "./tap.ts";
 
-const turns = 200;
+const turns = 60;
 const aftermathMs = 50;
 
 export const statementsHead = ["Turns", "Before the first token", "After it", "Beside the turns", "Which"];

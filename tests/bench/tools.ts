@@ -5,7 +5,7 @@ import { median, shown } from "./figures.ts";
 import { load } from "./load.ts";
 import { cpuMs } from "./processes.ts";
 
-const rounds = 4;
+const rounds = 3;
 const turns = 300;
 
 export const toolsHead = ["Agent", "CPU-ms a turn", "to the first"];

@@ -5,8 +5,8 @@ import type { Line } from "./lines.ts";
 import { load, turn } from "./load.ts";
 import { replyShapes } from "./shapes.ts";
 
-const alone = 250;
-const busy = { turns: 500, concurrency: 50, spreadMs: replyShapes.steady.tokens * replyShapes.steady.everyMs };
+const alone = 100;
+const busy = { turns: 300, concurrency: 50, spreadMs: replyShapes.steady.tokens * replyShapes.steady.everyMs };
 
 /**
  * Milliseconds to the first token over those of the model server when it is asked directly; p10 / p50 / p99. Each quantile
