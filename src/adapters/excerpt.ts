@@ -1,5 +1,8 @@
 /** The bytes of a body, one piece after the other. Its `cancel` lets go of the sender. */
-export type Bytes = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
+export interface Bytes {
+  read(): Promise<IteratorResult<Uint8Array, unknown>>;
+  cancel(): Promise<void>;
+}
 
 /** The first `longest` characters of a body, as text. The rest is not read. */
 export async function readExcerpt(body: Bytes | null | undefined, longest: number): Promise<string> {

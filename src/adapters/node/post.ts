@@ -56,12 +56,9 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
 
 function bytesOf(response: IncomingMessage): Bytes {
   const body = decoded(response);
-  const pieces: AsyncIterator<Uint8Array, undefined> = body[Symbol.asyncIterator]();
+  const pieces: AsyncIterator<Uint8Array, unknown> = body[Symbol.asyncIterator]();
   return {
-    async read() {
-      const { done = false, value } = await pieces.next();
-      return done || value === undefined ? { done: true, value: undefined } : { done: false, value };
-    },
+    read: () => pieces.next(),
     async cancel() {
       body.destroy();
     },
