@@ -65,6 +65,7 @@ async function flood({ url, pid }: ServerProcess): Promise<string[]> {
   const others = await createOthers(url);
   const own = { slug: "short", key: keyOf("short") };
   await load(target, "short", { turns: 300, concurrency: 16 });
+  await ask(new URL(url), others);
   const crowd = starter();
   const neighbours = starter();
   try {

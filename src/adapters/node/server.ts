@@ -54,7 +54,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
  * Sockets that listen on the port. Node takes one new connection from each in a round of its event loop: a busy process
  * with one socket would let new clients wait for many seconds, whatever they ask.
  */
-const doorCount = 16;
+const doorCount = 64;
 
 /** Lets the server listen, on several sockets where the system can share a port. Answers the further ones. */
 async function openDoors(server: Server, host: string, port: number): Promise<SocketServer[]> {

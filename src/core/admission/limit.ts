@@ -11,7 +11,7 @@ export interface Seen {
 }
 
 /** So much work may always go on, whatever is seen: nothing can be learned from none. */
-export const leastPlaces = 4;
+export const leastPlaces = 8;
 
 /** The limit begins with so many, and returns to them when all is calm. */
 const usualPlaces = 32;

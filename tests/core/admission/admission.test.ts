@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Admission, Overloaded, type Share } from "../../../src/core/admission/admission.ts";
+import { leastPlaces as places } from "../../../src/core/admission/limit.ts";
 import { loopDelay } from "../../../src/core/admission/loop-delay.ts";
 import type { Log } from "../../../src/core/ports.ts";
 import { TestClock } from "../../clock.ts";
@@ -47,6 +48,9 @@ function admission() {
   return { admission, clock, state, lines, begun, refused, call, overload, endOne };
 }
 
+/** So many may wait where few are served. */
+const waiting = 32;
+
 test("a crowd that comes at once is refused nothing while nothing is late", async () => {
   const { begun, refused, call, endOne } = admission();
   for (let n = 0; n < 500; n += 1) call("a/x/1");
@@ -60,9 +64,9 @@ test("a crowd that comes at once is refused nothing while nothing is late", asyn
 test("in an overload a few go on, some wait, and the others are refused at once with the time to come back", async () => {
   const { admission: admitting, begun, refused, call, overload, endOne } = admission();
   await overload();
-  for (let n = 0; n < 40; n += 1) call("a/x/1");
+  for (let n = 0; n < places + waiting + 4; n += 1) call("a/x/1");
   await settle();
-  expect(begun).toHaveLength(4);
+  expect(begun).toHaveLength(places);
   expect(refused).toHaveLength(4);
   const error = refused[0]?.error;
   expect(error).toBeInstanceOf(Overloaded);
@@ -71,13 +75,13 @@ test("in an overload a few go on, some wait, and the others are refused at once 
   expect(() => admitting.requireRoom(["a", "x", "1"])).toThrow("The server is overloaded: try again in 1 second");
   expect(() => admitting.requireRoom(["b", "x", "1"])).not.toThrow();
   await endOne();
-  expect(begun).toHaveLength(5);
+  expect(begun).toHaveLength(places + 1);
 });
 
 test("another organization gets the next place, and the one that floods makes room for it", async () => {
   const { begun, refused, call, overload, endOne } = admission();
   await overload();
-  for (let n = 0; n < 36; n += 1) call("a/x/1");
+  for (let n = 0; n < places + waiting; n += 1) call("a/x/1");
   call("b/y/1");
   await settle();
   expect(refused.map(({ name }) => name)).toEqual(["a/x/1"]);
@@ -88,23 +92,23 @@ test("another organization gets the next place, and the one that floods makes ro
 test("who gets no place within a second is refused after all", async () => {
   const { begun, refused, call, clock, overload } = admission();
   await overload();
-  for (let n = 0; n < 5; n += 1) call("a/x/1");
+  for (let n = 0; n < places + 1; n += 1) call("a/x/1");
   await settle();
-  expect([begun.length, refused.length]).toEqual([4, 0]);
+  expect([begun.length, refused.length]).toEqual([places, 0]);
   await clock.advance(1_000);
-  expect([begun.length, refused.length]).toEqual([4, 1]);
+  expect([begun.length, refused.length]).toEqual([places, 1]);
 });
 
 test("work that can't be refused takes places of new work, but not the last ones", async () => {
   const { admission: admitting, begun, call } = admission();
   const ends: (() => void)[] = [];
   for (let n = 0; n < 30; n += 1) void admitting.always(() => new Promise<void>((resolve) => ends.push(resolve)));
-  for (let n = 0; n < 10; n += 1) call("a/x/1");
+  for (let n = 0; n < 20; n += 1) call("a/x/1");
   await settle();
-  expect([ends.length, begun.length]).toEqual([30, 4]);
+  expect([ends.length, begun.length]).toEqual([30, places]);
   for (const end of ends) end();
   await settle();
-  expect(begun).toHaveLength(10);
+  expect(begun).toHaveLength(20);
 });
 
 test("the refused come back over as many seconds as it takes to serve them", async () => {
@@ -126,7 +130,7 @@ test("the refused come back over as many seconds as it takes to serve them", asy
 test("the log says once that an overload began, and once that it is over, with the count", async () => {
   const { lines, call, clock, overload } = admission();
   await overload();
-  for (let n = 0; n < 56; n += 1) call("a/x/1");
+  for (let n = 0; n < places + waiting + 20; n += 1) call("a/x/1");
   await settle();
   expect(lines.map(({ level, message }) => `${level}: ${message}`)).toEqual(["warn: Overloaded: calls are refused"]);
   await clock.advance(900);

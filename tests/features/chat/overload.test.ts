@@ -5,7 +5,7 @@ import { finish, gate, reply, scriptedModel, textDelta } from "../../scripted-mo
 import { chatHarness, eventually } from "./chat.ts";
 
 /** What goes on and waits at most when only the last places are left. */
-const [places, waiting] = [4, 32];
+const [places, waiting] = [8, 32];
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
