@@ -136,7 +136,8 @@ function openedRow(values: OpenValues, parts: Parts) {
   const ofSubject = sql`${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '')`;
   const part = <T>(has: boolean, value: SQL<T> | Column) => (has ? sql<T | null>`${value}` : sql<T | null>`null`);
   return fields({
-    calls: part<ThrottleRow>(throttled, sql`to_jsonb(calls)`),
+    count: part<ThrottleRow["count"]>(throttled, sql`calls.count`),
+    resets_at_ms: part<ThrottleRow["resets_at_ms"]>(throttled, sql`calls.resets_at_ms`),
     agentFound: sql<boolean>`${known.id} is not null`,
     userGranted: ofUser ? sql<boolean>`exists (select 1 from ${covered})` : sql<boolean>`true`,
     agentGranted: ofAgent ? sql<boolean>`exists (select 1 from ${agent})` : sql<boolean>`true`,

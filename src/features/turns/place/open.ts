@@ -86,7 +86,10 @@ export async function open(database: Database, opening: Opening): Promise<Opened
   const opens = openStatement({ throttled, stored, remembers: opening.remembers, ofAgent, ofUser });
   const [row] = await opens.run(database, valuesOf(opening));
   if (!row) throw new Error("OPEN answered no row");
-  if (throttle && row.calls) requireAllowed(judge(row.calls, throttle.limit, throttle.now));
+  const { count, resets_at_ms } = row;
+  if (throttle && count !== null && resets_at_ms !== null) {
+    requireAllowed(judge({ count, resets_at_ms }, throttle.limit, throttle.now));
+  }
   if (!row.agentFound) return { kind: "changed" };
   if (!row.userGranted) return { kind: "user-spent" };
   if (!row.agentGranted) return { kind: "spent", held: row.held };
