@@ -1,0 +1,148 @@
+/** The messengers, by the names of their channels. */
+export const messengerNames = ["telegram", "slack", "whatsapp"] as const;
+export type MessengerName = (typeof messengerNames)[number];
+
+/** How messages of a messenger reach this server: the messenger calls it, or it asks the messenger. */
+export type Transport = "webhook" | "polling" | "socket";
+
+export interface TelegramConfig {
+  botToken: string;
+  /** The numeric ids of the only people whom the agent answers; empty for everyone. */
+  allowedUserIds: readonly string[];
+}
+
+export interface SlackConfig {
+  botToken: string;
+  /** Null where messages come over a socket. */
+  signingSecret: string | null;
+  /** The app-level token of Socket Mode; null where messages come by webhook. */
+  appToken: string | null;
+}
+
+export interface WhatsAppConfig {
+  accountSid: string;
+  /** Auth Token mode signs webhooks; API Key mode has a secret in the webhook's path. */
+  credentials: { mode: "auth_token"; authToken: string } | { mode: "api_key"; apiKeySid: string; apiKeySecret: string };
+  /** Plain E.164. */
+  whatsappNumber: string;
+}
+
+/** The opened settings of an agent's channel. */
+export type MessengerConfig =
+  | { name: "telegram"; config: TelegramConfig }
+  | { name: "slack"; config: SlackConfig }
+  | { name: "whatsapp"; config: WhatsAppConfig };
+
+/** A call of a messenger's webhook, as it came. */
+export interface WebhookCall {
+  /** The address that the messenger called and signed. */
+  url: string;
+  headers: Headers;
+  body: Uint8Array<ArrayBuffer>;
+  /** The secret that the channel was registered with; null for none. */
+  secret: string | null;
+  /** The last segment of a path that carries a secret; null for none. */
+  pathSecret: string | null;
+}
+
+/** What a webhook call means. */
+export type Received =
+  /** It is not proven to come from the messenger (spec "Authentication" 7, decisions §8). */
+  | { kind: "refused"; status: 401 | 403 | 404 }
+  /** Nothing to store; the messenger wants this text back. */
+  | { kind: "answer"; text: string }
+  /** The messages in it, which may be none. */
+  | { kind: "messages"; messages: Incoming[] };
+
+/** A message of a person. */
+export interface Incoming {
+  /** The messenger's own id of the message, the same in each redelivery; unique for one agent and channel. */
+  providerId: string;
+  /** Where it was said and where the reply goes, such as a chat, a topic of it or a thread. Each is a conversation. */
+  channelId: string;
+  /** The messenger's id of the person. */
+  sender: string;
+  senderName: string | null;
+  /** Without the agent's own mention; empty when only files came. */
+  text: string;
+  files: IncomingFile[];
+  /** The provider id of the message that this one corrects; null for a new one. */
+  edits: string | null;
+}
+
+/** A picture, document or voice note that can be downloaded. */
+export interface IncomingFile {
+  /** How the messenger finds it: its id, or an address at the messenger. */
+  ref: string;
+  name: string;
+  mime: string;
+  /** In bytes, if the messenger says. */
+  size: number | null;
+}
+
+/** A messenger's refusal of a call of ours. The message may be shown and stored: it holds no credential. */
+export class MessengerError extends Error {
+  /** Whether the same call would be refused again: then it is not repeated. */
+  readonly isPermanent: boolean;
+  /** Milliseconds that the messenger asks to wait; null when it names none. */
+  readonly retryAfterMs: number | null;
+  /** Whether the messenger may have done it all the same, since its answer was lost. */
+  readonly mayBeDone: boolean;
+
+  constructor(
+    message: string,
+    { isPermanent = false, retryAfterMs = null, mayBeDone = false }: Partial<Omit<MessengerError, keyof Error>> = {},
+  ) {
+    super(message);
+    this.name = "MessengerError";
+    this.isPermanent = isPermanent;
+    this.retryAfterMs = retryAfterMs;
+    this.mayBeDone = mayBeDone;
+  }
+}
+
+/** One check of a channel's test (decisions §8). */
+export interface ChannelCheck {
+  name: "credentials" | "webhook" | "reachable";
+  ok: boolean;
+  message: string;
+}
+
+/** A webhook that a channel wants. */
+export interface WantedWebhook {
+  url: string;
+  secret: string | null;
+}
+
+/**
+ * An account at a messenger: the bot of one agent. All calls reject with a `MessengerError`, or with the signal's reason
+ * when it aborts.
+ */
+export interface MessengerAccount {
+  /** The most UTF-16 units of Markdown that one message takes (decisions §8). */
+  readonly longestPart: number;
+  /** How long a typing notice is shown, in milliseconds; null where there is none. */
+  readonly typingMs: number | null;
+  /** Verifies and reads a webhook call. Never rejects; what is no message is read as none. */
+  receive(call: WebhookCall, now: number): Promise<Received>;
+  /** Sends Markdown to a `channelId`, as plain text where the messenger refuses the markup. Answers its message id. */
+  send(channelId: string, markdown: string, signal: AbortSignal): Promise<string>;
+  /** Shows that the agent is typing. */
+  typing(channelId: string, signal: AbortSignal): Promise<void>;
+  /** The bytes of a file, at most `maxBytes`. */
+  download(file: IncomingFile, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+  /** Has the messenger call `wanted`, or, with null, call nothing. Where people do this by hand, does nothing. */
+  register(wanted: WantedWebhook | null, signal: AbortSignal): Promise<void>;
+  /** Whether the messenger takes the credentials, and whether it calls `wanted` and reaches it. */
+  check(wanted: WantedWebhook | null, signal: AbortSignal): Promise<ChannelCheck[]>;
+  /**
+   * Asks the messenger for messages until the signal aborts, and hands each group to `take`; a group whose `take` rejects
+   * is asked for again. Rejects when the messenger refuses. Absent where messages only come by webhook.
+   */
+  follow?(take: (messages: Incoming[]) => Promise<void>, signal: AbortSignal): Promise<void>;
+}
+
+/** The ways to the messengers. */
+export interface Messengers {
+  account(of: MessengerConfig): MessengerAccount;
+}

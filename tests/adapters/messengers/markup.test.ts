@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { slackMrkdwn } from "../../../src/adapters/messengers/slack-mrkdwn.ts";
+import { telegramHtml } from "../../../src/adapters/messengers/telegram-html.ts";
+import { whatsAppText } from "../../../src/adapters/messengers/whatsapp-text.ts";
+
+interface Case {
+  what: string;
+  markdown: string;
+  telegram: string;
+  slack: string;
+  whatsapp: string;
+}
+
+const cases: Case[] = [
+  {
+    what: "emphasis",
+    markdown: "**bold** *soft* ~~gone~~ `a<b`",
+    telegram: "<b>bold</b> <i>soft</i> <s>gone</s> <code>a&lt;b</code>",
+    slack: "*bold* _soft_ ~gone~ `a&lt;b`",
+    whatsapp: "*bold* _soft_ ~gone~ `a<b`",
+  },
+  {
+    what: "headings",
+    markdown: "# The **whole** heading\n\ntext",
+    telegram: "<b>The whole heading</b>\n\ntext",
+    slack: "*The whole heading*\n\ntext",
+    whatsapp: "*The whole heading*\n\ntext",
+  },
+  {
+    what: "links",
+    markdown: 'See [the page](https://a.example/?a=1&b="2") or https://b.example or <me@c.example>',
+    telegram:
+      'See <a href="https://a.example/?a=1&amp;b=&quot;2&quot;">the page</a> or https://b.example or me@c.example',
+    slack: 'See <https://a.example/?a=1&amp;b="2"|the page> or https://b.example or me@c.example',
+    whatsapp: 'See the page (https://a.example/?a=1&b="2") or https://b.example or me@c.example',
+  },
+  {
+    what: "links that no messenger may open",
+    markdown: "[press](javascript:alert(1)) ![x](data:text/html,y)",
+    telegram: "press x",
+    slack: "press x",
+    whatsapp: "press x",
+  },
+  {
+    what: "lists, nested and numbered",
+    markdown: "- one\n  - inner\n- two\n\n3. three\n4. four\n\n- [x] done\n- [ ] open",
+    telegram: "• one\n   • inner\n• two\n\n3. three\n4. four\n\n☑ done\n☐ open",
+    slack: "• one\n   • inner\n• two\n\n3. three\n4. four\n\n☑ done\n☐ open",
+    whatsapp: "• one\n   • inner\n• two\n\n3. three\n4. four\n\n☑ done\n☐ open",
+  },
+  {
+    what: "code",
+    markdown: "```ts\nconst a = 1 < 2;\n  b();\n```",
+    telegram: '<pre><code class="language-ts">const a = 1 &lt; 2;\n  b();</code></pre>',
+    slack: "```\nconst a = 1 &lt; 2;\n  b();\n```",
+    whatsapp: "```const a = 1 < 2;\n  b();```",
+  },
+  {
+    what: "quotes",
+    markdown: "> said\n> twice",
+    telegram: "<blockquote>said\ntwice</blockquote>",
+    slack: "> said\n> twice",
+    whatsapp: "> said\n> twice",
+  },
+  {
+    what: "tables",
+    markdown: "| Item | Price |\n|---|---|\n| Tea | 3 |",
+    telegram: "<pre>Item  Price\nTea   3</pre>",
+    slack: "```\nItem  Price\nTea   3\n```",
+    whatsapp: "```Item  Price\nTea   3```",
+  },
+  {
+    what: "HTML and entities, as text",
+    markdown: "a &amp; b <b>c\n\n<script>x</script>",
+    telegram: "a &amp; b &lt;b&gt;c\n\n&lt;script&gt;x&lt;/script&gt;",
+    slack: "a &amp; b &lt;b&gt;c\n\n&lt;script&gt;x&lt;/script&gt;",
+    whatsapp: "a & b <b>c\n\n<script>x</script>",
+  },
+];
+
+describe("Markdown for messengers", () => {
+  test.each(cases)("$what", ({ markdown, telegram, slack, whatsapp }) => {
+    expect({
+      telegram: telegramHtml(markdown),
+      slack: slackMrkdwn(markdown),
+      whatsapp: whatsAppText(markdown),
+    }).toEqual({ telegram, slack, whatsapp });
+  });
+
+  test("nobody is mentioned by what a model writes in Slack", () => {
+    expect(slackMrkdwn("<!channel> <@U123> [<!here>](https://a.example/|x>)")).not.toMatch(/<[!@]/);
+  });
+});
