@@ -49,6 +49,8 @@ export interface WebhookCall {
 export type Received =
   /** It is not proven to come from the messenger (spec "Authentication" 7, decisions §8). */
   | { kind: "refused"; status: 401 | 403 | 404 }
+  /** It can't be read just now: the messenger is to bring it again (503). */
+  | { kind: "later" }
   /** Nothing to store; the messenger wants this text back. */
   | { kind: "answer"; text: string }
   /** The messages in it, which may be none. */
@@ -114,6 +116,9 @@ export interface WantedWebhook {
   secret: string | null;
 }
 
+/** Stores messages; resolves when they are stored. */
+export type Take = (messages: Incoming[]) => Promise<void>;
+
 /**
  * An account at a messenger: the bot of one agent. All calls reject with a `MessengerError`, or with the signal's reason
  * when it aborts.
@@ -137,9 +142,10 @@ export interface MessengerAccount {
   check(wanted: WantedWebhook | null, signal: AbortSignal): Promise<ChannelCheck[]>;
   /**
    * Asks the messenger for messages until the signal aborts, and hands each group to `take`; a group whose `take` rejects
-   * is asked for again. Rejects when the messenger refuses. Absent where messages only come by webhook.
+   * is asked for again. Calls `onConnected` each time that the messenger was reached. Rejects when the messenger refuses
+   * or can't be reached. Absent where messages only come by webhook.
    */
-  follow?(take: (messages: Incoming[]) => Promise<void>, signal: AbortSignal): Promise<void>;
+  follow?(take: Take, signal: AbortSignal, onConnected?: () => void): Promise<void>;
 }
 
 /** The ways to the messengers. */

@@ -1,0 +1,43 @@
+import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
+import { clip, storable, visible } from "../../core/text.ts";
+
+/** No messenger nests what it says this deep. */
+const levels = 100;
+
+/** The object that a JSON text holds; null for anything else. */
+export function jsonObject(text: string): JsonObject | null {
+  try {
+    const value = parseJson(text, levels);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The members of what a messenger said, whose shapes are not to be relied on. */
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+export const integerOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? Number(value) : null);
+export const sizeOf = (value: unknown): number | null => (Number(integerOf(value)) > 0 ? integerOf(value) : null);
+
+const longestName = 200;
+
+/** The name of a person; null for none. */
+export const nameOf = (...parts: unknown[]): string | null =>
+  clip(storable(parts.map(textOf).join(" ").trim()), longestName) || null;
+
+/** The name of a file. */
+export const fileNameOf = (value: unknown, otherwise: string): string => nameOf(value) ?? otherwise;
+
+const mimeType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;
+
+/** A media type without its parameters. */
+export function mimeOf(value: unknown, otherwise = "application/octet-stream"): string {
+  const mime = textOf(value).split(";")[0]?.trim().toLowerCase() ?? "";
+  return mimeType.test(mime) ? mime : otherwise;
+}
+
+/** A messenger's own words for an error text: one short line. */
+export const wordsOf = (value: unknown): string =>
+  clip(visible(storable(textOf(value)).replaceAll(/\s+/g, " ")).trim(), 300);

@@ -1,0 +1,148 @@
+import { MessengerError } from "../../core/messengers.ts";
+import type { Clock } from "../../core/ports.ts";
+import { orAborted, withinTime } from "../deadline.ts";
+
+interface Options {
+  /** How error texts name the messenger. */
+  name: string;
+  clock: Clock;
+  fetch: typeof globalThis.fetch;
+}
+
+export interface Call {
+  url: string;
+  method: "GET" | "POST";
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+  signal: AbortSignal;
+  /** The limit of the whole call; 10 seconds unless given. */
+  timeoutMs?: number;
+  /** Whether the call sends a message: when its answer is lost, the message may have been sent. */
+  isSend?: boolean;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** The calls to one messenger. They follow no redirect, and their errors name no address. */
+export interface Http {
+  /** The answer, whatever its status; at most 1 MB of it. */
+  ask(call: Call): Promise<Answer>;
+  /** Hands the head of an answer and its bytes, at most `maxBytes`, to `judge`; what that throws is the error. */
+  download<T>(call: Call, maxBytes: number, judge: (file: Downloaded) => Promise<T> | T): Promise<T>;
+}
+
+export interface Downloaded {
+  status: number;
+  headers: Headers;
+  /** Reads the body. */
+  bytes(): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+const answerMs = 10_000;
+const downloadMs = 30_000;
+const answerBytes = 1_000_000;
+
+export function messengerHttp({ name, clock, fetch }: Options): Http {
+  const request = <T>(call: Call, ms: number, read: (response: Response) => Promise<T>): Promise<T> => {
+    const mayBeDone = call.isSend === true;
+    const tooLate = new MessengerError(`${name} did not answer within ${ms / 1_000} seconds`, { mayBeDone });
+    const asked = withinTime(clock, ms, tooLate, async (deadline) => {
+      const { url, method, headers = {}, body } = call;
+      const signal = AbortSignal.any([call.signal, deadline]);
+      const init = { method, headers, redirect: "manual", signal } as const;
+      const response = await fetch(url, body === undefined ? init : { ...init, body }).catch((cause: unknown) => {
+        throw unreachable(name, cause, mayBeDone);
+      });
+      try {
+        return await read(response);
+      } catch (error) {
+        if (error instanceof MessengerError) throw error;
+        throw new MessengerError(`The answer of ${name} broke off`, { mayBeDone: mayBeDone && response.ok });
+      } finally {
+        // Not awaited: an outside party may never answer the cancel.
+        if (!response.bodyUsed) response.body?.cancel().catch(() => {});
+      }
+    });
+    return orAborted(asked, call.signal);
+  };
+
+  return {
+    ask: (call) =>
+      request(call, call.timeoutMs ?? answerMs, async (response) => {
+        const { status, headers, ok } = response;
+        const tooLong = new MessengerError(`${name} answered with more than 1 MB`, {
+          isPermanent: true,
+          mayBeDone: call.isSend === true && ok,
+        });
+        return { status, headers, text: new TextDecoder().decode(await readBytes(response, answerBytes, tooLong)) };
+      }),
+
+    download: (call, maxBytes, judge) =>
+      request(call, call.timeoutMs ?? downloadMs, async (response) => {
+        const { status, headers } = response;
+        return judge({ status, headers, bytes: () => readBytes(response, maxBytes, tooLarge(maxBytes)) });
+      }),
+  };
+}
+
+/** The refusal of a file that is larger than `maxBytes`. */
+export const tooLarge = (maxBytes: number) =>
+  new MessengerError(`The file has more than ${maxBytes} bytes`, { isPermanent: true });
+
+async function readBytes({ body, headers }: Response, most: number, tooLong: Error): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(headers.get("Content-Length") ?? 0) > most) throw tooLong;
+  const reader = body?.getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done || !value) break;
+    length += value.length;
+    if (length > most) {
+      reader?.cancel().catch(() => {});
+      throw tooLong;
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+/** What fails before a byte of the request is written. */
+const neverSent =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT|ERR_TLS|ERR_INVALID|CERT_|UNABLE_TO_|(DEPTH_ZERO_)?SELF_SIGNED)/;
+
+function unreachable(name: string, cause: unknown, isSend: boolean): MessengerError {
+  const code = codeOf(cause);
+  const mayBeDone = isSend && !(code !== null && neverSent.test(code));
+  return new MessengerError(`${name} cannot be reached${code === null ? "" : ` (${code})`}`, { mayBeDone });
+}
+
+/** The code of a failed `fetch`; its texts may name addresses, and an address may hold a token. */
+function codeOf(error: unknown): string | null {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
+    if ("code" in at && typeof at.code === "string" && /^[A-Z0-9_]{1,64}$/.test(at.code)) return at.code;
+    at = at instanceof AggregateError ? at.errors[0] : at.cause;
+  }
+  return null;
+}
+
+/** The milliseconds of a `Retry-After`, which is in seconds or a date; null without one. */
+export function retryAfterMs(headers: Headers, now: number): number | null {
+  const value = headers.get("Retry-After")?.trim() ?? "";
+  if (/^\d{1,6}$/.test(value)) return Number(value) * 1_000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+/** Whether a call that was answered with this status would be refused again. */
+export const isPermanent = (status: number) => status < 500 && status !== 429 && status !== 408;

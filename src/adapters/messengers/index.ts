@@ -1,0 +1,38 @@
+import type { MessengerConfig, MessengerName, Messengers } from "../../core/messengers.ts";
+import type { Clock } from "../../core/ports.ts";
+import { identities } from "./identity.ts";
+import { slackAccount } from "./slack.ts";
+import { telegramAccount } from "./telegram.ts";
+import { whatsAppAccount } from "./whatsapp.ts";
+
+interface Options {
+  clock: Clock;
+  /** The addresses of the messengers' APIs; their own unless given. */
+  bases?: { readonly [name in MessengerName]?: string | undefined };
+  fetch?: typeof globalThis.fetch;
+}
+
+const ownBases: Readonly<Record<MessengerName, string>> = {
+  telegram: "https://api.telegram.org",
+  slack: "https://slack.com/api",
+  whatsapp: "https://api.twilio.com",
+};
+
+/** Telegram, Slack, and WhatsApp by Twilio. */
+export function createMessengers({ clock, bases = {}, fetch = globalThis.fetch }: Options): Messengers {
+  const shared = { clock, fetch, identities: identities(clock) };
+  const base = (name: MessengerName) => (bases[name] ?? ownBases[name]).replace(/\/+$/, "");
+  return {
+    account(of: MessengerConfig) {
+      const options = { ...shared, base: base(of.name) };
+      switch (of.name) {
+        case "telegram":
+          return telegramAccount(of.config, options);
+        case "slack":
+          return slackAccount(of.config, options);
+        case "whatsapp":
+          return whatsAppAccount(of.config, options);
+      }
+    },
+  };
+}

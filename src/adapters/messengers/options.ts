@@ -1,0 +1,11 @@
+import type { Clock } from "../../core/ports.ts";
+import type { Identities } from "./identity.ts";
+
+/** What every account is made with. */
+export interface AccountOptions {
+  clock: Clock;
+  fetch: typeof globalThis.fetch;
+  identities: Identities;
+  /** The address of the messenger's API, without a slash at its end. */
+  base: string;
+}

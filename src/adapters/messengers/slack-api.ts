@@ -1,0 +1,81 @@
+import type { JsonObject } from "../../core/json.ts";
+import { MessengerError } from "../../core/messengers.ts";
+import type { Clock } from "../../core/ports.ts";
+import { jsonObject, wordsOf } from "./fields.ts";
+import { type Http, isPermanent, retryAfterMs } from "./http.ts";
+
+interface Asked {
+  signal: AbortSignal;
+  isSend?: boolean;
+}
+
+/** Calls a method of the Web API (https://docs.slack.dev/apis/web-api) with a token; answers what it answered. */
+export type SlackApi = (
+  method: string,
+  token: string,
+  params: Readonly<Record<string, string>>,
+  asked: Asked,
+) => Promise<JsonObject>;
+
+export function slackApi({ http, clock, base }: { http: Http; clock: Clock; base: string }): SlackApi {
+  return async (method, token, params, asked) => {
+    const { status, headers, text } = await http.ask({
+      url: `${base}/${method}`,
+      method: "POST",
+      headers: {
+        Authorization: `Bearer ${token}`,
+        "Content-Type": "application/x-www-form-urlencoded; charset=utf-8",
+      },
+      body: new URLSearchParams(params).toString(),
+      ...asked,
+    });
+    const answer = jsonObject(text);
+    if (answer?.ok === true) return answer;
+    const code = wordsOf(answer?.error);
+    if (code === "") {
+      const done = status === 200 && asked.isSend === true;
+      throw new MessengerError(status === 429 ? slower : `Slack answered ${method} with ${status}`, {
+        isPermanent: status !== 200 && isPermanent(status),
+        retryAfterMs: retryAfterMs(headers, clock.now()),
+        mayBeDone: done,
+      });
+    }
+    throw new MessengerError(sentence(method, code, wordsOf(answer?.needed)), {
+      isPermanent: !passing.has(code) && status !== 429 && status < 500,
+      retryAfterMs: retryAfterMs(headers, clock.now()),
+      // Slack says of these that a part of the call may have been done.
+      mayBeDone: asked.isSend === true && (code === "fatal_error" || code === "internal_error"),
+    });
+  };
+}
+
+const slower = "Slack asks to send less often";
+
+/** The errors after which the same call may succeed. */
+const passing = new Set([
+  ...["ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout"],
+  ...["team_added_to_org", "accesslimited"],
+]);
+
+const token = "Slack does not take the token: install the app again and copy its token";
+
+const sentences: Readonly<Record<string, string>> = {
+  ratelimited: slower,
+  rate_limited: slower,
+  invalid_auth: token,
+  not_authed: token,
+  account_inactive: token,
+  token_revoked: token,
+  token_expired: token,
+  not_allowed_token_type: "This is another kind of Slack token than is needed here",
+  channel_not_found: "The bot does not see this Slack channel: invite it to the channel",
+  not_in_channel: "The bot is not in this Slack channel: invite it to the channel",
+  is_archived: "This Slack channel is archived",
+  msg_too_long: "The message is too long for Slack",
+  restricted_action: "The workspace does not let the bot post here",
+};
+
+function sentence(method: string, code: string, needed: string): string {
+  if (code === "missing_scope") return `The Slack app lacks the scope ${needed}: add it and install the app again`;
+  return Object.hasOwn(sentences, code) ? `${sentences[code]} (${code})` : `Slack refused ${method}: ${code}`;
+}

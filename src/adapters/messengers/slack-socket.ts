@@ -1,0 +1,143 @@
+import { type Incoming, MessengerError, type Take } from "../../core/messengers.ts";
+import type { Clock } from "../../core/ports.ts";
+import { orAborted } from "../deadline.ts";
+import { jsonObject, textOf } from "./fields.ts";
+
+interface Options {
+  clock: Clock;
+  /** Asks Slack for the address of a new connection, which works once. */
+  open(signal: AbortSignal): Promise<string>;
+  /** The messages of an event. */
+  read(payload: unknown): Promise<Incoming[]>;
+  take: Take;
+  onConnected?: (() => void) | undefined;
+}
+
+/** Slack says hello at once. */
+const helloMs = 10_000;
+
+/**
+ * After this time without a word the connection is replaced: nobody is told when the network between the two forgot it,
+ * and Slack's pings can't be seen from here.
+ */
+const quietMs = 10 * 60_000;
+
+/** A connection that ends sooner is a failure, not the end of its time. */
+const soundMs = 10_000;
+
+/** How long a connection that is over waits for what is being stored. */
+const storingMs = 5_000;
+
+/**
+ * Receives events by Socket Mode (https://docs.slack.dev/apis/events-api/using-socket-mode) until the signal aborts.
+ * An event is acknowledged when `take` stored its messages; others are sent again by Slack. Before a connection ends,
+ * the next one is made. Rejects when Slack refuses a connection or breaks it off.
+ */
+export async function followSocket(options: Options, signal: AbortSignal): Promise<never> {
+  let current: Connection | null = null;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const next = connect(await options.open(signal), options);
+      try {
+        await orAborted(next.greeted, signal);
+      } catch (error) {
+        next.close();
+        throw error;
+      }
+      current?.close();
+      current = next;
+      options.onConnected?.();
+      await orAborted(next.spent, signal);
+    }
+  } finally {
+    current?.close();
+  }
+}
+
+interface Connection {
+  /** Resolves when Slack said hello. */
+  greeted: Promise<void>;
+  /** Resolves when the connection is to be replaced; rejects when it failed. */
+  spent: Promise<void>;
+  close(): void;
+}
+
+function connect(address: string, { clock, read, take }: Options): Connection {
+  const greeted = Promise.withResolvers<void>();
+  const spent = Promise.withResolvers<void>();
+  let greetedAt: number | null = null;
+  let cancelTimer = clock.after(helloMs, () => fail("Slack did not say hello"));
+  let stored = Promise.resolve();
+  const socket = new WebSocket(address);
+
+  const fail = (message: string, isPermanent = false) => {
+    const error = new MessengerError(message, { isPermanent });
+    greeted.reject(error);
+    spent.reject(error);
+  };
+  const stayQuiet = () => {
+    cancelTimer();
+    cancelTimer = clock.after(quietMs, spent.resolve);
+  };
+  const store = async (id: string, payload: unknown) => {
+    try {
+      const messages = await read(payload);
+      if (messages.length > 0) await take(messages);
+    } catch {
+      // Without an acknowledgement Slack sends the event again.
+      return;
+    }
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ envelope_id: id }));
+  };
+
+  socket.onmessage = ({ data }) => {
+    const message = jsonObject(textOf(data)) ?? {};
+    if (greetedAt !== null) stayQuiet();
+    if (message.type === "hello") {
+      greetedAt = clock.now();
+      stayQuiet();
+      greeted.resolve();
+    } else if (message.type === "disconnect") {
+      const reason = textOf(message.reason);
+      const refusal = Object.hasOwn(refusals, reason) ? refusals[reason] : undefined;
+      if (refusal) fail(refusal.message, refusal.isPermanent);
+      else spent.resolve();
+    } else if (textOf(message.envelope_id) !== "") {
+      const id = textOf(message.envelope_id);
+      // One after the other, in the order in which people wrote.
+      stored = stored.then(() => store(id, message.type === "events_api" ? message.payload : null));
+    }
+  };
+  const ended = () => {
+    cancelTimer();
+    if (greetedAt !== null && clock.now() - greetedAt >= soundMs) spent.resolve();
+    else fail("Slack closed the connection");
+  };
+  socket.onerror = ended;
+  socket.onclose = ended;
+  greeted.promise.catch(() => {});
+  spent.promise.catch(() => {});
+  return {
+    greeted: greeted.promise,
+    spent: spent.promise,
+    close() {
+      cancelTimer();
+      // What is being stored is still acknowledged.
+      const cancelCut = clock.after(storingMs, () => socket.close());
+      stored.finally(() => {
+        cancelCut();
+        socket.close();
+      });
+    },
+  };
+}
+
+/** Why Slack ends a connection; all other reasons only ask for a new one. */
+const refusals: Readonly<Record<string, { message: string; isPermanent: boolean }>> = {
+  link_disabled: { message: "Socket Mode is turned off for this Slack app: turn it on", isPermanent: true },
+  too_many_websockets: {
+    message: "This Slack app has too many connections: stop other programs of it",
+    isPermanent: false,
+  },
+};

@@ -1,0 +1,170 @@
+import { sameText, toHex } from "../../core/ids.ts";
+import {
+  type ChannelCheck,
+  type Incoming,
+  type MessengerAccount,
+  MessengerError,
+  type SlackConfig,
+  type WantedWebhook,
+  type WebhookCall,
+} from "../../core/messengers.ts";
+import { clip } from "../../core/text.ts";
+import { jsonObject, mimeOf, objectOf, textOf, wordsOf } from "./fields.ts";
+import { messengerHttp, tooLarge } from "./http.ts";
+import type { AccountOptions } from "./options.ts";
+import { rendered } from "./rendered.ts";
+import { hmac } from "./signature.ts";
+import { slackApi } from "./slack-api.ts";
+import { readEvent } from "./slack-messages.ts";
+import { slackMrkdwn } from "./slack-mrkdwn.ts";
+import { followSocket } from "./slack-socket.ts";
+
+/** How old a signed request may be (decisions §8). */
+const windowSeconds = 300;
+
+/** Slack's challenges have some 50 characters. */
+const longestChallenge = 1_000;
+
+/** A bot in a workspace. A `channelId` is a channel's id, with `:` and the `ts` of a thread's first message in a thread. */
+export function slackAccount(config: SlackConfig, options: AccountOptions): MessengerAccount {
+  const { clock, fetch, identities, base } = options;
+  const { botToken, signingSecret, appToken } = config;
+  const http = messengerHttp({ name: "Slack", clock, fetch });
+  const api = slackApi({ http, clock, base });
+
+  const botId = () =>
+    identities(`slack:${botToken}`, async (signal) => {
+      const id = textOf((await api("auth.test", botToken, {}, { signal })).user_id);
+      if (id === "") throw new MessengerError("Slack did not name the bot");
+      return id;
+    });
+  const read = async (payload: unknown): Promise<Incoming[]> => {
+    const message = await readEvent(payload, botId);
+    return message === null ? [] : [message];
+  };
+
+  const openSocket = async (token: string, signal: AbortSignal): Promise<string> => {
+    const address = textOf((await api("apps.connections.open", token, {}, { signal })).url);
+    const scheme = base.startsWith("http:") ? /^wss?:\/\// : /^wss:\/\//;
+    if (!scheme.test(address) || !URL.canParse(address)) throw new MessengerError("Slack did not say where to connect");
+    return address;
+  };
+
+  const account: MessengerAccount = {
+    longestPart: 3_900,
+    typingMs: null,
+
+    async receive(call, now) {
+      if (!signingSecret || !(await isSigned(call, signingSecret, now))) return { kind: "refused", status: 401 };
+      const payload = jsonObject(new TextDecoder().decode(call.body));
+      if (payload?.type === "url_verification") {
+        return { kind: "answer", text: clip(textOf(payload.challenge), longestChallenge) };
+      }
+      if (payload?.type !== "event_callback") return { kind: "messages", messages: [] };
+      try {
+        return { kind: "messages", messages: await read(payload) };
+      } catch {
+        return { kind: "later" };
+      }
+    },
+
+    async send(channelId, markdown, signal) {
+      const [channel = "", thread] = channelId.split(":");
+      const text = rendered(slackMrkdwn, markdown) ?? markdown;
+      const place = thread === undefined ? { channel } : { channel, thread_ts: thread };
+      const params = { ...place, text, unfurl_links: "false", unfurl_media: "false" };
+      return textOf((await api("chat.postMessage", botToken, params, { signal, isSend: true })).ts);
+    },
+
+    async typing() {},
+
+    async download(file, maxBytes, signal) {
+      if ((file.size ?? 0) > maxBytes) throw tooLarge(maxBytes);
+      const url = /^[A-Za-z0-9]+$/.test(file.ref) ? await addressOf(file.ref, signal) : file.ref;
+      if (!isSlacks(url, base)) throw new MessengerError("The file does not lie at Slack", { isPermanent: true });
+      const headers = { Authorization: `Bearer ${botToken}` };
+      return http.download({ url, method: "GET", headers, signal }, maxBytes, async (answer) => {
+        const { status } = answer;
+        // Slack shows its login page, or leads there, where the token may not read files.
+        const isLogin = status === 200 && mimeOf(answer.headers.get("Content-Type")) === "text/html";
+        if (isLogin && file.mime !== "text/html") throw noRight();
+        if (status === 200) return answer.bytes();
+        if (status >= 300 && status < 400) throw noRight();
+        const isPermanent = status < 500 && status !== 429;
+        throw new MessengerError(`Slack did not give the file (${status})`, { isPermanent });
+      });
+    },
+
+    async register() {},
+
+    async check(wanted, signal) {
+      try {
+        const { user, team } = await api("auth.test", botToken, {}, { signal });
+        const message = `The bot is ${wordsOf(user)} in ${wordsOf(team)}`;
+        const credentials: ChannelCheck = { name: "credentials", ok: true, message };
+        return [credentials, appToken === null ? byHand(wanted) : await socketCheck(appToken, signal)];
+      } catch (error) {
+        if (!(error instanceof MessengerError)) throw error;
+        return [{ name: "credentials", ok: false, message: error.message }];
+      }
+    },
+  };
+
+  const addressOf = async (id: string, signal: AbortSignal): Promise<string> => {
+    const file = objectOf((await api("files.info", botToken, { file: id }, { signal })).file);
+    return textOf(file.url_private_download) || textOf(file.url_private);
+  };
+
+  const socketCheck = async (token: string, signal: AbortSignal): Promise<ChannelCheck> => {
+    const name = "reachable";
+    try {
+      await openSocket(token, signal);
+      return { name, ok: true, message: "Slack opens a connection for Socket Mode" };
+    } catch (error) {
+      if (!(error instanceof MessengerError)) throw error;
+      return { name, ok: false, message: `Socket Mode: ${error.message}` };
+    }
+  };
+
+  if (appToken === null) return account;
+  return {
+    ...account,
+    follow: (take, signal, onConnected) =>
+      followSocket({ clock, read, take, onConnected, open: (opening) => openSocket(appToken, opening) }, signal),
+  };
+}
+
+/** Whether a request is signed and fresh (https://docs.slack.dev/authentication/verifying-requests-from-slack). */
+async function isSigned({ headers, body }: WebhookCall, secret: string, now: number): Promise<boolean> {
+  const moment = headers.get("X-Slack-Request-Timestamp") ?? "";
+  const presented = headers.get("X-Slack-Signature");
+  if (presented === null || !/^\d{1,12}$/.test(moment)) return false;
+  if (Math.abs(now / 1_000 - Number(moment)) > windowSeconds) return false;
+  const start = new TextEncoder().encode(`v0:${moment}:`);
+  const signed = new Uint8Array(start.length + body.length);
+  signed.set(start);
+  signed.set(body, start.length);
+  return sameText(presented, `v0=${toHex(await hmac("SHA-256", secret, signed))}`);
+}
+
+/** Whether the token may be sent to an address. */
+function isSlacks(address: string, base: string): boolean {
+  const url = URL.parse(address);
+  if (url === null || url.username !== "" || url.password !== "") return false;
+  if (url.origin === URL.parse(base)?.origin) return true;
+  return url.protocol === "https:" && url.port === "" && /(^|\.)slack\.com$/.test(url.hostname);
+}
+
+const noRight = () =>
+  new MessengerError("Slack does not give the file: add the scope files:read and install the app again", {
+    isPermanent: true,
+  });
+
+/** Slack does not say which address it calls. */
+function byHand(wanted: WantedWebhook | null): ChannelCheck {
+  const message =
+    wanted === null
+      ? "There is no public address that Slack could call: set one, or add an app-level token for Socket Mode"
+      : `In the Slack app, under Event Subscriptions, the Request URL must be ${wanted.url}, with the bot events message.im and app_mention`;
+  return { name: "webhook", ok: wanted !== null, message };
+}

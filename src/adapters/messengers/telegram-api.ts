@@ -1,0 +1,118 @@
+import { type ChannelCheck, MessengerError, type WantedWebhook } from "../../core/messengers.ts";
+import type { Clock } from "../../core/ports.ts";
+import { integerOf, jsonObject, objectOf, textOf, wordsOf } from "./fields.ts";
+import { type Http, isPermanent, retryAfterMs } from "./http.ts";
+
+/** A refusal of the Bot API. */
+export class TelegramError extends MessengerError {
+  /** Telegram's own words. */
+  readonly description: string;
+  /** The chat that the addressed one became; null otherwise. */
+  readonly migratedTo: number | null;
+
+  constructor(message: string, traits: ConstructorParameters<typeof MessengerError>[1] & TelegramTraits) {
+    super(message, traits);
+    this.description = traits.description;
+    this.migratedTo = traits.migratedTo;
+  }
+}
+
+interface TelegramTraits {
+  description: string;
+  migratedTo: number | null;
+}
+
+interface Asked {
+  signal: AbortSignal;
+  timeoutMs?: number;
+  isSend?: boolean;
+}
+
+/** Calls a method of the Bot API (https://core.telegram.org/bots/api#making-requests); answers its `result`. */
+export type TelegramApi = (method: string, params: Record<string, unknown>, asked: Asked) => Promise<unknown>;
+
+interface Options {
+  http: Http;
+  clock: Clock;
+  base: string;
+  botToken: string;
+}
+
+export function telegramApi({ http, clock, base, botToken }: Options): TelegramApi {
+  return async (method, params, asked) => {
+    const { status, headers, text } = await http.ask({
+      url: `${base}/bot${botToken}/${method}`,
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(params),
+      ...asked,
+    });
+    const answer = jsonObject(text);
+    if (answer?.ok === true) return answer.result;
+    if (status === 200) {
+      throw new MessengerError("Telegram's answer is not what its API answers", { mayBeDone: asked.isSend === true });
+    }
+    const parameters = objectOf(answer?.parameters);
+    const seconds = integerOf(parameters.retry_after);
+    throw new TelegramError(sentence(method, status, wordsOf(answer?.description)), {
+      description: textOf(answer?.description),
+      migratedTo: integerOf(parameters.migrate_to_chat_id),
+      isPermanent: isPermanent(status) && !isOtherPoller(answer?.description),
+      retryAfterMs: seconds === null ? retryAfterMs(headers, clock.now()) : seconds * 1_000,
+    });
+  };
+}
+
+/** Another process asks with the same token. It may be one of this installation that is about to stop. */
+const isOtherPoller = (description: unknown) => textOf(description).includes("terminated by other getUpdates");
+
+function sentence(method: string, status: number, description: string): string {
+  if (status === 401 || (status === 404 && description === "Not Found")) {
+    return "Telegram does not know the bot token: copy it from @BotFather again";
+  }
+  if (isOtherPoller(description)) {
+    return "Another program asks Telegram for the messages of this bot: stop it, or use another bot";
+  }
+  if (status === 409) return "Telegram still calls a webhook for this bot, so it cannot be polled";
+  if (status === 429) return "Telegram asks to send less often";
+  return `Telegram refused ${method} (${status})${description === "" ? "" : `: ${description}`}`;
+}
+
+/** Who the bot is, which webhook Telegram calls, and whether it reaches that (decisions §8). */
+export async function checkTelegram(
+  api: TelegramApi,
+  wanted: WantedWebhook | null,
+  signal: AbortSignal,
+): Promise<ChannelCheck[]> {
+  try {
+    const bot = objectOf(await api("getMe", {}, { signal }));
+    const credentials = { name: "credentials", ok: true, message: `The bot is @${wordsOf(bot.username)}` } as const;
+    const info = objectOf(await api("getWebhookInfo", {}, { signal }));
+    return [credentials, webhookCheck(textOf(info.url), wanted), reachableCheck(info, wanted)];
+  } catch (error) {
+    if (!(error instanceof MessengerError)) throw error;
+    return [{ name: "credentials", ok: false, message: error.message }];
+  }
+}
+
+function webhookCheck(url: string, wanted: WantedWebhook | null): ChannelCheck {
+  const name = "webhook";
+  if (wanted === null) {
+    return url === ""
+      ? { name, ok: true, message: "Telegram calls no webhook; messages are polled" }
+      : { name, ok: false, message: "Telegram calls a webhook although messages are polled: save the channel again" };
+  }
+  if (url === wanted.url) return { name, ok: true, message: `Telegram calls ${wanted.url}` };
+  const now = url === "" ? "calls no webhook" : "calls another address";
+  return { name, ok: false, message: `Telegram ${now} instead of ${wanted.url}: save the channel again` };
+}
+
+function reachableCheck(info: Record<string, unknown>, wanted: WantedWebhook | null): ChannelCheck {
+  const name = "reachable";
+  const pending = integerOf(info.pending_update_count) ?? 0;
+  const waiting = pending === 0 ? "No message waits" : `${pending} waiting at Telegram`;
+  const failure = wordsOf(info.last_error_message);
+  if (wanted === null || failure === "") return { name, ok: true, message: waiting };
+  // The error stays after a later delivery succeeded; then nothing waits.
+  return { name, ok: pending === 0, message: `${waiting}; its last error was: ${failure}` };
+}

@@ -1,0 +1,166 @@
+import { sameText } from "../../core/ids.ts";
+import {
+  type Incoming,
+  type IncomingFile,
+  type MessengerAccount,
+  MessengerError,
+  type Received,
+  type Take,
+  type TelegramConfig,
+} from "../../core/messengers.ts";
+import { pause } from "../../core/pause.ts";
+import { integerOf, jsonObject, listOf, objectOf, textOf } from "./fields.ts";
+import { messengerHttp, tooLarge } from "./http.ts";
+import type { AccountOptions } from "./options.ts";
+import { rendered } from "./rendered.ts";
+import { checkTelegram, TelegramError, telegramApi } from "./telegram-api.ts";
+import { telegramHtml } from "./telegram-html.ts";
+import { allowedUpdates, mostBytes, readUpdate } from "./telegram-messages.ts";
+
+/** How long Telegram holds a poll open when there is nothing. */
+const pollSeconds = 25;
+
+/** A bot (https://core.telegram.org/bots/api). A `channelId` is a chat's id, with `:` and a topic's id in a topic. */
+export function telegramAccount(
+  { botToken, allowedUserIds }: TelegramConfig,
+  options: AccountOptions,
+): MessengerAccount {
+  const { clock, fetch, identities, base } = options;
+  const http = messengerHttp({ name: "Telegram", clock, fetch });
+  const api = telegramApi({ http, clock, base, botToken });
+
+  const botName = () =>
+    identities(`telegram:${botToken}`, async (signal) => {
+      const name = textOf(objectOf(await api("getMe", {}, { signal })).username);
+      if (name === "") throw new MessengerError("Telegram did not name the bot");
+      return name;
+    });
+  const reader = {
+    botId: integerOf(Number(/^(\d{1,15}):/.exec(botToken)?.[1] ?? Number.NaN)),
+    botName,
+    allowedUserIds,
+  };
+
+  const sendText = async (to: Target, text: string, mode: { parse_mode?: "HTML" }, signal: AbortSignal) => {
+    const params = { ...to, text, ...mode, link_preview_options: { is_disabled: true } };
+    const message = objectOf(await api("sendMessage", params, { signal, isSend: true }));
+    return String(integerOf(message.message_id) ?? "");
+  };
+
+  /** Markup that Telegram does not take, or that is too long with its tags, is sent as the Markdown that it was. */
+  const sendMarkdown = async (to: Target, markdown: string, signal: AbortSignal) => {
+    const html = rendered(telegramHtml, markdown);
+    if (html === null) return sendText(to, markdown, {}, signal);
+    try {
+      return await sendText(to, html, { parse_mode: "HTML" }, signal);
+    } catch (error) {
+      if (!(error instanceof TelegramError) || !isAboutText(error.description)) throw error;
+      return sendText(to, markdown, {}, signal);
+    }
+  };
+
+  const poll = async (offset: number | null, signal: AbortSignal): Promise<JsonUpdate[]> => {
+    const params = { timeout: pollSeconds, allowed_updates: allowedUpdates, ...(offset === null ? {} : { offset }) };
+    const updates = await api("getUpdates", params, { signal, timeoutMs: (pollSeconds + 10) * 1_000 });
+    return listOf(updates).flatMap((update) => {
+      const id = integerOf(objectOf(update).update_id);
+      return id === null ? [] : { id, update };
+    });
+  };
+
+  return {
+    longestPart: 4_000,
+    // Telegram shows it for 5 seconds.
+    typingMs: 4_500,
+
+    async receive({ headers, body, secret }): Promise<Received> {
+      const presented = headers.get("X-Telegram-Bot-Api-Secret-Token");
+      if (!secret || presented === null || !sameText(presented, secret)) return { kind: "refused", status: 401 };
+      const update = jsonObject(new TextDecoder().decode(body));
+      try {
+        const message = await readUpdate(update, reader);
+        return { kind: "messages", messages: message === null ? [] : [message] };
+      } catch {
+        return { kind: "later" };
+      }
+    },
+
+    async send(channelId, markdown, signal) {
+      const to = targetOf(channelId);
+      try {
+        return await sendMarkdown(to, markdown, signal);
+      } catch (error) {
+        // A group that became a supergroup has a new id, and no topics yet.
+        if (!(error instanceof TelegramError) || error.migratedTo === null) throw error;
+        return sendMarkdown({ chat_id: error.migratedTo }, markdown, signal);
+      }
+    },
+
+    async typing(channelId, signal) {
+      await api("sendChatAction", { ...targetOf(channelId), action: "typing" }, { signal });
+    },
+
+    async download(file: IncomingFile, maxBytes, signal) {
+      const most = Math.min(maxBytes, mostBytes);
+      if ((file.size ?? 0) > most) throw tooLarge(most);
+      const path = textOf(objectOf(await api("getFile", { file_id: file.ref }, { signal })).file_path);
+      if (path === "") throw new MessengerError("Telegram did not say where the file is");
+      const url = `${base}/file/bot${botToken}/${encodeURI(path)}`;
+      return http.download({ url, method: "GET", signal }, most, ({ status, bytes }) => {
+        if (status === 200) return bytes();
+        throw new MessengerError(`Telegram did not give the file (${status})`, { isPermanent: status < 500 });
+      });
+    },
+
+    async register(wanted, signal) {
+      if (wanted === null) return void (await api("deleteWebhook", {}, { signal }));
+      const secret = wanted.secret === null ? {} : { secret_token: wanted.secret };
+      await api("setWebhook", { url: wanted.url, allowed_updates: allowedUpdates, ...secret }, { signal });
+    },
+
+    check: (wanted, signal) => checkTelegram(api, wanted, signal),
+
+    async follow(take: Take, signal, onConnected) {
+      let offset: number | null = null;
+      let failures = 0;
+      for (;;) {
+        const updates = await poll(offset, signal);
+        onConnected?.();
+        const messages: Incoming[] = [];
+        for (const { update } of updates) {
+          const message = await readUpdate(update, reader);
+          if (message !== null) messages.push(message);
+        }
+        try {
+          if (messages.length > 0) await take(messages);
+        } catch {
+          failures += 1;
+          await pause(clock, Math.min(30_000, 500 * 2 ** failures), signal);
+          continue;
+        }
+        failures = 0;
+        // The next poll tells Telegram that these have arrived.
+        const last = updates.at(-1);
+        if (last) offset = last.id + 1;
+      }
+    },
+  };
+}
+
+interface JsonUpdate {
+  id: number;
+  update: unknown;
+}
+
+interface Target {
+  chat_id: number | string;
+  message_thread_id?: number;
+}
+
+function targetOf(channelId: string): Target {
+  const [chat = "", topic] = channelId.split(":");
+  return { chat_id: Number(chat), ...(topic === undefined ? {} : { message_thread_id: Number(topic) }) };
+}
+
+const isAboutText = (description: string) =>
+  /can't parse entities|message is too long|text is empty/i.test(description);

@@ -1,0 +1,86 @@
+import { toBase64 } from "../../core/ids.ts";
+import type { JsonObject } from "../../core/json.ts";
+import { MessengerError, type WhatsAppConfig } from "../../core/messengers.ts";
+import type { Clock } from "../../core/ports.ts";
+import { integerOf, jsonObject, wordsOf } from "./fields.ts";
+import { type Http, isPermanent, retryAfterMs } from "./http.ts";
+
+interface Asked {
+  signal: AbortSignal;
+  /** The parameters of a POST; a GET without. */
+  form?: Readonly<Record<string, string>>;
+}
+
+/** Calls a resource under the account (https://www.twilio.com/docs/usage/api); answers what it answered. */
+export type TwilioApi = (resource: string, asked: Asked) => Promise<JsonObject>;
+
+/** The header by which Twilio knows the account. */
+export function twilioAuthorization({ accountSid, credentials }: WhatsAppConfig): string {
+  const pair =
+    credentials.mode === "auth_token"
+      ? `${accountSid}:${credentials.authToken}`
+      : `${credentials.apiKeySid}:${credentials.apiKeySecret}`;
+  return `Basic ${toBase64(new TextEncoder().encode(pair))}`;
+}
+
+interface Options {
+  http: Http;
+  clock: Clock;
+  base: string;
+  config: WhatsAppConfig;
+}
+
+export function twilioApi({ http, clock, base, config }: Options): TwilioApi {
+  return async (resource, { signal, form }) => {
+    const isSend = form !== undefined;
+    const { status, headers, text } = await http.ask({
+      url: `${base}/2010-04-01/Accounts/${config.accountSid}${resource}`,
+      method: isSend ? "POST" : "GET",
+      headers: {
+        Authorization: twilioAuthorization(config),
+        ...(isSend ? { "Content-Type": "application/x-www-form-urlencoded; charset=utf-8" } : {}),
+      },
+      ...(isSend ? { body: new URLSearchParams(form).toString() } : {}),
+      signal,
+      isSend,
+    });
+    const answer = jsonObject(text);
+    if (status >= 200 && status < 300 && answer !== null) return answer;
+    if (status >= 200 && status < 300) {
+      throw new MessengerError("Twilio's answer is not what its API answers", { mayBeDone: isSend });
+    }
+    const code = integerOf(answer?.code);
+    throw new MessengerError(sentence(status, code, wordsOf(answer?.message)), {
+      isPermanent: isPermanent(status) && !passing.has(code ?? 0),
+      retryAfterMs: retryAfterMs(headers, clock.now()),
+    });
+  };
+}
+
+/** Too many requests, in all or of this sender, and a full queue (https://www.twilio.com/docs/api/errors). */
+const passing = new Set([20429, 14107, 63018, 21611, 30001]);
+
+const number = "WhatsApp does not know this number";
+
+const sentences: Readonly<Record<number, string>> = {
+  20003: "Twilio does not take the credentials: copy the account SID and the token or key again",
+  20404: "Twilio does not know this account: copy the account SID again",
+  21211: number,
+  21614: number,
+  21610: "The person has opted out of messages from this number",
+  21617: "The message is too long for WhatsApp",
+  63003: number,
+  63007: "Twilio has no WhatsApp sender with this number: check the number in Twilio's console",
+  63015: "The person has not joined Twilio's WhatsApp sandbox",
+  63016: "The person last wrote more than 24 hours ago: WhatsApp then takes approved templates only",
+  63018: "WhatsApp asks to send less often",
+  63024: number,
+};
+
+function sentence(status: number, code: number | null, message: string): string {
+  const known = code === null ? undefined : sentences[code];
+  if (known) return `${known} (Twilio ${code})`;
+  if (status === 401) return sentences[20003] ?? "";
+  if (status === 429) return "Twilio asks to send less often";
+  return `Twilio refused the call (${[status, code].filter(Boolean).join(", ")})${message === "" ? "" : `: ${message}`}`;
+}

@@ -1,0 +1,161 @@
+import { sameText, toBase64 } from "../../core/ids.ts";
+import {
+  type ChannelCheck,
+  type MessengerAccount,
+  MessengerError,
+  type Received,
+  type WantedWebhook,
+  type WebhookCall,
+  type WhatsAppConfig,
+} from "../../core/messengers.ts";
+import { textOf, wordsOf } from "./fields.ts";
+import { type Downloaded, messengerHttp, tooLarge } from "./http.ts";
+import type { AccountOptions } from "./options.ts";
+import { rendered } from "./rendered.ts";
+import { hmac } from "./signature.ts";
+import { twilioApi, twilioAuthorization } from "./twilio-api.ts";
+import { readForm } from "./whatsapp-messages.ts";
+import { whatsAppText } from "./whatsapp-text.ts";
+
+/** The most characters that Twilio takes in a message. */
+const longestBody = 1_600;
+
+/** How often a file's address may lead on. */
+const mostRedirects = 3;
+
+/** A number at Twilio's WhatsApp. A `channelId` is a person's phone number. */
+export function whatsAppAccount(config: WhatsAppConfig, { clock, fetch, base }: AccountOptions): MessengerAccount {
+  const { credentials, whatsappNumber } = config;
+  const http = messengerHttp({ name: "Twilio", clock, fetch });
+  const api = twilioApi({ http, clock, base, config });
+
+  const proven = async (call: WebhookCall, form: URLSearchParams): Promise<Received | null> => {
+    if (credentials.mode === "auth_token") {
+      return (await isSigned(call, form, credentials.authToken)) ? null : { kind: "refused", status: 403 };
+    }
+    const { secret, pathSecret } = call;
+    const isKnown = Boolean(secret) && pathSecret !== null && sameText(pathSecret, secret ?? "");
+    return isKnown ? null : { kind: "refused", status: 404 };
+  };
+
+  /** The bytes of a file. Twilio leads on to where it stores files, and the credentials stay with Twilio. */
+  const fetchFile = async (url: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> => {
+    let at = url;
+    for (let hop = 0; hop <= mostRedirects; hop += 1) {
+      const headers = hop === 0 ? { Authorization: twilioAuthorization(config) } : {};
+      const found = await http.download({ url: at, method: "GET", headers, signal }, maxBytes, fileOrNext);
+      if (typeof found !== "string") return found;
+      at = URL.parse(found, at)?.href ?? "";
+      if (!isNoLessSafe(at, base)) break;
+    }
+    throw new MessengerError("Twilio does not lead to the file", { isPermanent: true });
+  };
+
+  const credentialsCheck = async (signal: AbortSignal): Promise<ChannelCheck> => {
+    const name = "credentials";
+    if (credentials.mode === "api_key") {
+      // A standard key reaches the account's messages, but not the account itself.
+      await api("/Messages.json?PageSize=1", { signal });
+      return { name, ok: true, message: "Twilio takes the API key" };
+    }
+    const { status, friendly_name } = await api(".json", { signal });
+    const message = `The account ${wordsOf(friendly_name)} is ${wordsOf(status)}`;
+    return { name, ok: status === "active", message };
+  };
+
+  return {
+    longestPart: longestBody,
+    // Twilio's notice needs the id of the person's message, and marks that as read.
+    typingMs: null,
+
+    async receive(call) {
+      const form = new URLSearchParams(new TextDecoder().decode(call.body));
+      const refusal = await proven(call, form);
+      if (refusal) return refusal;
+      const message = readForm(form, whatsappNumber);
+      return { kind: "messages", messages: message === null ? [] : [message] };
+    },
+
+    async send(channelId, markdown, signal) {
+      const text = rendered(whatsAppText, markdown) ?? markdown;
+      const Body = text.length <= longestBody ? text : markdown;
+      const form = { From: `whatsapp:${whatsappNumber}`, To: `whatsapp:${channelId}`, Body };
+      return textOf((await api("/Messages.json", { signal, form })).sid);
+    },
+
+    async typing() {},
+
+    async download({ ref, size }, maxBytes, signal) {
+      if ((size ?? 0) > maxBytes) throw tooLarge(maxBytes);
+      if (!isTwilios(ref, base)) throw new MessengerError("The file does not lie at Twilio", { isPermanent: true });
+      return fetchFile(ref, maxBytes, signal);
+    },
+
+    async register() {},
+
+    async check(wanted, signal) {
+      try {
+        return [await credentialsCheck(signal), byHand(wanted)];
+      } catch (error) {
+        if (!(error instanceof MessengerError)) throw error;
+        return [{ name: "credentials", ok: false, message: error.message }];
+      }
+    },
+  };
+}
+
+/** The bytes of a file, or the address to which an answer leads on. */
+async function fileOrNext({ status, headers, bytes }: Downloaded): Promise<Uint8Array<ArrayBuffer> | string> {
+  if (status === 200) return bytes();
+  const next = headers.get("Location");
+  if (status >= 300 && status < 400 && next !== null) return next;
+  const isPermanent = status < 500 && status !== 429;
+  throw new MessengerError(`Twilio did not give the file (${status})`, { isPermanent });
+}
+
+/**
+ * Whether Twilio signed a request (https://www.twilio.com/docs/usage/webhooks/webhooks-security). It signs the address
+ * with its port or without.
+ */
+async function isSigned({ url, headers }: WebhookCall, form: URLSearchParams, authToken: string): Promise<boolean> {
+  const presented = headers.get("X-Twilio-Signature");
+  const address = URL.parse(url);
+  if (presented === null || address === null || authToken === "") return false;
+  const fields = [...new Set(form.keys())].sort().flatMap((name) => {
+    const values = [...new Set(form.getAll(name))].sort();
+    return values.map((value) => name + value);
+  });
+  let isRight = false;
+  for (const candidate of withAndWithoutPort(address)) {
+    const expected = toBase64(await hmac("SHA-1", authToken, candidate + fields.join("")));
+    isRight = sameText(presented, expected) || isRight;
+  }
+  return isRight;
+}
+
+function withAndWithoutPort({ protocol, hostname, port, pathname, search }: URL): string[] {
+  const usual = protocol === "https:" ? "443" : "80";
+  return [`:${port || usual}`, ""].map((part) => `${protocol}//${hostname}${part}${pathname}${search}`);
+}
+
+/** Whether the credentials may be sent to an address. */
+function isTwilios(address: string, base: string): boolean {
+  const url = URL.parse(address);
+  if (url === null || url.username !== "" || url.password !== "") return false;
+  return url.origin === URL.parse(base)?.origin || url.origin === "https://api.twilio.com";
+}
+
+/** Encrypted, unless Twilio's own address is not either. */
+function isNoLessSafe(address: string, base: string): boolean {
+  const protocol = URL.parse(address)?.protocol;
+  return protocol === "https:" || (protocol === "http:" && base.startsWith("http:"));
+}
+
+/** Which address Twilio calls is set at the number or in the sandbox, where nobody can ask for it by API. */
+function byHand(wanted: WantedWebhook | null): ChannelCheck {
+  const message =
+    wanted === null
+      ? "There is no public address that Twilio could call: set one"
+      : `In Twilio's console, the WhatsApp sender's webhook for incoming messages must be ${wanted.url}, with POST`;
+  return { name: "webhook", ok: wanted !== null, message };
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { onTestFinished } from "vitest";
+import { createMessengers } from "../../../src/adapters/messengers/index.ts";
+import type {
+  Incoming,
+  MessengerAccount,
+  MessengerConfig,
+  Received,
+  WebhookCall,
+} from "../../../src/core/messengers.ts";
+import { TestClock } from "../../clock.ts";
+
+/** A stand-in that ends with the test. */
+export async function forTest<S extends { close(): Promise<void> }>(starting: Promise<S>): Promise<S> {
+  const server = await starting;
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** Where nobody listens. Port 1 would not do: `fetch` refuses that by itself. */
+export const nowhere = "http://127.0.0.1:2";
+
+/** An account at a stand-in; without one, nowhere. */
+export function accountAt(config: MessengerConfig, base = nowhere, clock = new TestClock()) {
+  const account = createMessengers({ clock, bases: { [config.name]: base } }).account(config);
+  return { account, clock, signal: new AbortController().signal };
+}
+
+/** The recorded payloads of a messenger, by name. */
+export function payloads(name: "telegram" | "slack" | "whatsapp"): Record<string, Record<string, unknown>> {
+  return JSON.parse(readFileSync(new URL(`../../fixtures/messengers/${name}.json`, import.meta.url), "utf8"));
+}
+
+export const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+export function webhookCall(body: string | Uint8Array<ArrayBuffer>, more: Partial<WebhookCall> = {}): WebhookCall {
+  const bytes = typeof body === "string" ? bytesOf(body) : body;
+  return {
+    url: "https://agents.example/webhooks/x",
+    headers: new Headers(),
+    body: bytes,
+    secret: null,
+    pathSecret: null,
+    ...more,
+  };
+}
+
+/** The only message in what was received; null for none. */
+export function messageIn(received: Received): Incoming | null {
+  if (received.kind !== "messages") throw new Error(`It is ${received.kind}`);
+  if (received.messages.length > 1) throw new Error("There are several messages");
+  return received.messages[0] ?? null;
+}
+
+/** Follows until the test ends; `taken` grows with what arrives. */
+export function following(account: MessengerAccount, take?: (messages: Incoming[]) => Promise<void>) {
+  const taken: Incoming[] = [];
+  const controller = new AbortController();
+  let connections = 0;
+  const store = async (messages: Incoming[]) => {
+    await take?.(messages);
+    taken.push(...messages);
+  };
+  const ended = (
+    account.follow?.(store, controller.signal, () => {
+      connections += 1;
+    }) ?? Promise.reject(new Error("It follows nothing"))
+  ).then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  onTestFinished(async () => {
+    controller.abort(new Error("The test is over"));
+    await ended;
+  });
+  return { taken, ended, connections: () => connections, stop: () => controller.abort(new Error("Stopped")) };
+}
