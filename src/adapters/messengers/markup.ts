@@ -14,8 +14,26 @@ export interface Markup {
   /** A block of code, in a language or none. */
   pre(text: string, language: string): string;
   link(label: string, address: string): string;
+  /** Never holds another quote. */
   quote(inner: string): string;
+  /** Whether marks in a link's label are shown as such. */
+  marksLabels: boolean;
+  /** What parts a mark from a letter beside it, where the messenger would not see the mark otherwise. */
+  joint: string;
 }
+
+/** Marks that do not reach over lines are repeated on each of them, and touch no space within. */
+export const markLines = (mark: string, text: string) =>
+  text
+    .split("\n")
+    .map((line) => {
+      const inner = line.trim();
+      return inner === "" ? line : line.replace(inner, () => mark + inner + mark);
+    })
+    .join("\n");
+
+/** Code between single backticks, which can't be escaped. */
+export const withoutBackticks = (code: string) => code.replaceAll("`", "ˋ");
 
 /**
  * Renders Markdown for a messenger. Headings become strong lines, lists get bullets or numbers, tables become text with
@@ -23,6 +41,16 @@ export interface Markup {
  * characters, since the time grows with the square of the length for text that is made for that.
  */
 export function render(markdown: string, markup: Markup): string {
+  /** The marks around the place that is rendered: the same mark within itself would end it. */
+  const around = new Set<string>();
+  const within = (mark: string, wrap: (inner: string) => string, inner: () => string): string => {
+    if (around.has(mark)) return inner();
+    around.add(mark);
+    const text = inner();
+    around.delete(mark);
+    return wrap(text);
+  };
+
   const blocks = (tokens: readonly Token[], between: string): string =>
     tokens
       .map((token) => block(token as MarkedToken))
@@ -32,7 +60,7 @@ export function render(markdown: string, markup: Markup): string {
   const block = (token: MarkedToken): string => {
     switch (token.type) {
       case "heading":
-        return markup.strong(inline(withoutStrong(token.tokens)));
+        return within("strong", markup.strong, () => inline(token.tokens));
       case "paragraph":
         return inline(token.tokens);
       case "text":
@@ -40,7 +68,9 @@ export function render(markdown: string, markup: Markup): string {
       case "code":
         return markup.pre(token.text, token.lang?.split(/\s/)[0] ?? "");
       case "blockquote":
-        return markup.quote(blocks(token.tokens, "\n"));
+        return around.has("quote")
+          ? blocks(token.tokens, "\n").replaceAll(/^/gm, markup.text("> "))
+          : within("quote", markup.quote, () => blocks(token.tokens, "\n"));
       case "list":
         return list(token);
       case "table":
@@ -71,7 +101,15 @@ export function render(markdown: string, markup: Markup): string {
       })
       .join("\n");
 
-  const inline = (tokens: readonly Token[]): string => tokens.map((token) => span(token as MarkedToken)).join("");
+  const inline = (tokens: readonly Token[]): string => {
+    const spans = tokens.map((token) => span(token as MarkedToken));
+    if (markup.joint === "") return spans.join("");
+    return spans.reduce((text, next, index) => {
+      const isMark = marks.has(tokens[index]?.type ?? "") || marks.has(tokens[index - 1]?.type ?? "");
+      const touches = isMark && /[^\s!-)+-/:-@[-^{-}]$/.test(text) && /^[^\s!-)+-/:-@[-^{-}]/.test(next);
+      return text + (touches ? markup.joint : "") + next;
+    }, "");
+  };
 
   const span = (token: MarkedToken): string => {
     switch (token.type) {
@@ -80,19 +118,21 @@ export function render(markdown: string, markup: Markup): string {
       case "escape":
         return markup.text(token.text);
       case "strong":
-        return markup.strong(inline(token.tokens));
+        return within("strong", markup.strong, () => inline(token.tokens));
       case "em":
-        return markup.emphasis(inline(token.tokens));
+        return within("emphasis", markup.emphasis, () => inline(token.tokens));
       case "del":
-        return markup.deleted(inline(token.tokens));
+        return within("deleted", markup.deleted, () => inline(token.tokens));
       case "codespan":
         return markup.code(token.text);
       case "link":
-        return anchor(inline(token.tokens), token.href);
+        return anchor(markup.marksLabels ? inline(token.tokens) : markup.text(plain(token.tokens)), token.href);
       case "image":
         return anchor(markup.text(token.text || token.href), token.href);
       case "br":
         return "\n";
+      case "html":
+        return lineBreak.test(token.raw) ? "\n" : markup.text(token.raw);
       case "checkbox":
         return "";
       default:
@@ -111,25 +151,34 @@ export function render(markdown: string, markup: Markup): string {
   return blocks(new Lexer({ gfm: true }).lex(markdown), "\n\n");
 }
 
-/** A heading is strong as a whole: marks within it would end that. */
-const withoutStrong = (tokens: readonly Token[]): Token[] =>
-  tokens.flatMap((token) => (token.type === "strong" ? ((token as Tokens.Strong).tokens ?? []) : [token]));
+const marks: ReadonlySet<string> = new Set(["strong", "em", "del", "codespan"]);
 
-const entities: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  "#39": "'",
-  nbsp: "\u00a0",
-};
+/** The only HTML that models mean as such. */
+const lineBreak = /^<br\s*\/?>$/i;
+
+/** The text of spans, without marks. */
+const plain = (tokens: readonly Token[]): string =>
+  tokens
+    .map((token) => {
+      if ("tokens" in token && token.tokens) return plain(token.tokens);
+      if (token.type === "br" || (token.type === "html" && lineBreak.test(token.raw))) return " ";
+      return token.type === "text" ? unescaped(token.text) : "text" in token ? String(token.text) : token.raw;
+    })
+    .join("");
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: "\u00a0" };
 
 const unescaped = (text: string) =>
-  text.replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/g, (entity, name: string) => entities[name] ?? entity);
+  text.replaceAll(/&(?:(amp|lt|gt|quot|nbsp)|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi, (entity, name, decimal, hex) => {
+    if (name) return entities[String(name).toLowerCase()] ?? entity;
+    const code = decimal ? Number(decimal) : Number.parseInt(hex, 16);
+    const isCharacter = code >= 0x20 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return isCharacter ? String.fromCodePoint(code) : entity;
+  });
 
 /** The cells under each other; the table as it was written where one wide cell would stretch all rows. */
 function columns({ header, rows, raw }: Tokens.Table): string {
-  const cells = [header, ...rows].map((row) => row.map(({ text }) => text));
+  const cells = [header, ...rows].map((row) => row.map(({ tokens }) => plain(tokens)));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? "")].length)));
   const padded = (cell: string, column: number) => cell + " ".repeat((widths[column] ?? 0) - [...cell].length);
   const text = cells.map((row) => row.map(padded).join("  ").trimEnd()).join("\n");

@@ -1,15 +1,20 @@
-import { escaped, type Markup, render } from "./markup.ts";
+import { escaped, type Markup, markLines, render, withoutBackticks } from "./markup.ts";
+
+/** A character without width, which Slack takes for the end of a word. */
+const zeroWidthSpace = "\u200b";
 
 /** Slack's `mrkdwn` (https://docs.slack.dev/messaging/formatting-message-text). */
 const mrkdwn: Markup = {
   text: escaped,
-  strong: (inner) => `*${inner}*`,
-  emphasis: (inner) => `_${inner}_`,
-  deleted: (inner) => `~${inner}~`,
-  code: (text) => `\`${escaped(text)}\``,
-  pre: (text) => `\`\`\`\n${escaped(text)}\n\`\`\``,
+  strong: (inner) => markLines("*", inner),
+  emphasis: (inner) => markLines("_", inner),
+  deleted: (inner) => markLines("~", inner),
+  code: (text) => `\`${escaped(withoutBackticks(text))}\``,
+  pre: (text) => `\`\`\`\n${escaped(text.replaceAll("```", "ˋˋˋ"))}\n\`\`\``,
   link: (label, address) => `<${escaped(address).replaceAll("|", "%7C")}|${label.replaceAll("|", "¦")}>`,
   quote: (inner) => inner.replaceAll(/^/gm, "> "),
+  marksLabels: false,
+  joint: zeroWidthSpace,
 };
 
 /** Markdown as Slack's `mrkdwn`. Throws where `render` does. */

@@ -15,6 +15,8 @@ const html: Markup = {
       : `<pre><code class="language-${attribute(language)}">${escaped(text)}</code></pre>`,
   link: (label, address) => `<a href="${attribute(address)}">${label}</a>`,
   quote: (inner) => `<blockquote>${inner}</blockquote>`,
+  marksLabels: true,
+  joint: "",
 };
 
 /** Markdown as Telegram's HTML. Throws where `render` does. */

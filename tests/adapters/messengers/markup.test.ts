@@ -76,6 +76,55 @@ const cases: Case[] = [
     slack: "a &amp; b &lt;b&gt;c\n\n&lt;script&gt;x&lt;/script&gt;",
     whatsapp: "a & b <b>c\n\n<script>x</script>",
   },
+  {
+    what: "a mark within the same mark, which would end it",
+    markdown: "# A *very **big*** thing\n\n**a __b__ c** and *x ~~y **z** w~~ v*",
+    telegram: "<b>A <i>very big</i> thing</b>\n\n<b>a b c</b> and <i>x <s>y <b>z</b> w</s> v</i>",
+    slack: "*A _very big_ thing*\n\n*a b c* and _x ~y *z* w~ v_",
+    whatsapp: "*A _very big_ thing*\n\n*a b c* and _x ~y *z* w~ v_",
+  },
+  {
+    what: "marks beside letters and beside each other",
+    markdown: "un**believ**able 这是**重点**内容 **a***b* (**c**), **d**.",
+    telegram: "un<b>believ</b>able 这是<b>重点</b>内容 <b>a</b><i>b</i> (<b>c</b>), <b>d</b>.",
+    slack: "un\u200b*believ*\u200bable 这是\u200b*重点*\u200b内容 *a*\u200b_b_ (*c*), *d*.",
+    whatsapp: "un\u200b*believ*\u200bable 这是\u200b*重点*\u200b内容 *a*\u200b_b_ (*c*), *d*.",
+  },
+  {
+    what: "marks over several lines",
+    markdown: "**one  \ntwo**",
+    telegram: "<b>one\ntwo</b>",
+    slack: "*one*\n*two*",
+    whatsapp: "*one*\n*two*",
+  },
+  {
+    what: "quotes within quotes, and lists and code in them",
+    markdown: "> out\n> > in `x`\n>\n> - item\n\n- a\n  > said",
+    telegram: "<blockquote>out\n&gt; in <code>x</code>\n• item</blockquote>\n\n• a\n<blockquote>said</blockquote>",
+    slack: "> out\n> &gt; in `x`\n> • item\n\n• a\n> said",
+    whatsapp: "> out\n> > in `x`\n> • item\n\n• a\n> said",
+  },
+  {
+    what: "marks in a link's label, and code in strong text",
+    markdown: "[the **big** `x`](https://a.example) **run `npm i` now**",
+    telegram: '<a href="https://a.example">the <b>big</b> <code>x</code></a> <b>run <code>npm i</code> now</b>',
+    slack: "<https://a.example|the big x> *run `npm i` now*",
+    whatsapp: "the *big* `x` (https://a.example) *run `npm i` now*",
+  },
+  {
+    what: "backticks in code",
+    markdown: "`` a`b `` \n\n~~~\n```\n~~~",
+    telegram: "<code>a`b</code> \n\n<pre>```</pre>",
+    slack: "`aˋb` \n\n```\nˋˋˋ\n```",
+    whatsapp: "`aˋb` \n\n```ˋˋˋ```",
+  },
+  {
+    what: "line breaks as HTML, marks in cells, and entities by number",
+    markdown: "a<br>b &#8364; &#x27;\n\n| **Item** | `p` |\n|---|---|\n| a<br/>b | [x](https://a.example) |",
+    telegram: "a\nb € '\n\n<pre>Item  p\na b   x</pre>",
+    slack: "a\nb € '\n\n```\nItem  p\na b   x\n```",
+    whatsapp: "a\nb € '\n\n```Item  p\na b   x```",
+  },
 ];
 
 describe("Markdown for messengers", () => {
