@@ -68,7 +68,7 @@ export interface Incoming {
   /** Without the agent's own mention; empty when only files came. */
   text: string;
   files: IncomingFile[];
-  /** The provider id of the message that this one corrects; null for a new one. */
+  /** The provider id of the message that this one corrects, which may never have come; null for a new one. */
   edits: string | null;
 }
 

@@ -168,7 +168,7 @@ const tag = /<(\/?)([a-z]+)([^<>]*)>|[<>]/g;
 const known = new Set(["b", "i", "s", "u", "code", "pre", "a", "blockquote"]);
 
 /** Why Telegram does not take a text as HTML; null when it does. */
-function problemOf(html: string): string | null {
+export function problemOf(html: string): string | null {
   const open: string[] = [];
   for (const [whole, slash, name = ""] of html.matchAll(tag)) {
     if (!known.has(name)) return `Unsupported start tag "${name || whole}"`;

@@ -11,7 +11,8 @@ const mrkdwn: Markup = {
   deleted: (inner) => markLines("~", inner),
   code: (text) => `\`${escaped(withoutBackticks(text))}\``,
   pre: (text) => `\`\`\`\n${escaped(text.replaceAll("```", "ˋˋˋ"))}\n\`\`\``,
-  link: (label, address) => `<${escaped(address).replaceAll("|", "%7C")}|${label.replaceAll("|", "¦")}>`,
+  link: (label, address) =>
+    `<${escaped(address).replaceAll("|", "%7C")}|${label.replaceAll("|", "¦").replaceAll("\n", " ")}>`,
   quote: (inner) => inner.replaceAll(/^/gm, "> "),
   marksLabels: false,
   joint: zeroWidthSpace,

@@ -11,6 +11,7 @@ import {
 import { clip } from "../../core/text.ts";
 import { jsonObject, mimeOf, objectOf, textOf, wordsOf } from "./fields.ts";
 import { messengerHttp, tooLarge } from "./http.ts";
+import { escaped } from "./markup.ts";
 import type { AccountOptions } from "./options.ts";
 import { rendered } from "./rendered.ts";
 import { hmac } from "./signature.ts";
@@ -70,7 +71,7 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
 
     async send(channelId, markdown, signal) {
       const [channel = "", thread] = channelId.split(":");
-      const text = rendered(slackMrkdwn, markdown) ?? markdown;
+      const text = rendered(slackMrkdwn, markdown) ?? escaped(markdown);
       const place = thread === undefined ? { channel } : { channel, thread_ts: thread };
       const params = { ...place, text, unfurl_links: "false", unfurl_media: "false" };
       return textOf((await api("chat.postMessage", botToken, params, { signal, isSend: true })).ts);
@@ -102,7 +103,10 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
         const { user, team } = await api("auth.test", botToken, {}, { signal });
         const message = `The bot is ${wordsOf(user)} in ${wordsOf(team)}`;
         const credentials: ChannelCheck = { name: "credentials", ok: true, message };
-        return [credentials, appToken === null ? byHand(wanted) : await socketCheck(appToken, signal)];
+        return [
+          credentials,
+          wanted === null && appToken !== null ? await socketCheck(appToken, signal) : byHand(wanted),
+        ];
       } catch (error) {
         if (!(error instanceof MessengerError)) throw error;
         return [{ name: "credentials", ok: false, message: error.message }];

@@ -152,3 +152,14 @@ test.each(names)("%s: nothing is read of a call that is not proven", async (name
     expect(await account.receive(webhookCall(body, { secret: "registered" }), 0)).toMatchObject({ kind: "refused" });
   }
 });
+
+test("a form of any number of names is refused in time that grows with its length only", async () => {
+  const { config, base } = (await doors()).whatsapp ?? {};
+  if (!config) throw new Error("There is no such door");
+  const form = Array.from({ length: 150_000 }, (_, index) => `${index.toString(36)}=`).join("&");
+  const headers = new Headers({ "X-Twilio-Signature": "x" });
+  const started = performance.now();
+  const received = await accountAt(config, base).account.receive(webhookCall(form, { headers }), 0);
+  expect(received).toEqual({ kind: "refused", status: 403 });
+  expect(performance.now() - started).toBeLessThan(10_000);
+});

@@ -1,7 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { slackMrkdwn } from "../../../src/adapters/messengers/slack-mrkdwn.ts";
 import { telegramHtml } from "../../../src/adapters/messengers/telegram-html.ts";
 import { whatsAppText } from "../../../src/adapters/messengers/whatsapp-text.ts";
+import { problemOf } from "../../messengers/telegram-server.ts";
 
 interface Case {
   what: string;
@@ -134,6 +136,37 @@ describe("Markdown for messengers", () => {
       slack: slackMrkdwn(markdown),
       whatsapp: whatsAppText(markdown),
     }).toEqual({ telegram, slack, whatsapp });
+  });
+
+  test("Telegram takes the HTML of any Markdown", () => {
+    const piece = fc.constantFrom(
+      ...["*", "**", "***", "_", "__", "~~", "`", "``", "```", "~~~", "> ", ">> ", "- ", "1. ", "# ", "| ", "|---|"],
+      ...[
+        "\n",
+        "\n\n",
+        "  ",
+        "    ",
+        "[",
+        "](https://a.example)",
+        "![",
+        "<b>",
+        "</b>",
+        "<br>",
+        "&lt;",
+        "&#x3c;",
+        "<",
+        "&",
+      ],
+      ...["a", "é", "内", "👍", '"', "\\", "https://b.example/?a=1&b=2", "- [x] ", "---", "\t", "word "],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        const html = telegramHtml(pieces.join(""));
+        expect(problemOf(html)).toBeNull();
+        expect(html.replaceAll(/&(amp|lt|gt|quot);/g, "")).not.toContain("&");
+      }),
+      { numRuns: 1_500 },
+    );
   });
 
   test("nobody is mentioned by what a model writes in Slack", () => {

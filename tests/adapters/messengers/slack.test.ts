@@ -202,6 +202,14 @@ describe("sending to Slack", () => {
     expect(slack.requests).toHaveLength(2);
   });
 
+  test("nobody is mentioned by what can't be rendered", async () => {
+    const { account, slack, signal } = await connected();
+    await account.send("D1", "[<!here>]: https://a.example", signal);
+    await account.send("D1", `${"> ".repeat(1_900)}<!here>`, signal);
+    expect(slack.sent.map(({ text }) => text).join()).not.toContain("<!");
+    expect(slack.sent[0]?.text).toBe("[&lt;!here&gt;]: https://a.example");
+  });
+
   const refusal = (error: string, more = {}) => ({ json: { ok: false, error, ...more } });
 
   test.each([

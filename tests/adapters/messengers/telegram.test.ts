@@ -267,6 +267,17 @@ describe("files at Telegram", () => {
     await expect(account.download(file, 100, signal)).rejects.toMatchObject(refusal);
   });
 
+  test("a file has thirty seconds", async () => {
+    const { account, telegram, clock, signal } = await connected();
+    telegram.files.set("F1", { path: "a", bytes: new Uint8Array(1) });
+    telegram.fail("/file/", "hang");
+    const loading = account.download(file, 100, signal).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(telegram.requests).toHaveLength(2));
+    await clock.advance(29_000);
+    await clock.advance(1_000);
+    expect(await loading).toMatchObject({ message: "Telegram did not answer within 30 seconds", mayBeDone: false });
+  });
+
   test("a file that is gone is told without the token", async () => {
     const { account, telegram, signal } = await connected();
     await expect(account.download(file, 100, signal)).rejects.toMatchObject({ isPermanent: true });
