@@ -70,6 +70,7 @@ const sentences: Readonly<Record<number, string>> = {
   21610: "The person has opted out of messages from this number",
   21617: "The message is too long for WhatsApp",
   63003: number,
+  70051: "The Twilio API key lacks a right: let it create and read messages, or use a standard key",
   63007: "Twilio has no WhatsApp sender with this number: check the number in Twilio's console",
   63015: "The person has not joined Twilio's WhatsApp sandbox",
   63016: "The person last wrote more than 24 hours ago: WhatsApp then takes approved templates only",

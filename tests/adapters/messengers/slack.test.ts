@@ -104,6 +104,8 @@ describe("what people write in Slack", () => {
   test.each([
     "channelChatter",
     "unfurled",
+    "unfurledAfterEdit",
+    "changedBySlack",
     "deleted",
     "own",
     "otherBot",

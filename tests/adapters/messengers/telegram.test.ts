@@ -88,6 +88,7 @@ describe("what people send to a Telegram bot", () => {
     "otherBot",
     "groupChatter",
     "groupOtherCommand",
+    "topicChatter",
   ])("%s is no message for the agent", async (name) => {
     expect((await read(name)).message).toBeNull();
   });
