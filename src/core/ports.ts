@@ -52,9 +52,12 @@ export interface ModelCall
   toolChoice?: { type: "auto" | "none" };
 }
 
+/** A part of a reply, or those that came together: one list costs less than as many reads. */
+export type ModelParts = LanguageModelV4StreamPart | readonly LanguageModelV4StreamPart[];
+
 /** A model as the engine calls it. Each `LanguageModelV4` is one. */
 export interface StreamingModel {
-  doStream(call: ModelCall): PromiseLike<{ stream: ReadableStream<LanguageModelV4StreamPart> }>;
+  doStream(call: ModelCall): PromiseLike<{ stream: ReadableStream<ModelParts> }>;
 }
 
 export interface Models {

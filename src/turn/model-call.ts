@@ -1,18 +1,18 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { ModelCall as Asked, Clock } from "../core/ports.ts";
+import type { ModelCall as Asked, Clock, ModelParts } from "../core/ports.ts";
 import type { TurnInput } from "./types.ts";
 import { watch } from "./watchdog.ts";
 
 /** Time that ran out here. Its message is shown to the caller. */
 export class OutOfTime extends Error {}
 
-/** One call of the model as a sequence of parts. Each wait ends with the signal, even if the provider ignores the signal. */
+/** One call of the model as parts, in lists of those that came together. Each wait ends with the signal, even if the provider ignores the signal. */
 export class ModelCall {
   readonly #controller = new AbortController();
   readonly #watchdog;
   readonly #signal: AbortSignal;
-  readonly #opening: Promise<ReadableStreamDefaultReader<LanguageModelV4StreamPart>>;
-  #reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
+  readonly #opening: Promise<ReadableStreamDefaultReader<ModelParts>>;
+  #reader: ReadableStreamDefaultReader<ModelParts> | null = null;
   #timeout: OutOfTime | null = null;
   #ended = false;
   #closed = false;
@@ -28,14 +28,14 @@ export class ModelCall {
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** The next part, or null at the end of the stream. */
-  async next(): Promise<LanguageModelV4StreamPart | null> {
+  /** The next parts, or null at the end of the stream. */
+  async next(): Promise<readonly LanguageModelV4StreamPart[] | null> {
     try {
       this.#reader ??= await this.#opening;
       const { done, value } = await this.#reader.read();
       if (this.#closed) throw this.#timeout ?? this.#signal.reason;
       this.#watchdog.heard();
-      if (!done) return value;
+      if (!done) return "type" in value ? [value] : value;
       this.#ended = true;
       return null;
     } catch (error) {

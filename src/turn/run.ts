@@ -68,11 +68,15 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
         step.asked = true;
         const call = new ModelCall(input, options, controller.signal, clock);
         try {
-          for (let part = await call.next(); part; part = await call.next()) {
-            const event = step.take(part);
-            if (!event) continue;
-            turn.note(step);
-            tell(buffered && event.type === "text-delta" ? { type: "produced" } : event);
+          for (let parts = await call.next(); parts; parts = await call.next()) {
+            for (const part of parts) {
+              const event = step.take(part);
+              if (!event) continue;
+              turn.note(step);
+              tell(buffered && event.type === "text-delta" ? { type: "produced" } : event);
+              // What was told may have stopped the turn.
+              controller.signal.throwIfAborted();
+            }
           }
           requireFinish(step);
           break;

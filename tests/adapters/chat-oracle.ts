@@ -46,7 +46,7 @@ export async function said(model: StreamingModel): Promise<unknown[]> {
   const parts: unknown[] = [];
   try {
     const { stream } = await model.doStream(hello);
-    for await (const part of stream) add(parts, comparable(part, names));
+    for await (const read of stream) for (const part of [read].flat()) add(parts, comparable(part, names));
   } catch {
     parts.push("thrown");
   }

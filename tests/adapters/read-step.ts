@@ -25,11 +25,13 @@ export async function readStep(
       ...options,
       prompt: typeof prompt === "string" ? [{ role: "user", content: [{ type: "text", text: prompt }] }] : prompt,
     });
-    for await (const part of stream) {
-      const event = step.take(part);
-      if (!event) continue;
-      events.push(event);
-      onEvent?.(event);
+    for await (const parts of stream) {
+      for (const part of [parts].flat()) {
+        const event = step.take(part);
+        if (!event) continue;
+        events.push(event);
+        onEvent?.(event);
+      }
     }
     return { step, events, error: undefined };
   } catch (error) {

@@ -180,6 +180,30 @@ test.each([
   expect(model.calls[0]?.options.abortSignal?.aborted).toBe(true);
 });
 
+test("parts that come together are told one by one, and no further one once the turn is stopped", async () => {
+  const parts = [...text("some"), ...text(" more"), finish()];
+  const model = {
+    doStream: async () => ({
+      stream: new ReadableStream({
+        start(controller) {
+          controller.enqueue(parts);
+          controller.close();
+        },
+      }),
+    }),
+  };
+  const whole = await runTurn(turnInput(model));
+  expect(whole.outcome).toMatchObject({ status: "done", text: "some more" });
+  expect(whole.events.map(({ type }) => type)).toEqual(["step-start", "text-delta", "text-delta", "step-finish"]);
+
+  const controller = new AbortController();
+  const { outcome } = await runTurn(turnInput(model), {
+    signal: controller.signal,
+    onEvent: ({ type }) => type === "text-delta" && controller.abort("stop"),
+  });
+  expect(outcome).toMatchObject({ status: "aborted", reason: "stop", text: "some" });
+});
+
 test("an abort before the first call calls nothing", async () => {
   const model = scriptedModel([reply("never")]);
   const { outcome } = await runTurn(turnInput(model), { signal: AbortSignal.abort("stop") });

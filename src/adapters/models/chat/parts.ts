@@ -12,7 +12,7 @@ import { Chunks } from "./chunks.ts";
 export function partsOf(
   body: Bytes,
   { url, signal }: { url: string; signal: AbortSignal | undefined },
-): ReadableStream<LanguageModelV4StreamPart> {
+): ReadableStream<readonly LanguageModelV4StreamPart[]> {
   const parts: LanguageModelV4StreamPart[] = [{ type: "stream-start", warnings: [] }];
   const chunks = new Chunks({ enqueue: (part) => parts.push(part) });
   const parser = createParser({ onEvent: ({ data }) => chunks.take(data) });
@@ -34,7 +34,7 @@ export function partsOf(
     parser.feed(decoder.decode(value, { stream: true }));
   };
 
-  return new ReadableStream<LanguageModelV4StreamPart>(
+  return new ReadableStream(
     {
       async pull(controller) {
         try {
@@ -46,7 +46,7 @@ export function partsOf(
         }
         // What was said before the failure comes before it.
         if (parts.length === 0 && failure) throw failure.error;
-        for (const part of parts.splice(0)) controller.enqueue(part);
+        controller.enqueue(parts.splice(0));
         if (over) controller.close();
       },
       cancel: () => body.cancel(),
