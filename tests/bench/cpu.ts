@@ -13,13 +13,11 @@ const conversations = 4 * concurrency;
 export async function measureTurns(contestants: Contestant[], meter: Meter, rounds: number): Promise<Line[]> {
   const lines = new Lines(contestants);
   await eachRound(contestants, rounds, async (contestant) => {
-    const [begun, done] = await meter.cost(contestant, () =>
+    const cost = await meter.cost(contestant, () =>
       load(contestant.target, "whole", { turns, concurrency, streamed: false }),
     );
-    lines.add("new conversation, 100 tokens, not streamed: CPU-ms a turn", contestant, begun.server / turns);
-    lines.add("– with its work in the background", contestant, done.server / turns);
-    lines.add("– PostgreSQL's own", contestant, perTurn(begun));
-    lines.add("– PostgreSQL's own, with the background", contestant, perTurn(done));
+    lines.add("new conversation, 100 tokens, not streamed: CPU-ms a turn", contestant, cost.server / turns);
+    lines.add("– PostgreSQL's own", contestant, perTurn(cost));
   });
   let opened = 0;
   await eachRound(contestants, rounds, async (contestant) => {
@@ -28,11 +26,11 @@ export async function measureTurns(contestants: Contestant[], meter: Meter, roun
     const chatId = (index: number) => `goes-on-${first + (index % conversations)}`;
     await load(contestant.target, "next", { turns: conversations, concurrency, streamed: false, chatId });
     await settle(contestant.process.pid, contestant.settleMs);
-    const [begun] = await meter.cost({ ...contestant, settleMs: 0 }, () =>
+    const cost = await meter.cost({ ...contestant, settleMs: 0 }, () =>
       load(contestant.target, "next", { turns, concurrency, streamed: false, chatId }),
     );
-    lines.add("conversation goes on, 5 tokens, not streamed: CPU-ms a turn", contestant, begun.server / turns);
-    lines.add("– PostgreSQL's own, going on", contestant, perTurn(begun));
+    lines.add("conversation goes on, 5 tokens, not streamed: CPU-ms a turn", contestant, cost.server / turns);
+    lines.add("– PostgreSQL's own, going on", contestant, perTurn(cost));
   });
   return lines.all();
 }
@@ -45,7 +43,7 @@ export async function measureTokens(contestants: Contestant[], meter: Meter, rou
   for (const streams of [50, 200]) {
     await eachRound(contestants, rounds, async (contestant) => {
       const { tokens, everyMs } = replyShapes.stream;
-      const [cost] = await meter.cost(contestant, () =>
+      const cost = await meter.cost(contestant, () =>
         load(contestant.target, "stream", { turns: streams, concurrency: streams, spreadMs: everyMs * 10 }),
       );
       lines.add(`${streams} streams: CPU-ms a 1000 tokens`, contestant, (cost.server * 1000) / (streams * tokens));

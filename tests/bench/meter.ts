@@ -22,22 +22,21 @@ export class Meter {
     this.#postgres = postgres;
   }
 
-  /** What `work` costs by its end, and by the end of what it left for the background. */
-  async cost({ process, databaseUrl, settleMs }: Contestant, work: () => Promise<unknown>): Promise<[Cost, Cost]> {
+  /** What `work` costs by its end; what it leaves for later is waited for, so that it disturbs nobody. */
+  async cost({ process, databaseUrl, settleMs }: Contestant, work: () => Promise<unknown>): Promise<Cost> {
     const postgres = databaseUrl === null ? null : this.#postgres?.count(new URL(databaseUrl).pathname.slice(1));
     const before = cpuMs(process.pid);
-    const read = (): Cost => ({ server: cpuMs(process.pid) - before, postgres: postgres?.() ?? null });
     const share = busyShare();
     const startedAt = performance.now();
     await work();
-    const atEnd = read();
+    const atEnd: Cost = { server: cpuMs(process.pid) - before, postgres: postgres?.() ?? null };
     if (cores) {
       this.#fullest = Math.max(this.#fullest, share(cores.rest));
       const own = atEnd.server / (performance.now() - startedAt);
       this.#foreign = Math.max(this.#foreign, share([cores.server]) - own);
     }
     await settle(process.pid, settleMs);
-    return [atEnd, read()];
+    return atEnd;
   }
 
   /** A full core of the load holds the servers back, and so does other work on theirs. */
