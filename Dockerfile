@@ -21,9 +21,11 @@ COPY --from=build /app/package.json /app/LICENSE ./
 COPY --from=build /app/bin bin
 COPY --from=build /app/drizzle drizzle
 COPY --from=build /app/dist dist
-# The first call keeps what V8 made of the program, which nobody may write later.
+# The first call keeps what V8 made of the program, for the user that runs it. Nobody but root may change that later.
 RUN ln -s /app/bin/agent-engine.js /usr/local/bin/agent-engine \
- && agent-engine --version \
+ && install -d -o node -g node dist/compile-cache \
+ && setpriv --reuid=1000 --regid=1000 --clear-groups agent-engine --version \
+ && chown -R root:root dist/compile-cache && chmod -R a=rX dist/compile-cache \
  && install -d -o node -g node -m 700 /data
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 # As a number, so that an orchestrator can see that it is not root.
