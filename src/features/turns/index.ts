@@ -2,6 +2,7 @@ import type { Services } from "../../context.ts";
 import type { Contribution, ToolSource } from "../../contribution.ts";
 import type { Complete, Embedder } from "../../core/ports.ts";
 import { apiKeySecret, baseUrlSecret, missingSecret, type ProviderName } from "../../core/providers.ts";
+import { vacuumWorn } from "../../db/vacuum.ts";
 import { Agents } from "./access/agents.ts";
 import { OpenStreams } from "./access/open-streams.ts";
 import { embedderFor } from "./agent/embedder.ts";
@@ -90,7 +91,10 @@ export function createTurns(services: Services, { toolSources, ...options }: Opt
     replySent: (turnId, signal) => replySent(services, agents, turnId, signal),
     contribution: {
       ticks: {
-        often: () => streams.closeRevoked(),
+        async often() {
+          await streams.closeRevoked();
+          if (services.options.soleProcess) await vacuumWorn(services.database, turns.isQuiet);
+        },
         leases: turns.renewLeases,
         async seldom() {
           await turns.closeDead();

@@ -144,6 +144,8 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
 
   return {
     takeTurn,
+    /** Whether no turn runs or begins. */
+    isQuiet: () => running.size + opening.size === 0,
     /** Notes a call that will find or take a turn of a conversation, in the order in which the calls of it came here. */
     arrive: (signal: AbortSignal) => arrivals.arrive(signal),
     /** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */

@@ -4,9 +4,11 @@ import { type DataSettings, LateDirectory } from "./late-directory.ts";
 
 /**
  * What PostgreSQL is told beside PGlite's own parameters. Its usual buffers, of 128 MB, would be touched whole at each
- * start; the system's cache stands behind these. The sizes of the log bound the files that are kept for reuse.
+ * start; the system's cache stands behind these. The sizes of the log bound the files that are kept for reuse. Whole
+ * tables are read only where no index leads to the rows: plans are kept, and one that was made for an empty table would go
+ * through all of it when it has filled.
  */
-const parameters = { shared_buffers: "16MB", min_wal_size: "32MB", max_wal_size: "64MB" };
+const parameters = { shared_buffers: "16MB", min_wal_size: "32MB", max_wal_size: "64MB", enable_seqscan: "off" };
 
 export const startParams: string[] = [
   ...PGlite.defaultStartParams,
