@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Database } from "../../src/db/client.ts";
 import { newId } from "../../src/core/ids.ts";
+import type { Database } from "../../src/db/client.ts";
 import { jobs } from "../../src/db/schema.ts";
 import { vacuumWorn } from "../../src/db/vacuum.ts";
 import { commonLane } from "../../src/db/work.ts";
@@ -25,10 +25,7 @@ async function embedded() {
     await countNow(database);
   };
   const dead = async () => {
-    const [row] = await database.query<{ n: number }>(
-      "select pg_stat_get_dead_tuples('jobs'::regclass)::int as n",
-      [],
-    );
+    const [row] = await database.query<{ n: number }>("select pg_stat_get_dead_tuples('jobs'::regclass)::int as n", []);
     return row?.n;
   };
   return { database, wear, dead };
@@ -57,7 +54,10 @@ test("a moment that never comes is not waited for", async () => {
 
 test("the more rows a table has the more of them may be dead", async () => {
   const { database, wear, dead } = await embedded();
-  await database.query("insert into jobs (id, kind) select gen_random_uuid(), 'keep' from generate_series(1, 6000)", []);
+  await database.query(
+    "insert into jobs (id, kind) select gen_random_uuid(), 'keep' from generate_series(1, 6000)",
+    [],
+  );
   await wear(1_500);
   await vacuumWorn(database, quiet);
   expect(await dead()).toBe(1_500);
@@ -79,7 +79,10 @@ test("a claim whose plan was made while the table was empty and vacuumed goes al
   const places = [{ kind: "count", free: 32, share: 32, after: commonLane }];
   const asked = () => ({ places, running: [], lock: newId(), now: Date.now() });
   for (let n = 0; n < 8; n += 1) await claim(database, asked());
-  await database.query("insert into jobs (id, kind) select gen_random_uuid(), 'count' from generate_series(1, 6400)", []);
+  await database.query(
+    "insert into jobs (id, kind) select gen_random_uuid(), 'count' from generate_series(1, 6400)",
+    [],
+  );
   const readBefore = await rowsRead();
   expect((await claim(database, asked())).claimed).toHaveLength(32);
   expect((await rowsRead()) - readBefore).toBe(0);
