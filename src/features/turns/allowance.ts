@@ -7,6 +7,9 @@ import type { TurnOutcome } from "../../turn/types.ts";
 /** The calls at a time that a model is asked at first, and the most, which bounds what they take of the memory. */
 const [firstCalls, mostCalls] = [4, 128];
 
+/** While the event loop is later than this, in milliseconds, calls become fewer, down to so many: turns come first. */
+const [lateMs, leastWhileLate] = [5, 8];
+
 /** How often one call is made while the model pushes back. */
 const attempts = 3;
 
@@ -35,6 +38,7 @@ interface Call {
 export class Allowance {
   readonly #clock: Clock;
   readonly #onRest: (restMs: number) => void;
+  readonly #loopDelay: () => number;
   readonly #waiting = new FairQueue<Waiting>();
   #limit = firstCalls;
   #asking = 0;
@@ -42,8 +46,9 @@ export class Allowance {
   #lowered = 0;
   #restsUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock, onRest: (restMs: number) => void) {
+  constructor(clock: Clock, onRest: (restMs: number) => void, delay: () => number) {
     this.#clock = clock;
+    this.#loopDelay = delay;
     this.#onRest = onRest;
   }
 
@@ -81,6 +86,10 @@ export class Allowance {
   }
 
   #raise(): void {
+    if (this.#loopDelay() > lateMs) {
+      if (this.#limit > leastWhileLate) this.#limit = Math.max(leastWhileLate, this.#limit - 0.5);
+      return;
+    }
     // A limit that is not used up says nothing.
     if (this.#asking < Math.floor(this.#limit)) return;
     this.#limit = Math.min(mostCalls, this.#limit + (this.#lowered > 0 ? 1 / this.#limit : 1));

@@ -1,4 +1,5 @@
 import type { Services } from "../../context.ts";
+import { loopDelay } from "../../core/admission/loop-delay.ts";
 import type { ModelSpec } from "../../core/ports.ts";
 import { Allowance } from "./allowance.ts";
 
@@ -8,10 +9,12 @@ const mostKept = 500;
 /** The allowances of the models that are asked in the background, each for one key. */
 export class Allowances {
   readonly #services: Pick<Services, "clock" | "log">;
+  readonly #loopDelay: () => number;
   readonly #kept = new Map<string, Allowance>();
 
   constructor(services: Pick<Services, "clock" | "log">) {
     this.#services = services;
+    this.#loopDelay = loopDelay(services.clock);
   }
 
   of({ provider, model, baseUrl, apiKey }: ModelSpec): Allowance {
@@ -19,9 +22,12 @@ export class Allowances {
     const { clock, log } = this.#services;
     const allowance =
       this.#kept.get(key) ??
-      new Allowance(clock, (restMs) => {
-        log.debug({ provider, model, restMs }, "A model pushes back: the background asks it less at a time");
-      });
+      new Allowance(
+        clock,
+        (restMs) =>
+          log.debug({ provider, model, restMs }, "A model pushes back: the background asks it less at a time"),
+        this.#loopDelay,
+      );
     // Setting it anew makes this key the last one, so that the first ones were unused for longest.
     this.#kept.delete(key);
     this.#kept.set(key, allowance);

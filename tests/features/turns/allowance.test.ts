@@ -19,7 +19,12 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 /** A model whose calls run until the test ends them, the oldest first. */
 function asked() {
   const clock = new TestClock();
-  const allowance = new Allowance(clock, () => {});
+  const loop = { lateMs: 0 };
+  const allowance = new Allowance(
+    clock,
+    () => {},
+    () => loop.lateMs,
+  );
   const open: { owner: string; end: (outcome: TurnOutcome) => void }[] = [];
   const results: unknown[] = [];
   const call = (owner = "a", signal = new AbortController().signal) => {
@@ -30,7 +35,7 @@ function asked() {
     );
   };
   return {
-    ...{ clock, allowance, results, call },
+    ...{ clock, loop, allowance, results, call },
     calls: (count: number, owner?: string) => {
       for (let n = 0; n < count; n += 1) call(owner);
     },
@@ -101,6 +106,20 @@ describe("the calls that a model gets at a time", () => {
       await model.clock.advance(2_000);
     }
     expect(await model.open()).toBe(1);
+  });
+
+  test("become fewer while this process is late, which its turns would feel, and more once it is not", async () => {
+    const model = await grown(3);
+    model.loop.lateMs = 20;
+    const limits: number[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      await model.end(done, await model.open());
+      limits.push(await model.open());
+    }
+    expect(limits).toEqual([16, 8, 8, 8]);
+    model.loop.lateMs = 0;
+    await model.end(done, 8);
+    expect(await model.open()).toBe(16);
   });
 
   test("stay as many when the provider refuses the key or the request, which is not made again", async () => {
