@@ -9,11 +9,11 @@ export type { Share } from "./line.ts";
 /** Where more calls would have to wait than get places in so many milliseconds, the others are refused at once. */
 const waitMs = 250;
 
-/** So many may always wait: few come and go too irregularly to say how long each waits. */
-const leastWaiting = 32;
+/** So many may always wait: a cold server is late with any crowd, and few come and go too irregularly to say how long each waits. */
+const leastWaiting = 128;
 
 /** Who has waited for so long after all is refused, in milliseconds. */
-const patienceMs = 1_000;
+const patienceMs = 2_000;
 
 /** The time between two looks at the limit, in milliseconds. */
 const lookMs = 50;

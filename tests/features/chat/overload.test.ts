@@ -5,7 +5,7 @@ import { finish, gate, reply, scriptedModel, textDelta } from "../../scripted-mo
 import { chatHarness, eventually } from "./chat.ts";
 
 /** What goes on and waits at most when only the last places are left. */
-const [places, waiting] = [8, 32];
+const [places, waiting] = [8, 128];
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -116,7 +116,7 @@ test("a playground or management call waits for its guard's place, and is refuse
     h.request("/api/instances", { headers }),
   ];
   await settle();
-  await h.clock.advance(1_000);
+  await h.clock.advance(2_000);
   for (const call of calls) {
     const refused = await call;
     expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "1"]);
