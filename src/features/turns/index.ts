@@ -10,8 +10,8 @@ import { loadAgent } from "./agent/load.ts";
 import { modelSpec } from "./agent/model.ts";
 import { continueDecided } from "./approvals/continue.ts";
 import { expireWaiting } from "./approvals/waiting.ts";
+import { createComplete } from "./background/complete.ts";
 import { createEndedBudgets } from "./budget/ended.ts";
-import { createComplete } from "./complete.ts";
 import { replySent } from "./end/reply-sent.ts";
 import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
 

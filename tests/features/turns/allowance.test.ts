@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Allowance } from "../../../src/features/turns/allowance.ts";
+import { Allowance } from "../../../src/features/turns/background/allowance.ts";
 import { Postponed } from "../../../src/jobs/postponed.ts";
 import type { Failure, TurnOutcome } from "../../../src/turn/types.ts";
 import { TestClock } from "../../clock.ts";

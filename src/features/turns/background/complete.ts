@@ -1,18 +1,18 @@
-import type { Services } from "../../context.ts";
-import { EngineError } from "../../core/errors.ts";
-import { newId } from "../../core/ids.ts";
-import { monthOf } from "../../core/month.ts";
-import type { AgentSeen, Complete } from "../../core/ports.ts";
-import { run } from "../../turn/run.ts";
-import { TurnState } from "../../turn/state.ts";
-import type { TurnInput, TurnOutcome } from "../../turn/types.ts";
-import type { Agents } from "./access/agents.ts";
-import type { LiveAgent } from "./agent/load.ts";
-import { fastModelSpec } from "./agent/model.ts";
+import type { Services } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import { monthOf } from "../../../core/month.ts";
+import type { AgentSeen, Complete } from "../../../core/ports.ts";
+import { run } from "../../../turn/run.ts";
+import { TurnState } from "../../../turn/state.ts";
+import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
+import type { Agents } from "../access/agents.ts";
+import type { LiveAgent } from "../agent/load.ts";
+import { fastModelSpec } from "../agent/model.ts";
+import { reserve, settle } from "../budget/budget.ts";
+import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
+import { limitsOf } from "../prepare.ts";
 import { Allowances } from "./allowances.ts";
-import { reserve, settle } from "./budget/budget.ts";
-import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "./budget/estimate.ts";
-import { limitsOf } from "./prepare.ts";
 
 /**
  * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget, as soon as the model

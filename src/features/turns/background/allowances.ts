@@ -1,6 +1,6 @@
-import type { Services } from "../../context.ts";
-import { loopDelay } from "../../core/admission/loop-delay.ts";
-import type { ModelSpec } from "../../core/ports.ts";
+import type { Services } from "../../../context.ts";
+import { loopDelay } from "../../../core/admission/loop-delay.ts";
+import type { ModelSpec } from "../../../core/ports.ts";
 import { Allowance } from "./allowance.ts";
 
 /** So many are kept; an idle one that is forgotten only has to learn again what its model allows. */

@@ -1,8 +1,8 @@
-import { FairQueue } from "../../core/fair-queue.ts";
-import type { Clock } from "../../core/ports.ts";
-import { Postponed } from "../../jobs/postponed.ts";
-import { isRetryable } from "../../turn/failure.ts";
-import type { TurnOutcome } from "../../turn/types.ts";
+import { FairQueue } from "../../../core/fair-queue.ts";
+import type { Clock } from "../../../core/ports.ts";
+import { Postponed } from "../../../jobs/postponed.ts";
+import { isRetryable } from "../../../turn/failure.ts";
+import type { TurnOutcome } from "../../../turn/types.ts";
 
 /** The calls at a time that a model is asked at first, and the most, which bounds what they take of the memory. */
 const [firstCalls, mostCalls] = [4, 128];
