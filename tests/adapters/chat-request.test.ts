@@ -148,7 +148,8 @@ const refusals: [status: number, headers: Record<string, string>, body: string][
 ];
 
 test.each(refusals)("openai-compatible: a %d is the same error", async (status, headers, body) => {
-  const fetch = async () => new Response(body, { status, headers });
+  // Where a server of hono's runs in the process, its `Response` names no type by itself until it is read.
+  const fetch = async () => new Response(body, { status, headers: { "content-type": "text/plain", ...headers } });
   const fails = async (model: StreamingModel) => {
     const error = (await Promise.resolve(model.doStream({ prompt: [user("Hi")] })).catch(
       (reason) => reason,
