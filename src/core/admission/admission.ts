@@ -9,8 +9,11 @@ export type { Share } from "./line.ts";
 /** Where more calls would have to wait than get places in so many milliseconds, the others are refused at once. */
 const waitMs = 250;
 
-/** So many may always wait: a cold server is late with any crowd, and few come and go too irregularly to say how long each waits. */
+/** So many may always wait: few come and go too irregularly to say how long each waits. */
 const leastWaiting = 128;
+
+/** A crowd that came at once may be larger; nobody can tell it from an overload until it has lasted, in milliseconds. */
+const [crowd, crowdMs] = [512, 1_000];
 
 /** Who has waited for so long after all is refused, in milliseconds. */
 const patienceMs = 2_000;
@@ -56,6 +59,8 @@ export class Admission {
   readonly #begun = new Set<{ at: number }>();
   #endedAt = 0;
   #ending = 0;
+  /** Since when somebody has waited without a break. */
+  #waitingSince = 0;
   #lookedAt = 0;
   #reached = false;
   #tookMs: number[] = [];
@@ -113,6 +118,7 @@ export class Admission {
   }
 
   #wait(share: Share): Promise<void> {
+    if (this.#line.waiting === 0) this.#waitingSince = this.#needs.clock.now();
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         share,
@@ -148,7 +154,9 @@ export class Admission {
 
   /** How many may wait: nobody is refused for a crowd that came at once while nothing is late. */
   #mostWaiting(): number {
-    if (!this.#overload && !this.#limit.isLate(this.#needs.clock.now())) return Number.POSITIVE_INFINITY;
+    const now = this.#needs.clock.now();
+    if (!this.#overload && !this.#limit.isLate(now)) return Number.POSITIVE_INFINITY;
+    if (now - this.#waitingSince < crowdMs) return crowd;
     return Math.max(leastWaiting, (this.#rates.admitted / lookMs) * waitMs);
   }
 

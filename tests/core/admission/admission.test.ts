@@ -48,8 +48,8 @@ function admission() {
   return { admission, clock, state, lines, begun, refused, call, overload, endOne };
 }
 
-/** So many may wait where few are served. */
-const waiting = 128;
+/** So many of a crowd may wait where few are served, and so many once it has lasted. */
+const [waiting, leastWaiting] = [512, 128];
 
 test("a crowd that comes at once is refused nothing while nothing is late", async () => {
   const { begun, refused, call, endOne } = admission();
@@ -87,6 +87,18 @@ test("another organization gets the next place, and the one that floods makes ro
   expect(refused.map(({ name }) => name)).toEqual(["a/x/1"]);
   await endOne();
   expect(begun.at(-1)).toBe("b/y/1");
+});
+
+test("of a crowd that lasts, only as many wait as get a place soon", async () => {
+  const { begun, refused, call, clock, overload } = admission();
+  await overload();
+  for (let n = 0; n < places + waiting; n += 1) call("a/x/1");
+  await settle();
+  expect([begun.length, refused.length]).toEqual([places, 0]);
+  await clock.advance(1_000);
+  call("b/y/1");
+  await settle();
+  expect([begun.length, refused.length]).toEqual([places, waiting + 1 - leastWaiting]);
 });
 
 test("who gets no place within two seconds is refused after all", async () => {
