@@ -1,9 +1,9 @@
 import type { MessengerConfig, MessengerName, Messengers } from "../../core/messengers.ts";
 import type { Clock } from "../../core/ports.ts";
 import { identities } from "./identity.ts";
-import { slackAccount } from "./slack.ts";
-import { telegramAccount } from "./telegram.ts";
-import { whatsAppAccount } from "./whatsapp.ts";
+import { slackAccount } from "./slack/account.ts";
+import { telegramAccount } from "./telegram/account.ts";
+import { whatsAppAccount } from "./whatsapp/account.ts";
 
 interface Options {
   clock: Clock;

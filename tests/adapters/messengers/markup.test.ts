@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { slackMrkdwn } from "../../../src/adapters/messengers/slack-mrkdwn.ts";
-import { telegramHtml } from "../../../src/adapters/messengers/telegram-html.ts";
-import { whatsAppText } from "../../../src/adapters/messengers/whatsapp-text.ts";
+import { slackMrkdwn } from "../../../src/adapters/messengers/slack/mrkdwn.ts";
+import { telegramHtml } from "../../../src/adapters/messengers/telegram/html.ts";
+import { whatsAppText } from "../../../src/adapters/messengers/whatsapp/text.ts";
 import { problemOf } from "../../messengers/telegram-server.ts";
 
 interface Case {

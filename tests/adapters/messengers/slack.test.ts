@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { slackText } from "../../../src/adapters/messengers/slack-text.ts";
+import { slackText } from "../../../src/adapters/messengers/slack/text.ts";
 import { slackEvent, slackHeaders, slackServer, slackTokens } from "../../messengers/slack-server.ts";
 import { accountAt, bytesOf, following, forTest, messageIn, nowhere, payloads, webhookCall } from "./accounts.ts";
 

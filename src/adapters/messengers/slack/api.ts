@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../core/json.ts";
-import { MessengerError } from "../../core/messengers.ts";
-import type { Clock } from "../../core/ports.ts";
-import { jsonObject, wordsOf } from "./fields.ts";
-import { type Http, isPermanent, retryAfterMs } from "./http.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import { MessengerError } from "../../../core/messengers.ts";
+import type { Clock } from "../../../core/ports.ts";
+import { jsonObject, wordsOf } from "../fields.ts";
+import { type Http, isPermanent, retryAfterMs } from "../http.ts";
 
 interface Asked {
   signal: AbortSignal;

@@ -1,4 +1,4 @@
-import { escaped, type Markup, render } from "./markup.ts";
+import { escaped, type Markup, render } from "../markup.ts";
 
 const attribute = (text: string) => escaped(text).replaceAll('"', "&quot;");
 

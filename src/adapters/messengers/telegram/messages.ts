@@ -1,7 +1,7 @@
-import { isObject, type JsonObject } from "../../core/json.ts";
-import type { Incoming, IncomingFile } from "../../core/messengers.ts";
-import { storable } from "../../core/text.ts";
-import { fileNameOf, integerOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "./fields.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import type { Incoming, IncomingFile } from "../../../core/messengers.ts";
+import { storable } from "../../../core/text.ts";
+import { fileNameOf, integerOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
 
 interface Reader {
   /** The bot's id at Telegram; null where its token names none. */

@@ -1,7 +1,7 @@
-import { type ChannelCheck, MessengerError, type WantedWebhook } from "../../core/messengers.ts";
-import type { Clock } from "../../core/ports.ts";
-import { integerOf, jsonObject, objectOf, textOf, wordsOf } from "./fields.ts";
-import { type Http, isPermanent, retryAfterMs } from "./http.ts";
+import { type ChannelCheck, MessengerError, type WantedWebhook } from "../../../core/messengers.ts";
+import type { Clock } from "../../../core/ports.ts";
+import { integerOf, jsonObject, objectOf, textOf, wordsOf } from "../fields.ts";
+import { type Http, isPermanent, retryAfterMs } from "../http.ts";
 
 /** A refusal of the Bot API. */
 export class TelegramError extends MessengerError {

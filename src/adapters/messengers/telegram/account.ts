@@ -1,4 +1,4 @@
-import { sameText } from "../../core/ids.ts";
+import { sameText } from "../../../core/ids.ts";
 import {
   type Incoming,
   type IncomingFile,
@@ -7,15 +7,15 @@ import {
   type Received,
   type Take,
   type TelegramConfig,
-} from "../../core/messengers.ts";
-import { pause } from "../../core/pause.ts";
-import { integerOf, jsonObject, listOf, objectOf, textOf } from "./fields.ts";
-import { messengerHttp, tooLarge } from "./http.ts";
-import type { AccountOptions } from "./options.ts";
-import { rendered } from "./rendered.ts";
-import { checkTelegram, TelegramError, telegramApi } from "./telegram-api.ts";
-import { telegramHtml } from "./telegram-html.ts";
-import { allowedUpdates, mostBytes, readUpdate } from "./telegram-messages.ts";
+} from "../../../core/messengers.ts";
+import { pause } from "../../../core/pause.ts";
+import { integerOf, jsonObject, listOf, objectOf, textOf } from "../fields.ts";
+import { messengerHttp, tooLarge } from "../http.ts";
+import type { AccountOptions } from "../options.ts";
+import { rendered } from "../rendered.ts";
+import { checkTelegram, TelegramError, telegramApi } from "./api.ts";
+import { telegramHtml } from "./html.ts";
+import { allowedUpdates, mostBytes, readUpdate } from "./messages.ts";
 
 /** How long Telegram holds a poll open when there is nothing. */
 const pollSeconds = 25;

@@ -1,4 +1,4 @@
-import { sameText, toBase64 } from "../../core/ids.ts";
+import { sameText, toBase64 } from "../../../core/ids.ts";
 import {
   type ChannelCheck,
   type MessengerAccount,
@@ -7,15 +7,15 @@ import {
   type WantedWebhook,
   type WebhookCall,
   type WhatsAppConfig,
-} from "../../core/messengers.ts";
-import { textOf, wordsOf } from "./fields.ts";
-import { type Downloaded, messengerHttp, tooLarge } from "./http.ts";
-import type { AccountOptions } from "./options.ts";
-import { rendered } from "./rendered.ts";
-import { hmac } from "./signature.ts";
-import { twilioApi, twilioAuthorization } from "./twilio-api.ts";
-import { readForm } from "./whatsapp-messages.ts";
-import { whatsAppText } from "./whatsapp-text.ts";
+} from "../../../core/messengers.ts";
+import { textOf, wordsOf } from "../fields.ts";
+import { type Downloaded, messengerHttp, tooLarge } from "../http.ts";
+import type { AccountOptions } from "../options.ts";
+import { rendered } from "../rendered.ts";
+import { hmac } from "../signature.ts";
+import { readForm } from "./messages.ts";
+import { whatsAppText } from "./text.ts";
+import { twilioApi, twilioAuthorization } from "./twilio.ts";
 
 /** The most characters that Twilio takes in a message. */
 const longestBody = 1_600;

@@ -1,4 +1,4 @@
-import { type Markup, markLines, render, withoutBackticks } from "./markup.ts";
+import { type Markup, markLines, render, withoutBackticks } from "../markup.ts";
 
 /** WhatsApp's own marks, which have no escapes (https://faq.whatsapp.com/539178204879377). */
 const marks: Markup = {

@@ -1,6 +1,6 @@
-import type { Incoming, IncomingFile } from "../../core/messengers.ts";
-import { storable } from "../../core/text.ts";
-import { mimeOf, nameOf } from "./fields.ts";
+import type { Incoming, IncomingFile } from "../../../core/messengers.ts";
+import { storable } from "../../../core/text.ts";
+import { mimeOf, nameOf } from "../fields.ts";
 
 /** A phone number, or the id of a person who hides it (`US.13491208655302741918`). */
 const person = /^whatsapp:(\+\d{5,20}|[A-Z]{2}\.[A-Za-z0-9.]{1,140})$/;

@@ -1,4 +1,4 @@
-import { sameText, toHex } from "../../core/ids.ts";
+import { sameText, toHex } from "../../../core/ids.ts";
 import {
   type ChannelCheck,
   type Incoming,
@@ -7,18 +7,18 @@ import {
   type SlackConfig,
   type WantedWebhook,
   type WebhookCall,
-} from "../../core/messengers.ts";
-import { clip } from "../../core/text.ts";
-import { jsonObject, mimeOf, objectOf, textOf, wordsOf } from "./fields.ts";
-import { messengerHttp, tooLarge } from "./http.ts";
-import { escaped } from "./markup.ts";
-import type { AccountOptions } from "./options.ts";
-import { rendered } from "./rendered.ts";
-import { hmac } from "./signature.ts";
-import { slackApi } from "./slack-api.ts";
-import { readEvent } from "./slack-messages.ts";
-import { slackMrkdwn } from "./slack-mrkdwn.ts";
-import { followSocket } from "./slack-socket.ts";
+} from "../../../core/messengers.ts";
+import { clip } from "../../../core/text.ts";
+import { jsonObject, mimeOf, objectOf, textOf, wordsOf } from "../fields.ts";
+import { messengerHttp, tooLarge } from "../http.ts";
+import { escaped } from "../markup.ts";
+import type { AccountOptions } from "../options.ts";
+import { rendered } from "../rendered.ts";
+import { hmac } from "../signature.ts";
+import { slackApi } from "./api.ts";
+import { readEvent } from "./messages.ts";
+import { slackMrkdwn } from "./mrkdwn.ts";
+import { followSocket } from "./socket.ts";
 
 /** How old a signed request may be (decisions §8). */
 const windowSeconds = 300;

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../../core/json.ts";
-import type { Incoming, IncomingFile } from "../../core/messengers.ts";
-import { storable } from "../../core/text.ts";
-import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "./fields.ts";
-import { slackText } from "./slack-text.ts";
+import type { JsonObject } from "../../../core/json.ts";
+import type { Incoming, IncomingFile } from "../../../core/messengers.ts";
+import { storable } from "../../../core/text.ts";
+import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
+import { slackText } from "./text.ts";
 
 /** What a person wrote; all others tell that something happened, or come from programs. */
 const subtypes = new Set(["", "file_share", "thread_broadcast", "me_message"]);
