@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { EngineError } from "../core/errors.ts";
+import { readBytes } from "../core/read-bytes.ts";
 import type { AppEnv } from "./environment.ts";
 
 /** The most bytes of a body unless its route says otherwise: 1 MiB (decisions §3). */
@@ -18,32 +19,8 @@ export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes): Promi
   }
   const { body } = c.req.raw;
   if (!body) return;
-  const bytes = await readAtMost(body, limit);
+  const bytes = await readBytes(body, limit, () => tooLarge(limit));
   c.req.raw = new Request(c.req.raw, { body: bytes });
-}
-
-async function readAtMost(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.byteLength;
-    if (size > limit) {
-      // The cancel is not awaited: a client may never answer it.
-      void reader.cancel().catch(() => {});
-      throw tooLarge(limit);
-    }
-    chunks.push(value);
-  }
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
 }
 
 const tooLarge = (limit: number) => new EngineError("too-large", `The body may have at most ${limit} bytes`);

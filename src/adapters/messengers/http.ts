@@ -1,5 +1,6 @@
 import { MessengerError } from "../../core/messengers.ts";
 import type { Clock } from "../../core/ports.ts";
+import { readBytes } from "../../core/read-bytes.ts";
 import { orAborted, withinTime } from "../deadline.ts";
 
 interface Options {
@@ -78,13 +79,13 @@ export function messengerHttp({ name, clock, fetch }: Options): Http {
           isPermanent: true,
           mayBeDone: call.isSend === true && ok,
         });
-        return { status, headers, text: new TextDecoder().decode(await readBytes(response, answerBytes, tooLong)) };
+        return { status, headers, text: new TextDecoder().decode(await bytesOf(response, answerBytes, tooLong)) };
       }),
 
     download: (call, maxBytes, judge) =>
       request(call, call.timeoutMs ?? downloadMs, async (response) => {
         const { status, headers } = response;
-        return judge({ status, headers, bytes: () => readBytes(response, maxBytes, tooLarge(maxBytes)) });
+        return judge({ status, headers, bytes: () => bytesOf(response, maxBytes, tooLarge(maxBytes)) });
       }),
   };
 }
@@ -93,28 +94,9 @@ export function messengerHttp({ name, clock, fetch }: Options): Http {
 export const tooLarge = (maxBytes: number) =>
   new MessengerError(`The file has more than ${maxBytes} bytes`, { isPermanent: true });
 
-async function readBytes({ body, headers }: Response, most: number, tooLong: Error): Promise<Uint8Array<ArrayBuffer>> {
+async function bytesOf({ body, headers }: Response, most: number, tooLong: Error): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(headers.get("Content-Length") ?? 0) > most) throw tooLong;
-  const reader = body?.getReader();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-    if (done || !value) break;
-    length += value.length;
-    if (length > most) {
-      reader?.cancel().catch(() => {});
-      throw tooLong;
-    }
-    chunks.push(value);
-  }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return body ? readBytes(body, most, () => tooLong) : new Uint8Array();
 }
 
 /** What fails before a byte of the request is written. */
