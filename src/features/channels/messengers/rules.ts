@@ -1,0 +1,136 @@
+import type { MessengerConfig, MessengerName, Transport } from "../../../core/messengers.ts";
+import { isMask } from "../rules.ts";
+
+/** The fields of a messenger's channel as they are stored, sealed; a field without a value is absent. */
+export type StoredFields = Readonly<Record<string, string>>;
+
+/** A sentence about a field of `config`. */
+export interface Problem {
+  path: string[];
+  message: string;
+}
+
+const problem = (field: string, message: string): Problem => ({ path: ["config", field], message });
+
+const credentials: Readonly<Record<MessengerName, readonly string[]>> = {
+  telegram: ["botToken"],
+  slack: ["botToken", "signingSecret", "appToken"],
+  whatsapp: ["accountSid", "authToken", "apiKeySid", "apiKeySecret"],
+};
+
+/** The credentials of each mode of WhatsApp; a save in one mode discards those of the other (spec "States"). */
+const modes = { auth_token: ["authToken"], api_key: ["apiKeySid", "apiKeySecret"] } as const;
+type Mode = keyof typeof modes;
+
+type Sent = Readonly<Record<string, string | null | undefined>>;
+
+/** The stored fields with the changes in them. A mask keeps a credential, as an empty one does; null removes a field. */
+export function mergeFields(
+  name: MessengerName,
+  stored: StoredFields,
+  sent: Sent,
+): { fields: StoredFields; problems: Problem[] } {
+  const news = Object.entries(sent).filter(
+    (entry): entry is [string, string | null] => entry[1] !== undefined && !keeps(name, entry[0], entry[1]),
+  );
+  const merged: Record<string, string> = { ...stored };
+  for (const [field, value] of news) {
+    if (value === null || value === "") delete merged[field];
+    else merged[field] = value;
+  }
+  return name === "whatsapp" ? inOneMode(merged, new Map(news)) : { fields: merged, problems: [] };
+}
+
+const keeps = (name: MessengerName, field: string, value: string | null) =>
+  value !== null && credentials[name].includes(field) && (value === "" || isMask(value));
+
+function inOneMode(
+  merged: Record<string, string>,
+  news: ReadonlyMap<string, unknown>,
+): { fields: StoredFields; problems: Problem[] } {
+  const sentModes = (Object.keys(modes) as Mode[]).filter((mode) => modes[mode].some((field) => news.has(field)));
+  if (sentModes.length > 1) {
+    return { fields: merged, problems: [problem("mode", "send either authToken, or apiKeySid and apiKeySecret")] };
+  }
+  const mode = (news.get("mode") as Mode | undefined) ?? sentModes[0] ?? (merged.mode as Mode | undefined);
+  if (mode === undefined) return { fields: merged, problems: [] };
+  const [sentMode = mode] = sentModes;
+  if (sentMode !== mode)
+    return { fields: merged, problems: [problem(modes[sentMode][0], `is no credential of the mode ${mode}`)] };
+  const others = mode === "auth_token" ? [...modes.api_key, "webhookSecret"] : modes.auth_token;
+  const fields = Object.entries(merged).filter(([field]) => !(others as readonly string[]).includes(field));
+  return { fields: { ...Object.fromEntries(fields), mode }, problems: [] };
+}
+
+/** How messages come where the channel names no transport, or none that still fits. */
+export function transportOf(name: MessengerName, fields: StoredFields, publicAddress: string): Transport {
+  if (name === "whatsapp") return "webhook";
+  if (fields.transport !== undefined) return fields.transport as Transport;
+  if (isReachable(publicAddress)) return "webhook";
+  if (name === "telegram") return "polling";
+  return fields.appToken === undefined ? "webhook" : "socket";
+}
+
+/** Whether a messenger may reach an address: https, and neither a local name nor a private number. */
+export function isReachable(address: string): boolean {
+  const url = URL.parse(address);
+  if (url?.protocol !== "https:") return false;
+  const host = url.hostname;
+  const isName = /[a-z]/i.test(host) && !host.startsWith("[");
+  if (isName) return host.includes(".") && !/\.(local|localhost|internal|lan|home|test|invalid)$/.test(host);
+  return !/^(0|10|127|192\.168|169\.254|172\.(1[6-9]|2\d|3[01]))\.|^\[(::1?\]|f[cd]|fe80)/.test(host);
+}
+
+/** The problems that keep a channel from being turned on; empty when it can be. */
+export function missingFields(name: MessengerName, fields: StoredFields, transport: Transport): Problem[] {
+  const needed = neededFields(name, fields, transport).filter((field) => fields[field] === undefined);
+  return needed.map((field) => problem(field, `is needed before ${name} can be turned on`));
+}
+
+function neededFields(name: MessengerName, fields: StoredFields, transport: Transport): readonly string[] {
+  if (name === "telegram") return ["botToken"];
+  if (name === "slack") return ["botToken", transport === "socket" ? "appToken" : "signingSecret"];
+  return ["accountSid", ...modes[(fields.mode ?? "auth_token") as Mode], "whatsappNumber"];
+}
+
+/** The settings of a channel that can be on (`missingFields`). */
+export function openedConfig(name: MessengerName, fields: StoredFields, transport: Transport): MessengerConfig {
+  const field = (key: string) => {
+    const value = fields[key];
+    if (value === undefined) throw new Error(`The channel ${name} has no ${key}`);
+    return value;
+  };
+  if (name === "telegram") {
+    const allowedUserIds = (fields.allowedUserIds ?? "").split(",").filter((id) => id !== "");
+    return { name, config: { botToken: field("botToken"), allowedUserIds } };
+  }
+  if (name === "slack") {
+    const bySocket = transport === "socket";
+    const signingSecret = bySocket ? null : field("signingSecret");
+    return {
+      name,
+      config: { botToken: field("botToken"), signingSecret, appToken: bySocket ? field("appToken") : null },
+    };
+  }
+  const account = { accountSid: field("accountSid"), whatsappNumber: field("whatsappNumber") };
+  return fields.mode === "api_key"
+    ? {
+        name,
+        config: {
+          ...account,
+          credentials: { mode: "api_key", apiKeySid: field("apiKeySid"), apiKeySecret: field("apiKeySecret") },
+        },
+      }
+    : { name, config: { ...account, credentials: { mode: "auth_token", authToken: field("authToken") } } };
+}
+
+/** The fields as the wire shows them: credentials as masks, and never the secret of a webhook. */
+export function shownFields(name: MessengerName, { webhookSecret, ...fields }: StoredFields): Record<string, string> {
+  const masked = Object.entries(fields).map(([field, value]) => [
+    field,
+    credentials[name].includes(field) ? maskOf(value) : value,
+  ]);
+  return Object.fromEntries(masked);
+}
+
+const maskOf = (value: string) => `••••${value.slice(-4)}`;

@@ -1,0 +1,104 @@
+import { z } from "@hono/zod-openapi";
+import { zText } from "../../../core/text.ts";
+import { isMask } from "../rules.ts";
+
+/** A stored credential is shown as a mask; the mask, or nothing, keeps what is stored. */
+const credential = (pattern: RegExp, message: string, description: string, example: string) =>
+  zText(512)
+    .trim()
+    .refine((value) => value === "" || isMask(value) || pattern.test(value), message)
+    .optional()
+    .openapi({
+      description: `${description} Shown as •••• and its last 4 characters; those, or nothing, keep it.`,
+      example,
+    });
+
+const transport = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+  z.enum(names).nullable().optional().openapi({
+    description:
+      "How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use.",
+  });
+
+const numericIds = zText(4_096)
+  .transform((text) =>
+    text
+      .split(",")
+      .map((id) => id.trim())
+      .filter((id) => id !== ""),
+  )
+  .refine((ids) => ids.every((id) => /^\d{1,19}$/.test(id)), "must be numeric user ids, separated by commas")
+  .transform((ids) => ids.join(","))
+  .optional()
+  .openapi({
+    type: "string",
+    description: "Only these people are answered; empty: everyone.",
+    example: "1234567,7654321",
+  });
+
+export const TelegramChanges = z
+  .object({
+    botToken: credential(
+      /^\d{1,20}:[\w-]{20,}$/,
+      "must be the token that BotFather gave, such as 123456789:AAE…",
+      "The bot's token.",
+      "123456789:AAE-example-of-a-token",
+    ),
+    allowedUserIds: numericIds,
+    transport: transport(["webhook", "polling"]),
+  })
+  .openapi("TelegramConfigChanges");
+
+export const SlackChanges = z
+  .object({
+    botToken: credential(
+      /^xoxb-[\w-]{8,}$/,
+      "must be the Bot User OAuth Token, which begins with xoxb-",
+      "The app's bot token.",
+      "xoxb-example",
+    ),
+    signingSecret: credential(
+      /^[0-9a-f]{32}$/i,
+      "must be the app's Signing Secret: 32 hexadecimal characters",
+      "Needed for `webhook`: Slack signs its calls with it.",
+      "8f742231b10e8888abcd99yyyzzz85a5",
+    ),
+    appToken: credential(
+      /^xapp-[\w-]{8,}$/,
+      "must be an app-level token, which begins with xapp-",
+      "Needed for `socket`: an app-level token with connections:write.",
+      "xapp-example",
+    ),
+    transport: transport(["webhook", "socket"]),
+  })
+  .openapi("SlackConfigChanges");
+
+export const WhatsAppChanges = z
+  .object({
+    mode: z
+      .enum(["auth_token", "api_key"])
+      .optional()
+      .openapi({ description: "Told from the credentials when left out.", example: "auth_token" }),
+    accountSid: credential(
+      /^AC[0-9a-f]{32}$/i,
+      "must be AC and 32 hexadecimal characters",
+      "Twilio's account.",
+      `AC${"0".repeat(32)}`,
+    ),
+    authToken: credential(/^\S{8,}$/, "must be the account's auth token", "For Auth Token mode.", "example-auth-token"),
+    apiKeySid: credential(
+      /^SK[0-9a-zA-Z]{32}$/,
+      "must be SK and 32 characters",
+      "For API Key mode.",
+      `SK${"0".repeat(32)}`,
+    ),
+    apiKeySecret: credential(/^\S{8,}$/, "must be the API key's secret", "For API Key mode.", "example-key-secret"),
+    whatsappNumber: zText(32)
+      .trim()
+      .refine(
+        (value) => value === "" || /^\+[1-9]\d{6,14}$/.test(value),
+        "must be plain E.164, such as +390612345678, without whatsapp:",
+      )
+      .optional()
+      .openapi({ description: "The sender's number: plain E.164.", example: "+390612345678" }),
+  })
+  .openapi("WhatsAppConfigChanges");
