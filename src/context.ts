@@ -4,6 +4,7 @@ import type { Changes } from "./core/changes.ts";
 import type { Cipher } from "./core/cipher.ts";
 import { EngineError, notFound } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
+import type { Messengers } from "./core/messengers.ts";
 import { isRoleKey, type Permission, type RoleKey, reachesAllWorkspaces, roles } from "./core/permissions.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "./core/ports.ts";
@@ -39,6 +40,7 @@ export interface Services {
   models: Models;
   egress: Egress;
   mcp: Mcp;
+  messengers: Messengers;
   files: Files;
   assets: Assets;
   passwords: Passwords;

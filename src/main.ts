@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
+import { createMessengers } from "./adapters/messengers/index.ts";
 import { createModels } from "./adapters/models/index.ts";
 import { shippedAssets } from "./adapters/node/assets.ts";
 import { systemClock } from "./adapters/node/clock.ts";
@@ -82,6 +83,14 @@ async function assembleEngine(
       admission: new Admission({ clock: systemClock, log }),
       models: createModels({ post: pooledPost(), guarded: guardedFetch() }),
       egress: createEgress({ clock: systemClock }),
+      messengers: createMessengers({
+        clock: systemClock,
+        bases: {
+          telegram: settings.TELEGRAM_API_BASE_URL,
+          slack: settings.SLACK_API_BASE_URL,
+          whatsapp: settings.TWILIO_API_BASE_URL,
+        },
+      }),
       mcp: createMcp({ clock: systemClock, log, environment }),
       files: {
         // With PostgreSQL there may be replicas, which would not see files in a directory of this machine.

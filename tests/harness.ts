@@ -1,6 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { serve } from "@hono/node-server";
 import { onTestFinished } from "vitest";
+import { createMessengers } from "../src/adapters/messengers/index.ts";
 import { createModels } from "../src/adapters/models/index.ts";
 import { shippedAssets } from "../src/adapters/node/assets.ts";
 import { systemClock } from "../src/adapters/node/clock.ts";
@@ -12,6 +13,7 @@ import { Admission } from "../src/core/admission/admission.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { EgressError } from "../src/core/egress/target.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
+import type { Messengers } from "../src/core/messengers.ts";
 import { localNotify } from "../src/core/notify.ts";
 import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
@@ -37,6 +39,8 @@ interface Options {
   egress?: Egress;
   /** Without it, no MCP server can be reached. */
   mcp?: Mcp;
+  /** Without it, no messenger can be reached. */
+  messengers?: Messengers;
   /** Without it, files are in memory, and no bucket can be reached. */
   files?: Files;
   allowStdioMcp?: boolean;
@@ -107,6 +111,9 @@ export async function harness(options: Options = {}): Promise<Harness> {
     notify: options.notify ?? localNotify(collect(logs)),
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     mcp: options.mcp ?? unreachable,
+    messengers:
+      options.messengers ??
+      createMessengers({ clock, fetch: async () => Promise.reject(new Error("The tests have no way out")) }),
     files: options.files ?? memoryFiles(),
     models: options.models ?? (model ? { resolve: async () => model } : real),
     options: {

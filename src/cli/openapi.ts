@@ -9,6 +9,10 @@ import { CurrentPolicies } from "../core/policies.ts";
 import { createEngine } from "../engine.ts";
 import { unserved } from "./unserved.ts";
 
+const nobody = () => {
+  throw new Error("The document is made without messengers");
+};
+
 const unused = async (): Promise<never> => {
   throw new Error("A description needs no database");
 };
@@ -32,6 +36,7 @@ export async function describeApi(): Promise<object> {
     models: createModels(),
     egress: { request: unused },
     files: { directory: null, s3: () => ({ put: unused, get: unused, delete: unused }) },
+    messengers: { account: nobody },
     mcp: { list: unused, call: unused, forget: () => {}, close: async () => {} },
     assets: { read: unused },
     passwords,

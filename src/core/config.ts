@@ -90,6 +90,9 @@ export const settings = z.object({
   S3_ENDPOINT: httpAddress
     .optional()
     .describe("Address of an S3-compatible service to use instead of Amazon's, for the files of all agents."),
+  TELEGRAM_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Telegram's API."),
+  SLACK_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Slack's API."),
+  TWILIO_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Twilio's API, for WhatsApp."),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).default(30).describe("How long running turns may finish at a stop."),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"])

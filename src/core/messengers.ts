@@ -65,6 +65,8 @@ export interface Incoming {
   /** The messenger's id of the person. */
   sender: string;
   senderName: string | null;
+  /** Whether nobody but the person reads along. */
+  isPrivate: boolean;
   /** Without the agent's own mention; empty when only files came. */
   text: string;
   files: IncomingFile[];

@@ -178,11 +178,21 @@ export const channels = pgTable(
     status: text("status"),
     lastError: text("last_error"),
     registeredAddress: text("registered_address"),
+    /** How a messenger's messages come: `webhook`, or `polling` or `socket`, which a process follows. */
+    transport: text("transport"),
+    /** The process that follows the channel, until its lease ends. */
+    followedBy: uuid("followed_by"),
+    followedUntil: moment("followed_until"),
+    lastReceivedAt: moment("last_received_at"),
+    lastSentAt: moment("last_sent_at"),
     ...authorship(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },
-  (table) => [uniqueIndex("channels_agent_type").on(table.agentId, table.type)],
+  (table) => [
+    uniqueIndex("channels_agent_type").on(table.agentId, table.type),
+    index("channels_followed").on(table.followedUntil).where(sql`${table.enabled} and ${table.transport} <> 'webhook'`),
+  ],
 );
 
 export const skills = pgTable(

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
 import { agents } from "./agents.ts";
 import { createdAt, id, moment, oneOf } from "./columns.ts";
 import { conversations } from "./conversations.ts";
@@ -27,15 +27,20 @@ export const inbox = pgTable(
     sender: text("sender").notNull(),
     payload: jsonb("payload").notNull(),
     status: text("status").notNull().default("pending"),
+    /** How often a turn that answered the message gave way to newer messages. */
+    restarts: integer("restarts").notNull().default(0),
+    /** Why the message was given up, in words without secrets. */
+    error: text("error"),
     /** The turn that answers the message. */
     turnId: uuid("turn_id"),
     createdAt: createdAt(),
   },
   (table) => [
-    oneOf("inbox_status", table.status, ["pending", "done", "dropped"]),
+    oneOf("inbox_status", table.status, ["pending", "done", "dropped", "failed"]),
     uniqueIndex("inbox_provider_id").on(table.agentId, table.channel, table.providerId),
     uniqueIndex("inbox_seq").on(table.conversationId, table.seq),
     index("inbox_pending").on(table.createdAt).where(sql`${table.status} = 'pending'`),
+    index("inbox_age").on(table.createdAt),
   ],
 );
 
@@ -53,19 +58,42 @@ export const outbox = pgTable(
     /** The place of the part in the reply of its turn, from 0. */
     part: integer("part").notNull().default(0),
     body: text("body").notNull(),
+    /** `sending` is noted before the messenger is called: what a dead process left so may have been sent. */
     status: text("status").notNull().default("pending"),
+    /** Whether the part was sent again although the messenger may have had it already. */
+    mayBeRepeated: boolean("may_be_repeated").notNull().default(false),
     attempts: integer("attempts").notNull().default(0),
-    /** The part is not sent earlier. */
-    runAt: moment("run_at").notNull().defaultNow(),
     providerMessageId: text("provider_message_id"),
+    /** Why the part was not sent, in words without secrets. */
     error: text("error"),
+    sentAt: moment("sent_at"),
     createdAt: createdAt(),
   },
   (table) => [
-    oneOf("outbox_status", table.status, ["pending", "sent", "failed"]),
+    oneOf("outbox_status", table.status, ["pending", "sending", "sent", "failed"]),
     uniqueIndex("outbox_part").on(table.turnId, table.part).where(sql`${table.turnId} is not null`),
-    index("outbox_agent").on(table.agentId),
+    index("outbox_agent").on(table.agentId, table.createdAt),
     index("outbox_conversation").on(table.conversationId).where(sql`${table.conversationId} is not null`),
-    index("outbox_due").on(table.runAt).where(sql`${table.status} = 'pending'`),
+    index("outbox_unsent")
+      .on(table.agentId, table.channel, table.target)
+      .where(sql`${table.status} in ('pending', 'sending')`),
+    index("outbox_age").on(table.createdAt),
+  ],
+);
+
+/** People who stopped an agent by keyword, and have not resumed it (decisions §8). */
+export const optOuts = pgTable(
+  "opt_outs",
+  {
+    agentId: agentId(),
+    channel: text("channel").notNull(),
+    sender: text("sender").notNull(),
+    /** The private chat with the person, where the agent starts no conversation either; null in groups. */
+    channelId: text("channel_id"),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.agentId, table.channel, table.sender] }),
+    index("opt_outs_channel").on(table.agentId, table.channel, table.channelId),
   ],
 );

@@ -19,6 +19,14 @@ function overWaiting(): SQL {
   return sql`on conflict (${column(kind)}, ${column(key)}) where ${waits} do update set ${assign(jobs, replaced)}`;
 }
 
+/** A job that a larger statement enqueues. */
+export interface Work {
+  kind: string;
+  key: string;
+  payload: Readonly<Record<string, unknown>>;
+  runAt: Date;
+}
+
 export interface JobOptions {
   /**
    * Jobs of one kind and key are the same work: while one waits, enqueuing it again replaces its payload and time (so a

@@ -71,6 +71,11 @@ const services: Services = {
   policies: new CurrentPolicies(),
   notify: localNotify(silent),
   egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "looked up", url }) },
+  messengers: {
+    account() {
+      throw new Error("There is nobody here");
+    },
+  },
   mcp: { list: refuse, call: refuse, forget: () => {}, close: async () => {} },
   files: memoryFiles(),
   models: { resolve: async () => model },

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createMessengers } from "../../adapters/messengers/index.ts";
 import { createModels } from "../../adapters/models/index.ts";
 import { shippedAssets } from "../../adapters/node/assets.ts";
 import { systemClock } from "../../adapters/node/clock.ts";
@@ -126,6 +127,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       admission: new Admission({ clock: systemClock, log: silent() }),
       models: createModels(),
       egress: createEgress({ clock: systemClock }),
+      messengers: createMessengers({ clock: systemClock }),
       mcp: createMcp({ clock: systemClock, log: silent(), environment: {} }),
       files: { directory: null, s3: createS3({ clock: systemClock }) },
       assets: shippedAssets,

@@ -4,7 +4,7 @@ import { randomToken } from "../../core/ids.ts";
 import { fastModels, type ProviderName, splitModel } from "../../core/providers.ts";
 import { invalid } from "../../http/errors.ts";
 import { AgentChanges, createAgent, getAgent, type Instance, NewAgent, updateAgent } from "../agents/index.ts";
-import { getWeb, saveWeb } from "./service.ts";
+import { getWeb, saveWeb } from "./web/service.ts";
 
 interface Wanted {
   slug: string;

@@ -3,7 +3,7 @@ import { Deleted } from "../../http/shapes.ts";
 import { slugParam } from "../agents/index.ts";
 import { channelType } from "./rules.ts";
 import { ChannelAnswer, ChannelChanges, ChannelList, channelParams } from "./schema.ts";
-import { getWeb, saveWeb, turnOffWeb } from "./service.ts";
+import { getWeb, saveWeb, turnOffWeb } from "./web/service.ts";
 
 const tags = ["Channels"];
 const path = "/api/instances/{slug}/channels";

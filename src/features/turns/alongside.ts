@@ -1,3 +1,4 @@
+import type { Work } from "../../jobs/enqueue.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 
 /** A part of a reply for the outbox. */
@@ -14,6 +15,8 @@ export interface Alongside {
   inboxIds: readonly string[];
   /** The reply's parts, in order. */
   sends: readonly OutgoingPart[];
+  /** Jobs that send them. */
+  work: readonly Work[];
   /**
    * The last `inbox.seq` that the turn knows, when newer messages may take its place: then nothing of the turn is stored,
    * and it ends as `superseded` (decisions §8, "Bursts"). Null when they may not: the turn was restarted often enough.

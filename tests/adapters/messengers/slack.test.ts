@@ -26,12 +26,14 @@ const direct = {
   channelId: "D024BE91L",
   sender: "U2147483697",
   senderName: null,
+  isPrivate: true,
   text: "Hello hello can you hear me?",
   files: [],
   edits: null,
 };
 const mention = {
   ...direct,
+  isPrivate: false,
   providerId: "C123ABC456:1515449522.000016",
   channelId: "C123ABC456:1515449522.000016",
   sender: "U061F7AUR",

@@ -22,9 +22,15 @@ async function read(name: string, allowedUserIds: string[] = []) {
   return { message: messageIn(await account.receive(call, 0)), telegram };
 }
 
-const person = { sender: "1111111", senderName: "Test Lastname", edits: null };
+const person = { sender: "1111111", senderName: "Test Lastname", isPrivate: true, edits: null };
 const direct = { ...person, providerId: "1111111:1365", channelId: "1111111", text: "", files: [] };
-const inGroup = { ...person, providerId: "-1001234567890:1365", channelId: "-1001234567890", files: [] };
+const inGroup = {
+  ...person,
+  isPrivate: false,
+  providerId: "-1001234567890:1365",
+  channelId: "-1001234567890",
+  files: [],
+};
 const group = "-1001234567890";
 
 describe("what people send to a Telegram bot", () => {

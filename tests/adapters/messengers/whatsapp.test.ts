@@ -34,6 +34,7 @@ const text = {
   channelId: "+393331234567",
   sender: "+393331234567",
   senderName: "Ada Lovelace",
+  isPrivate: true,
   text: "Hello!",
   files: [],
   edits: null,

@@ -54,6 +54,7 @@ const sending = (part: Partial<Alongside>) => (outcome: { text: string }) => ({
     { channel: "telegram", target: "42", body: outcome.text },
     { channel: "telegram", target: "42", body: "Bye." },
   ],
+  work: [],
   supersededAfter: null,
   ...part,
 });

@@ -47,6 +47,7 @@ export async function readEvent(payload: unknown, askBotId: BotId): Promise<Inco
     providerId: isChange ? `${providerId}:${edited}` : providerId,
     channelId: root === null ? channel : `${channel}:${root}`,
     sender: user,
+    isPrivate: isDirect,
     senderName: senderName(message.user_profile),
     text,
     files,

@@ -35,6 +35,7 @@ export async function readUpdate(update: unknown, reader: Reader): Promise<Incom
     providerId: isEdit ? `${providerId}:${integerOf(message.edit_date) ?? 0}` : providerId,
     channelId: topic === null ? String(chatId) : `${chatId}:${topic}`,
     sender: String(sender),
+    isPrivate: chat.type === "private",
     senderName: nameOf(from.first_name, from.last_name) ?? nameOf(from.username),
     text,
     files,

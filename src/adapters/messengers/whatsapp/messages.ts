@@ -17,7 +17,7 @@ export function readForm(form: URLSearchParams, whatsappNumber: string): Incomin
   const [text, files] = [storable(said), filesOf(form)];
   if (text === "" && files.length === 0) return null;
   const senderName = nameOf(form.get("ProfileName"));
-  return { providerId: id, channelId: sender, sender, senderName, text, files, edits: null };
+  return { providerId: id, channelId: sender, sender, senderName, isPrivate: true, text, files, edits: null };
 }
 
 function placeOf(form: URLSearchParams): string {

@@ -102,3 +102,6 @@ export const WhatsAppChanges = z
       .openapi({ description: "The sender's number: plain E.164.", example: "+390612345678" }),
   })
   .openapi("WhatsAppConfigChanges");
+
+/** What each messenger's channel may be sent as its `config`. */
+export const changesOf = { telegram: TelegramChanges, slack: SlackChanges, whatsapp: WhatsAppChanges } as const;

@@ -74,7 +74,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
     if (!recorded) throw new EngineError("unavailable", await whyClosed(services, turnId));
     const { wasSuperseded, ...known } = recorded;
     if (wasSuperseded) return { ...known, outcome: superseded(outcome), workAt: null };
-    const { work } = aftermath;
+    const work = [...aftermath.work, ...(recording.alongside?.work ?? [])];
     const workAt = work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime()));
     return { ...known, outcome, workAt };
   } catch (err) {

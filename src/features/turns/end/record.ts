@@ -1,12 +1,13 @@
 import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text.ts";
 import type { Database } from "../../../db/client.ts";
+import type { Work } from "../../../jobs/enqueue.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
 import { type Alongside, superseded } from "../alongside.ts";
 import type { Suspended } from "../request.ts";
 import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-rows.ts";
 import { type Parts, recordStatement, repeatStatement } from "./record-statement.ts";
-import type { Aftermath, Work } from "./work.ts";
+import type { Aftermath } from "./work.ts";
 
 /** A turn as it is recorded. */
 export interface Recording {
@@ -91,7 +92,7 @@ function valuesOf(recording: Recording, kept: boolean) {
     messages: jsonOf(rows),
     calls: jsonOf(callRows(outcome)),
     hooks: jsonOf(kept ? hookRows(outcome) : []),
-    work: jsonOf(kept ? workRows(aftermath.work) : []),
+    work: jsonOf(workRows([...(kept ? aftermath.work : []), ...(alongside?.work ?? [])])),
     title: kept && aftermath.title !== null ? storable(aftermath.title) : null,
     learnable: !kept || aftermath.learnable,
     fileIds: rows.length > 1 && fileIds.length > 0 ? fileIds : null,

@@ -1,17 +1,10 @@
 import { channels } from "../../../core/channels.ts";
+import type { Work } from "../../../jobs/enqueue.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { descriptionOf, firstWords } from "../../conversations/index.ts";
 import { extractionOf } from "../../memories/index.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
-
-/** A job to enqueue with the turn. */
-export interface Work {
-  kind: string;
-  key: string;
-  payload: Readonly<Record<string, unknown>>;
-  runAt: Date;
-}
 
 /** What a stored turn leaves for later, and what it does at once instead. */
 export interface Aftermath {

@@ -1,19 +1,20 @@
 import { eq, sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
-import { type Changes, changesBetween } from "../../core/changes.ts";
-import { EngineError } from "../../core/errors.ts";
-import type { Db } from "../../db/client.ts";
-import { agents, channels } from "../../db/schema.ts";
-import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
-import { authKeyName, saveSecrets, storedKeys } from "../secrets/index.ts";
-import { isMask } from "./rules.ts";
-import type { Channel, ChannelChanges } from "./schema.ts";
-import { findWebRow, isWeb, openWebConfig, saveWebRow } from "./web-config.ts";
+import type { Ctx } from "../../../context.ts";
+import { type Changes, changesBetween } from "../../../core/changes.ts";
+import { EngineError } from "../../../core/errors.ts";
+import type { Db } from "../../../db/client.ts";
+import { agents, channels } from "../../../db/schema.ts";
+import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
+import { authKeyName, saveSecrets, storedKeys } from "../../secrets/index.ts";
+import { findRow, isChannel, saveRow } from "../row.ts";
+import { isMask } from "../rules.ts";
+import type { Channel, ChannelChanges } from "../schema.ts";
+import { openWebConfig } from "./config.ts";
 
 /** The channel `web` as the wire shows it; off and empty before its first save. Throws the 404 of the agent. */
 export async function getWeb(ctx: Ctx, slug: string): Promise<Channel> {
   const agent = await findAgent(ctx, slug);
-  const row = await findWebRow(ctx.db, agent.id);
+  const row = await findRow(ctx.db, agent.id, "web");
   const { contextMapping, allowedOrigins } = await openWebConfig(ctx.cipher, agent.id, row);
   return {
     channelType: "web",
@@ -41,7 +42,7 @@ export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): 
   const unchanged = () => !summary.keyReplaced && summary.replaced.length === 0 && Object.keys(changed).length === 0;
   const change = { action: "agent.channel.web.update", summary, changes: changed, unchanged };
   await writeAgent(ctx, slug, change, async (tx, agent) => {
-    const row = await findWebRow(tx, agent.id);
+    const row = await findRow(tx, agent.id, "web");
     const enabled = changes.enabled ?? row?.enabled ?? false;
     await saveSecrets(tx, ctx, agent.id, [{ key: authKeyName, value: newKey }]);
     if (authentication !== undefined) {
@@ -53,7 +54,7 @@ export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): 
       contextMapping: config.contextMapping ?? stored.contextMapping,
       allowedOrigins: config.allowedOrigins ?? stored.allowedOrigins,
     };
-    await saveWebRow(tx, ctx, agent.id, { enabled, ...next });
+    await saveRow(tx, ctx, agent.id, "web", { enabled, config: next });
     summary.replaced = Object.keys(changesBetween(stored, next));
     const before = { enabled: row?.enabled ?? false, requireAuthentication: agent.authEnabled };
     const after = { enabled, requireAuthentication: authentication ?? agent.authEnabled };
@@ -66,9 +67,9 @@ export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): 
 export async function turnOffWeb(ctx: Ctx, slug: string): Promise<void> {
   const changes: Changes = {};
   await writeAgent(ctx, slug, { action: "agent.channel.web.delete", changes }, async (tx, { id }) => {
-    const before = (await findWebRow(tx, id)) ?? { enabled: false };
+    const before = (await findRow(tx, id, "web")) ?? { enabled: false };
     Object.assign(changes, changesBetween({ enabled: before.enabled }, { enabled: false }));
-    await tx.update(channels).set({ enabled: false, updatedAt: sql`now()` }).where(isWeb(id));
+    await tx.update(channels).set({ enabled: false, updatedAt: sql`now()` }).where(isChannel(id, "web"));
   });
 }
 

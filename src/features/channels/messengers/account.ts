@@ -1,0 +1,51 @@
+import { and, eq } from "drizzle-orm";
+import { publicAddress, type Services } from "../../../context.ts";
+import type { MessengerAccount, MessengerName, Transport, WantedWebhook } from "../../../core/messengers.ts";
+import { agents, channels } from "../../../db/schema.ts";
+import { openConfig } from "../row.ts";
+import { missingFields, openedConfig, type StoredFields, transportOf } from "./rules.ts";
+import { hasSecretPath, webhookAddress } from "./webhook.ts";
+
+/** An agent's channel of a messenger, opened. */
+export interface MessengerChannel {
+  agent: { id: string; slug: string; organizationId: string; active: boolean };
+  name: MessengerName;
+  enabled: boolean;
+  transport: Transport;
+  account: MessengerAccount;
+  /** The webhook that the messenger is to call; null where it calls none. */
+  webhook: WantedWebhook | null;
+  /** Whether the webhook's secret is a part of its path. */
+  secretInPath: boolean;
+}
+
+/** The channel of an agent, whether it is on or off; null when there is none with all that it needs. */
+export async function openMessenger(
+  services: Services,
+  agent: { id: string } | { slug: string },
+  name: MessengerName,
+): Promise<MessengerChannel | null> {
+  const { database, cipher, messengers } = services;
+  const { id, slug, organizationId, active } = agents;
+  const [found] = await database.db
+    .select({ agent: { id, slug, organizationId, active }, row: channels })
+    .from(channels)
+    .innerJoin(agents, eq(id, channels.agentId))
+    .where(and("id" in agent ? eq(id, agent.id) : eq(slug, agent.slug), eq(channels.type, name)));
+  if (!found) return null;
+  const fields = await openConfig<StoredFields>(cipher, found.agent.id, name, found.row);
+  const address = publicAddress(services);
+  const transport = transportOf(name, fields, address);
+  if (missingFields(name, fields, transport).length > 0) return null;
+  const secret = fields.webhookSecret ?? null;
+  const url = webhookAddress(address, name, found.agent.slug, fields);
+  return {
+    agent: found.agent,
+    name,
+    enabled: found.row.enabled,
+    transport,
+    account: messengers.account(openedConfig(name, fields, transport)),
+    webhook: transport === "webhook" ? { url, secret } : null,
+    secretInPath: hasSecretPath(name, fields),
+  };
+}

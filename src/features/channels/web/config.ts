@@ -1,0 +1,19 @@
+import type { Cipher } from "../../../core/cipher.ts";
+import { openConfig, type SealedConfig } from "../row.ts";
+
+/** The sealed part of the channel `web`. Its key is a secret of the agent, its authentication a field of the agent. */
+export interface WebConfig {
+  /** Conversation-state key → dotted path in the request's context. */
+  contextMapping: Readonly<Record<string, string>>;
+  /** Origins as browsers send them, or `*`. */
+  allowedOrigins: readonly string[];
+}
+
+/** The stored configuration of an agent's channel `web`; empty when there is no row. */
+export async function openWebConfig(cipher: Cipher, agentId: string, row: SealedConfig | null): Promise<WebConfig> {
+  return {
+    contextMapping: {},
+    allowedOrigins: [],
+    ...(await openConfig<Partial<WebConfig>>(cipher, agentId, "web", row)),
+  };
+}
