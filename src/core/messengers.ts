@@ -105,6 +105,13 @@ export class MessengerError extends Error {
   }
 }
 
+/** The refusal of a file that is larger than `maxBytes`. */
+export class FileTooLarge extends MessengerError {
+  constructor(maxBytes: number) {
+    super(`The file has more than ${maxBytes} bytes`, { isPermanent: true });
+  }
+}
+
 /** One check of a channel's test (decisions §8). */
 export interface ChannelCheck {
   name: "credentials" | "webhook" | "reachable";
@@ -136,7 +143,7 @@ export interface MessengerAccount {
   send(channelId: string, markdown: string, signal: AbortSignal): Promise<string>;
   /** Shows that the agent is typing. */
   typing(channelId: string, signal: AbortSignal): Promise<void>;
-  /** The bytes of a file, at most `maxBytes`. */
+  /** The bytes of a file; rejects with `FileTooLarge` where it has more than `maxBytes`. */
   download(file: IncomingFile, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /** Has the messenger call `wanted`, or, with null, call nothing. Where people do this by hand, does nothing. */
   register(wanted: WantedWebhook | null, signal: AbortSignal): Promise<void>;

@@ -1,7 +1,7 @@
-import { MessengerError } from "../../core/messengers.ts";
+import { orAborted, withinTime } from "../../core/deadline.ts";
+import { FileTooLarge, MessengerError } from "../../core/messengers.ts";
 import type { Clock } from "../../core/ports.ts";
 import { readBytes } from "../../core/read-bytes.ts";
-import { orAborted, withinTime } from "../deadline.ts";
 
 interface Options {
   /** How error texts name the messenger. */
@@ -85,14 +85,10 @@ export function messengerHttp({ name, clock, fetch }: Options): Http {
     download: (call, maxBytes, judge) =>
       request(call, call.timeoutMs ?? downloadMs, async (response) => {
         const { status, headers } = response;
-        return judge({ status, headers, bytes: () => bytesOf(response, maxBytes, tooLarge(maxBytes)) });
+        return judge({ status, headers, bytes: () => bytesOf(response, maxBytes, new FileTooLarge(maxBytes)) });
       }),
   };
 }
-
-/** The refusal of a file that is larger than `maxBytes`. */
-export const tooLarge = (maxBytes: number) =>
-  new MessengerError(`The file has more than ${maxBytes} bytes`, { isPermanent: true });
 
 async function bytesOf({ body, headers }: Response, most: number, tooLong: Error): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(headers.get("Content-Length") ?? 0) > most) throw tooLong;

@@ -1,5 +1,5 @@
 import type { LanguageModelV4FilePart } from "@ai-sdk/provider";
-import { and, eq, inArray, lte } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { files } from "../../db/schema.ts";
 import { isRaster } from "./rules.ts";
@@ -10,6 +10,11 @@ const longestImage = 5 * 1024 * 1024;
 
 const mostImages = 8;
 
+/** Those of some files that a model that takes images gets: the first 8 pictures of at most 5 MB each. */
+export function seenImages<File extends { mime: string; size: number }>(files: readonly File[]): File[] {
+  return files.filter(({ mime, size }) => isRaster(mime) && size <= longestImage).slice(0, mostImages);
+}
+
 /** The files that came with the new messages of a conversation, in the order of the messages. */
 export interface FreshFiles {
   conversationId: string;
@@ -17,25 +22,18 @@ export interface FreshFiles {
 }
 
 /**
- * The pictures among these files as parts of a message to a model that takes images: the first 8 of at most 5 MB each.
- * Unreadable ones are left out, so that they do not fail the turn.
+ * The pictures among these files (`seenImages`) as parts of a message to a model that takes images. Unreadable ones are left
+ * out, so that they do not fail the turn.
  */
 export async function imageParts(services: Services, { conversationId, fileIds }: FreshFiles) {
   if (fileIds.length === 0) return [];
   const rows = await services.database.db
     .select()
     .from(files)
-    .where(
-      and(
-        eq(files.conversationId, conversationId),
-        eq(files.status, "stored"),
-        inArray(files.id, [...fileIds]),
-        lte(files.size, longestImage),
-      ),
-    );
+    .where(and(eq(files.conversationId, conversationId), eq(files.status, "stored"), inArray(files.id, [...fileIds])));
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const images = fileIds.flatMap((id) => byId.get(id) ?? []).filter(({ mime }) => isRaster(mime));
-  const parts = images.slice(0, mostImages).map((image) => toPart(services, image));
+  const images = seenImages(fileIds.flatMap((id) => byId.get(id) ?? []));
+  const parts = images.map((image) => toPart(services, image));
   return (await Promise.all(parts)).filter((part) => part !== null);
 }
 

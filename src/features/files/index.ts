@@ -7,9 +7,9 @@ import { createFileSweep } from "./sweep.ts";
 /** Has the files of a conversation or an agent deleted with it. */
 export { deleteFilesOf } from "./delete.ts";
 /** The pictures of new messages, for a model that takes images. */
-export { imageParts } from "./images.ts";
-/** The path that serves a file. */
-export { fileAddress } from "./rules.ts";
+export { imageParts, seenImages } from "./images.ts";
+/** The path that serves a file, what name it may have, and how large it may be. */
+export { fileAddress, fileName, longestFile } from "./rules.ts";
 /** Stores a file that came in with a message. */
 export { type Attachment, type InboundFile, storeFile } from "./store-file.ts";
 

@@ -1,6 +1,7 @@
 import { sameText, toHex } from "../../../core/ids.ts";
 import {
   type ChannelCheck,
+  FileTooLarge,
   type Incoming,
   type MessengerAccount,
   MessengerError,
@@ -10,7 +11,7 @@ import {
 } from "../../../core/messengers.ts";
 import { clip } from "../../../core/text.ts";
 import { jsonObject, mimeOf, objectOf, textOf, wordsOf } from "../fields.ts";
-import { messengerHttp, tooLarge } from "../http.ts";
+import { messengerHttp } from "../http.ts";
 import { escaped } from "../markup.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
@@ -80,7 +81,7 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
     async typing() {},
 
     async download(file, maxBytes, signal) {
-      if ((file.size ?? 0) > maxBytes) throw tooLarge(maxBytes);
+      if ((file.size ?? 0) > maxBytes) throw new FileTooLarge(maxBytes);
       const url = /^[A-Za-z0-9]+$/.test(file.ref) ? await addressOf(file.ref, signal) : file.ref;
       if (!isSlacks(url, base)) throw new MessengerError("The file does not lie at Slack", { isPermanent: true });
       const headers = { Authorization: `Bearer ${botToken}` };

@@ -1,5 +1,6 @@
 import { sameText } from "../../../core/ids.ts";
 import {
+  FileTooLarge,
   type Incoming,
   type IncomingFile,
   type MessengerAccount,
@@ -10,7 +11,7 @@ import {
 } from "../../../core/messengers.ts";
 import { pause } from "../../../core/pause.ts";
 import { integerOf, jsonObject, listOf, objectOf, textOf } from "../fields.ts";
-import { messengerHttp, tooLarge } from "../http.ts";
+import { messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { checkTelegram, TelegramError, telegramApi } from "./api.ts";
@@ -102,7 +103,7 @@ export function telegramAccount(
 
     async download(file: IncomingFile, maxBytes, signal) {
       const most = Math.min(maxBytes, mostBytes);
-      if ((file.size ?? 0) > most) throw tooLarge(most);
+      if ((file.size ?? 0) > most) throw new FileTooLarge(most);
       const path = textOf(objectOf(await api("getFile", { file_id: file.ref }, { signal })).file_path);
       if (path === "") throw new MessengerError("Telegram did not say where the file is");
       const url = `${base}/file/bot${botToken}/${encodeURI(path)}`;

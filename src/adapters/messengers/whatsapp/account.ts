@@ -1,6 +1,7 @@
 import { sameText, toBase64 } from "../../../core/ids.ts";
 import {
   type ChannelCheck,
+  FileTooLarge,
   type MessengerAccount,
   MessengerError,
   type Received,
@@ -9,7 +10,7 @@ import {
   type WhatsAppConfig,
 } from "../../../core/messengers.ts";
 import { textOf, wordsOf } from "../fields.ts";
-import { type Downloaded, messengerHttp, tooLarge } from "../http.ts";
+import { type Downloaded, messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { hmac } from "../signature.ts";
@@ -86,7 +87,7 @@ export function whatsAppAccount(config: WhatsAppConfig, { clock, fetch, base }: 
     async typing() {},
 
     async download({ ref, size }, maxBytes, signal) {
-      if ((size ?? 0) > maxBytes) throw tooLarge(maxBytes);
+      if ((size ?? 0) > maxBytes) throw new FileTooLarge(maxBytes);
       if (!isTwilios(ref, base)) throw new MessengerError("The file does not lie at Twilio", { isPermanent: true });
       return fetchFile(ref, maxBytes, signal);
     },

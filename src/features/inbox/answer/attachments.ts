@@ -1,0 +1,169 @@
+import { eq, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { orAborted } from "../../../core/deadline.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { FileTooLarge, type IncomingFile, type MessengerAccount, MessengerError } from "../../../core/messengers.ts";
+import { pause } from "../../../core/pause.ts";
+import { storableJson } from "../../../core/text.ts";
+import { inbox } from "../../../db/schema.ts";
+import { longestFile, storeFile } from "../../files/index.ts";
+import { Downloads } from "./downloads.ts";
+import { documentText, type Fate, withFileWords } from "./file-words.ts";
+
+/** A file of a stored message, with what became of it once that is certain. */
+export interface InboxFile extends IncomingFile {
+  fate?: Fate;
+}
+
+/** A row of the inbox, as far as its files go. */
+export interface MessageWithFiles {
+  id: string;
+  text: string;
+  files: readonly InboxFile[];
+}
+
+/** Where the files of messages belong, and how they are had. */
+interface Home {
+  agent: { readonly id: string; readonly attachmentsEnabled: boolean };
+  conversation: { readonly id: string };
+  account: Pick<MessengerAccount, "download">;
+}
+
+/** What a turn gets of messages: their texts, with words about their files, and the ids of the stored files. */
+export interface Attached {
+  texts: string[];
+  fileIds: string[];
+}
+
+/** How long an answer waits for files, in milliseconds. */
+const patienceMs = 25_000;
+
+const attempts = 3;
+
+/** What one turn takes. */
+const [mostFiles, mostBytes] = [20, 40 * 1024 * 1024];
+
+/** Loads and stores the files of messages that are about to be answered. */
+export type Attach = (home: Home, messages: readonly MessageWithFiles[], signal: AbortSignal) => Promise<Attached>;
+
+/**
+ * Makes the attachments of messages. What became of a file is noted in its message, so that a message that is answered
+ * in a second attempt does not store it twice. A file that can't be had becomes words. Rejects with the signal's reason
+ * when it aborts, and with the 404 of a conversation that is gone.
+ */
+export function createAttach(services: Services): Attach {
+  const { clock, log, database } = services;
+  const downloads = new Downloads();
+
+  const remember = async (messageId: string, index: number, fate: Fate) => {
+    const place = sql`array['files', ${String(index)}::text, 'fate']`;
+    const payload = sql`jsonb_set(${inbox.payload}, ${place}, ${storableJson(fate)}::jsonb)`;
+    await database.db.update(inbox).set({ payload }).where(eq(inbox.id, messageId));
+  };
+
+  /** Rejects with an error after which another attempt may succeed. */
+  const load = async ({ agent, conversation, account }: Home, file: InboxFile, signal: AbortSignal): Promise<Fate> => {
+    const bytes = await account.download(file, longestFile, signal);
+    const inbound = { agent, conversation, name: file.name, mime: file.mime, bytes };
+    const { id, mime, size } = await storeFile(services, inbound);
+    const document = documentText(bytes, mime);
+    return { kind: "stored", id, mime, size, ...(document ? { document } : {}) };
+  };
+
+  const loadPatiently = async (home: Home, file: InboxFile, signal: AbortSignal): Promise<Loaded> => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return { fate: await load(home, file, signal), isCertain: true };
+      } catch (error) {
+        signal.throwIfAborted();
+        const final = finalOf(error);
+        if (final?.fate.kind !== "refused" && (final || attempt === attempts)) {
+          log.warn({ agentId: home.agent.id, err: reasonOf(error) }, "A file of a message could not be loaded");
+        }
+        if (final) return final;
+        if (attempt === attempts) return unsure;
+        const wanted = error instanceof MessengerError ? error.retryAfterMs : null;
+        await pause(clock, wanted ?? 1_000 * 3 ** (attempt - 1), signal);
+      }
+    }
+  };
+
+  return async (home, messages, signal) => {
+    const late = new AbortController();
+    const over = AbortSignal.any([signal, late.signal]);
+    const cancel = clock.after(patienceMs, () => late.abort(new Error("The files took too long")));
+    const takes = allotment();
+
+    const fateOf = async (message: MessageWithFiles, file: InboxFile, index: number): Promise<Fate> => {
+      const taken = takes(file);
+      if (file.fate) return file.fate;
+      if (!home.agent.attachmentsEnabled) return { kind: "refused" };
+      if (!taken) return { kind: "left-out" };
+      if ((file.size ?? 0) > longestFile) return { kind: "too-large" };
+      // What is stored after the time is over is noted all the same, for the next attempt.
+      const loading = downloads.run(home.agent.id, over, async () => {
+        const { fate, isCertain } = await loadPatiently(home, file, over);
+        if (isCertain) await remember(message.id, index, fate);
+        return fate;
+      });
+      try {
+        return await orAborted(loading, over);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!late.signal.aborted) throw error;
+        log.warn({ agentId: home.agent.id }, "A file of a message took too long to load");
+        return { kind: "failed" };
+      }
+    };
+
+    try {
+      const told = await Promise.all(
+        messages.map(async (message) => ({
+          text: message.text,
+          files: await Promise.all(
+            message.files.map(async (file, index) => ({ ...file, fate: await fateOf(message, file, index) })),
+          ),
+        })),
+      );
+      const fates = told.flatMap(({ files }) => files.map(({ fate }) => fate));
+      return {
+        texts: withFileWords(told),
+        fileIds: fates.flatMap((fate) => (fate.kind === "stored" ? [fate.id] : [])),
+      };
+    } finally {
+      cancel();
+    }
+  };
+}
+
+interface Loaded {
+  fate: Fate;
+  /** Whether another attempt would end the same. */
+  isCertain: boolean;
+}
+
+const unsure: Loaded = { fate: { kind: "failed" }, isCertain: false };
+
+/** What an error says of a file; null when another attempt may succeed. Throws the 404 of a conversation that is gone. */
+function finalOf(error: unknown): Loaded | null {
+  if (error instanceof FileTooLarge) return { fate: { kind: "too-large" }, isCertain: true };
+  if (error instanceof MessengerError) return error.isPermanent ? { ...unsure, isCertain: true } : null;
+  if (!(error instanceof EngineError)) return null;
+  if (error.code === "not-found") throw error;
+  if (error.code === "forbidden") return { fate: { kind: "refused" }, isCertain: false };
+  return error.code === "conflict" ? unsure : null;
+}
+
+/** The messages of both kinds of errors hold no secret; others may. */
+const reasonOf = (error: unknown) =>
+  error instanceof MessengerError || error instanceof EngineError ? error.message : error;
+
+/** Tells of one file after the other whether the turn still takes it. */
+function allotment(): (file: InboxFile) => boolean {
+  let [count, bytes] = [0, 0];
+  return ({ size }) => {
+    count += 1;
+    bytes += Math.min(size ?? 0, longestFile);
+    return count <= mostFiles && bytes <= mostBytes;
+  };
+}

@@ -1,0 +1,95 @@
+import { clip } from "../../../core/text.ts";
+import { fileName, seenImages } from "../../files/index.ts";
+
+/** A file of a message, as the messenger told of it. */
+export interface TellableFile {
+  name: string;
+  mime: string;
+}
+
+/** What a document of plain text says, or how it begins. */
+export interface DocumentText {
+  text: string;
+  isWhole: boolean;
+}
+
+/** What became of a file. */
+export type Fate =
+  /** It is an attachment now. */
+  | { kind: "stored"; id: string; mime: string; size: number; document?: DocumentText }
+  | { kind: "too-large" }
+  | { kind: "failed" }
+  /** The messages bring more than a turn takes. */
+  | { kind: "left-out" }
+  /** The agent takes no attachments. */
+  | { kind: "refused" };
+
+/** In UTF-16 units: what documents say becomes a part of the transcript, which later turns read again. */
+const [longestDocument, mostOfDocuments] = [32_000, 96_000];
+
+/** Media types of text besides `text/…`. */
+const textTypes = /^application\/(json|xml|yaml|x-yaml|toml|x-ndjson|sql)$/;
+
+/** What a document of plain text says; null for other files and for what is no UTF-8. */
+export function documentText(bytes: Uint8Array, mime: string): DocumentText | null {
+  if (!(mime.startsWith("text/") || textTypes.test(mime)) || mime === "text/html") return null;
+  const head = bytes.subarray(0, 4 * longestDocument);
+  try {
+    // The end of the head may be within a character, which a stream waits for.
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: head.length < bytes.length });
+    if (text.includes("\u0000")) return null;
+    return {
+      text: clip(text, longestDocument),
+      isWhole: head.length === bytes.length && text.length <= longestDocument,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The texts of messages with words for the model about their files, in order. `files` are those of each message. What a
+ * document says follows its words, as long as all documents together are not too long.
+ */
+export function withFileWords(
+  messages: readonly { text: string; files: readonly (TellableFile & { fate: Fate })[] }[],
+): string[] {
+  const stored = messages.flatMap(({ files }) => files.map(({ fate }) => fate)).filter(({ kind }) => kind === "stored");
+  const seen = new Set(seenImages(stored as Extract<Fate, { kind: "stored" }>[]).map(({ id }) => id));
+  let room = mostOfDocuments;
+  const wordsOf = ({ fate, ...file }: TellableFile & { fate: Fate }): string => {
+    const document = fate.kind === "stored" ? fate.document : undefined;
+    if (!document) return `[${sentence(file, fate, seen)}]`;
+    const [name, { text, isWhole }] = [fileName(file.name), document];
+    if (text.length > room) return `[The document ${name} came, but it is too long to be read with the others.]`;
+    room -= text.length;
+    return `[The document ${name} ${isWhole ? "says" : "is long and begins"}:]\n${text}\n[The end of ${name}.]`;
+  };
+  return messages.map(({ text, files }) => [text, ...files.map(wordsOf)].filter((part) => part !== "").join("\n\n"));
+}
+
+function sentence(file: TellableFile, fate: Fate, seen: ReadonlySet<string>): string {
+  const name = fileName(file.name);
+  const kind = kindOf(fate.kind === "stored" ? fate.mime : file.mime);
+  switch (fate.kind) {
+    case "refused":
+      return `A ${kind} came, but this agent takes no files.`;
+    case "too-large":
+      return `The ${kind} ${name} is too large to be loaded.`;
+    case "failed":
+      return `The ${kind} ${name} could not be loaded.`;
+    case "left-out":
+      return `The ${kind} ${name} was left out: too many files came at once.`;
+    case "stored":
+      if (seen.has(fate.id)) return `A picture came: ${name}.`;
+      return `A ${kind} came: ${name}. You can't ${verbs[kind]} it.`;
+  }
+}
+
+const verbs = { picture: "see", recording: "hear", video: "see", file: "read" } as const;
+
+function kindOf(mime: string): keyof typeof verbs {
+  if (mime.startsWith("image/")) return "picture";
+  if (mime.startsWith("audio/")) return "recording";
+  return mime.startsWith("video/") ? "video" : "file";
+}
