@@ -90,6 +90,7 @@ async function assembleEngine(
           slack: settings.SLACK_API_BASE_URL,
           whatsapp: settings.TWILIO_API_BASE_URL,
         },
+        guarded: guardedFetch(),
       }),
       mcp: createMcp({ clock: systemClock, log, environment }),
       files: {

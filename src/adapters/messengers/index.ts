@@ -10,6 +10,8 @@ interface Options {
   /** The addresses of the messengers' APIs; their own unless given. */
   bases?: { readonly [name in MessengerName]?: string | undefined };
   fetch?: typeof globalThis.fetch;
+  /** Reaches public addresses and these hosts only: for where a messenger leads on to. */
+  guarded?: (allowedHosts: readonly string[]) => typeof globalThis.fetch;
 }
 
 const ownBases: Readonly<Record<MessengerName, string>> = {
@@ -19,12 +21,18 @@ const ownBases: Readonly<Record<MessengerName, string>> = {
 };
 
 /** Telegram, Slack, and WhatsApp by Twilio. */
-export function createMessengers({ clock, bases = {}, fetch = globalThis.fetch }: Options): Messengers {
+export function createMessengers({
+  clock,
+  bases = {},
+  fetch = globalThis.fetch,
+  guarded = () => fetch,
+}: Options): Messengers {
   const shared = { clock, fetch, identities: identities(clock) };
   const base = (name: MessengerName) => (bases[name] ?? ownBases[name]).replace(/\/+$/, "");
   return {
     account(of: MessengerConfig) {
-      const options = { ...shared, base: base(of.name) };
+      const address = base(of.name);
+      const options = { ...shared, base: address, outside: guarded([URL.parse(address)?.host ?? ""]) };
       switch (of.name) {
         case "telegram":
           return telegramAccount(of.config, options);

@@ -5,6 +5,8 @@ import type { Identities } from "./identity.ts";
 export interface AccountOptions {
   clock: Clock;
   fetch: typeof globalThis.fetch;
+  /** For addresses that the messenger's answers name: reaches public ones and the messenger's own only. */
+  outside: typeof globalThis.fetch;
   identities: Identities;
   /** The address of the messenger's API, without a slash at its end. */
   base: string;

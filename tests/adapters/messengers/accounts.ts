@@ -21,8 +21,15 @@ export async function forTest<S extends { close(): Promise<void> }>(starting: Pr
 export const nowhere = "http://127.0.0.1:2";
 
 /** An account at a stand-in; without one, nowhere. */
-export function accountAt(config: MessengerConfig, base = nowhere, clock = new TestClock()) {
-  const account = createMessengers({ clock, bases: { [config.name]: base } }).account(config);
+export function accountAt(
+  config: MessengerConfig,
+  base = nowhere,
+  clock = new TestClock(),
+  guarded?: Parameters<typeof createMessengers>[0]["guarded"],
+) {
+  const account = createMessengers({ clock, bases: { [config.name]: base }, ...(guarded ? { guarded } : {}) }).account(
+    config,
+  );
   return { account, clock, signal: new AbortController().signal };
 }
 

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { guardedFetch } from "../../../src/adapters/node/egress/fetch.ts";
+import { MessengerError } from "../../../src/core/messengers.ts";
+import { TestClock } from "../../clock.ts";
 import { apiServer } from "../../messengers/api-server.ts";
 import { twilioAccount, twilioServer, twilioSignature } from "../../messengers/twilio-server.ts";
 import { accountAt, forTest, messageIn, nowhere, payloads, webhookCall } from "./accounts.ts";
@@ -24,7 +27,7 @@ function signed(form: Record<string, string> = {}, signedUrl = url) {
 
 async function connected(config: typeof withToken | typeof withKey = withToken) {
   const twilio = await forTest(twilioServer());
-  return { twilio, ...accountAt(config, twilio.base) };
+  return { twilio, ...accountAt(config, twilio.base, new TestClock(), guardedFetch()) };
 }
 
 const read = async (name: string) => messageIn(await accountAt(withToken).account.receive(signed(forms[name]), 0));
@@ -206,17 +209,40 @@ describe("files at Twilio", () => {
   });
 
   test("the credentials stay with Twilio also when it leads to another host", async () => {
-    const { account, twilio, signal } = await connected();
+    const { twilio } = await connected();
+    const { account, signal } = accountAt(withToken, twilio.base);
     const store = await forTest(apiServer(({ headers }) => ({ bytes: headers.authorization ?? "none" })));
     twilio.fail("/Media/", { status: 307, headers: { Location: `${store.url}/file` } });
     const bytes = await account.download({ ...file, ref: twilio.mediaUrl("ME1") }, 100, signal);
     expect(Buffer.from(bytes).toString()).toBe("none");
   });
 
+  test("Twilio leads to no inside address", async () => {
+    const inside = await forTest(apiServer(() => ({ bytes: "the router's page" })));
+    const { account, twilio, signal } = await connected();
+    twilio.media.set("ME1", { bytes: Buffer.from("tea"), mime: "image/jpeg" });
+    const ref = twilio.mediaUrl("ME1");
+    // Its own address may be an inside one: the operator named it.
+    expect(Buffer.from(await account.download({ ...file, ref }, 100, signal)).toString()).toBe("tea");
+    twilio.fail("/Media/", { status: 307, headers: { Location: inside.url } });
+    await expect(account.download({ ...file, ref }, 100, signal)).rejects.toBeInstanceOf(MessengerError);
+    expect(inside.requests).toHaveLength(0);
+  });
+
   test("what lies elsewhere, leads nowhere or is too large is refused", async () => {
     const { account, twilio, signal } = await connected();
     const download = (ref: string) => account.download({ ...file, ref }, 100, signal);
-    for (const ref of ["https://api.twilio.com.evil.example/x", "http://api.twilio.com/x", "file:///etc/passwd", "x"]) {
+    const path = new URL(twilio.mediaUrl("ME1")).pathname;
+    const elsewhere = [
+      `https://api.twilio.com.evil.example${path}`,
+      `http://api.twilio.com${path}`,
+      `https://me@api.twilio.com${path}`,
+      `${twilio.url}/leads/anywhere`,
+      `${twilio.mediaUrl("ME1")}/../../../../../anywhere`,
+      "file:///etc/passwd",
+      "x",
+    ];
+    for (const ref of elsewhere) {
       await expect(download(ref)).rejects.toMatchObject({ isPermanent: true, message: /does not lie at Twilio/ });
     }
     expect(twilio.requests).toHaveLength(0);

@@ -21,13 +21,20 @@ import { twilioApi, twilioAuthorization } from "./twilio.ts";
 /** The most characters that Twilio takes in a message. */
 const longestBody = 1_600;
 
+/** Other addresses at Twilio may lead wherever a sender wants. */
+const mediaPath = /^\/2010-04-01\/Accounts\/AC\w{32}\/Messages\/\w{34}\/Media\/\w{2,34}$/;
+
 /** How often a file's address may lead on. */
 const mostRedirects = 3;
 
 /** A number at Twilio's WhatsApp. A `channelId` is a person's phone number. */
-export function whatsAppAccount(config: WhatsAppConfig, { clock, fetch, base }: AccountOptions): MessengerAccount {
+export function whatsAppAccount(
+  config: WhatsAppConfig,
+  { clock, fetch, outside, base }: AccountOptions,
+): MessengerAccount {
   const { credentials, whatsappNumber } = config;
   const http = messengerHttp({ name: "Twilio", clock, fetch });
+  const outsideHttp = messengerHttp({ name: "Twilio", clock, fetch: outside });
   const api = twilioApi({ http, clock, base, config });
 
   const proven = async (call: WebhookCall, form: URLSearchParams): Promise<Received | null> => {
@@ -43,8 +50,8 @@ export function whatsAppAccount(config: WhatsAppConfig, { clock, fetch, base }: 
   const fetchFile = async (url: string, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> => {
     let at = url;
     for (let hop = 0; hop <= mostRedirects; hop += 1) {
-      const headers = hop === 0 ? { Authorization: twilioAuthorization(config) } : {};
-      const found = await http.download({ url: at, method: "GET", headers, signal }, maxBytes, fileOrNext);
+      const [way, headers] = hop === 0 ? [http, { Authorization: twilioAuthorization(config) }] : [outsideHttp, {}];
+      const found = await way.download({ url: at, method: "GET", headers, signal }, maxBytes, fileOrNext);
       if (typeof found !== "string") return found;
       at = URL.parse(found, at)?.href ?? "";
       if (!isNoLessSafe(at, base)) break;
@@ -139,10 +146,10 @@ function withAndWithoutPort({ protocol, hostname, port, pathname, search }: URL)
   return [`:${port || usual}`, ""].map((part) => `${protocol}//${hostname}${part}${pathname}${search}`);
 }
 
-/** Whether the credentials may be sent to an address. */
+/** Whether an address is that of a message's file at Twilio: the credentials may be sent there. */
 function isTwilios(address: string, base: string): boolean {
   const url = URL.parse(address);
-  if (url === null || url.username !== "" || url.password !== "") return false;
+  if (url === null || url.username !== "" || url.password !== "" || !mediaPath.test(url.pathname)) return false;
   return url.origin === URL.parse(base)?.origin || url.origin === "https://api.twilio.com";
 }
 
