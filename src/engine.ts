@@ -19,6 +19,7 @@ import { conversationsFeature } from "./features/conversations/index.ts";
 import { filesFeature } from "./features/files/index.ts";
 import { handoffFeature } from "./features/handoff/index.ts";
 import { hooksFeature } from "./features/hooks/index.ts";
+import { continuedReplies } from "./features/inbox/index.ts";
 import { inspectSettings, installationFeature, type SettingsReport } from "./features/installation/index.ts";
 import { memoriesFeature } from "./features/memories/index.ts";
 import { organizationsFeature } from "./features/organizations/index.ts";
@@ -112,6 +113,7 @@ export function createEngine(services: Services): Engine {
     toolSources: () => features.flatMap(({ tools }) => tools ?? []),
     observers: () => features.flatMap(({ observers }) => observers ?? []),
     onWork: (at) => worker.wake(at),
+    alongsideContinued: continuedReplies,
   });
   const { complete, embedderOf } = turns;
   const chat = createChat(services, turns);

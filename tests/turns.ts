@@ -5,7 +5,12 @@ import type { StartedTurn, TurnObserver } from "../src/turn/observers.ts";
 
 /** The turns of a process of its own, without doors, and with these observers only. */
 export function ownTurns(services: Services, observers: readonly TurnObserver[] = []): Turns {
-  return createTurns(services, { toolSources: () => [], observers: () => observers, onWork: () => {} });
+  return createTurns(services, {
+    toolSources: () => [],
+    observers: () => observers,
+    onWork: () => {},
+    alongsideContinued: () => undefined,
+  });
 }
 
 /** Takes a turn as the engine itself, for requests that no HTTP door allows. */

@@ -2,6 +2,13 @@
 export const messengerNames = ["telegram", "slack", "whatsapp"] as const;
 export type MessengerName = (typeof messengerNames)[number];
 
+/** The most UTF-16 units of Markdown that one message takes (decisions §8). */
+export const longestParts: Readonly<Record<MessengerName, number>> = {
+  telegram: 4_000,
+  slack: 3_900,
+  whatsapp: 1_600,
+};
+
 /** How messages of a messenger reach this server: the messenger calls it, or it asks the messenger. */
 export type Transport = "webhook" | "polling" | "socket";
 
@@ -92,16 +99,24 @@ export class MessengerError extends Error {
   readonly retryAfterMs: number | null;
   /** Whether the messenger may have done it all the same, since its answer was lost. */
   readonly mayBeDone: boolean;
+  /** Whether the messenger refuses the account's credentials, so that every call is refused until they are changed. */
+  readonly isOfAccount: boolean;
 
   constructor(
     message: string,
-    { isPermanent = false, retryAfterMs = null, mayBeDone = false }: Partial<Omit<MessengerError, keyof Error>> = {},
+    {
+      isPermanent = false,
+      retryAfterMs = null,
+      mayBeDone = false,
+      isOfAccount = false,
+    }: Partial<Omit<MessengerError, keyof Error>> = {},
   ) {
     super(message);
     this.name = "MessengerError";
     this.isPermanent = isPermanent;
     this.retryAfterMs = retryAfterMs;
     this.mayBeDone = mayBeDone;
+    this.isOfAccount = isOfAccount;
   }
 }
 
@@ -133,8 +148,6 @@ export type Take = (messages: Incoming[]) => Promise<void>;
  * when it aborts.
  */
 export interface MessengerAccount {
-  /** The most UTF-16 units of Markdown that one message takes (decisions §8). */
-  readonly longestPart: number;
   /** How long a typing notice is shown, in milliseconds; null where there is none. */
   readonly typingMs: number | null;
   /** Verifies and reads a webhook call. Never rejects; what is no message is read as none. */

@@ -63,6 +63,8 @@ export const outbox = pgTable(
     /** Whether the part was sent again although the messenger may have had it already. */
     mayBeRepeated: boolean("may_be_repeated").notNull().default(false),
     attempts: integer("attempts").notNull().default(0),
+    /** Before this moment the part is not tried again, whatever else is to be sent. */
+    retryAt: moment("retry_at"),
     providerMessageId: text("provider_message_id"),
     /** Why the part was not sent, in words without secrets. */
     error: text("error"),

@@ -1,3 +1,4 @@
+import type { Channel } from "../../core/channels.ts";
 import type { Work } from "../../jobs/enqueue.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 
@@ -26,6 +27,16 @@ export interface Alongside {
 
 /** Gives the rows to write for the outcome of a turn. */
 export type AlongsideOf = (outcome: TurnOutcome) => Alongside;
+
+/** Where the reply of a turn goes that is continued after a decision. */
+export interface ContinuedPlace {
+  agentId: string;
+  channel: Channel;
+  channelId: string;
+}
+
+/** Gives what a door writes with a continued turn, which no call to that door takes; undefined for nothing. */
+export type ContinuedAlongside = (place: ContinuedPlace) => AlongsideOf | undefined;
 
 /** The outcome of a turn that newer messages superseded. */
 export function superseded(outcome: TurnOutcome): TurnOutcome {

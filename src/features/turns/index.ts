@@ -8,6 +8,7 @@ import { OpenStreams } from "./access/open-streams.ts";
 import { embedderFor } from "./agent/embedder.ts";
 import { loadAgent } from "./agent/load.ts";
 import { modelSpec } from "./agent/model.ts";
+import type { ContinuedAlongside } from "./alongside.ts";
 import { continueDecided } from "./approvals/continue.ts";
 import { expireWaiting } from "./approvals/waiting.ts";
 import { createComplete } from "./background/complete.ts";
@@ -38,7 +39,7 @@ export { AgentChanged, type Agents } from "./access/agents.ts";
 export type { OpenStreams, Seat } from "./access/open-streams.ts";
 export type { LiveAgent } from "./agent/load.ts";
 /** Rows of a messenger that are written with the end of its turn. */
-export type { Alongside } from "./alongside.ts";
+export type { Alongside, AlongsideOf, ContinuedPlace } from "./alongside.ts";
 /** Records a person's decision about a waiting call. */
 export { decide } from "./approvals/decide.ts";
 /** Lists the calls that wait for a decision. */
@@ -55,6 +56,7 @@ export type { Turn } from "./turns.ts";
 interface Options extends TurnsOptions {
   /** The tools of features above this one. */
   toolSources: () => readonly ToolSource[];
+  alongsideContinued: ContinuedAlongside;
 }
 
 export interface Turns extends Pick<RunningTurns, "takeTurn" | "arrive" | "findRepeat"> {
@@ -72,11 +74,12 @@ export interface Turns extends Pick<RunningTurns, "takeTurn" | "arrive" | "findR
 }
 
 /** The turns of this process. */
-export function createTurns(services: Services, { toolSources, ...options }: Options): Turns {
+export function createTurns(services: Services, { toolSources, alongsideContinued, ...options }: Options): Turns {
   const agents = new Agents(services, toolSources);
   const turns = createRunningTurns(services, options);
   const streams = new OpenStreams(services, agents);
-  const continueTurns = (turnId: string | null) => continueDecided({ services, agents, turns }, turnId);
+  const continueTurns = (turnId: string | null) =>
+    continueDecided({ services, agents, turns, alongsideContinued }, turnId);
   const by = { type: "engine", whileInactive: false } as const;
   const deleteEndedBudgets = createEndedBudgets(services);
   return {

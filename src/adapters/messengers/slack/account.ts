@@ -53,7 +53,6 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
   };
 
   const account: MessengerAccount = {
-    longestPart: 3_900,
     typingMs: null,
 
     async receive(call, now) {

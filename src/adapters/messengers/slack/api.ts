@@ -45,6 +45,7 @@ export function slackApi({ http, clock, base }: { http: Http; clock: Clock; base
       retryAfterMs: retryAfterMs(headers, clock.now()),
       // Slack says of these that a part of the call may have been done.
       mayBeDone: asked.isSend === true && (code === "fatal_error" || code === "internal_error"),
+      isOfAccount: sentences[code] === token,
     });
   };
 }

@@ -70,7 +70,6 @@ export function telegramAccount(
   };
 
   return {
-    longestPart: 4_000,
     // Telegram shows it for 5 seconds.
     typingMs: 4_500,
 

@@ -59,6 +59,7 @@ export function telegramApi({ http, clock, base, botToken }: Options): TelegramA
       migratedTo: integerOf(parameters.migrate_to_chat_id),
       isPermanent: isPermanent(status) && !isOtherPoller(answer?.description),
       retryAfterMs: seconds === null ? retryAfterMs(headers, clock.now()) : seconds * 1_000,
+      isOfAccount: isOfToken(status, wordsOf(answer?.description)),
     });
   };
 }
@@ -66,8 +67,11 @@ export function telegramApi({ http, clock, base, botToken }: Options): TelegramA
 /** Another process asks with the same token. It may be one of this installation that is about to stop. */
 const isOtherPoller = (description: unknown) => textOf(description).includes("terminated by other getUpdates");
 
+const isOfToken = (status: number, description: string) =>
+  status === 401 || (status === 404 && description === "Not Found");
+
 function sentence(method: string, status: number, description: string): string {
-  if (status === 401 || (status === 404 && description === "Not Found")) {
+  if (isOfToken(status, description)) {
     return "Telegram does not know the bot token: copy it from @BotFather again";
   }
   if (isOtherPoller(description)) {

@@ -2,6 +2,7 @@ import { sameText, toBase64 } from "../../../core/ids.ts";
 import {
   type ChannelCheck,
   FileTooLarge,
+  longestParts,
   type MessengerAccount,
   MessengerError,
   type Received,
@@ -17,9 +18,6 @@ import { hmac } from "../signature.ts";
 import { readForm } from "./messages.ts";
 import { whatsAppText } from "./text.ts";
 import { twilioApi, twilioAuthorization } from "./twilio.ts";
-
-/** The most characters that Twilio takes in a message. */
-const longestBody = 1_600;
 
 /** Other addresses at Twilio may lead wherever a sender wants. */
 const mediaPath = /^\/2010-04-01\/Accounts\/AC\w{32}\/Messages\/\w{34}\/Media\/\w{2,34}$/;
@@ -72,7 +70,6 @@ export function whatsAppAccount(
   };
 
   return {
-    longestPart: longestBody,
     // Twilio's notice needs the id of the person's message, and marks that as read.
     typingMs: null,
 
@@ -86,7 +83,7 @@ export function whatsAppAccount(
 
     async send(channelId, markdown, signal) {
       const text = rendered(whatsAppText, markdown) ?? markdown;
-      const Body = text.length <= longestBody ? text : markdown;
+      const Body = text.length <= longestParts.whatsapp ? text : markdown;
       const form = { From: `whatsapp:${whatsappNumber}`, To: `whatsapp:${channelId}`, Body };
       return textOf((await api("/Messages.json", { signal, form })).sid);
     },

@@ -53,6 +53,7 @@ export function twilioApi({ http, clock, base, config }: Options): TwilioApi {
     throw new MessengerError(sentence(status, code, wordsOf(answer?.message)), {
       isPermanent: isPermanent(status) && !passing.has(code ?? 0),
       retryAfterMs: retryAfterMs(headers, clock.now()),
+      isOfAccount: status === 401 || code === 20404,
     });
   };
 }

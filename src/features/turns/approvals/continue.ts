@@ -5,6 +5,7 @@ import { sqlState } from "../../../db/client.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
 import { admit } from "../access/admit.ts";
 import type { Agents } from "../access/agents.ts";
+import type { ContinuedAlongside } from "../alongside.ts";
 import type { RunningTurns } from "../turns.ts";
 import { type DecidedTurn, findDecided } from "./decided.ts";
 import { endWaiting } from "./waiting.ts";
@@ -13,6 +14,7 @@ interface Needs {
   services: Services;
   agents: Agents;
   turns: RunningTurns;
+  alongsideContinued: ContinuedAlongside;
 }
 
 /**
@@ -39,9 +41,10 @@ export async function continueDecided(needs: Needs, turnId: string | null): Prom
   await endWaiting(database);
 }
 
-async function continueTurn({ agents, turns }: Needs, decided: DecidedTurn): Promise<void> {
+async function continueTurn({ agents, turns, alongsideContinued }: Needs, decided: DecidedTurn): Promise<void> {
   const { slug, ref, channel, channelId, subject, door, continued } = decided;
   const by = { type: "engine", whileInactive: channels[channel].whileInactive } as const;
+  const alongside = alongsideContinued(decided);
   await agents.serve(slug, async (agent) =>
     turns.takeTurn(admit(agent, slug, by), {
       door,
@@ -53,6 +56,7 @@ async function continueTurn({ agents, turns }: Needs, decided: DecidedTurn): Pro
       requestId: newId(),
       throttle: null,
       continued,
+      ...(alongside ? { alongside } : {}),
     }),
   );
 }

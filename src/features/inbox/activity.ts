@@ -1,0 +1,75 @@
+import { sql } from "drizzle-orm";
+import type { Services } from "../../context.ts";
+import type { MessengerName } from "../../core/messengers.ts";
+import { assign, jsonRows } from "../../db/fragments.ts";
+import { unlessDeadlocked } from "../../db/retry.ts";
+import { channels } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+
+/** When an agent's channel last received and last sent something, and how it last failed. */
+export interface Activity {
+  received(agentId: string, name: MessengerName): void;
+  /** The channel's last failure is over. */
+  sent(agentId: string, name: MessengerName): void;
+  /** `isOfAccount`: the messenger refuses the channel's credentials, so that the channel as a whole fails. */
+  failed(agentId: string, name: MessengerName, error: string, isOfAccount: boolean): void;
+  /** Stores what was noted since. Call it every 2 seconds. */
+  flush(): Promise<void>;
+}
+
+interface Noted {
+  receivedAt: string | null;
+  sentAt: string | null;
+  /** Empty: the last failure is over; null: nothing is known about it. */
+  error: string | null;
+  isOfAccount: boolean;
+}
+
+const nothing: Noted = { receivedAt: null, sentAt: null, error: null, isOfAccount: false };
+
+/** Gathers this in memory: messages of one channel would else wait for each other at its row. */
+export function createActivity({ database, clock }: Pick<Services, "database" | "clock">): Activity {
+  const noted = new Map<string, { agentId: string; type: MessengerName } & Noted>();
+  const note = (agentId: string, type: MessengerName, news: Partial<Noted>) => {
+    const key = `${agentId}:${type}`;
+    noted.set(key, { ...(noted.get(key) ?? nothing), ...news, agentId, type });
+  };
+  const now = () => new Date(clock.now()).toISOString();
+  return {
+    received: (agentId, name) => note(agentId, name, { receivedAt: now() }),
+    sent: (agentId, name) => note(agentId, name, { sentAt: now(), error: "", isOfAccount: false }),
+    failed: (agentId, name, error, isOfAccount) => note(agentId, name, { error, isOfAccount }),
+    async flush() {
+      if (noted.size === 0) return;
+      const news = JSON.stringify([...noted.values()]);
+      noted.clear();
+      await unlessDeadlocked(() => noteStatement.run(database, { news }));
+    },
+  };
+}
+
+const newsShape = {
+  agentId: "uuid",
+  type: "text",
+  receivedAt: channels.lastReceivedAt,
+  sentAt: channels.lastSentAt,
+  error: channels.lastError,
+  isOfAccount: "boolean",
+} as const;
+
+/**
+ * Another process may have stored a later time. The error of a channel that could not be started stays until it is
+ * started: that a reply left does not mend it.
+ */
+const noteStatement = statement({ news: "jsonb" }, ({ news }) => {
+  const { table, row } = jsonRows(news, "noted", newsShape);
+  const { agentId, type, lastReceivedAt, lastSentAt, lastError, status } = channels;
+  const isTold = sql`${row.error} is not null and ${status} = 'running'`;
+  return sql<never>`
+    update ${channels} set ${assign(channels, {
+      lastReceivedAt: sql`greatest(${lastReceivedAt}, ${row.receivedAt})`,
+      lastSentAt: sql`greatest(${lastSentAt}, ${row.sentAt})`,
+      lastError: sql`case when ${isTold} then nullif(${row.error}, '') else ${lastError} end`,
+      status: sql`case when ${isTold} and ${row.isOfAccount} then 'failing' else ${status} end`,
+    })} from ${table} where ${agentId} = ${row.agentId} and ${type} = ${row.type}`;
+});

@@ -1,0 +1,36 @@
+import { channels } from "../../../core/channels.ts";
+import type { TurnOutcome } from "../../../turn/types.ts";
+import { type AlongsideOf, type ContinuedPlace, endingError, wasStopped } from "../../turns/index.ts";
+import { type Outgoing, outgoing, type Place } from "./outgoing.ts";
+
+/** What a person reads when a turn waits for somebody's decision. */
+const waitingNotice = "Somebody has to approve this first. You get the answer here as soon as it is decided.";
+
+/** What a person reads when a turn that was waited for failed after all. */
+const failedNotice = "Sorry, I can't answer this. Please write to me again.";
+
+/**
+ * What a person at a place is sent for the outcome of a turn: the reply, what was said before somebody stopped it, or that
+ * a decision is waited for. Nothing for a turn that failed or was interrupted.
+ */
+export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
+  if (outcome.status === "approval") return outgoing(place, joined(outcome.text, waitingNotice));
+  return outgoing(place, outcome.status === "done" || wasStopped(outcome) ? outcome.text : "");
+}
+
+/**
+ * What is written with a turn that continues after a decision, for a channel whose replies are sent later. Such a turn is
+ * taken once, so its failure is told too.
+ */
+export function continuedReplies({ agentId, channel, channelId }: ContinuedPlace): AlongsideOf | undefined {
+  if (!channels[channel].sendsLater) return undefined;
+  const place = { agentId, channel, target: channelId };
+  return (outcome) => ({ inboxIds: [], supersededAfter: null, ...repliesOrFailure(place, outcome) });
+}
+
+function repliesOrFailure(place: Place, outcome: TurnOutcome): Outgoing {
+  const hasFailed = endingError(outcome) !== null && !wasStopped(outcome);
+  return hasFailed ? outgoing(place, joined(outcome.text, failedNotice)) : repliesOf(place, outcome);
+}
+
+const joined = (text: string, notice: string) => (text.trim() === "" ? notice : `${text}\n\n${notice}`);

@@ -1,0 +1,78 @@
+import { and, eq, ne, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import { EngineError } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import { messengerNames } from "../../../core/messengers.ts";
+import type { Db } from "../../../db/client.ts";
+import { agents, channels, optOuts, outbox, turns } from "../../../db/schema.ts";
+import { enqueue } from "../../../jobs/enqueue.ts";
+import { outgoing, type Place } from "./outgoing.ts";
+
+/** A text in Markdown for a place. */
+export interface Message extends Place {
+  organizationId: string;
+  text: string;
+  /** The turn that sends it; null for a notice of the engine's own, which also reaches people who stopped the agent. */
+  turnId: string | null;
+  /** The conversation that it belongs to; absent for none. */
+  conversationId?: string;
+}
+
+/**
+ * Has a text sent once the transaction that `tx` is part of is committed. Wake the worker after that. Throws 400 for a
+ * blank text and for a channel that sends nothing, 409 where the channel is off or the person stopped the agent.
+ */
+export async function sendTo(
+  tx: Db,
+  { organizationId, text, turnId, conversationId, ...place }: Message,
+): Promise<void> {
+  const { sends, work } = outgoing(place, text);
+  if (sends.length === 0) throw new EngineError("bad-request", "There is nothing to send: give a text");
+  await requireOpen(tx, place);
+  if (turnId !== null) await requireConsent(tx, place);
+  const first = turnId === null ? 0 : await nextPart(tx, turnId);
+  const { agentId } = place;
+  const owner = { agentId, turnId, conversationId: conversationId ?? null };
+  await tx.insert(outbox).values(sends.map((send, index) => ({ ...send, ...owner, id: newId(), part: first + index })));
+  for (const { kind, key, payload } of work) await enqueue(tx, kind, payload, { key, organizationId });
+}
+
+async function requireOpen(tx: Db, { agentId, channel, target }: Place): Promise<void> {
+  if (channel === "agent") return requireNeighbour(tx, agentId, target);
+  const name = messengerNames.find((known) => known === channel);
+  if (!name) throw new EngineError("bad-request", `Nothing can be sent over the channel ${channel}`);
+  const isOn = and(eq(channels.agentId, agentId), eq(channels.type, name), eq(channels.enabled, true));
+  const [found] = await tx.select({ id: channels.id }).from(channels).where(isOn);
+  if (!found) throw new EngineError("conflict", `The agent's channel ${name} is off: turn it on to send over it`);
+}
+
+/** An agent may write to the other active agents of its workspace, as it may ask them. */
+async function requireNeighbour(tx: Db, agentId: string, slug: string): Promise<void> {
+  const sender = alias(agents, "sender");
+  const [found] = await tx
+    .select({ id: agents.id })
+    .from(agents)
+    .innerJoin(sender, and(eq(sender.id, agentId), eq(sender.workspaceId, agents.workspaceId)))
+    .where(and(eq(agents.slug, slug), eq(agents.active, true), ne(agents.id, agentId)));
+  if (!found) throw new EngineError("conflict", `There is no other active agent ${slug} in the workspace`);
+}
+
+async function requireConsent(tx: Db, { agentId, channel, target }: Place): Promise<void> {
+  const [stopped] = await tx
+    .select({ sender: optOuts.sender })
+    .from(optOuts)
+    .where(and(eq(optOuts.agentId, agentId), eq(optOuts.channel, channel), eq(optOuts.channelId, target)))
+    .limit(1);
+  if (stopped) throw new EngineError("conflict", "The person stopped the agent, and has not resumed it");
+}
+
+/** Parts that a turn sends while it runs stand behind those of its reply. */
+const firstOfOthers = 10_000;
+
+/** Two calls of one turn at the same time wait for each other here. */
+async function nextPart(tx: Db, turnId: string): Promise<number> {
+  await tx.select({ id: turns.id }).from(turns).where(eq(turns.id, turnId)).for("no key update");
+  const last = sql<number>`coalesce(max(${outbox.part}), 0)`;
+  const [row] = await tx.select({ last }).from(outbox).where(eq(outbox.turnId, turnId));
+  return Math.max(firstOfOthers, (row?.last ?? 0) + 1);
+}
