@@ -19,7 +19,7 @@ import { conversationsFeature } from "./features/conversations/index.ts";
 import { filesFeature } from "./features/files/index.ts";
 import { handoffFeature } from "./features/handoff/index.ts";
 import { hooksFeature } from "./features/hooks/index.ts";
-import { continuedReplies } from "./features/inbox/index.ts";
+import { continuedReplies, inboxFeature } from "./features/inbox/index.ts";
 import { inspectSettings, installationFeature, type SettingsReport } from "./features/installation/index.ts";
 import { memoriesFeature } from "./features/memories/index.ts";
 import { organizationsFeature } from "./features/organizations/index.ts";
@@ -133,6 +133,7 @@ export function createEngine(services: Services): Engine {
     secretsFeature(services),
     skillsFeature,
     channelsFeature,
+    inboxFeature(services, turns, (at) => worker.wake(at)),
     installationFeature(services),
     auditFeature(services),
     toolsFeature(services),

@@ -13,6 +13,13 @@ export function isSecure(c: Context<AppEnv>): boolean {
   return own.protocol === "https:" && own.host === url.host;
 }
 
+/** The address that the client called. Where a proxy is in front, its headers say which that was. */
+export function calledUrl(c: Context<AppEnv>): string {
+  const url = new URL(c.req.url);
+  const forwarded = c.var.services.options.trustProxy > 0 ? lastValue(c.req.header("X-Forwarded-Host")) : undefined;
+  return `${isSecure(c) ? "https" : "http"}://${forwarded || url.host}${url.pathname}${url.search}`;
+}
+
 /**
  * The origin of the foreign page that sent the request, "null" when the browser does not name it; null for no page or
  * one of this server. Doors without credentials use it. There the host of a request proves nothing, since any site may

@@ -1,5 +1,5 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import { requireInstallationPermission, requirePermission } from "../context.ts";
 import { EngineError } from "../core/errors.ts";
@@ -114,15 +114,37 @@ const strangersBodyBytes = 64 * 1024;
 
 /** Declares a route that needs no authentication. */
 export function unguarded<const Route extends Declared>(route: Route) {
+  return openTo(route, {
+    bodyLimit: strangersBodyBytes,
+    middleware: [checkContentType(route)],
+    responses: bodyAnswers(route),
+  });
+}
+
+/**
+ * Declares a route that another service calls and whose handler proves the caller itself, from the bytes of the body.
+ * So it takes those of any type.
+ */
+export function webhook<const Route extends Declared>(route: Route) {
+  return openTo(route, { bodyLimit: maxBodyBytes, middleware: [], responses: errorAnswers(413, 503) });
+}
+
+interface Opened {
+  bodyLimit: number;
+  middleware: MiddlewareHandler<AppEnv>[];
+  responses: Record<never, never>;
+}
+
+function openTo<const Route extends Declared>(route: Route, { bodyLimit, middleware, responses }: Opened) {
   const bound = createMiddleware<AppEnv>(async (c, next) => {
-    await limitBody(c, strangersBodyBytes);
+    await limitBody(c, bodyLimit);
     await next();
   });
   return createRoute({
     ...route,
-    middleware: [bound, checkContentType(route)],
+    middleware: [bound, ...middleware],
     security: [],
-    responses: { ...bodyAnswers(route), ...route.responses },
+    responses: { ...responses, ...route.responses },
   });
 }
 

@@ -323,6 +323,10 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
   "GET /api/instances/{slug}/chat/stream/{messageId}": null,
   "DELETE /api/instances/{slug}/chat/stream/{messageId}": null,
   "POST /api/auth/sign-in/email": () => ({ email: "owner@example.com", password: "wrong" }),
+  "POST /webhooks/telegram/{slug}": null,
+  "POST /webhooks/slack/{slug}": null,
+  "POST /webhooks/twilio/{slug}/whatsapp": null,
+  "POST /webhooks/twilio/{slug}/whatsapp/{webhookSecret}": null,
   "POST /api/setup": () => ({ token: "x", email: "owner@example.com", password: "correct horse battery" }),
 };
 

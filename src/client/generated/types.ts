@@ -2106,6 +2106,28 @@ export interface DeleteAgentChannelInput {
   type: string;
 }
 
+export interface ReceiveFromTelegramInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface ReceiveFromSlackInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface ReceiveFromWhatsAppInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface ReceiveFromWhatsAppBySecretInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The channel's secret. */
+  webhookSecret: string;
+}
+
 export interface UpdatePoliciesInput {
   body: PolicyChanges;
 }
@@ -2930,6 +2952,34 @@ export interface AgentEngine {
    * Web keeps its key and its context mapping. Turning off what is off is fine.
    */
   deleteAgentChannel(input: DeleteAgentChannelInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Updates from Telegram.
+   *
+   * Telegram calls it with the secret that the channel was registered with, in `X-Telegram-Bot-Api-Secret-Token`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.
+   */
+  receiveFromTelegram(input: ReceiveFromTelegramInput, options?: CallOptions): Promise<void>;
+
+  /**
+   * Events from Slack.
+   *
+   * Slack calls it with a signature of the body that is not older than 5 minutes. The answer to `url_verification` is its challenge. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.
+   */
+  receiveFromSlack(input: ReceiveFromSlackInput, options?: CallOptions): Promise<Blob>;
+
+  /**
+   * WhatsApp messages from Twilio, Auth Token mode.
+   *
+   * Twilio signs the address that it calls and its parameters, in `X-Twilio-Signature`. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.
+   */
+  receiveFromWhatsApp(input: ReceiveFromWhatsAppInput, options?: CallOptions): Promise<Blob>;
+
+  /**
+   * WhatsApp messages from Twilio, API Key mode.
+   *
+   * The address has the channel's secret, since Twilio signs nothing for API keys. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.
+   */
+  receiveFromWhatsAppBySecret(input: ReceiveFromWhatsAppBySecretInput, options?: CallOptions): Promise<Blob>;
 
   /**
    * The installation's policies.

@@ -1,4 +1,21 @@
+import type { Services } from "../../context.ts";
+import type { Contribution } from "../../contribution.ts";
+import type { Turns } from "../turns/index.ts";
+import { createActivity } from "./activity.ts";
+import { webhookRoutes } from "./intake/routes.ts";
+import { createStore } from "./intake/store.ts";
+
 /** What a channel whose replies are sent later writes with a continued turn. */
 export { continuedReplies } from "./outbox/replies.ts";
 /** Has a text sent to people, or to another agent, with a transaction. */
 export { type Message, sendTo } from "./outbox/send-to.ts";
+
+/** The door of the messengers. `wake` says that a job is due at a time, in milliseconds since the epoch, or now. */
+export function inboxFeature(services: Services, _turns: Turns, wake: (at?: number) => void): Contribution {
+  const activity = createActivity(services);
+  const store = createStore({ services, activity, wake });
+  return {
+    routes: [webhookRoutes(store)],
+    ticks: { often: activity.flush },
+  };
+}

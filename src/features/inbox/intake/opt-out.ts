@@ -1,0 +1,100 @@
+import { and, eq, inArray, notInArray, sql } from "drizzle-orm";
+import type { Incoming } from "../../../core/messengers.ts";
+import type { Db } from "../../../db/client.ts";
+import { inbox, optOuts, outbox } from "../../../db/schema.ts";
+import type { MessengerChannel } from "../../channels/index.ts";
+import { sendTo } from "../outbox/send-to.ts";
+import { heed } from "./keywords.ts";
+import type { Receiver } from "./receiver.ts";
+
+/** A message that was stored just now. */
+export interface StoredMessage {
+  id: string;
+  message: Incoming;
+}
+
+interface Scope {
+  channel: MessengerChannel;
+  agent: Receiver;
+  conversationId: string;
+}
+
+/**
+ * Heeds the keywords in messages of one conversation, in their order, and drops what people say who stopped the agent.
+ * Answers whether one stopped it, and whether messages are left to answer.
+ */
+export async function heedKeywords(
+  tx: Db,
+  scope: Scope,
+  stored: readonly StoredMessage[],
+): Promise<{ stopped: boolean; answerable: boolean }> {
+  const { agent, channel } = scope;
+  const known = agent.hasOptOuts ? await stoppedSenders(tx, scope, stored) : new Set<string>();
+  const keywords = { enabled: agent.optoutEnabled, stop: agent.optoutStopKeywords, resume: agent.optoutResumeKeywords };
+  let [stopped, answerable] = [false, false];
+  for (const [index, { id, message }] of stored.entries()) {
+    const { sender } = message;
+    const heeded = heed(message.text, known.has(sender), keywords);
+    answerable ||= heeded === "answer";
+    if (heeded === "answer") continue;
+    await tx.update(inbox).set({ status: "dropped" }).where(eq(inbox.id, id));
+    if (heeded === "stop") {
+      stopped = true;
+      known.add(sender);
+      await stop(
+        tx,
+        scope,
+        message,
+        stored.slice(index + 1).map((later) => later.id),
+      );
+    }
+    if (heeded === "resume") {
+      known.delete(sender);
+      await tx.delete(optOuts).where(and(ofAgent(optOuts, scope), eq(optOuts.sender, sender)));
+    }
+    const { organizationId, optoutClosingMessage, optoutResumeMessage } = agent;
+    const text = { stop: optoutClosingMessage, resume: optoutResumeMessage, drop: null }[heeded]?.trim();
+    if (!text) continue;
+    const place = { agentId: channel.agent.id, channel: channel.name, target: message.channelId };
+    await sendTo(tx, { ...place, organizationId, conversationId: scope.conversationId, turnId: null, text });
+  }
+  return { stopped, answerable };
+}
+
+const ofAgent = (table: typeof optOuts | typeof inbox, { channel }: Scope) =>
+  and(eq(table.agentId, channel.agent.id), eq(table.channel, channel.name));
+
+async function stoppedSenders(tx: Db, scope: Scope, stored: readonly StoredMessage[]): Promise<Set<string>> {
+  const senders = inArray(
+    optOuts.sender,
+    stored.map(({ message }) => message.sender),
+  );
+  const rows = await tx
+    .select({ sender: optOuts.sender })
+    .from(optOuts)
+    .where(and(ofAgent(optOuts, scope), senders));
+  return new Set(rows.map(({ sender }) => sender));
+}
+
+/** Gives up what the person said earlier, and what was not sent yet where nobody else reads along. */
+async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Incoming, later: string[]): Promise<void> {
+  const { channel, conversationId } = scope;
+  const privateId = isPrivate ? channelId : null;
+  await tx
+    .insert(optOuts)
+    .values({ agentId: channel.agent.id, channel: channel.name, sender, channelId: privateId })
+    .onConflictDoUpdate({
+      target: [optOuts.agentId, optOuts.channel, optOuts.sender],
+      set: { channelId: sql`coalesce(excluded.channel_id, ${optOuts.channelId})` },
+    });
+  const said = and(ofAgent(inbox, scope), eq(inbox.sender, sender), eq(inbox.status, "pending"));
+  await tx
+    .update(inbox)
+    .set({ status: "dropped" })
+    .where(later.length > 0 ? and(said, notInArray(inbox.id, later)) : said);
+  if (!isPrivate) return;
+  await tx
+    .update(outbox)
+    .set({ status: "failed", error: "The person stopped the agent" })
+    .where(and(eq(outbox.conversationId, conversationId), eq(outbox.status, "pending")));
+}

@@ -1,0 +1,146 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import type { MessengerName, Received } from "../../../core/messengers.ts";
+import { agentSlugPattern } from "../../../core/slugs.ts";
+import { clientKey } from "../../../http/address.ts";
+import type { AppEnv } from "../../../http/environment.ts";
+import { calledUrl } from "../../../http/origin.ts";
+import { errorAnswers, router, webhook } from "../../../http/route.ts";
+import { slugParam } from "../../agents/index.ts";
+import { openMessenger } from "../../channels/index.ts";
+import type { StoreMessages } from "./store.ts";
+
+const tags = ["Channels"];
+const stored =
+  "A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.";
+
+const telegram = webhook({
+  method: "post",
+  path: "/webhooks/telegram/{slug}",
+  operationId: "receiveFromTelegram",
+  tags,
+  summary: "Updates from Telegram",
+  description: `Telegram calls it with the secret that the channel was registered with, in \`X-Telegram-Bot-Api-Secret-Token\`. ${stored}`,
+  request: { params: slugParam },
+  responses: { 200: { description: "It is stored." }, ...errorAnswers(401, 404) },
+});
+
+const slack = webhook({
+  method: "post",
+  path: "/webhooks/slack/{slug}",
+  operationId: "receiveFromSlack",
+  tags,
+  summary: "Events from Slack",
+  description: `Slack calls it with a signature of the body that is not older than 5 minutes. The answer to \`url_verification\` is its challenge. ${stored}`,
+  request: { params: slugParam },
+  responses: {
+    200: { description: "It is stored, or the challenge.", content: { "text/plain": { schema: z.string() } } },
+    ...errorAnswers(401, 404),
+  },
+});
+
+const twiml = {
+  description: "It is stored.",
+  content: { "text/xml": { schema: z.string().openapi({ example: "<Response/>" }) } },
+};
+/** Handlers can't be typed by this content, so the type leaves it out. */
+const acknowledged: { 200: { description: string } } = { 200: twiml };
+
+const whatsapp = webhook({
+  method: "post",
+  path: "/webhooks/twilio/{slug}/whatsapp",
+  operationId: "receiveFromWhatsApp",
+  tags,
+  summary: "WhatsApp messages from Twilio, Auth Token mode",
+  description: `Twilio signs the address that it calls and its parameters, in \`X-Twilio-Signature\`. ${stored}`,
+  request: { params: slugParam },
+  responses: { ...acknowledged, ...errorAnswers(403, 404) },
+});
+
+const whatsappBySecret = webhook({
+  method: "post",
+  path: "/webhooks/twilio/{slug}/whatsapp/{webhookSecret}",
+  operationId: "receiveFromWhatsAppBySecret",
+  tags,
+  summary: "WhatsApp messages from Twilio, API Key mode",
+  description: `The address has the channel's secret, since Twilio signs nothing for API keys. ${stored}`,
+  request: {
+    params: slugParam.extend({
+      webhookSecret: z.string().openapi({ description: "The channel's secret.", example: "3q2-7wXj" }),
+    }),
+  },
+  responses: { ...acknowledged, ...errorAnswers(404) },
+});
+
+/** `/webhooks/…`: where the messengers bring messages. */
+export function webhookRoutes(store: StoreMessages) {
+  const take = async (c: Context<AppEnv>, of: Called) => {
+    const body = new Uint8Array(await c.req.raw.arrayBuffer());
+    const share = ["webhooks", of.slug, clientKey(c.var.ip)] as const;
+    return c.var.services.admission.during(share, () => receive(c, store, of, body));
+  };
+  return router()
+    .openapi(telegram, async (c) => {
+      await take(c, { ...c.req.valid("param"), name: "telegram" });
+      return c.body(null, 200);
+    })
+    .openapi(slack, async (c) => c.text((await take(c, { ...c.req.valid("param"), name: "slack" })) ?? "", 200))
+    .openapi(whatsapp, async (c) => {
+      await take(c, { ...c.req.valid("param"), name: "whatsapp" });
+      return c.body("<Response/>", 200, xml);
+    })
+    .openapi(whatsappBySecret, async (c) => {
+      await take(c, { ...c.req.valid("param"), name: "whatsapp" });
+      return c.body("<Response/>", 200, xml);
+    });
+}
+
+const xml = { "Content-Type": "text/xml" };
+
+interface Called {
+  slug: string;
+  name: MessengerName;
+  webhookSecret?: string;
+}
+
+/** Stores what came. Answers the text that the messenger wants back, or null. Throws the refusals. */
+async function receive(
+  c: Context<AppEnv>,
+  store: StoreMessages,
+  { slug, name, webhookSecret = undefined }: Called,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<string | null> {
+  const { services } = c.var;
+  const pathSecret = webhookSecret ?? null;
+  const channel = agentSlugPattern.test(slug) ? await openMessenger(services, { slug }, name) : null;
+  if (!channel?.enabled || !channel.webhook || channel.secretInPath !== (pathSecret !== null)) throw noChannel();
+  const { secret } = channel.webhook;
+  const call = { url: calledUrl(c), headers: c.req.raw.headers, body, secret, pathSecret };
+  const received = await channel.account.receive(call, services.clock.now());
+  if (received.kind === "messages") await store(channel, received.messages);
+  return answerTo(received);
+}
+
+const noChannel = () => notFound("Channel");
+
+function answerTo(received: Received): string | null {
+  switch (received.kind) {
+    case "messages":
+      return null;
+    case "answer":
+      return received.text;
+    case "later":
+      throw new EngineError("unavailable", "The message can't be read just now: send it again", {
+        headers: { "Retry-After": "5" },
+      });
+    case "refused":
+      throw refusals[received.status]();
+  }
+}
+
+const refusals = {
+  401: () => new EngineError("unauthorized", "The call is not proven to come from the messenger"),
+  403: () => new EngineError("forbidden", "The call is not proven to come from the messenger"),
+  404: noChannel,
+} as const;
