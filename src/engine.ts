@@ -132,7 +132,7 @@ export function createEngine(services: Services): Engine {
     promptsFeature,
     secretsFeature(services),
     skillsFeature,
-    channelsFeature,
+    channelsFeature(services, { onWork: () => worker.wake() }),
     inboxFeature(services, turns, (at) => worker.wake(at)),
     installationFeature(services),
     auditFeature(services),

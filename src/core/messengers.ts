@@ -34,6 +34,15 @@ export interface WhatsAppConfig {
   whatsappNumber: string;
 }
 
+/**
+ * The credential of an account that only one agent may have in use, since two would take each other's messages; null
+ * where each agent has an address of its own for the account. `fields` are those of the channel's stored configuration.
+ */
+export function exclusiveCredential(type: string, fields: Readonly<Record<string, unknown>>): string | null {
+  const credential = type === "telegram" ? fields.botToken : type === "slack" ? fields.appToken : null;
+  return typeof credential === "string" ? `${type}:${credential}` : null;
+}
+
 /** The opened settings of an agent's channel. */
 export type MessengerConfig =
   | { name: "telegram"; config: TelegramConfig }
@@ -160,6 +169,8 @@ export interface MessengerAccount {
   download(file: IncomingFile, maxBytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /** Has the messenger call `wanted`, or, with null, call nothing. Where people do this by hand, does nothing. */
   register(wanted: WantedWebhook | null, signal: AbortSignal): Promise<void>;
+  /** Has the messenger check the credentials. Answers what it says about the account. */
+  prove(signal: AbortSignal): Promise<ChannelCheck>;
   /** Whether the messenger takes the credentials, and whether it calls `wanted` and reaches it. */
   check(wanted: WantedWebhook | null, signal: AbortSignal): Promise<ChannelCheck[]>;
   /**

@@ -177,7 +177,10 @@ export const channels = pgTable(
     config: bytea("config").notNull(),
     status: text("status"),
     lastError: text("last_error"),
+    /** The public address for which the messenger was told where to deliver, or is being told. */
     registeredAddress: text("registered_address"),
+    /** The HMAC of the account's credential, while the channel is on and no other agent may use the account. */
+    accountHmac: bytea("account_hmac"),
     /** How a messenger's messages come: `webhook`, or `polling` or `socket`, which a process follows. */
     transport: text("transport"),
     /** The process that follows the channel, until its lease ends. */
@@ -191,6 +194,7 @@ export const channels = pgTable(
   },
   (table) => [
     uniqueIndex("channels_agent_type").on(table.agentId, table.type),
+    uniqueIndex("channels_account").on(table.accountHmac).where(sql`${table.accountHmac} is not null`),
     index("channels_followed").on(table.followedUntil).where(sql`${table.enabled} and ${table.transport} <> 'webhook'`),
   ],
 );

@@ -2,6 +2,58 @@
 
 import type { CallOptions } from "../options.ts";
 
+export interface WebConfigChanges {
+  /** Stored as the secret `auth_api_key`. At least 16 characters, and no other agent's. Empty: left as it is. */
+  apiKey?: string;
+  /** The agent's `authEnabled`. */
+  requireAuthentication?: boolean;
+  /** Another name of `requireAuthentication`. */
+  authEnabled?: boolean;
+  /** Conversation-state key → dotted path in the request's `context`. At most 64 entries. */
+  contextMapping?: Record<string, string>;
+  /** Origins whose pages may call the chat routes from a browser; `*` alone for any; no other wildcard. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused. */
+  allowedOrigins?: Array<string>;
+}
+
+export interface TelegramConfigChanges {
+  /** The bot's token. Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it. */
+  botToken?: string | null;
+  /** Only these people are answered; empty: everyone. */
+  allowedUserIds?: string;
+  /** How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use. */
+  transport?: "webhook" | "polling" | null;
+}
+
+export interface SlackConfigChanges {
+  /** The app's bot token. Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it. */
+  botToken?: string | null;
+  /** Needed for `webhook`: Slack signs its calls with it. Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it. */
+  signingSecret?: string | null;
+  /** Needed for `socket`: an app-level token with connections:write. Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it. */
+  appToken?: string | null;
+  /** How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use. */
+  transport?: "webhook" | "socket" | null;
+}
+
+export interface WhatsAppConfigChanges {
+  /** Told from the credentials when left out. */
+  mode?: "auth_token" | "api_key";
+  /** Twilio's account. Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it. */
+  accountSid?: string | null;
+  /** For Auth Token mode. Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it. */
+  authToken?: string | null;
+  /** For API Key mode. Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it. */
+  apiKeySid?: string | null;
+  /** For API Key mode. Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it. */
+  apiKeySecret?: string | null;
+  /** The sender's number: plain E.164. */
+  whatsappNumber?: string;
+  /** How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use. */
+  transport?: "webhook" | null;
+}
+
+export type AgentConfigChanges = Record<string, unknown>;
+
 export interface ChatCompletion {
   id: string;
   object: "chat.completion";
@@ -1097,18 +1149,130 @@ export interface ChannelList {
   channels: Array<Channel>;
 }
 
-export interface Channel {
+export type Channel = WebChannel | TelegramChannel | SlackChannel | WhatsAppChannel | AgentChannel;
+
+export interface WebChannel {
   channelType: "web";
   enabled: boolean;
-  config: {
-    /** Whether a key is stored; it is never shown again. */
-    apiKeyConfigured: boolean;
-    /** The agent's `authEnabled`. */
-    requireAuthentication: boolean;
-    contextMapping: Record<string, string>;
-    allowedOrigins: Array<string>;
-  };
+  /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
+  status: "off" | "starting" | "running" | "failing";
+  /** Why the messenger can't be used, if so. */
+  lastError: string | null;
+  /** When the last message of a person came in, over a messenger. */
+  lastReceivedAt: string | null;
+  /** When the messenger last took a message. */
+  lastSentAt: string | null;
+  config: WebConfig;
 }
+
+export interface WebConfig {
+  /** Whether a key is stored; it is never shown again. */
+  apiKeyConfigured: boolean;
+  /** The agent's `authEnabled`. */
+  requireAuthentication: boolean;
+  contextMapping: Record<string, string>;
+  allowedOrigins: Array<string>;
+}
+
+export interface TelegramChannel {
+  channelType: "telegram";
+  enabled: boolean;
+  /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
+  status: "off" | "starting" | "running" | "failing";
+  /** Why the messenger can't be used, if so. */
+  lastError: string | null;
+  /** When the last message of a person came in, over a messenger. */
+  lastReceivedAt: string | null;
+  /** When the messenger last took a message. */
+  lastSentAt: string | null;
+  config: TelegramConfig;
+}
+
+export interface TelegramConfig {
+  /** The stored one, as a mask; absent when there is none. */
+  botToken?: string;
+  /** Only these people are answered. */
+  allowedUserIds?: string;
+  /** The one in use. */
+  transport: "webhook" | "polling";
+  /** What the messenger calls, where messages come by webhook. One with a secret in it is shown to who may change channels. */
+  webhookUrl?: string;
+}
+
+export interface SlackChannel {
+  channelType: "slack";
+  enabled: boolean;
+  /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
+  status: "off" | "starting" | "running" | "failing";
+  /** Why the messenger can't be used, if so. */
+  lastError: string | null;
+  /** When the last message of a person came in, over a messenger. */
+  lastReceivedAt: string | null;
+  /** When the messenger last took a message. */
+  lastSentAt: string | null;
+  config: SlackConfig;
+}
+
+export interface SlackConfig {
+  /** The stored one, as a mask; absent when there is none. */
+  botToken?: string;
+  /** The stored one, as a mask; absent when there is none. */
+  signingSecret?: string;
+  /** The stored one, as a mask; absent when there is none. */
+  appToken?: string;
+  /** The one in use. */
+  transport: "webhook" | "socket";
+  /** What the messenger calls, where messages come by webhook. One with a secret in it is shown to who may change channels. */
+  webhookUrl?: string;
+}
+
+export interface WhatsAppChannel {
+  channelType: "whatsapp";
+  enabled: boolean;
+  /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
+  status: "off" | "starting" | "running" | "failing";
+  /** Why the messenger can't be used, if so. */
+  lastError: string | null;
+  /** When the last message of a person came in, over a messenger. */
+  lastReceivedAt: string | null;
+  /** When the messenger last took a message. */
+  lastSentAt: string | null;
+  config: WhatsAppConfig;
+}
+
+export interface WhatsAppConfig {
+  /** Absent before the first save. */
+  mode?: "auth_token" | "api_key";
+  /** The stored one, as a mask; absent when there is none. */
+  accountSid?: string;
+  /** The stored one, as a mask; absent when there is none. */
+  authToken?: string;
+  /** The stored one, as a mask; absent when there is none. */
+  apiKeySid?: string;
+  /** The stored one, as a mask; absent when there is none. */
+  apiKeySecret?: string;
+  /** The sender's number. */
+  whatsappNumber?: string;
+  transport: "webhook";
+  /** What the messenger calls, where messages come by webhook. One with a secret in it is shown to who may change channels. */
+  webhookUrl?: string;
+}
+
+export interface AgentChannel {
+  channelType: "agent";
+  enabled: boolean;
+  /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
+  status: "off" | "starting" | "running" | "failing";
+  /** Why the messenger can't be used, if so. */
+  lastError: string | null;
+  /** When the last message of a person came in, over a messenger. */
+  lastReceivedAt: string | null;
+  /** When the messenger last took a message. */
+  lastSentAt: string | null;
+  config: AgentConfig;
+}
+
+export type AgentConfig = Record<string, unknown>;
 
 export interface ChannelAnswer {
   channel: Channel;
@@ -1117,21 +1281,8 @@ export interface ChannelAnswer {
 export interface ChannelChanges {
   /** Left out: as it is. */
   enabled?: boolean;
-  config?: WebConfigChanges;
-}
-
-/** Merged into what is stored, field by field. */
-export interface WebConfigChanges {
-  /** Stored as the secret `auth_api_key`. At least 16 characters, and no other agent's. Empty: left as it is. */
-  apiKey?: string;
-  /** The agent's `authEnabled`. */
-  requireAuthentication?: boolean;
-  /** Another name of `requireAuthentication`. */
-  authEnabled?: boolean;
-  /** Conversation-state key → dotted path in the request's `context`. At most 64 entries. */
-  contextMapping?: Record<string, string>;
-  /** Origins whose pages may call the chat routes from a browser; `*` alone for any; no other wildcard. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused. */
-  allowedOrigins?: Array<string>;
+  /** The settings of the channel's type. Merged into what is stored, field by field; a field that a messenger does not have is refused. What the answer shows may be sent back. */
+  config?: WebConfigChanges | TelegramConfigChanges | SlackConfigChanges | WhatsAppConfigChanges | AgentConfigChanges;
 }
 
 export interface PoliciesAnswer {
@@ -2094,7 +2245,7 @@ export interface ListAgentChannelsInput {
 export interface PutAgentChannelInput {
   /** The agent's slug. */
   slug: string;
-  /** This release has: web. */
+  /** One of: web, telegram, slack, whatsapp, agent. */
   type: string;
   body: ChannelChanges;
 }
@@ -2102,7 +2253,7 @@ export interface PutAgentChannelInput {
 export interface DeleteAgentChannelInput {
   /** The agent's slug. */
   slug: string;
-  /** This release has: web. */
+  /** One of: web, telegram, slack, whatsapp, agent. */
   type: string;
 }
 
@@ -2935,21 +3086,21 @@ export interface AgentEngine {
   /**
    * Where an agent is reached.
    *
-   * Each channel of this release, on or off. Credentials are never answered.
+   * Each channel, on or off, with how far its start is. Credentials are shown as masks, which may be sent back. The channel `agent` is on unless it was turned off: other agents of the workspace may ask this one.
    */
   listAgentChannels(input: ListAgentChannelsInput, options?: CallOptions): Promise<ChannelList>;
 
   /**
    * Set up a channel and turn it on or off.
    *
-   * Fields that are left out stay as they are. Web can't be turned on with authentication and without a key; a key in the same request counts.
+   * Fields that are left out stay as they are. A channel can't be turned on without what it needs: the 400 names each field; what comes in the same request counts. A messenger's channel that is on starts anew with each save, in the background: `status` and `lastError` say how that went. 409: another agent uses the same bot, or the same key of Web.
    */
   putAgentChannel(input: PutAgentChannelInput, options?: CallOptions): Promise<ChannelAnswer>;
 
   /**
    * Turn a channel off.
    *
-   * Web keeps its key and its context mapping. Turning off what is off is fine.
+   * A messenger's credentials are forgotten, and the messenger is told to call no more. Web keeps its key and its context mapping. Turning off what is off is fine.
    */
   deleteAgentChannel(input: DeleteAgentChannelInput, options?: CallOptions): Promise<Deleted>;
 

@@ -8,6 +8,8 @@ export function agentsFeature(beforeDelete: BeforeDelete): Contribution {
   return { routes: [createInstanceRoutes(beforeDelete), iconRoutes] };
 }
 
+/** Has the agents that ask this one load anew, inside a transaction of `writeAgent` that concerns them. */
+export { touchAskers } from "./askers.ts";
 /**
  * Finds an agent within the caller's reach, or throws the 404; `writeAgent` is the one way to change what belongs to an
  * agent.

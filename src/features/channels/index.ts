@@ -1,6 +1,12 @@
+import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
-import { channelRoutes } from "./routes.ts";
+import { createLeave, leaveAll, leaveKind } from "./messengers/leave.ts";
+import { createMoved } from "./messengers/moved.ts";
+import { createStart, startKind } from "./messengers/start.ts";
+import { createChannelRoutes } from "./routes.ts";
 
+/** Whether other agents may ask an agent, by the row of its channel `agent`. */
+export { answersAgents } from "./agent/service.ts";
 /** An agent's account at a messenger. */
 export { type MessengerChannel, openMessenger } from "./messengers/account.ts";
 /** An agent that answers at once, for the quickstart. */
@@ -8,5 +14,15 @@ export { createQuickstartAgent, type QuickstartAgent } from "./quickstart.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */
 export { openWebConfig, type WebConfig } from "./web/config.ts";
 
-/** `/api/instances/{slug}/channels`. */
-export const channelsFeature: Contribution = { routes: [channelRoutes] };
+/** `/api/instances/{slug}/channels`, and the starts of messengers' channels. `onWork` begins due background work. */
+export function channelsFeature(services: Services, { onWork }: { onWork: () => void }): Contribution {
+  return {
+    routes: [createChannelRoutes(onWork)],
+    jobs: {
+      [startKind]: { run: createStart(services) },
+      [leaveKind]: { run: createLeave(services, onWork) },
+    },
+    ticks: { seldom: createMoved(services, onWork) },
+    beforeAgentDelete: leaveAll,
+  };
+}

@@ -1,12 +1,34 @@
-import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
+import { errorAnswers, guarded, json, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
 import { slugParam } from "../agents/index.ts";
 import { channelType } from "./rules.ts";
-import { ChannelAnswer, ChannelChanges, ChannelList, channelParams } from "./schema.ts";
-import { getWeb, saveWeb, turnOffWeb } from "./web/service.ts";
+import { ChannelAnswer, ChannelChanges, ChannelList, channelParams, configChanges } from "./schema.ts";
+import { listChannels, saveChannel, turnOffChannel } from "./service.ts";
 
 const tags = ["Channels"];
 const path = "/api/instances/{slug}/channels";
+
+const examples = {
+  web: { value: { enabled: true, config: { apiKey: "sk-agent-…", allowedOrigins: ["https://example.com"] } } },
+  telegram: { value: { enabled: true, config: { botToken: "123456789:AAE-example-of-a-token" } } },
+  slack: {
+    value: {
+      enabled: true,
+      config: { botToken: "xoxb-example", signingSecret: "8f742231b10e8888abcd99yyyzzz85a5" },
+    },
+  },
+  whatsapp: {
+    value: {
+      enabled: true,
+      config: {
+        accountSid: `AC${"0".repeat(32)}`,
+        authToken: "example-auth-token",
+        whatsappNumber: "+390612345678",
+      },
+    },
+  },
+  agent: { value: { enabled: false } },
+};
 
 const list = guarded("agent.channel:read", {
   method: "get",
@@ -14,7 +36,8 @@ const list = guarded("agent.channel:read", {
   operationId: "listAgentChannels",
   tags,
   summary: "Where an agent is reached",
-  description: "Each channel of this release, on or off. Credentials are never answered.",
+  description:
+    "Each channel, on or off, with how far its start is. Credentials are shown as masks, which may be sent back. The channel `agent` is on unless it was turned off: other agents of the workspace may ask this one.",
   request: { params: slugParam },
   responses: { 200: json(ChannelList, "The channels."), ...errorAnswers(404) },
 });
@@ -26,8 +49,11 @@ const put = guarded("agent.channel:write", {
   tags,
   summary: "Set up a channel and turn it on or off",
   description:
-    "Fields that are left out stay as they are. Web can't be turned on with authentication and without a key; a key in the same request counts.",
-  request: { params: channelParams, body: jsonBody(ChannelChanges) },
+    "Fields that are left out stay as they are. A channel can't be turned on without what it needs: the 400 names each field; what comes in the same request counts. A messenger's channel that is on starts anew with each save, in the background: `status` and `lastError` say how that went. 409: another agent uses the same bot, or the same key of Web.",
+  request: {
+    params: channelParams,
+    body: { required: true, content: { "application/json": { schema: ChannelChanges, examples } } },
+  },
   responses: { 200: json(ChannelAnswer, "The channel as it is now."), ...errorAnswers(404, 409) },
 });
 
@@ -37,22 +63,29 @@ const remove = guarded("agent.channel:write", {
   operationId: "deleteAgentChannel",
   tags,
   summary: "Turn a channel off",
-  description: "Web keeps its key and its context mapping. Turning off what is off is fine.",
+  description:
+    "A messenger's credentials are forgotten, and the messenger is told to call no more. Web keeps its key and its context mapping. Turning off what is off is fine.",
   request: { params: channelParams },
   responses: { 200: json(Deleted, "It is off."), ...errorAnswers(404) },
 });
 
-/** `/api/instances/{slug}/channels`. */
-export const channelRoutes = router()
-  .openapi(list, async (c) => c.json({ channels: [await getWeb(c.var.ctx, c.req.valid("param").slug)] }, 200))
-  .openapi(put, async (c) => {
-    const { slug, type } = c.req.valid("param");
-    channelType(type);
-    return c.json({ channel: await saveWeb(c.var.ctx, slug, c.req.valid("json")) }, 200);
-  })
-  .openapi(remove, async (c) => {
-    const { slug, type } = c.req.valid("param");
-    channelType(type);
-    await turnOffWeb(c.var.ctx, slug);
-    return c.json({ deleted: true as const }, 200);
-  });
+/** `/api/instances/{slug}/channels`. `wake` begins the background work of a change at once. */
+export function createChannelRoutes(wake: () => void) {
+  const routes = router()
+    .openapi(list, async (c) => c.json({ channels: await listChannels(c.var.ctx, c.req.valid("param").slug) }, 200))
+    .openapi(put, async (c) => {
+      const { slug, type } = c.req.valid("param");
+      const channel = await saveChannel(c.var.ctx, slug, channelType(type), c.req.valid("json"));
+      wake();
+      return c.json({ channel }, 200);
+    })
+    .openapi(remove, async (c) => {
+      const { slug, type } = c.req.valid("param");
+      await turnOffChannel(c.var.ctx, slug, channelType(type));
+      wake();
+      return c.json({ deleted: true as const }, 200);
+    });
+  // No route refers to these as a whole: the path says which of them a body is.
+  for (const [name, schema] of Object.entries(configChanges)) routes.openAPIRegistry.register(name, schema);
+  return routes;
+}

@@ -1,12 +1,9 @@
 import { and, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../context.ts";
 import type { Cipher } from "../../core/cipher.ts";
-import type { MessengerName } from "../../core/messengers.ts";
 import type { Db } from "../../db/client.ts";
 import { channels } from "../../db/schema.ts";
-
-/** The channels that have a row. */
-type StoredType = "web" | MessengerName;
+import type { ChannelType } from "./rules.ts";
 
 /** The sealed part of a row. */
 export interface SealedConfig {
@@ -14,53 +11,63 @@ export interface SealedConfig {
   config: Uint8Array;
 }
 
-const place = (agentId: string, type: StoredType) => `${agentId}:channel:${type}`;
+/** The text that the configuration is bound to. */
+export const configPlace = (agentId: string, type: ChannelType) => `${agentId}:channel:${type}`;
 
 /** Limits a query for channels to one of an agent. */
-export const isChannel = (agentId: string, type: StoredType) =>
+export const isChannel = (agentId: string, type: ChannelType) =>
   and(eq(channels.agentId, agentId), eq(channels.type, type));
 
 /** The row of an agent's channel; null before it was saved for the first time. */
-export async function findRow(db: Db, agentId: string, type: StoredType) {
+export async function findRow(db: Db, agentId: string, type: ChannelType): Promise<ChannelRow | null> {
   const [row] = await db.select().from(channels).where(isChannel(agentId, type));
   return row ?? null;
+}
+
+/** The rows of an agent's channels, by type. */
+export async function findRows(db: Db, agentId: string): Promise<ReadonlyMap<string, ChannelRow>> {
+  const rows = await db.select().from(channels).where(eq(channels.agentId, agentId));
+  return new Map(rows.map((row) => [row.type, row]));
 }
 
 /** The stored configuration of a channel; empty when there is no row. */
 export async function openConfig<Config extends object>(
   cipher: Cipher,
   agentId: string,
-  type: StoredType,
+  type: ChannelType,
   row: SealedConfig | null,
 ): Promise<Config> {
   if (!row) return {} as Config;
-  const opened = await cipher.open({ keyId: row.keyId, ciphertext: row.config }, place(agentId, type));
+  const opened = await cipher.open({ keyId: row.keyId, ciphertext: row.config }, configPlace(agentId, type));
   return JSON.parse(opened) as Config;
 }
+
+/** How far a messenger's channel is: `starting` until the messenger took the credentials and knows where to deliver. */
+export type ChannelStatus = "off" | "starting" | "running" | "failing";
 
 interface Saved {
   enabled: boolean;
   config: object;
-  /** Null for a channel that needs no start. */
-  status?: ChannelStatus | null;
+  /** What the start of a messenger's channel goes by; absent for a channel that needs no start. */
+  start?: Pick<ChannelRow, "registeredAddress" | "accountHmac"> & { status: ChannelStatus };
 }
 
-/** How far a messenger's channel is: `starting` until the messenger was told, or asked for the first time. */
-export type ChannelStatus = "off" | "starting" | "running" | "failing";
+export type ChannelRow = typeof channels.$inferSelect;
 
-/** Inserts or replaces the row, with the configuration sealed. */
+/** Inserts or replaces the row, with the configuration sealed. Who follows the channel no longer does. */
 export async function saveRow(
   tx: Db,
   ctx: Ctx,
   agentId: string,
-  type: StoredType,
-  { enabled, config, status = null }: Saved,
+  type: ChannelType,
+  { enabled, config, start }: Saved,
 ): Promise<void> {
-  const sealed = await ctx.cipher.seal(JSON.stringify(config), place(agentId, type));
+  const sealed = await ctx.cipher.seal(JSON.stringify(config), configPlace(agentId, type));
   const author = authorOf(ctx);
   const values = {
-    ...{ enabled, status, lastError: null, updatedBy: author },
+    ...{ enabled, lastError: null, transport: null, followedBy: null, followedUntil: null, updatedBy: author },
     ...{ keyId: sealed.keyId, config: sealed.ciphertext },
+    ...start,
   };
   await tx
     .insert(channels)

@@ -1,20 +1,28 @@
 import { EngineError, notFound } from "../../core/errors.ts";
 import { isObject } from "../../core/json.ts";
+import { type MessengerName, messengerNames } from "../../core/messengers.ts";
 import { isStorable } from "../../core/text.ts";
 
-/** The channels that this release can turn on. */
-export const channelTypes = ["web"] as const;
+/** The channels of the open edition. */
+export const channelTypes = ["web", ...messengerNames, "agent"] as const;
 export type ChannelType = (typeof channelTypes)[number];
 
-const planned: ReadonlySet<string> = new Set(["telegram", "slack", "whatsapp", "agent"]);
+/** The channels of managed builds. */
+const managed: ReadonlySet<string> = new Set(["rest", "email", "hubspot", "voice"]);
 
-/** The channel that a path names. Throws 404 for an unknown name, 400 for a channel that a later release will have. */
+/** The channel that a path names. Throws 404 for an unknown name, 400 for a channel of managed builds. */
 export function channelType(type: string): ChannelType {
   const found = channelTypes.find((known) => known === type);
   if (found) return found;
-  if (!planned.has(type)) throw notFound("Channel");
-  throw new EngineError("bad-request", `This release has no channel ${type} yet; it has: ${channelTypes.join(", ")}`);
+  if (!managed.has(type)) throw notFound("Channel");
+  throw new EngineError(
+    "bad-request",
+    `The channel ${type} is a part of managed builds; this server has: ${channelTypes.join(", ")}`,
+  );
 }
+
+export const isMessenger = (type: ChannelType): type is MessengerName =>
+  (messengerNames as readonly string[]).includes(type);
 
 /** Names that reach an object's prototype instead of its data. */
 const treacherous: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);

@@ -1,96 +1,76 @@
 import { z } from "@hono/zod-openapi";
 import { slugParam } from "../agents/index.ts";
-import { authKeyProblem } from "../secrets/index.ts";
-import { channelTypes, isMask, mappingProblems, originOf, switchesAgree } from "./rules.ts";
+import { AgentConfigChanges, AgentConfigShown } from "./agent/schema.ts";
+import {
+  SlackChanges,
+  SlackConfigShown,
+  TelegramChanges,
+  TelegramConfigShown,
+  WhatsAppChanges,
+  WhatsAppConfigShown,
+} from "./messengers/schema.ts";
+import { type ChannelType, channelTypes } from "./rules.ts";
+import { WebConfigChanges, WebConfigShown } from "./web/schema.ts";
 
-/** Checked by `mappingProblems`, because zod's records drop a `__proto__` silently. */
-const contextMapping = z
-  .unknown()
-  .transform((value, context): Record<string, string> => {
-    for (const { key, message } of mappingProblems(value)) {
-      context.addIssue({ code: "custom", path: key === null ? [] : [key], message });
-    }
-    return context.issues.length > 0 ? z.NEVER : (value as Record<string, string>);
-  })
-  .openapi({
-    type: "object",
-    additionalProperties: { type: "string" },
-    description: "Conversation-state key → dotted path in the request's `context`. At most 64 entries.",
-    example: { customerId: "customer.id" },
-  });
-
-const origin = z
-  .string()
-  .max(256, "must be at most 256 characters")
-  .transform((value, context) => {
-    const found = value !== "*" && value.includes("*") ? null : originOf(value);
-    if (found !== null) return found;
-    const message = value.includes("*")
-      ? "can't have a wildcard: name each origin, such as https://example.com, or send * alone for all"
-      : "must be an origin, such as https://example.com, or *";
-    context.addIssue({ code: "custom", message });
-    return z.NEVER;
-  });
-
-const allowedOrigins = z
-  // Not a union, whose refusal would not name the wrong entry.
-  .preprocess((value) => (value === "*" ? [value] : value), z.array(origin).max(64, "must have at most 64 entries"))
-  .transform((origins) => [...new Set(origins)])
-  .openapi({
-    type: "array",
-    items: { type: "string" },
-    description:
-      "Origins whose pages may call the chat routes from a browser; `*` alone for any; no other wildcard. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused.",
-    example: ["https://example.com"],
-  });
-
-const apiKey = z
-  .string()
-  .max(8192, "must be at most 8192 characters")
-  .superRefine((value, context) => {
-    const problem = value === "" || isMask(value) ? null : authKeyProblem(value);
-    if (problem !== null) context.addIssue({ code: "custom", message: problem });
-  })
-  .openapi({
-    description:
-      "Stored as the secret `auth_api_key`. At least 16 characters, and no other agent's. Empty: left as it is.",
-    example: "sk-agent-…",
-  });
-
-const requireAuthentication = z.boolean().openapi({ description: "The agent's `authEnabled`." });
-
-export const WebConfigChanges = z
-  .object({
-    apiKey: apiKey.optional(),
-    requireAuthentication: requireAuthentication.optional(),
-    authEnabled: z.boolean().optional().openapi({ description: "Another name of `requireAuthentication`." }),
-    contextMapping: contextMapping.optional(),
-    allowedOrigins: allowedOrigins.optional(),
-  })
-  .refine(switchesAgree, { path: ["requireAuthentication"], message: "contradicts authEnabled: send one of the two" })
-  .openapi("WebConfigChanges");
+/** What each channel takes as its `config`, by their names in the document. */
+export const configChanges = {
+  WebConfigChanges,
+  TelegramConfigChanges: TelegramChanges,
+  SlackConfigChanges: SlackChanges,
+  WhatsAppConfigChanges: WhatsAppChanges,
+  AgentConfigChanges,
+};
 
 export const ChannelChanges = z
   .object({
     enabled: z.boolean().optional().openapi({ description: "Left out: as it is." }),
-    config: WebConfigChanges.optional().openapi({ description: "Merged into what is stored, field by field." }),
+    // Read by `parseConfig`, since the path says which of them it is.
+    config: z
+      .unknown()
+      .optional()
+      .openapi({
+        anyOf: Object.keys(configChanges).map((name) => ({ $ref: `#/components/schemas/${name}` })),
+        description:
+          "The settings of the channel's type. Merged into what is stored, field by field; a field that a messenger does not have is refused. What the answer shows may be sent back.",
+      }),
   })
   .openapi("ChannelChanges", {
     example: { enabled: true, config: { apiKey: "sk-agent-…", allowedOrigins: ["https://example.com"] } },
   });
 export type ChannelChanges = z.infer<typeof ChannelChanges>;
 
-export const Channel = z
-  .object({
-    channelType: z.enum(channelTypes),
+const moment = z.iso.datetime().nullable();
+
+const shown = <Type extends ChannelType, Config extends z.ZodType>(type: Type, config: Config) =>
+  z.object({
+    channelType: z.literal(type),
     enabled: z.boolean(),
-    config: z.object({
-      apiKeyConfigured: z.boolean().openapi({ description: "Whether a key is stored; it is never shown again." }),
-      requireAuthentication,
-      contextMapping: z.record(z.string(), z.string()).openapi({ example: { customerId: "customer.id" } }),
-      allowedOrigins: z.array(z.string()).openapi({ example: ["https://example.com"] }),
+    status: z.enum(["off", "starting", "running", "failing"]).openapi({
+      description:
+        "`starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on.",
+      example: "running",
     }),
-  })
+    lastError: z.string().nullable().openapi({ description: "Why the messenger can't be used, if so.", example: null }),
+    lastReceivedAt: moment.openapi({ description: "When the last message of a person came in, over a messenger." }),
+    lastSentAt: moment.openapi({ description: "When the messenger last took a message." }),
+    config,
+  });
+
+const WebChannel = shown("web", WebConfigShown).openapi("WebChannel");
+const TelegramChannel = shown("telegram", TelegramConfigShown).openapi("TelegramChannel");
+const SlackChannel = shown("slack", SlackConfigShown).openapi("SlackChannel");
+const WhatsAppChannel = shown("whatsapp", WhatsAppConfigShown).openapi("WhatsAppChannel");
+const AgentChannel = shown("agent", AgentConfigShown).openapi("AgentChannel");
+
+export type WebChannel = z.infer<typeof WebChannel>;
+export type MessengerChannelShown =
+  | z.infer<typeof TelegramChannel>
+  | z.infer<typeof SlackChannel>
+  | z.infer<typeof WhatsAppChannel>;
+export type AgentChannel = z.infer<typeof AgentChannel>;
+
+export const Channel = z
+  .discriminatedUnion("channelType", [WebChannel, TelegramChannel, SlackChannel, WhatsAppChannel, AgentChannel])
   .openapi("Channel");
 export type Channel = z.infer<typeof Channel>;
 
@@ -98,5 +78,5 @@ export const ChannelAnswer = z.object({ channel: Channel }).openapi("ChannelAnsw
 export const ChannelList = z.object({ channels: z.array(Channel) }).openapi("ChannelList");
 
 export const channelParams = slugParam.extend({
-  type: z.string().openapi({ description: `This release has: ${channelTypes.join(", ")}.`, example: "web" }),
+  type: z.string().openapi({ description: `One of: ${channelTypes.join(", ")}.`, example: "web" }),
 });

@@ -5,6 +5,8 @@ import { loadPolicies } from "./service.ts";
 
 /** Reads the settings that `doctor` judges. Changes nothing. */
 export { inspectSettings, type SettingsReport } from "./inspect.ts";
+/** Puts policies into force that another process changed. */
+export { loadPolicies } from "./service.ts";
 
 /** `/api/installation/policies`. Stored policies come into force in this process at its start and with every tick. */
 export function installationFeature(services: Services): Contribution {

@@ -1,7 +1,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
-import type { Ctx } from "../../../src/context.ts";
+import { type Ctx, publicAddress } from "../../../src/context.ts";
 import type { Incoming, MessengerName } from "../../../src/core/messengers.ts";
 import { agents, channels, conversations, inbox, jobs, outbox } from "../../../src/db/schema.ts";
 import { openMessenger } from "../../../src/features/channels/index.ts";
@@ -35,7 +35,8 @@ export async function saveChannel(
   const [agent] = await db.select().from(agents).where(eq(agents.slug, slug));
   if (!agent) throw new Error("There is no such agent");
   const ctx = { ...services, actor: { type: "system", id: null, name: "test" } } as Ctx;
-  await saveRow(db, ctx, agent.id, name, { enabled, config: fields, status: "running" });
+  const start = { status: "running", registeredAddress: publicAddress(services), accountHmac: null } as const;
+  await saveRow(db, ctx, agent.id, name, { enabled, config: fields, start });
 }
 
 /** An agent on messengers, whose worker runs when the test says so. */

@@ -98,13 +98,15 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
 
     async register() {},
 
+    async prove(signal) {
+      const { user, team } = await api("auth.test", botToken, {}, { signal });
+      return { name: "credentials", ok: true, message: `The bot is ${wordsOf(user)} in ${wordsOf(team)}` };
+    },
+
     async check(wanted, signal) {
       try {
-        const { user, team } = await api("auth.test", botToken, {}, { signal });
-        const message = `The bot is ${wordsOf(user)} in ${wordsOf(team)}`;
-        const credentials: ChannelCheck = { name: "credentials", ok: true, message };
         return [
-          credentials,
+          await account.prove(signal),
           wanted === null && appToken !== null ? await socketCheck(appToken, signal) : byHand(wanted),
         ];
       } catch (error) {

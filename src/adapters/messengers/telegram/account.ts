@@ -14,7 +14,7 @@ import { integerOf, jsonObject, listOf, objectOf, textOf } from "../fields.ts";
 import { messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
-import { checkTelegram, TelegramError, telegramApi } from "./api.ts";
+import { checkTelegram, proveTelegram, TelegramError, telegramApi } from "./api.ts";
 import { telegramHtml } from "./html.ts";
 import { allowedUpdates, mostBytes, readUpdate } from "./messages.ts";
 
@@ -118,6 +118,7 @@ export function telegramAccount(
       await api("setWebhook", { url: wanted.url, allowed_updates: allowedUpdates, ...secret }, { signal });
     },
 
+    prove: (signal) => proveTelegram(api, signal),
     check: (wanted, signal) => checkTelegram(api, wanted, signal),
 
     async follow(take: Take, signal, onConnected) {

@@ -82,6 +82,12 @@ function sentence(method: string, status: number, description: string): string {
   return `Telegram refused ${method} (${status})${description === "" ? "" : `: ${description}`}`;
 }
 
+/** Who the bot is. */
+export async function proveTelegram(api: TelegramApi, signal: AbortSignal): Promise<ChannelCheck> {
+  const bot = objectOf(await api("getMe", {}, { signal }));
+  return { name: "credentials", ok: true, message: `The bot is @${wordsOf(bot.username)}` };
+}
+
 /** Who the bot is, which webhook Telegram calls, and whether it reaches that (decisions §8). */
 export async function checkTelegram(
   api: TelegramApi,
@@ -89,8 +95,7 @@ export async function checkTelegram(
   signal: AbortSignal,
 ): Promise<ChannelCheck[]> {
   try {
-    const bot = objectOf(await api("getMe", {}, { signal }));
-    const credentials = { name: "credentials", ok: true, message: `The bot is @${wordsOf(bot.username)}` } as const;
+    const credentials = await proveTelegram(api, signal);
     const info = objectOf(await api("getWebhookInfo", {}, { signal }));
     return [credentials, webhookCheck(textOf(info.url), wanted), reachableCheck(info, wanted)];
   } catch (error) {

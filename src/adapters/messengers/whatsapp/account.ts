@@ -98,6 +98,8 @@ export function whatsAppAccount(
 
     async register() {},
 
+    prove: credentialsCheck,
+
     async check(wanted, signal) {
       try {
         return [await credentialsCheck(signal), byHand(wanted)];

@@ -1,7 +1,8 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { publicAddress, type Services } from "../../../context.ts";
 import type { MessengerAccount, MessengerName, Transport, WantedWebhook } from "../../../core/messengers.ts";
 import { agents, channels } from "../../../db/schema.ts";
+import { isSlug } from "../../agents/index.ts";
 import { openConfig } from "../row.ts";
 import { missingFields, openedConfig, type StoredFields, transportOf } from "./rules.ts";
 import { hasSecretPath, webhookAddress } from "./webhook.ts";
@@ -22,30 +23,56 @@ export interface MessengerChannel {
 /** The channel of an agent, whether it is on or off; null when there is none with all that it needs. */
 export async function openMessenger(
   services: Services,
-  agent: { id: string } | { slug: string },
+  agent: AgentKey,
   name: MessengerName,
 ): Promise<MessengerChannel | null> {
+  return (await findMessenger(services, agent, name))?.channel ?? null;
+}
+
+type AgentKey = { id: string } | { slug: string };
+
+export interface FoundMessenger {
+  channel: MessengerChannel;
+  /** When the channel was last saved, to the microsecond. */
+  savedAt: string;
+  /** The public address for which it is to be started. */
+  registeredAddress: string | null;
+}
+
+/** The same, with what its start goes by. */
+export async function findMessenger(
+  services: Services,
+  agent: AgentKey,
+  name: MessengerName,
+): Promise<FoundMessenger | null> {
+  if ("slug" in agent && !isSlug(agent.slug)) return null;
   const { database, cipher, messengers } = services;
   const { id, slug, organizationId, active } = agents;
   const [found] = await database.db
-    .select({ agent: { id, slug, organizationId, active }, row: channels })
+    .select({
+      agent: { id, slug, organizationId, active },
+      row: channels,
+      savedAt: sql<string>`${channels.updatedAt}::text`,
+    })
     .from(channels)
     .innerJoin(agents, eq(id, channels.agentId))
     .where(and("id" in agent ? eq(id, agent.id) : eq(slug, agent.slug), eq(channels.type, name)));
   if (!found) return null;
-  const fields = await openConfig<StoredFields>(cipher, found.agent.id, name, found.row);
+  const { row, savedAt } = found;
+  const fields = await openConfig<StoredFields>(cipher, found.agent.id, name, row);
   const address = publicAddress(services);
   const transport = transportOf(name, fields, address);
   if (missingFields(name, fields, transport).length > 0) return null;
   const secret = fields.webhookSecret ?? null;
   const url = webhookAddress(address, name, found.agent.slug, fields);
-  return {
+  const channel: MessengerChannel = {
     agent: found.agent,
     name,
-    enabled: found.row.enabled,
+    enabled: row.enabled,
     transport,
     account: messengers.account(openedConfig(name, fields, transport)),
     webhook: transport === "webhook" ? { url, secret } : null,
     secretInPath: hasSecretPath(name, fields),
   };
+  return { channel, savedAt, registeredAddress: row.registeredAddress };
 }

@@ -24,7 +24,7 @@ type Mode = keyof typeof modes;
 
 type Sent = Readonly<Record<string, string | null | undefined>>;
 
-/** The stored fields with the changes in them. A mask keeps a credential, as an empty one does; null removes a field. */
+/** The stored fields with the changes in them. A mask keeps a credential, as an empty one does; null removes it. */
 export function mergeFields(
   name: MessengerName,
   stored: StoredFields,
@@ -41,6 +41,18 @@ export function mergeFields(
   return name === "whatsapp" ? inOneMode(merged, new Map(news)) : { fields: merged, problems: [] };
 }
 
+/** The fields whose values differ; the secret of a webhook is none that anybody sets. */
+export function changedFields(before: StoredFields, after: StoredFields): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((field) => field !== "webhookSecret" && before[field] !== after[field]).sort();
+}
+
+/** Whether both are settings of the same bot, workspace or account, by the credential that names it. */
+export function isSameAccount(name: MessengerName, one: StoredFields, other: StoredFields): boolean {
+  const field = name === "whatsapp" ? "accountSid" : "botToken";
+  return one[field] === other[field];
+}
+
 const keeps = (name: MessengerName, field: string, value: string | null) =>
   value !== null && credentials[name].includes(field) && (value === "" || isMask(value));
 
@@ -48,7 +60,7 @@ function inOneMode(
   merged: Record<string, string>,
   news: ReadonlyMap<string, unknown>,
 ): { fields: StoredFields; problems: Problem[] } {
-  const sentModes = (Object.keys(modes) as Mode[]).filter((mode) => modes[mode].some((field) => news.has(field)));
+  const sentModes = (Object.keys(modes) as Mode[]).filter((mode) => modes[mode].some((field) => news.get(field)));
   if (sentModes.length > 1) {
     return { fields: merged, problems: [problem("mode", "send either authToken, or apiKeySid and apiKeySecret")] };
   }

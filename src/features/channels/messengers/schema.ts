@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import type { Transport } from "../../../core/messengers.ts";
 import { zText } from "../../../core/text.ts";
 import { isMask } from "../rules.ts";
 
@@ -7,13 +8,14 @@ const credential = (pattern: RegExp, message: string, description: string, examp
   zText(512)
     .trim()
     .refine((value) => value === "" || isMask(value) || pattern.test(value), message)
+    .nullable()
     .optional()
     .openapi({
-      description: `${description} Shown as •••• and its last 4 characters; those, or nothing, keep it.`,
+      description: `${description} Shown as •••• and its last 4 characters; those, or nothing, keep it, and null removes it.`,
       example,
     });
 
-const transport = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+const transport = <const Names extends readonly [Transport, ...Transport[]]>(names: Names) =>
   z.enum(names).nullable().optional().openapi({
     description:
       "How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use.",
@@ -57,8 +59,8 @@ export const SlackChanges = z
       "xoxb-example",
     ),
     signingSecret: credential(
-      /^[0-9a-f]{32}$/i,
-      "must be the app's Signing Secret: 32 hexadecimal characters",
+      /^[0-9a-z]{32}$/i,
+      "must be the app's Signing Secret: 32 letters and digits",
       "Needed for `webhook`: Slack signs its calls with it.",
       "8f742231b10e8888abcd99yyyzzz85a5",
     ),
@@ -100,8 +102,50 @@ export const WhatsAppChanges = z
       )
       .optional()
       .openapi({ description: "The sender's number: plain E.164.", example: "+390612345678" }),
+    transport: transport(["webhook"]),
   })
   .openapi("WhatsAppConfigChanges");
 
 /** What each messenger's channel may be sent as its `config`. */
 export const changesOf = { telegram: TelegramChanges, slack: SlackChanges, whatsapp: WhatsAppChanges } as const;
+export type Changes = z.infer<(typeof changesOf)[keyof typeof changesOf]>;
+
+const shown = (description: string, example: string) => z.string().optional().openapi({ description, example });
+const mask = (example: string) => shown("The stored one, as a mask; absent when there is none.", `••••${example}`);
+
+const webhookUrl = shown(
+  "What the messenger calls, where messages come by webhook. One with a secret in it is shown to who may change channels.",
+  "https://agents.example.com/webhooks/slack/support",
+);
+
+export const TelegramConfigShown = z
+  .object({
+    botToken: mask("oken"),
+    allowedUserIds: shown("Only these people are answered.", "1234567"),
+    transport: z.enum(["webhook", "polling"]).openapi({ description: "The one in use." }),
+    webhookUrl,
+  })
+  .openapi("TelegramConfig");
+
+export const SlackConfigShown = z
+  .object({
+    botToken: mask("mple"),
+    signingSecret: mask("85a5"),
+    appToken: mask("mple"),
+    transport: z.enum(["webhook", "socket"]).openapi({ description: "The one in use." }),
+    webhookUrl,
+  })
+  .openapi("SlackConfig");
+
+export const WhatsAppConfigShown = z
+  .object({
+    mode: z.enum(["auth_token", "api_key"]).optional().openapi({ description: "Absent before the first save." }),
+    accountSid: mask("0000"),
+    authToken: mask("oken"),
+    apiKeySid: mask("0000"),
+    apiKeySecret: mask("cret"),
+    whatsappNumber: shown("The sender's number.", "+390612345678"),
+    transport: z.enum(["webhook"]),
+    webhookUrl,
+  })
+  .openapi("WhatsAppConfig");

@@ -6,19 +6,20 @@ import type { Db } from "../../../db/client.ts";
 import { agents, channels } from "../../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { authKeyName, saveSecrets, storedKeys } from "../../secrets/index.ts";
-import { findRow, isChannel, saveRow } from "../row.ts";
+import { type ChannelRow, findRow, isChannel, saveRow } from "../row.ts";
 import { isMask } from "../rules.ts";
-import type { Channel, ChannelChanges } from "../schema.ts";
+import type { WebChannel } from "../schema.ts";
 import { openWebConfig } from "./config.ts";
+import type { WebConfigChanges } from "./schema.ts";
 
-/** The channel `web` as the wire shows it; off and empty before its first save. Throws the 404 of the agent. */
-export async function getWeb(ctx: Ctx, slug: string): Promise<Channel> {
-  const agent = await findAgent(ctx, slug);
-  const row = await findRow(ctx.db, agent.id, "web");
+/** The channel `web` as the wire shows it; off and empty before its first save. */
+export async function showWeb(ctx: Ctx, agent: AgentRow, row: ChannelRow | null): Promise<WebChannel> {
   const { contextMapping, allowedOrigins } = await openWebConfig(ctx.cipher, agent.id, row);
+  const enabled = row?.enabled ?? false;
   return {
     channelType: "web",
-    enabled: row?.enabled ?? false,
+    enabled,
+    ...{ status: enabled ? "running" : "off", lastError: null, lastReceivedAt: null, lastSentAt: null },
     config: {
       apiKeyConfigured: (await storedKeys(ctx.db, agent.id)).has(authKeyName),
       requireAuthentication: agent.authEnabled,
@@ -28,12 +29,23 @@ export async function getWeb(ctx: Ctx, slug: string): Promise<Channel> {
   };
 }
 
+/** Throws the 404 of the agent. */
+export async function getWeb(ctx: Ctx, slug: string): Promise<WebChannel> {
+  const agent = await findAgent(ctx, slug);
+  return showWeb(ctx, agent, await findRow(ctx.db, agent.id, "web"));
+}
+
+interface Wanted {
+  enabled?: boolean | undefined;
+  config: WebConfigChanges;
+}
+
 /**
  * Merges the changes into the stored channel. Throws the 404 of the agent, 409 for another agent's key, and 400 when
  * the channel would be on with authentication and no key (spec "States"). A refused change changes nothing.
  */
-export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): Promise<Channel> {
-  const { apiKey = "", requireAuthentication, authEnabled, ...config } = changes.config ?? {};
+export async function saveWeb(ctx: Ctx, slug: string, wanted: Wanted): Promise<WebChannel> {
+  const { apiKey = "", requireAuthentication, authEnabled, ...config } = wanted.config;
   const newKey = isMask(apiKey) ? "" : apiKey;
   const authentication = requireAuthentication ?? authEnabled;
   const changed: Changes = {};
@@ -43,7 +55,7 @@ export async function saveWeb(ctx: Ctx, slug: string, changes: ChannelChanges): 
   const change = { action: "agent.channel.web.update", summary, changes: changed, unchanged };
   await writeAgent(ctx, slug, change, async (tx, agent) => {
     const row = await findRow(tx, agent.id, "web");
-    const enabled = changes.enabled ?? row?.enabled ?? false;
+    const enabled = wanted.enabled ?? row?.enabled ?? false;
     await saveSecrets(tx, ctx, agent.id, [{ key: authKeyName, value: newKey }]);
     if (authentication !== undefined) {
       await tx.update(agents).set({ authEnabled: authentication }).where(eq(agents.id, agent.id));

@@ -1,0 +1,2 @@
+ALTER TABLE "channels" ADD COLUMN "account_hmac" "bytea";--> statement-breakpoint
+CREATE UNIQUE INDEX "channels_account" ON "channels" USING btree ("account_hmac") WHERE "channels"."account_hmac" is not null;

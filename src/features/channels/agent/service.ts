@@ -1,0 +1,39 @@
+import type { Ctx } from "../../../context.ts";
+import { type Changes, changesBetween } from "../../../core/changes.ts";
+import { findAgent, touchAskers, writeAgent } from "../../agents/index.ts";
+import { type ChannelRow, findRow, saveRow } from "../row.ts";
+import type { AgentChannel } from "../schema.ts";
+
+/** Whether other agents may ask this one: unless that was turned off. */
+export const answersAgents = (row: Pick<ChannelRow, "enabled"> | null) => row?.enabled ?? true;
+
+/** The channel by which other agents ask this one, as the wire shows it. */
+export function showAgent(row: Pick<ChannelRow, "enabled"> | null): AgentChannel {
+  const enabled = answersAgents(row);
+  return {
+    channelType: "agent",
+    enabled,
+    ...{ status: enabled ? "running" : "off", lastError: null, lastReceivedAt: null, lastSentAt: null },
+    config: {},
+  };
+}
+
+/** Turns the channel on or off, or leaves it. Throws the 404 of the agent. */
+export async function saveAgentChannel(
+  ctx: Ctx,
+  slug: string,
+  { enabled: wanted }: { enabled?: boolean | undefined },
+  action = "agent.channel.agent.update",
+): Promise<AgentChannel> {
+  const changes: Changes = {};
+  await writeAgent(ctx, slug, { action, changes, concernsAskers: true }, async (tx, agent) => {
+    const before = answersAgents(await findRow(tx, agent.id, "agent"));
+    const enabled = wanted ?? before;
+    Object.assign(changes, changesBetween({ enabled: before }, { enabled }));
+    if (enabled === before) return;
+    await saveRow(tx, ctx, agent.id, "agent", { enabled, config: {} });
+    await touchAskers(tx, agent);
+  });
+  const { id } = await findAgent(ctx, slug);
+  return showAgent(await findRow(ctx.db, id, "agent"));
+}

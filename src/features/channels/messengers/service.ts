@@ -1,0 +1,87 @@
+import { type Ctx, publicAddress } from "../../../context.ts";
+import { type Changes, changesBetween } from "../../../core/changes.ts";
+import { randomToken } from "../../../core/ids.ts";
+import type { MessengerName } from "../../../core/messengers.ts";
+import { sqlState } from "../../../db/client.ts";
+import { channels } from "../../../db/schema.ts";
+import { invalid } from "../../../http/errors.ts";
+import { findAgent, writeAgent } from "../../agents/index.ts";
+import { findRow, isChannel, openConfig, saveRow } from "../row.ts";
+import type { MessengerChannelShown } from "../schema.ts";
+import { accountTaken, claimAccount } from "./claim.ts";
+import { enqueueLeave } from "./leave.ts";
+import { changedFields, isSameAccount, mergeFields, missingFields, type StoredFields, transportOf } from "./rules.ts";
+import type { Changes as Sent } from "./schema.ts";
+import { showMessenger } from "./shown.ts";
+import { enqueueStart } from "./start.ts";
+import { hasSecretPath } from "./webhook.ts";
+
+interface Wanted {
+  enabled?: boolean | undefined;
+  config: Sent;
+}
+
+/**
+ * Merges the changes into the stored channel and leaves its start to a job. A save of a channel that is on starts it
+ * again, also when nothing changed. Throws the 404 of the agent, a 400 that names the field when the configuration does
+ * not suffice, and 409 when another agent uses the account. A refused change changes nothing.
+ */
+export async function saveMessenger(
+  ctx: Ctx,
+  slug: string,
+  name: MessengerName,
+  wanted: Wanted,
+): Promise<MessengerChannelShown> {
+  const changed: Changes = {};
+  const summary = { replaced: [] as string[] };
+  const unchanged = () => summary.replaced.length === 0 && Object.keys(changed).length === 0;
+  const change = { action: `agent.channel.${name}.update`, summary, changes: changed, unchanged };
+  await writeAgent(ctx, slug, change, async (tx, agent) => {
+    const row = await findRow(tx, agent.id, name);
+    const stored = await openConfig<StoredFields>(ctx.cipher, agent.id, name, row);
+    const { fields, problems } = mergeFields(name, stored, wanted.config);
+    const wasEnabled = row?.enabled ?? false;
+    const enabled = wanted.enabled ?? wasEnabled;
+    const registeredAddress = publicAddress(ctx);
+    const missing = enabled ? missingFields(name, fields, transportOf(name, fields, registeredAddress)) : [];
+    if (problems.length + missing.length > 0) throw invalid([...problems, ...missing]);
+    const isSame = isSameAccount(name, stored, fields);
+    const config = withWebhookSecret(name, fields, isSame);
+    // What is stored sealed is only named.
+    summary.replaced = changedFields(stored, config);
+    Object.assign(changed, changesBetween({ enabled: wasEnabled }, { enabled }));
+    const accountHmac = enabled ? await claimAccount(tx, ctx.cipher, agent.id, name, config) : null;
+    const status = enabled ? "starting" : "off";
+    const start = { status, registeredAddress, accountHmac } as const;
+    await saveRow(tx, ctx, agent.id, name, { enabled, config, start }).catch((error: unknown) => {
+      // Another agent was given the account at the same time.
+      throw sqlState(error) === "23505" ? accountTaken(name) : error;
+    });
+    if (row?.enabled && !(enabled && isSame)) await enqueueLeave(tx, agent, name, row);
+    if (enabled) await enqueueStart(tx, agent, name);
+  });
+  const agent = await findAgent(ctx, slug);
+  return showMessenger(ctx, agent, name, await findRow(ctx.db, agent.id, name));
+}
+
+/** Turns the channel off and forgets its credentials. Idempotent. Throws the 404 of the agent. */
+export async function removeMessenger(ctx: Ctx, slug: string, name: MessengerName): Promise<void> {
+  let removed = false;
+  const change = { action: `agent.channel.${name}.delete`, unchanged: () => !removed };
+  await writeAgent(ctx, slug, change, async (tx, agent) => {
+    const row = await findRow(tx, agent.id, name);
+    removed = row !== null;
+    if (row?.enabled) await enqueueLeave(tx, agent, name, row);
+    await tx.delete(channels).where(isChannel(agent.id, name));
+  });
+}
+
+/** A channel whose webhook proves itself by a secret of its own gets one at its first save, and another for a new account. */
+function withWebhookSecret(
+  name: MessengerName,
+  { webhookSecret, ...fields }: StoredFields,
+  keep: boolean,
+): StoredFields {
+  if (name !== "telegram" && !hasSecretPath(name, fields)) return fields;
+  return { ...fields, webhookSecret: (keep && webhookSecret) || randomToken(24) };
+}

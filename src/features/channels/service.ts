@@ -1,0 +1,46 @@
+import type { Ctx } from "../../context.ts";
+import { findAgent } from "../agents/index.ts";
+import { saveAgentChannel, showAgent } from "./agent/service.ts";
+import { parseConfig } from "./config.ts";
+import { removeMessenger, saveMessenger } from "./messengers/service.ts";
+import { showMessenger } from "./messengers/shown.ts";
+import { findRows } from "./row.ts";
+import { type ChannelType, channelTypes, isMessenger } from "./rules.ts";
+import type { Channel, ChannelChanges } from "./schema.ts";
+import { saveWeb, showWeb, turnOffWeb } from "./web/service.ts";
+
+/** Every channel of an agent, on or off. Throws the 404 of the agent. */
+export async function listChannels(ctx: Ctx, slug: string): Promise<Channel[]> {
+  const agent = await findAgent(ctx, slug);
+  const rows = await findRows(ctx.db, agent.id);
+  return Promise.all(
+    channelTypes.map((type): Channel | Promise<Channel> => {
+      const row = rows.get(type) ?? null;
+      if (isMessenger(type)) return showMessenger(ctx, agent, type, row);
+      return type === "web" ? showWeb(ctx, agent, row) : showAgent(row);
+    }),
+  );
+}
+
+/** Merges the changes into a channel. Throws the 404 of the agent, and the errors of the channel's type. */
+export async function saveChannel(
+  ctx: Ctx,
+  slug: string,
+  type: ChannelType,
+  changes: ChannelChanges,
+): Promise<Channel> {
+  const { enabled } = changes;
+  if (isMessenger(type)) {
+    return saveMessenger(ctx, slug, type, { enabled, config: parseConfig(type, changes.config) });
+  }
+  if (type === "web") return saveWeb(ctx, slug, { enabled, config: parseConfig(type, changes.config) });
+  parseConfig(type, changes.config);
+  return saveAgentChannel(ctx, slug, { enabled });
+}
+
+/** Turns a channel off. Idempotent. Throws the 404 of the agent. */
+export async function turnOffChannel(ctx: Ctx, slug: string, type: ChannelType): Promise<void> {
+  if (isMessenger(type)) await removeMessenger(ctx, slug, type);
+  else if (type === "web") await turnOffWeb(ctx, slug);
+  else await saveAgentChannel(ctx, slug, { enabled: false }, "agent.channel.agent.delete");
+}

@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import { channels } from "../../../src/db/schema.ts";
+import { forTest } from "../../adapters/messengers/accounts.ts";
+import { slackServer, slackTokens } from "../../messengers/slack-server.ts";
+import { telegramServer, telegramToken } from "../../messengers/telegram-server.ts";
+import { twilioAccount, twilioServer } from "../../messengers/twilio-server.ts";
+import { moveTo, put, shown, untilStatus, withMessengers } from "./messengers.ts";
+
+const address = "https://agents.example.com";
+const bot = { botToken: telegramToken };
+const otherToken = "987654321:AAExampleToken-of_another_bot0123456";
+
+describe("the start of a channel", () => {
+  it("has Telegram call the webhook with a secret of its own, at once after the save", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    const saved = await put(h, headers, "telegram", { enabled: true, config: bot });
+    expect(saved).toMatchObject({ status: 200, channel: { enabled: true, status: "starting", lastError: null } });
+    const webhookUrl = `${address}/webhooks/telegram/one`;
+    expect(saved.channel.config).toEqual({ botToken: "••••9abc", transport: "webhook", webhookUrl });
+    await untilStatus(h, headers, "telegram", "running");
+    expect(telegram.webhook()).toEqual({ url: webhookUrl, secret: expect.stringMatching(/^[\w-]{32}$/) });
+  });
+
+  it("has Telegram call nothing where no messenger reaches the server: messages are polled", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base } });
+    const saved = await put(h, headers, "telegram", { enabled: true, config: bot });
+    expect(saved.channel.config).toEqual({ botToken: "••••9abc", transport: "polling" });
+    await untilStatus(h, headers, "telegram", "running");
+    expect(telegram.requests.map(({ path }) => path.split("/").at(-1))).toEqual(["getMe", "deleteWebhook"]);
+    expect(await h.services.database.db.select().from(channels)).toMatchObject([{ transport: "polling" }]);
+  });
+
+  it("proves the credentials of Slack and WhatsApp", async () => {
+    const [slack, twilio] = [await forTest(slackServer()), await forTest(twilioServer())];
+    const { h, headers } = await withMessengers({ bases: { slack: slack.base, whatsapp: twilio.url }, address });
+    const { appToken, ...webhook } = slackTokens;
+    const { apiKeySid, apiKeySecret, ...byToken } = twilioAccount;
+    expect((await put(h, headers, "slack", { enabled: true, config: webhook })).status).toBe(200);
+    expect((await put(h, headers, "whatsapp", { enabled: true, config: byToken })).status).toBe(200);
+    await untilStatus(h, headers, "slack", "running");
+    await untilStatus(h, headers, "whatsapp", "running");
+    const wrong = { authToken: "f".repeat(32) };
+    await put(h, headers, "whatsapp", { config: wrong });
+    const failing = await untilStatus(h, headers, "whatsapp", "failing");
+    expect(failing.lastError).toContain("Twilio does not take the credentials");
+    await put(h, headers, "slack", { config: { botToken: "xoxb-9999-8888-wrong-token" } });
+    expect((await untilStatus(h, headers, "slack", "failing")).lastError).toContain("invalid_auth");
+  });
+
+  it("says in words what the messenger refused, without the token, and tries that no more", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    await put(h, headers, "telegram", { enabled: true, config: { botToken: otherToken } });
+    const failing = await untilStatus(h, headers, "telegram", "failing");
+    expect(failing.lastError).toBe("Telegram does not know the bot token: copy it from @BotFather again");
+    const asked = telegram.requests.length;
+    await h.clock.advance(60_000);
+    await h.engine.tick();
+    expect(telegram.requests).toHaveLength(asked);
+    expect([...h.logs, JSON.stringify(failing)].join()).not.toContain(otherToken.slice(12));
+  });
+
+  it("is tried again when the messenger is away for a while, and by each save", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    telegram.fail("getMe", { status: 502, json: { ok: false } });
+    await put(h, headers, "telegram", { enabled: true, config: bot });
+    await untilStatus(h, headers, "telegram", "failing");
+    await h.clock.advance(10_000);
+    await h.engine.tick();
+    expect(await untilStatus(h, headers, "telegram", "running")).toMatchObject({ lastError: null });
+    const asked = telegram.requests.length;
+    await put(h, headers, "telegram", {});
+    await expect.poll(() => telegram.requests.length).toBe(asked + 2);
+  });
+
+  it("waits as long as the messenger asks", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    const slower = { ok: false, error_code: 429, description: "Too Many Requests", parameters: { retry_after: 100 } };
+    telegram.fail("setWebhook", { status: 429, json: slower });
+    await put(h, headers, "telegram", { enabled: true, config: bot });
+    await untilStatus(h, headers, "telegram", "failing");
+    const asked = telegram.requests.length;
+    await h.clock.advance(90_000);
+    await h.engine.tick();
+    expect(telegram.requests).toHaveLength(asked);
+    await h.clock.advance(11_000);
+    await h.engine.tick();
+    await untilStatus(h, headers, "telegram", "running");
+  });
+
+  it("is made anew when the public address changes", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    await put(h, headers, "telegram", { enabled: true, config: bot });
+    await untilStatus(h, headers, "telegram", "running");
+    const secret = telegram.webhook()?.secret;
+    await h.engine.tick();
+    await moveTo(h, headers, "https://new.example.com");
+    await h.engine.tick();
+    await expect
+      .poll(() => telegram.webhook())
+      .toEqual({ url: "https://new.example.com/webhooks/telegram/one", secret });
+    await untilStatus(h, headers, "telegram", "running");
+    await moveTo(h, headers, null);
+    await h.engine.tick();
+    await expect.poll(() => telegram.webhook()).toBeNull();
+    expect((await untilStatus(h, headers, "telegram", "running")).config).toMatchObject({ transport: "polling" });
+    const asked = telegram.requests.length;
+    await h.engine.tick();
+    expect(telegram.requests).toHaveLength(asked);
+  });
+});
+
+describe("leaving an account", () => {
+  it("has Telegram call no more when the channel is turned off, or deleted with its agent", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    const on = async () => {
+      await put(h, headers, "telegram", { enabled: true, config: bot });
+      await untilStatus(h, headers, "telegram", "running");
+      expect(telegram.webhook()).not.toBeNull();
+    };
+    await on();
+    const off = await put(h, headers, "telegram", { enabled: false });
+    expect(off.channel).toMatchObject({ enabled: false, status: "off", config: { botToken: "••••9abc" } });
+    await expect.poll(() => telegram.webhook()).toBeNull();
+    await on();
+    const channel = "/api/instances/one/channels/telegram";
+    expect((await h.request(channel, { method: "DELETE", headers })).status).toBe(200);
+    expect(await shown(h, headers, "telegram")).toMatchObject({ status: "off", config: { transport: "webhook" } });
+    expect((await shown(h, headers, "telegram")).config.botToken).toBeUndefined();
+    await expect.poll(() => telegram.webhook()).toBeNull();
+    await on();
+    expect((await h.request("/api/instances/one", { method: "DELETE", headers })).status).toBe(200);
+    await h.engine.tick();
+    await expect.poll(() => telegram.webhook()).toBeNull();
+  });
+
+  it("leaves a bot that another one replaced, with a fresh secret for the new one", async () => {
+    const [first, second] = [await forTest(telegramServer()), await forTest(telegramServer({ token: otherToken }))];
+    const { h, headers } = await withMessengers({ bases: { telegram: first.base }, address });
+    await put(h, headers, "telegram", { enabled: true, config: bot });
+    await untilStatus(h, headers, "telegram", "running");
+    const [before] = await h.services.database.db.select().from(channels);
+    expect(second.webhook()).toBeNull();
+    await put(h, headers, "telegram", { config: { botToken: otherToken } });
+    await expect.poll(() => first.webhook()).toBeNull();
+    const [after] = await h.services.database.db.select().from(channels);
+    expect(after?.accountHmac).not.toEqual(before?.accountHmac);
+  });
+
+  it("leaves no bot that was turned on again, or that another agent has now", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    await h.request("/api/instances", { method: "POST", headers, json: { slug: "two" } });
+    await put(h, headers, "telegram", { enabled: true, config: bot });
+    await untilStatus(h, headers, "telegram", "running");
+    expect(await put(h, headers, "telegram", { enabled: true, config: bot }, "two")).toMatchObject({
+      status: 409,
+      message: "Another agent uses this bot: turn its channel off, or make another one for this agent",
+    });
+    expect(await shown(h, headers, "telegram", "two")).toMatchObject({ enabled: false, status: "off" });
+    expect(await put(h, headers, "telegram", { config: bot }, "two")).toMatchObject({ status: 200 });
+    await put(h, headers, "telegram", { enabled: false });
+    expect((await put(h, headers, "telegram", { enabled: true }, "two")).status).toBe(200);
+    await untilStatus(h, headers, "telegram", "running", "two");
+    await h.clock.advance(10_000);
+    await h.engine.tick();
+    await expect.poll(() => telegram.webhook()?.url).toBe(`${address}/webhooks/telegram/two`);
+  });
+});
