@@ -21,6 +21,8 @@ export interface JobKind {
   run: JobHandler;
   /** How many run at a time in this process, 8 when absent. Jobs of one organization get half of the places. */
   limit?: number;
+  /** How long a job may take, in milliseconds; 10 minutes when absent. */
+  longestMs?: number;
 }
 
 /**
@@ -32,8 +34,8 @@ export const mostModelJobs = 256;
 /** By kind. Jobs of other kinds are left to processes that know them. */
 export type JobKinds = Readonly<Record<string, JobKind>>;
 
-/** A handler that takes longer hangs, and holds a place that other jobs wait for. */
-const longestMs = 10 * 60_000;
+/** A handler that takes longer than its kind says hangs, and holds a place that other jobs wait for. */
+const usuallyLongestMs = 10 * 60_000;
 
 /** Runs the job's handler; answers null when that went well. Ends with the signal even where the handler ignores it. */
 export async function attempt(
@@ -46,7 +48,9 @@ export async function attempt(
   // A rejection that loses the race must not become an unhandled one.
   cut.promise.catch(() => {});
   signal.addEventListener("abort", () => cut.reject(signal.reason), { once: true });
-  const cancel = clock.after(longestMs, () => controller.abort(new Error("It took longer than 10 minutes")));
+  const longestMs = kinds[kind]?.longestMs ?? usuallyLongestMs;
+  const tooLong = new Error(`It took longer than ${longestMs / 60_000} minutes`);
+  const cancel = clock.after(longestMs, () => controller.abort(tooLong));
   try {
     await Promise.race([kinds[kind]?.run({ id, payload, attempt: attempts }, signal, together), cut.promise]);
     return null;

@@ -25,7 +25,7 @@ export function createAsk(services: Services, turns: Turns): Ask {
       if (!(error instanceof EngineError))
         log.error({ agent: slug, asker: asker.slug, err: error }, "An agent could not ask another one");
       const reason = error instanceof EngineError ? error.message : "Internal server error";
-      throw new Error(`The agent ${slug} could not answer: ${reason}`);
+      throw new Error(`The agent ${slug} could not answer: ${reason}`, { cause: error });
     } finally {
       cancel();
     }
@@ -39,6 +39,9 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
   await turns.agents.serve(slug, async (agent) => admit(agent, slug, by));
   over.throwIfAborted();
   const request = requestOf(question);
+  const { idempotency } = question;
+  const repeat = idempotency ? await turns.findRepeat(request.ref, idempotency) : null;
+  if (repeat) return repeat.content;
   const tell = tellHandoff(question, request.ref, () => clock.now());
   // The end is told at the timeout, before the call ends: events after the call are not delivered.
   whenOver(over, () => tell(false));
@@ -54,11 +57,10 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
   }
 }
 
-/** The turn of the asked agent, in the one conversation that it has for each conversation of the asker. */
-function requestOf({ asker, slug, message, context }: Question): TurnRequest {
-  const { origin, conversation } = context;
-  const { subject, userName } = origin;
-  const channelId = `${asker.slug}:${conversation?.id ?? newId()}`;
+/** The turn of the asked agent, in the one conversation that it has for the thread. */
+function requestOf({ asker, slug, message, thread, context, idempotency }: Question): TurnRequest {
+  const { subject, userName } = context.origin;
+  const channelId = `${asker.slug}:${thread?.id ?? newId()}`;
   return {
     door: "agent",
     origin: {
@@ -66,12 +68,13 @@ function requestOf({ asker, slug, message, context }: Question): TurnRequest {
       ...(userName === undefined ? {} : { userName }),
     },
     ref: `${slug}:agent:${channelId}`,
-    ...(conversation ? { parentId: conversation.id } : {}),
-    stored: conversation !== null,
+    ...(thread?.parentId == null ? {} : { parentId: thread.parentId }),
+    stored: thread !== null,
     input: { history: [], fresh: [message] },
     rule: "always-finish",
     requestId: newId(),
     throttle: null,
+    ...(idempotency ? { idempotency } : {}),
   };
 }
 

@@ -4,6 +4,10 @@ import type { Turns } from "../turns/index.ts";
 import { createAsk } from "./ask.ts";
 import { askTools } from "./tools.ts";
 
+/** Asks an agent on behalf of another one, outside of turns too. */
+export { createAsk } from "./ask.ts";
+export type { Ask } from "./tools.ts";
+
 /** The door between agents: the tools `agent:<slug>`. */
 export function handoffFeature(services: Services, turns: Turns): Contribution {
   const ask = createAsk(services, turns);

@@ -5,15 +5,19 @@ import type { ToolOwner } from "../../contribution.ts";
 import { agents } from "../../db/schema.ts";
 import type { Tool, ToolContext } from "../../turn/types.ts";
 import { agentTool, builtin } from "../tools/index.ts";
-import type { Asker } from "../turns/index.ts";
+import type { Asker, Idempotency } from "../turns/index.ts";
 
-/** A question of one agent to another, asked during a turn of the asker. */
+/** A question of one agent to another. */
 export interface Question {
   asker: Asker;
   /** The slug of the asked agent. */
   slug: string;
   message: string;
-  context: ToolContext;
+  /** What the asked agent has a conversation of its own for; null: nothing is stored. */
+  thread: { id: string; parentId: string | null } | null;
+  context: Pick<ToolContext, "toolCallId" | "signal" | "origin" | "emit">;
+  /** A question that was answered is not asked again; absent for one that is asked once. */
+  idempotency?: Idempotency;
 }
 
 /** Gives the reply of the asked agent; rejects with an `Error` whose message is for the asking model. */
@@ -58,7 +62,11 @@ export async function askTools(
     // The asked agent may call external services, and may need a secret that the asker was told.
     const tool = builtin({ ...agentTool(other), input, effect: "external", seesSecrets: true });
     return {
-      ...tool.implement(async ({ message }, context) => ({ reply: await ask({ asker, slug, message, context }) })),
+      ...tool.implement(async ({ message }, context) => {
+        const { conversation } = context;
+        const thread = conversation && { id: conversation.id, parentId: conversation.id };
+        return { reply: await ask({ asker, slug, message, thread, context }) };
+      }),
       timeoutMs: () => policies.values.agentCallTimeoutSeconds * 1000 + graceMs,
     };
   });

@@ -4,6 +4,7 @@ import type { Turns } from "../turns/index.ts";
 import { createActivity } from "./activity.ts";
 import { webhookRoutes } from "./intake/routes.ts";
 import { createStore } from "./intake/store.ts";
+import { createOutbox } from "./outbox/feature.ts";
 
 /** What a channel whose replies are sent later writes with a continued turn. */
 export { continuedReplies } from "./outbox/replies.ts";
@@ -11,11 +12,14 @@ export { continuedReplies } from "./outbox/replies.ts";
 export { type Message, sendTo } from "./outbox/send-to.ts";
 
 /** The door of the messengers. `wake` says that a job is due at a time, in milliseconds since the epoch, or now. */
-export function inboxFeature(services: Services, _turns: Turns, wake: (at?: number) => void): Contribution {
+export function inboxFeature(services: Services, turns: Turns, wake: (at?: number) => void): Contribution {
   const activity = createActivity(services);
   const store = createStore({ services, activity, wake });
+  const outbox = createOutbox({ services, turns, activity, wake });
   return {
     routes: [webhookRoutes(store)],
-    ticks: { often: activity.flush },
+    jobs: { ...outbox.jobs },
+    ticks: { often: activity.flush, seldom: outbox.upkeep },
+    stop: activity.flush,
   };
 }

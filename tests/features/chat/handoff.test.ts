@@ -20,6 +20,7 @@ async function door(step: ScriptStep) {
       asker,
       slug: "helper",
       message: "Hi",
+      thread: null,
       context: toolContext({ emit: (event) => told.push(event), ...context }),
     });
   return { ...h, model, told, question };

@@ -1,0 +1,46 @@
+import type { Services } from "../../../context.ts";
+import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
+import { unlessRefused } from "../../../jobs/unless-refused.ts";
+import { createAsk } from "../../handoff/index.ts";
+import type { Turns } from "../../turns/index.ts";
+import type { Activity } from "../activity.ts";
+import { sendKind, tellKind } from "./outgoing.ts";
+import { createRests } from "./rests.ts";
+import { sentKind } from "./rows.ts";
+import { createSending } from "./sending.ts";
+import { createUpkeep } from "./upkeep.ts";
+import { createWays } from "./ways.ts";
+
+/** Sends wait for messengers nearly all the time. */
+const mostSends = 64;
+
+/** Longer than an agent may take to answer another one. */
+const longestTellMs = 65 * 60_000;
+
+interface Needs {
+  services: Services;
+  turns: Turns;
+  activity: Activity;
+  wake: (at?: number) => void;
+}
+
+interface Outbox {
+  jobs: JobKinds;
+  /** Call it every 10 seconds. */
+  upkeep(): Promise<void>;
+}
+
+/** What leaves for people and for other agents. */
+export function createOutbox({ services, turns, activity, wake }: Needs): Outbox {
+  const findWay = createWays(services, createAsk(services, turns));
+  const run = createSending({ services, activity, rests: createRests(services.clock), findWay, wake });
+  const runHooks: JobHandler = ({ payload }, signal) => turns.replySent((payload as { turnId: string }).turnId, signal);
+  return {
+    jobs: {
+      [sendKind]: { run, limit: mostSends },
+      [tellKind]: { run, limit: mostModelJobs, longestMs: longestTellMs },
+      [sentKind]: { run: unlessRefused(services, runHooks), limit: mostSends },
+    },
+    upkeep: createUpkeep(services),
+  };
+}

@@ -1,0 +1,154 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import { newId } from "../../../core/ids.ts";
+import { storable } from "../../../core/text.ts";
+import type { Database, Db } from "../../../db/client.ts";
+import { assign, insertInto } from "../../../db/fragments.ts";
+import { agents, hooks, jobs, optOuts, outbox, turns } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import { replaceWaiting } from "../../../jobs/enqueue.ts";
+import type { Place } from "./outgoing.ts";
+
+/** The kind of the jobs that run what an operator has done after a whole reply was sent. */
+export const sentKind = "outbox.sent";
+
+/** As literals, so that the planner finds the index of the unsent parts. */
+export const isUnsent = sql`${outbox.status} in ('pending', 'sending')`;
+
+const isAt = ({ agentId, channel, target }: Place) =>
+  and(eq(outbox.agentId, agentId), eq(outbox.channel, channel), eq(outbox.target, target), isUnsent);
+
+/** The first unsent part of a place. */
+export type NextPart = NonNullable<Awaited<ReturnType<typeof readNext>>>;
+
+/** The first unsent part of a place, with the agent that sends it and the turn that it belongs to; null for none. */
+export async function readNext({ db }: Database, place: Place) {
+  const stopped = db
+    .select({ found: sql`1` })
+    .from(optOuts)
+    .where(
+      and(
+        eq(optOuts.agentId, outbox.agentId),
+        eq(optOuts.channel, outbox.channel),
+        eq(optOuts.channelId, outbox.target),
+      ),
+    );
+  const [row] = await db
+    .select({
+      id: outbox.id,
+      status: outbox.status,
+      attempts: outbox.attempts,
+      body: outbox.body,
+      turnId: outbox.turnId,
+      mayBeRepeated: outbox.mayBeRepeated,
+      retryAt: outbox.retryAt,
+      createdAt: outbox.createdAt,
+      isStopped: sql<boolean>`exists ${stopped}`,
+      agent: {
+        id: agents.id,
+        slug: agents.slug,
+        active: agents.active,
+        organizationId: agents.organizationId,
+        workspaceId: agents.workspaceId,
+      },
+      turn: { subject: turns.subject, conversationId: turns.conversationId },
+    })
+    .from(outbox)
+    .innerJoin(agents, eq(agents.id, outbox.agentId))
+    .leftJoin(turns, eq(turns.id, outbox.turnId))
+    .where(isAt(place))
+    .orderBy(asc(outbox.createdAt), asc(outbox.part), asc(outbox.id))
+    .limit(1);
+  return row ?? null;
+}
+
+type Known = Pick<NextPart, "id" | "attempts">;
+
+/** A part as this process left it: another one that took it over counted an attempt of its own. */
+const isStill = ({ id, attempts }: Known, status: string) =>
+  and(eq(outbox.id, id), eq(outbox.attempts, attempts), eq(outbox.status, status));
+
+/** Notes that a part is about to be sent; answers the part as it is then, or null when it is not as it was read. */
+export async function noteSending<Part extends NextPart>({ db }: Database, part: Part): Promise<Part | null> {
+  const mayBeRepeated = part.mayBeRepeated || part.status === "sending";
+  const news = { status: "sending", attempts: part.attempts + 1, mayBeRepeated };
+  const noted = await db.update(outbox).set(news).where(isStill(part, part.status)).returning({ id: outbox.id });
+  return noted.length === 0 ? null : { ...part, ...news };
+}
+
+interface Waiting {
+  /** `sending`: it may have been sent. */
+  status: "pending" | "sending";
+  attempts: number;
+  retryAt: Date;
+  error: string;
+}
+
+/** Notes that a part waits before it is tried again. */
+export async function noteWaiting({ db }: Database, part: Known, waiting: Waiting): Promise<void> {
+  const news = { ...waiting, error: storable(waiting.error) };
+  await db.update(outbox).set(news).where(isStill(part, "sending"));
+}
+
+/** Notes that a part was given up, and with it those that follow it in the reply of its turn. */
+export async function noteFailed({ db }: Database, part: NextPart, place: Place, error: string): Promise<void> {
+  const itself = eq(outbox.id, part.id);
+  const others = part.turnId === null ? undefined : eq(outbox.turnId, part.turnId);
+  const why = sql`case when ${itself} then ${storable(error)} else 'An earlier part of the reply was not sent' end`;
+  await db
+    .update(outbox)
+    .set({ status: "failed", error: why, retryAt: null })
+    .where(and(isAt(place), others ? sql`(${itself} or ${others})` : itself));
+}
+
+/** Gives up all that a place has not been sent. */
+export async function failAll(db: Db, place: Place, error: string): Promise<void> {
+  await db.update(outbox).set({ status: "failed", error, retryAt: null }).where(isAt(place));
+}
+
+/**
+ * Notes that a part was sent. The hooks of a reply that was sent whole are left to a job of their own; answers whether
+ * there is one.
+ */
+export async function noteSent(
+  database: Database,
+  part: Known,
+  sent: { providerMessageId: string; sentAt: Date },
+): Promise<boolean> {
+  const { id, attempts } = part;
+  return (await sentStatement.run(database, { id, attempts, ...sent, jobId: newId() })).length > 0;
+}
+
+/** The part that was sent. */
+const part = alias(outbox, "part");
+
+/** Nothing is left of the reply that the part belongs to. What a turn sent while it ran is none, and has no conversation. */
+const isWhole = sql`
+  ${part.turnId} is not null and ${part.conversationId} is not null and not exists (
+    select 1 from ${outbox} where ${outbox.turnId} = ${part.turnId} and ${outbox.id} <> ${part.id}
+      and ${outbox.conversationId} is not null and ${outbox.status} <> 'sent')`;
+
+const hasHooks = sql`exists (
+  select 1 from ${hooks} where ${hooks.agentId} = ${part.agentId} and ${hooks.event} = 'response_sent' and ${hooks.enabled})`;
+
+const sentStatement = statement(
+  { id: "uuid", attempts: "int", providerMessageId: "text", sentAt: "timestamptz", jobId: "uuid" },
+  ({ id, attempts, providerMessageId, sentAt, jobId }) => {
+    const news = {
+      ...{ status: "sent", sentAt, providerMessageId: sql`nullif(${providerMessageId}, '')` },
+      ...{ error: sql`null`, retryAt: sql`null` },
+    };
+    const job = {
+      ...{ id: jobId, kind: sentKind, key: sql`${part.turnId}::text`, organizationId: agents.organizationId },
+      ...{ payload: sql`jsonb_build_object('turnId', ${part.turnId})`, runAt: sql`'-infinity'` },
+    };
+    return sql<{ id: string }>`
+      with ${part} as (
+        update ${outbox} set ${assign(outbox, news)}
+        where ${outbox.id} = ${id} and ${outbox.attempts} = ${attempts} and ${outbox.status} = 'sending'
+        returning ${outbox.id}, ${outbox.agentId}, ${outbox.turnId}, ${outbox.conversationId}
+      )
+      ${insertInto(jobs, job)} from ${part} join ${agents} on ${agents.id} = ${part.agentId}
+      where ${isWhole} and ${hasHooks} ${replaceWaiting} returning ${jobs.id}`;
+  },
+);

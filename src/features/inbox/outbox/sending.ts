@@ -1,0 +1,95 @@
+import type { Services } from "../../../context.ts";
+import { MessengerError } from "../../../core/messengers.ts";
+import { patiently } from "../../../db/retry.ts";
+import type { JobHandler } from "../../../jobs/attempt.ts";
+import { Postponed } from "../../../jobs/postponed.ts";
+import type { Activity } from "../activity.ts";
+import type { Place } from "./outgoing.ts";
+import type { Rests } from "./rests.ts";
+import { failAll, type NextPart, noteFailed, noteSending, noteSent, noteWaiting, readNext } from "./rows.ts";
+import { verdictOf } from "./verdict.ts";
+import { type FindWay, messengerOf } from "./ways.ts";
+
+/** After so long, in milliseconds, a place that has more to be sent makes room for others. */
+const shareMs = 60_000;
+
+interface Needs {
+  services: Services;
+  activity: Activity;
+  rests: Rests;
+  findWay: FindWay;
+  /** Says that a job may be due. */
+  wake: () => void;
+}
+
+/**
+ * The job that sends what the outbox holds for a place, one part after the other. What was done is in the rows: a job that
+ * runs again goes on where the one before it stopped.
+ */
+export function createSending(needs: Needs): JobHandler {
+  const { database, clock } = needs.services;
+  return async ({ payload }, signal) => {
+    const place = payload as Place;
+    const end = clock.now() + shareMs;
+    for (let part = await readNext(database, place); part; part = await readNext(database, place)) {
+      signal.throwIfAborted();
+      if (clock.now() >= end) throw new Postponed("Other places come first", clock.now());
+      await sendPart(needs, place, part, signal);
+    }
+  };
+}
+
+/** Sends a part or gives it up. Throws when the rest of the place has to wait. */
+async function sendPart(needs: Needs, place: Place, part: NextPart, signal: AbortSignal): Promise<void> {
+  const { services, activity, rests, findWay } = needs;
+  const { database, clock } = services;
+  if (part.retryAt && part.retryAt.getTime() > clock.now()) throw new Postponed("It waits", part.retryAt.getTime());
+  const refusal = refusalOf(part);
+  if (refusal !== null) return noteFailed(database, part, place, refusal);
+  const way = await findWay(place, part);
+  if ("closed" in way) return failAll(database.db, place, way.closed);
+  const account = `${place.agentId}:${place.channel}`;
+  const restsUntil = rests.until(account);
+  if (restsUntil !== null) throw new Postponed("Its messenger did not answer", restsUntil + Math.random() * 1_000);
+  const sending = await noteSending(database, part);
+  if (!sending) throw new Postponed("Another process sends it", clock.now() + 5_000);
+  const name = messengerOf(place);
+  try {
+    const providerMessageId = await way.send(signal);
+    rests.note(account, true);
+    if (name) activity.sent(place.agentId, name);
+    const sent = { providerMessageId, sentAt: new Date(clock.now()) };
+    const note = () => noteSent(database, sending, sent);
+    if (await patiently(clock, note, () => !signal.aborted)) needs.wake();
+  } catch (error) {
+    // Whatever else went wrong, the part may have been sent.
+    if (signal.aborted || !(error instanceof MessengerError)) throw error;
+    if (name) activity.failed(place.agentId, name, error.message, error.isOfAccount);
+    rests.note(account, error.isPermanent || error.retryAfterMs !== null);
+    await judge(needs, place, sending, error);
+  }
+}
+
+async function judge({ services }: Needs, place: Place, part: NextPart, error: MessengerError): Promise<void> {
+  const { database, clock, log } = services;
+  const verdict = verdictOf(error, part, clock.now(), Math.random());
+  const { agentId, channel } = place;
+  const about = { agentId, channel, messageId: part.id, attempts: part.attempts, reason: error.message };
+  if (verdict.kind === "failed") {
+    log.warn(about, "A message could not be sent");
+    return noteFailed(database, part, place, verdict.error);
+  }
+  const { retryAt, ...waiting } = verdict;
+  const { status, attempts } = waiting;
+  await noteWaiting(database, part, { status, attempts, retryAt, error: error.message });
+  throw new Postponed(error.message, retryAt.getTime());
+}
+
+/** Why a part is not sent any more; null when it is. */
+function refusalOf({ status, mayBeRepeated, isStopped, turnId }: NextPart): string | null {
+  if (isStopped && turnId !== null) return "The person stopped the agent";
+  // It was found `sending` before, and sent again.
+  if (status === "sending" && mayBeRepeated)
+    return "It may have been delivered: the server ended twice while it was sent";
+  return null;
+}

@@ -1,0 +1,71 @@
+import { sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { assign } from "../../../db/fragments.ts";
+import { inbox, jobs, outbox } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import { sendKind, tellKind } from "./outgoing.ts";
+import { isUnsent } from "./rows.ts";
+
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
+
+/** How long messages that are settled are kept. */
+const keptMs = 30 * dayMs;
+
+/** Rows of a table that one call deletes at most, so that no other upkeep waits for it. */
+const batchSize = 1_000;
+
+/**
+ * Upkeep of inbox and outbox: gives up messages whose job failed for good, once a minute, and deletes settled ones after
+ * 30 days, once an hour. While more are left than one batch, every call deletes a batch.
+ */
+export function createUpkeep({ database, clock, log }: Services): () => Promise<void> {
+  let [strandedAt, oldAt] = [0, 0];
+  return async () => {
+    const now = clock.now();
+    if (now >= strandedAt) {
+      strandedAt = now + minuteMs;
+      const stranded = await strandedStatement.run(database, { before: new Date(now - hourMs) });
+      if (stranded.length > 0) log.warn({ stranded: stranded.length }, "Messages were given up: their jobs failed");
+    }
+    if (now < oldAt) return;
+    const before = new Date(now - keptMs);
+    const gone = await Promise.all([deleteInbox, deleteOutbox].map((old) => old.run(database, { before })));
+    if (gone.every((rows) => rows.length < batchSize)) oldAt = now + hourMs;
+  };
+}
+
+/** Replicas may run these at the same time: each skips the rows that another one holds. */
+const deleteInbox = statement(
+  { before: "timestamptz" },
+  ({ before }) => sql<{ id: string }>`
+    delete from ${inbox} where ${inbox.id} = any(array(
+      select ${inbox.id} from ${inbox} where ${inbox.createdAt} < ${before} and ${inbox.status} <> 'pending'
+      order by ${inbox.createdAt} limit ${batchSize} for update skip locked))
+    returning ${inbox.id}`,
+);
+
+const deleteOutbox = statement(
+  { before: "timestamptz" },
+  ({ before }) => sql<{ id: string }>`
+    delete from ${outbox} where ${outbox.id} = any(array(
+      select ${outbox.id} from ${outbox} where ${outbox.createdAt} < ${before} and not ${isUnsent}
+      order by ${outbox.createdAt} limit ${batchSize} for update skip locked))
+    returning ${outbox.id}`,
+);
+
+const given = {
+  status: "failed",
+  error: "The server failed each time that it tried to send it",
+  retryAt: sql`null`,
+};
+
+/** A place with unsent parts has a job, unless the job failed for good. */
+const strandedStatement = statement({ before: "timestamptz" }, ({ before }) => {
+  const key = sql`${outbox.agentId} || ':' || ${outbox.channel} || ':' || ${outbox.target}`;
+  const job = sql`
+    select 1 from ${jobs}
+    where ${jobs.kind} in (${sendKind}, ${tellKind}) and ${jobs.key} = ${key} and ${jobs.status} = 'pending'`;
+  return sql<{ id: string }>`
+    update ${outbox} set ${assign(outbox, given)}
+    where ${isUnsent} and ${outbox.createdAt} < ${before} and not exists (${job}) returning ${outbox.id}`;
+});
