@@ -56,11 +56,14 @@ export async function profileShares(
 }
 
 async function sharesOf({ nodes, samples, timeDeltas }: Profile): Promise<Shares> {
-  const moduleOf = await bundleModules();
+  const files = new Map<string, (line: number) => string>();
+  for (const url of new Set(nodes.map(({ callFrame }) => callFrame.url))) {
+    if (url.includes("/dist/")) files.set(url, await bundleModules(url));
+  }
   const names = new Map(
     nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
       const name = functionName || "(anonymous)";
-      return [id, { module: url.endsWith("/dist/cli.js") ? moduleOf(lineNumber) : ofRuntime(url, name), name }];
+      return [id, { module: files.get(url)?.(lineNumber) ?? ofRuntime(url, name), name }];
     }),
   );
   const times: Shares = new Map();
@@ -107,14 +110,14 @@ function ofRuntime(url: string, name: string): string {
   return families.find(([pattern]) => pattern.test(url))?.[1] ?? (url || "V8 and native code");
 }
 
-/** The bundle says above each module which one it is. */
-async function bundleModules(): Promise<(line: number) => string> {
-  const lines = (await readFile(new URL("../../dist/cli.js", import.meta.url), "utf8")).split("\n");
-  let module = "dist/cli.js";
+/** A file of the bundle says above each module which one it is. */
+async function bundleModules(url: string): Promise<(line: number) => string> {
+  const lines = (await readFile(new URL(url), "utf8")).split("\n");
+  let module = url.slice(url.lastIndexOf("/dist/") + 1);
   const modules = lines.map((line) => {
     const path = /^(?:\/\/|\s+"?)\s?((?:src|node_modules|[.][.])\/\S+\.[cm]?[jt]s)"?/.exec(line)?.[1];
     if (path) module = path.replace(/^.*node_modules\/((?:@[^/]+\/)?[^/]+)\/.*$/, "$1");
     return module;
   });
-  return (line) => modules[line] ?? "dist/cli.js";
+  return (line) => modules[line] ?? url;
 }
