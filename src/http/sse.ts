@@ -1,3 +1,4 @@
+import { type Outlet, offerText } from "../core/outlet.ts";
 import type { Clock } from "../core/ports.ts";
 
 /** How often a comment keeps a quiet stream alive (spec "Limits", "Stream keep-alive"). */
@@ -59,7 +60,8 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
 } {
   const backlog = new Backlog();
   let limit = unreadLimit;
-  let controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  /** Null after the end. */
+  let outlet: Outlet | null = null;
   let closed = false;
   /** Whether the client has read everything and waits for more. */
   let hungry = false;
@@ -68,7 +70,7 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   let cancelBeat = () => {};
 
   const end = () => {
-    controller = null;
+    outlet = null;
     backlog.clear();
     cancelBeat();
     onDrained();
@@ -76,18 +78,18 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     onEnd?.();
   };
   const leave = () => {
-    if (!controller) return;
+    if (!outlet) return;
     end();
     if (!closed) onLeave?.();
   };
   const dropClient = () => {
-    controller?.error(new Error("The client reads too slowly"));
+    outlet?.error(new Error("The client reads too slowly"));
     leave();
   };
   const hand = (text: string) => {
     hungry = false;
     handedAt = clock.now();
-    controller?.enqueue(utf8.encode(text));
+    outlet?.enqueue(text);
   };
   const pull = () => {
     if (backlog.length > 0) {
@@ -98,30 +100,30 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     hungry = true;
     onDrained();
     if (!closed) return;
-    controller?.close();
+    outlet?.close();
     end();
   };
   const write = (text: string) => {
-    if (!controller || closed) return;
+    if (!outlet || closed) return;
     if (hungry) hand(text);
     // The limit is checked before `text` is added: a single event may be longer.
     else if (backlog.length < (allUnread < allUnreadLimit ? limit : pressedLimit)) backlog.add(text);
     else dropClient();
   };
   const writeKept = (events: readonly string[]) => {
-    if (!controller || closed || events.length === 0) return;
+    if (!outlet || closed || events.length === 0) return;
     backlog.addAll(events);
     limit = backlog.length + unreadLimit;
     if (hungry) pull();
   };
   const drained = async () => {
-    if (!controller || hungry) return;
+    if (!outlet || hungry) return;
     await new Promise<void>((resolve) => {
       onDrained = resolve;
     });
   };
   const close = () => {
-    if (!controller || closed) return;
+    if (!outlet || closed) return;
     closed = true;
     if (hungry) pull();
   };
@@ -129,14 +131,18 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     cancelBeat = clock.after(keepAliveMs, () => {
       if (!hungry && clock.now() - handedAt >= stuckMs) return dropClient();
       write(": ping\n\n");
-      if (controller) beat();
+      if (outlet) beat();
     });
   };
 
   const body = new ReadableStream<Uint8Array>(
     {
-      start(made) {
-        controller = made;
+      start(controller) {
+        outlet = {
+          enqueue: (text) => controller.enqueue(utf8.encode(text)),
+          close: () => controller.close(),
+          error: (reason) => controller.error(reason),
+        };
       },
       pull,
       cancel: leave,
@@ -149,6 +155,11 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
 
   const response = new Response(body, {
     headers: { ...eventStreamHeaders, ...headers },
+  });
+  offerText(response, (direct) => {
+    if (outlet) outlet = direct;
+    else direct.error(new Error("The client is gone"));
+    return { pull, cancel: leave };
   });
   return { response, sink: { write, writeKept, drained, close } };
 }

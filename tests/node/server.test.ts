@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { listen } from "../../src/adapters/node/server.ts";
 import { explain } from "../../src/cli/explain.ts";
+import { type Outlet, offerText } from "../../src/core/outlet.ts";
 import { knowNoNames } from "../unknown-names.ts";
 
 async function listening(host = "127.0.0.1") {
@@ -41,6 +42,65 @@ test("an IPv4 client of a socket for both families keeps its plain address", asy
   const { listener } = await listening("::");
   listener.serve({ fetch: (_, { remoteAddress }) => new Response(remoteAddress) });
   expect(await (await fetch(`http://127.0.0.1:${listener.port}`)).text()).toBe("127.0.0.1");
+});
+
+/** Serves a response that offers its text; its body says something else. */
+async function offering() {
+  const { listener, url } = await listening();
+  const taken = Promise.withResolvers<Outlet>();
+  const [pull, cancel] = [vi.fn(), vi.fn()];
+  listener.serve({
+    fetch() {
+      const response = new Response("the body", { status: 201, headers: { "X-Own": "1" } });
+      offerText(response, (outlet) => {
+        taken.resolve(outlet);
+        return { pull, cancel };
+      });
+      return response;
+    },
+  });
+  const response = await fetch(url);
+  return { response, outlet: await taken.promise, pull, cancel };
+}
+
+test("an offered text goes out in place of the body, its head at once", async () => {
+  const { response, outlet, pull } = await offering();
+  expect(response.status).toBe(201);
+  expect(response.headers.get("X-Own")).toBe("1");
+  const reader = response.body?.getReader();
+  for (const text of ["one", "zwölf"]) {
+    outlet.enqueue(text);
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe(text);
+  }
+  expect(pull).toHaveBeenCalledTimes(3);
+  outlet.close();
+  expect(await reader?.read()).toEqual({ done: true, value: undefined });
+});
+
+test("no more of an offered text is asked for than its client takes, and none once it is gone", async () => {
+  const { response, outlet, pull, cancel } = await offering();
+  const portion = "x".repeat(1024 * 1024);
+  let enqueued = 0;
+  for (let asked = 0; asked < pull.mock.calls.length && enqueued < 100; enqueued += 1) {
+    asked = pull.mock.calls.length;
+    outlet.enqueue(portion);
+  }
+  expect(enqueued).toBeLessThan(20);
+  const before = pull.mock.calls.length;
+  const reader = response.body?.getReader();
+  for (let read = 0; read < enqueued * portion.length; ) read += (await reader?.read())?.value?.length ?? 0;
+  await vi.waitFor(() => expect(pull).toHaveBeenCalledTimes(before + 1));
+  expect(cancel).not.toHaveBeenCalled();
+  await reader?.cancel();
+  await vi.waitFor(() => expect(cancel).toHaveBeenCalled());
+  outlet.enqueue("late");
+});
+
+test("an offered text that is cut off breaks the connection", async () => {
+  const { response, outlet } = await offering();
+  outlet.enqueue("one");
+  outlet.error(new Error("The client reads too slowly"));
+  await expect(response.text()).rejects.toThrow();
 });
 
 test("closing ends an open stream too", async () => {

@@ -1,6 +1,9 @@
-import type { Server } from "node:http";
+import { type Server, ServerResponse } from "node:http";
 import { createServer, type Server as SocketServer } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { offeredText } from "../../core/outlet.ts";
+import { writeText } from "./write-text.ts";
 
 interface Served {
   fetch(request: Request, bindings: { remoteAddress?: string }): Response | Promise<Response>;
@@ -23,10 +26,15 @@ export async function listen(host: string, port: number): Promise<Listener> {
   const ready = Promise.withResolvers<Served>();
   let app: Served | undefined;
   const server = createAdaptorServer({
-    async fetch(request, { incoming }) {
+    async fetch(request, { incoming, outgoing }) {
       const { remoteAddress } = incoming.socket;
       const served = app ?? (await ready.promise);
-      return served.fetch(request, remoteAddress === undefined ? {} : { remoteAddress: plainAddress(remoteAddress) });
+      const bindings = remoteAddress === undefined ? {} : { remoteAddress: plainAddress(remoteAddress) };
+      const response = await served.fetch(request, bindings);
+      const take = offeredText(response);
+      if (!take || !(outgoing instanceof ServerResponse)) return response;
+      writeText(response, outgoing, take);
+      return RESPONSE_ALREADY_SENT;
     },
     // Slow senders lose their connection; a reply may take as long as it takes.
     serverOptions: { headersTimeout: 20_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
