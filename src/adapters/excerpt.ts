@@ -1,4 +1,4 @@
-/** The bytes of a body, one piece after the other. Its `cancel` lets go of the sender. */
+/** The bytes of a body, one piece after the other. Its `cancel` lets go of the sender and ends a read that waits. */
 export interface Bytes {
   read(): Promise<IteratorResult<Uint8Array, unknown>>;
   cancel(): Promise<void>;

@@ -55,9 +55,16 @@ export interface ModelCall
 /** A part of a reply, or those that came together: one list costs less than as many reads. */
 export type ModelParts = LanguageModelV4StreamPart | readonly LanguageModelV4StreamPart[];
 
+/** Reads a reply, as the reader of a `ReadableStream` does. */
+export interface PartsReader {
+  read(): Promise<{ done: boolean; value?: ModelParts | undefined }>;
+  /** Lets go of the provider. A read that waits ends at once. */
+  cancel(): Promise<void>;
+}
+
 /** A model as the engine calls it. Each `LanguageModelV4` is one. */
 export interface StreamingModel {
-  doStream(call: ModelCall): PromiseLike<{ stream: ReadableStream<ModelParts> }>;
+  doStream(call: ModelCall): PromiseLike<{ stream: { getReader(): PartsReader } }>;
 }
 
 export interface Models {

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { ModelCall as Asked, Clock, ModelParts } from "../core/ports.ts";
+import type { ModelCall as Asked, Clock, PartsReader } from "../core/ports.ts";
 import type { TurnInput } from "./types.ts";
 import { watch } from "./watchdog.ts";
 
@@ -11,8 +11,8 @@ export class ModelCall {
   readonly #controller = new AbortController();
   readonly #watchdog;
   readonly #signal: AbortSignal;
-  readonly #opening: Promise<ReadableStreamDefaultReader<ModelParts>>;
-  #reader: ReadableStreamDefaultReader<ModelParts> | null = null;
+  readonly #opening: Promise<PartsReader>;
+  #reader: PartsReader | null = null;
   #timeout: OutOfTime | null = null;
   #ended = false;
   #closed = false;
@@ -32,10 +32,10 @@ export class ModelCall {
   async next(): Promise<readonly LanguageModelV4StreamPart[] | null> {
     try {
       this.#reader ??= await this.#opening;
-      const { done, value } = await this.#reader.read();
+      const { value } = await this.#reader.read();
       if (this.#closed) throw this.#timeout ?? this.#signal.reason;
       this.#watchdog.heard();
-      if (!done) return "type" in value ? [value] : value;
+      if (value) return "type" in value ? [value] : value;
       this.#ended = true;
       return null;
     } catch (error) {
@@ -64,7 +64,7 @@ export class ModelCall {
     // A stream that opens after we gave up has to be let go of.
     opened
       .then(({ stream }) => {
-        if (this.#closed && !this.#reader) return stream.cancel();
+        if (this.#closed && !this.#reader) return stream.getReader().cancel();
       })
       .catch(() => {});
     const { stream } = await Promise.race([opened, given.promise]);

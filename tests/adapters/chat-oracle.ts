@@ -3,6 +3,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { createModels } from "../../src/adapters/models/index.ts";
 import type { ModelCall, StreamingModel } from "../../src/core/ports.ts";
+import { partsOf } from "./read-step.ts";
 import { specs } from "./recorded.ts";
 
 export type Wire = "openai-compatible" | "mistral";
@@ -46,7 +47,7 @@ export async function said(model: StreamingModel): Promise<unknown[]> {
   const parts: unknown[] = [];
   try {
     const { stream } = await model.doStream(hello);
-    for await (const read of stream) for (const part of [read].flat()) add(parts, comparable(part, names));
+    for await (const part of partsOf(stream)) add(parts, comparable(part, names));
   } catch {
     parts.push("thrown");
   }

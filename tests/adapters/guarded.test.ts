@@ -82,7 +82,9 @@ test("a call that is stopped lets go of its connection", async () => {
     prompt: [{ role: "user", content: [{ type: "text", text: "Hi" }] }],
     abortSignal: stop.signal,
   });
-  const reading = stream.pipeTo(new WritableStream());
+  const reader = stream.getReader();
+  await reader.read();
+  const reading = reader.read();
   stop.abort();
   await expect(reading).rejects.toThrow();
   await closed.promise;

@@ -1,3 +1,4 @@
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { ModelCall, StreamingModel } from "../../src/core/ports.ts";
 import { scrubber } from "../../src/core/scrub/scrub.ts";
 import { StepFold } from "../../src/turn/step.ts";
@@ -25,18 +26,24 @@ export async function readStep(
       ...options,
       prompt: typeof prompt === "string" ? [{ role: "user", content: [{ type: "text", text: prompt }] }] : prompt,
     });
-    for await (const parts of stream) {
-      for (const part of [parts].flat()) {
-        const event = step.take(part);
-        if (!event) continue;
-        events.push(event);
-        onEvent?.(event);
-      }
+    for await (const part of partsOf(stream)) {
+      const event = step.take(part);
+      if (!event) continue;
+      events.push(event);
+      onEvent?.(event);
     }
     return { step, events, error: undefined };
   } catch (error) {
     return { step, events, error };
   }
+}
+
+type Stream = Awaited<ReturnType<StreamingModel["doStream"]>>["stream"];
+
+/** One part after the other. */
+export async function* partsOf(stream: Stream): AsyncGenerator<LanguageModelV4StreamPart> {
+  const reader = stream.getReader();
+  for (let read = await reader.read(); read.value; read = await reader.read()) yield* [read.value].flat();
 }
 
 /** All that an error says, as deep as it goes. */

@@ -51,6 +51,34 @@ test("an answer that is let go of closes its connection", async () => {
   await closed;
 });
 
+test("a read that waits ends when the answer is let go of", async () => {
+  const { url } = await serve((_, response) => response.flushHeaders());
+  const { body } = await pooledPost()(url, posted);
+  const silence = body?.read();
+  await body?.cancel();
+  expect(await silence).toMatchObject({ done: true });
+});
+
+test("of an answer that nobody reads, no more is taken than a little", async () => {
+  const length = 64 * 1024 * 1024;
+  let sent = false;
+  const { url } = await serve(({ url: path }, response) => {
+    if (path !== "/x") return void response.end("ok");
+    response.end(Buffer.alloc(length), () => {
+      sent = true;
+    });
+  });
+  const post = pooledPost();
+  const { body } = await post(url, posted);
+  await body?.read();
+  for (let count = 0; count < 50; count += 1) await readExcerpt((await post(`${url}/y`, posted)).body, 100);
+  expect(sent).toBe(false);
+  let read = 0;
+  for (let piece = await body?.read(); piece && !piece.done; piece = await body?.read()) read += piece.value.length;
+  expect(read).toBeGreaterThan(length - 128 * 1024);
+  await expect.poll(() => sent).toBe(true);
+});
+
 test.each([
   ["gzip", gzipSync],
   ["deflate", deflateSync],

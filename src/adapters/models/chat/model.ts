@@ -1,6 +1,6 @@
 import type { ModelCall, StreamingModel } from "../../../core/ports.ts";
 import { openStream, type Post } from "../post.ts";
-import { partsOf } from "./parts.ts";
+import { readParts } from "./parts.ts";
 
 interface Server {
   /** Of its API, without a slash at its end. */
@@ -23,7 +23,8 @@ export function chatModel({ baseUrl, apiKey, post, request }: Server): Streaming
     async doStream(call) {
       const { abortSignal: signal } = call;
       const body = await openStream(post, url, { headers, body: JSON.stringify(request(call)), signal });
-      return { stream: partsOf(body, { url, signal }) };
+      const reader = readParts(body, { url, signal });
+      return { stream: { getReader: () => reader } };
     },
   };
 }

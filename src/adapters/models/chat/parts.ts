@@ -1,19 +1,20 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { createParser } from "eventsource-parser";
+import type { PartsReader } from "../../../core/ports.ts";
 import type { Bytes } from "../../excerpt.ts";
 import { boundEvents } from "../event-bound.ts";
 import { brokenOff } from "../failures.ts";
 import { Chunks } from "./chunks.ts";
 
 /**
- * The parts of a chat completion, from the bytes of its stream. One reader does all of it: each further stream of a
- * chain would cost as much as the reading itself.
+ * Reads the parts of a chat completion from the bytes of its stream. One reader does all of it: each stream of a chain
+ * would cost as much as the reading itself.
  */
-export function partsOf(
+export function readParts(
   body: Bytes,
   { url, signal }: { url: string; signal: AbortSignal | undefined },
-): ReadableStream<readonly LanguageModelV4StreamPart[]> {
-  const parts: LanguageModelV4StreamPart[] = [{ type: "stream-start", warnings: [] }];
+): PartsReader & { read(): Promise<{ done: boolean; value?: readonly LanguageModelV4StreamPart[] }> } {
+  let parts: LanguageModelV4StreamPart[] = [{ type: "stream-start", warnings: [] }];
   const chunks = new Chunks({ enqueue: (part) => parts.push(part) });
   const parser = createParser({ onEvent: ({ data }) => chunks.take(data) });
   const decoder = new TextDecoder();
@@ -25,33 +26,38 @@ export function partsOf(
     const { done, value } = await body.read().catch((cause: unknown) => {
       throw signal?.aborted ? cause : brokenOff(url, cause);
     });
+    if (over) return;
     if (done) {
-      chunks.end();
       over = true;
+      chunks.end();
       return;
     }
     bound(value);
     parser.feed(decoder.decode(value, { stream: true }));
   };
 
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          while (parts.length === 0 && !failure) await readOn();
-        } catch (error) {
-          failure = { error };
-          // Not awaited: a provider may never answer the cancel.
-          void body.cancel().catch(() => {});
-        }
-        // What was said before the failure comes before it.
-        if (parts.length === 0 && failure) throw failure.error;
-        controller.enqueue(parts.splice(0));
-        if (over) controller.close();
-      },
-      cancel: () => body.cancel(),
+  return {
+    async read() {
+      try {
+        while (parts.length === 0 && !over && !failure) await readOn();
+      } catch (error) {
+        failure = { error };
+        // Not awaited: a provider may never answer the cancel.
+        void body.cancel().catch(() => {});
+      }
+      // What was said before the failure comes before it.
+      if (parts.length > 0) {
+        const value = parts;
+        parts = [];
+        return { done: false, value };
+      }
+      if (failure) throw failure.error;
+      return { done: true };
     },
-    // Nothing is read ahead.
-    { highWaterMark: 0 },
-  );
+    cancel() {
+      over = true;
+      parts = [];
+      return body.cancel();
+    },
+  };
 }
