@@ -70,6 +70,13 @@ export function isRetryable(error: unknown): boolean {
   return (APICallError.isInstance(error) && error.isRetryable) || isNetworkError(error);
 }
 
+/** Whether a provider refused a call for what it is: another time will not mend it. */
+export function isRefused(error: unknown): boolean {
+  if (error instanceof Blocked || error instanceof ProviderSetupError || isOutOfQuota(error)) return true;
+  const status = statusOf(error) ?? 500;
+  return status < 500 && ![408, 409, 429].includes(status);
+}
+
 /** The wait before the next attempt: the provider's own, else half a second, then a whole one. */
 export function retryDelayMs(error: unknown, attempt: number): number {
   return retryAfterMs(error) ?? 500 * 2 ** (attempt - 1);

@@ -2,6 +2,10 @@ import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
 import type { Turns } from "../turns/index.ts";
 import { createActivity } from "./activity.ts";
+import { answerJobs } from "./answer/answer.ts";
+import { createAttach } from "./answer/attachments.ts";
+import { createNewer } from "./answer/newer.ts";
+import { giveUpDead } from "./answer/upkeep.ts";
 import { webhookRoutes } from "./intake/routes.ts";
 import { createStore } from "./intake/store.ts";
 import { createOutbox } from "./outbox/feature.ts";
@@ -16,10 +20,17 @@ export function inboxFeature(services: Services, turns: Turns, wake: (at?: numbe
   const activity = createActivity(services);
   const store = createStore({ services, activity, wake });
   const outbox = createOutbox({ services, turns, activity, wake });
+  const answers = { services, turns, wake, attach: createAttach(services), newer: createNewer(services) };
   return {
     routes: [webhookRoutes(store)],
-    jobs: { ...outbox.jobs },
-    ticks: { often: activity.flush, seldom: outbox.upkeep },
+    jobs: { ...answerJobs(answers), ...outbox.jobs },
+    ticks: {
+      often: activity.flush,
+      async seldom() {
+        await giveUpDead(services);
+        await outbox.upkeep();
+      },
+    },
     stop: activity.flush,
   };
 }

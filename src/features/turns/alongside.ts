@@ -23,6 +23,8 @@ export interface Alongside {
    * and it ends as `superseded` (decisions §8, "Bursts"). Null when they may not: the turn was restarted often enough.
    */
   supersededAfter: number | null;
+  /** Nothing of the turn is stored but its row: its messages are answered by a later one. */
+  discarded?: boolean;
 }
 
 /** Gives the rows to write for the outcome of a turn. */

@@ -8,6 +8,7 @@ import { openMessenger } from "../../../src/features/channels/index.ts";
 import { saveRow } from "../../../src/features/channels/row.ts";
 import { createActivity } from "../../../src/features/inbox/activity.ts";
 import { createStore } from "../../../src/features/inbox/intake/store.ts";
+import { nowhere } from "../../adapters/messengers/accounts.ts";
 import { type Harness, harness } from "../../harness.ts";
 
 type Options = NonNullable<Parameters<typeof harness>[0]>;
@@ -23,6 +24,9 @@ export const twilioFields = {
   whatsappNumber: "+390612345678",
 };
 const usual = { telegram: telegramFields, slack: slackFields, whatsapp: twilioFields };
+
+/** No test sends a byte beyond the loopback. */
+const unreachable = { telegram: nowhere, slack: nowhere, whatsapp: nowhere };
 
 /** Stores a messenger's channel of an agent. */
 export async function saveChannel(
@@ -50,7 +54,7 @@ export async function messengerHarness({
   names?: MessengerName[];
   bases?: Partial<Record<MessengerName, string>>;
 } = {}) {
-  const messengers = createMessengers({ clock: systemClock, bases });
+  const messengers = createMessengers({ clock: systemClock, bases: { ...unreachable, ...bases } });
   const h = await harness({ messengers, ...options });
   const { db } = h.services.database;
   const agent = await h.agent(fields);

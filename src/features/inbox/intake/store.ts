@@ -13,6 +13,7 @@ import { answerWork } from "../answer/work.ts";
 import { heedKeywords, type StoredMessage } from "./opt-out.ts";
 import { payloadOf } from "./payload.ts";
 import { type Receiver, readReceiver } from "./receiver.ts";
+import { subjectOf } from "./subject.ts";
 
 /**
  * Stores messages and arranges their answer, in one transaction. What is stored already is left out, and everything
@@ -128,7 +129,7 @@ async function lockConversation(tx: Db, { channel, agent, channelId }: Place, [f
     .values({
       ...{ id: newId(), ref, channelId, agentId: channel.agent.id, organizationId: agent.organizationId },
       channel: channel.name,
-      subject: subjectOf(ref, first),
+      subject: first ? subjectOf(ref, first) : ref,
     })
     .onConflictDoUpdate({
       target: conversations.ref,
@@ -137,12 +138,4 @@ async function lockConversation(tx: Db, { channel, agent, channelId }: Place, [f
     .returning({ id: conversations.id, lastInboxSeq: conversations.lastInboxSeq });
   if (!conversation) throw new Error("The conversation could not be locked");
   return conversation;
-}
-
-/**
- * Whose memories and budget a turn touches (decisions §5). Where others read along, nobody's: what the agent knows of one
- * person is not for the others.
- */
-export function subjectOf(ref: string, message: Pick<Incoming, "isPrivate" | "sender"> | undefined): string {
-  return message?.isPrivate ? message.sender : ref;
 }

@@ -210,11 +210,16 @@ export const repeatStatement = statement(
   },
 );
 
-/** A message that is stored after this statement began belongs to the next turn. */
-function isSuperseded({ turnId, supersededAfter }: RecordValues): SQL<boolean> {
+/**
+ * A message that is stored after this statement began belongs to the next turn. A message that waits no more was answered
+ * by another turn, or its person wants no answer.
+ */
+function isSuperseded({ turnId, supersededAfter, inboxIds }: RecordValues): SQL<boolean> {
   const newer = sql`${turns.id} = ${turnId} and ${conversations.lastInboxSeq} > ${supersededAfter}`;
-  return sql<boolean>`exists (
-    select 1 from ${turns} join ${conversations} on ${conversations.id} = ${turns.conversationId} where ${newer})`;
+  const settled = sql`${inbox.id} = any(${inboxIds}) and ${inbox.status} <> 'pending'`;
+  return sql<boolean>`(exists (
+    select 1 from ${turns} join ${conversations} on ${conversations.id} = ${turns.conversationId} where ${newer}
+  ) or exists (select 1 from ${inbox} where ${settled}))`;
 }
 
 function answeredMessages({ turnId, inboxIds }: RecordValues): SQL {
@@ -225,6 +230,7 @@ function answeredMessages({ turnId, inboxIds }: RecordValues): SQL {
 
 function partsToSend({ turnId, sends }: RecordValues): SQL {
   const { table, row } = jsonRows(sends, "part", sendShape);
-  const owned = { agentId: turn.agentId, conversationId: turn.conversationId, turnId };
-  return sql`${insertInto(outbox, { ...row, ...owned })} from ${turn}, ${table}`;
+  const owned = { agentId: turn.agentId, conversationId: conversation.id, turnId };
+  // Nothing is said any more in a conversation that was deleted meanwhile.
+  return sql`${insertInto(outbox, { ...row, ...owned })} from ${turn}, ${conversation}, ${table}`;
 }

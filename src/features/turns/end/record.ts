@@ -49,9 +49,9 @@ interface Recorded {
  * after an answer that was lost does no harm.
  */
 export async function record(database: Database, recording: Recording): Promise<Recorded | null> {
-  const { turnId, owner, stored, outcome, continued } = recording;
+  const { turnId, owner, stored, outcome, continued, alongside } = recording;
   // The result of an approved call is always stored.
-  const said = isKept(outcome) || continued !== null;
+  const said = !alongside?.discarded && (isKept(outcome) || continued !== null);
   const values = valuesOf(recording, stored && said);
   const parts = partsOf(recording, values);
   let [result] = await recordStatement(parts).run(database, values);

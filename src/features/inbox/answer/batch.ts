@@ -1,0 +1,71 @@
+import type { Payload } from "../intake/payload.ts";
+
+/** A message that waits for an answer. */
+export interface PendingMessage extends Payload {
+  id: string;
+  seq: number;
+  providerId: string;
+  sender: string;
+  restarts: number;
+  attempts: number;
+}
+
+/** The messages that one turn answers. */
+export interface Batch {
+  /** Every message that is answered, corrections included. */
+  ids: string[];
+  /** The messages with their corrections in them, in order. */
+  messages: [PendingMessage, ...PendingMessage[]];
+  /** Whether messages are left for the next turn. */
+  leaves: boolean;
+}
+
+/** A turn takes no more messages, and no more of their text in UTF-16 units unless one alone is longer. */
+export const [mostMessages, mostText] = [100, 256 * 1024];
+
+/** A message that failed so often is tried alone from then on, so that it fails alone (decisions §8). */
+export const sharedAttempts = 2;
+
+/**
+ * Chooses the messages of the next turn: as many as fit, or only the oldest one after failures. `pending` are those that
+ * wait, the oldest first. A correction of one that waits takes its place; other corrections are messages of their own.
+ */
+export function batchOf(pending: readonly [PendingMessage, ...PendingMessage[]], alone: boolean): Batch {
+  const [oldest] = pending;
+  const originals = new Map(pending.map((message) => [message.providerId, message]));
+  const corrected = (message: PendingMessage) => (message.edits === null ? undefined : originals.get(message.edits));
+  const taken: Batch["messages"] = [oldest];
+  let length = oldest.text.length;
+  for (const message of pending.slice(1, mostMessages)) {
+    if (alone || corrected(message)) continue;
+    length += message.text.length;
+    if (length > mostText) break;
+    taken.push(message);
+  }
+  const isTaken = (message: PendingMessage) => taken.includes(message);
+  const corrections = pending.filter((message) => {
+    const original = corrected(message);
+    return original !== undefined && isTaken(original);
+  });
+  const lastText = new Map(corrections.map(({ edits, text }) => [edits, text]));
+  const messages = taken.map((message) => ({ ...message, text: lastText.get(message.providerId) ?? message.text }));
+  const ids = [...taken, ...corrections].map(({ id }) => id);
+  return { ids, messages: messages as Batch["messages"], leaves: ids.length < pending.length };
+}
+
+/** The texts with the names of those who wrote them, where others read along. */
+export function withNames(messages: readonly PendingMessage[], texts: readonly string[]): string[] {
+  const several = new Set(messages.map(({ sender }) => sender)).size > 1;
+  return texts.map((text, index) => {
+    const message = messages[index];
+    if (!message || message.isPrivate) return text;
+    const name = message.senderName ?? (several ? message.sender : null);
+    return name === null ? text : `${name}: ${text}`;
+  });
+}
+
+/** Of whom the turn knows the name: the only person who wrote. */
+export function onlyName(messages: readonly PendingMessage[]): string | null {
+  const [first] = messages;
+  return messages.every(({ sender }) => sender === first?.sender) ? (first?.senderName ?? null) : null;
+}

@@ -1,0 +1,72 @@
+import { and, eq, gt, inArray, isNull, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import type { Channel } from "../../../core/channels.ts";
+import { EngineError } from "../../../core/errors.ts";
+import type { Db } from "../../../db/client.ts";
+import { inbox, outbox } from "../../../db/schema.ts";
+import { enqueue } from "../../../jobs/enqueue.ts";
+import { sendTo } from "../outbox/send-to.ts";
+import { answerWork } from "./work.ts";
+
+/** What a person reads whose message can't be answered. */
+export const failedNotice = "Sorry, I can't answer at the moment. Please try again later.";
+
+/** A person is not told more often, whatever fails. */
+const noticeEvery = sql`interval '1 hour'`;
+
+interface Given {
+  agentId: string;
+  organizationId: string;
+  conversationId: string;
+  channel: Channel;
+  channelId: string;
+  ids: readonly string[];
+  /** In words without secrets. */
+  error: string;
+  /** Whether the person is told. */
+  notice: boolean;
+}
+
+/**
+ * Gives messages up: they are failed, the person is told, and the next ones are answered. Answers how many there were.
+ * Wake the worker after that.
+ */
+export function giveUp({ database, clock }: Pick<Services, "database" | "clock">, given: Given): Promise<number> {
+  const { conversationId, organizationId, ids, error, notice } = given;
+  return database.transaction(async (tx) => {
+    const failed = await tx
+      .update(inbox)
+      .set({ status: "failed", error })
+      .where(and(inArray(inbox.id, [...ids]), eq(inbox.status, "pending")))
+      .returning({ id: inbox.id });
+    if (failed.length === 0) return 0;
+    if (notice) await tell(tx, given);
+    const [next] = await tx
+      .select({ id: inbox.id })
+      .from(inbox)
+      .where(and(eq(inbox.conversationId, conversationId), eq(inbox.status, "pending")))
+      .limit(1);
+    if (next) {
+      const { kind, key, payload, runAt } = answerWork(conversationId, new Date(clock.now()));
+      await enqueue(tx, kind, payload, { key, runAt, organizationId });
+    }
+    return failed.length;
+  });
+}
+
+async function tell(tx: Db, { agentId, organizationId, conversationId, channel, channelId }: Given): Promise<void> {
+  const said = and(eq(outbox.conversationId, conversationId), isNull(outbox.turnId), eq(outbox.body, failedNotice));
+  const [before] = await tx
+    .select({ id: outbox.id })
+    .from(outbox)
+    .where(and(said, gt(outbox.createdAt, sql`now() - ${noticeEvery}`)))
+    .limit(1);
+  if (before) return;
+  const place = { agentId, channel, target: channelId };
+  try {
+    await sendTo(tx, { ...place, organizationId, conversationId, turnId: null, text: failedNotice });
+  } catch (error) {
+    // A channel that is off says nothing.
+    if (!(error instanceof EngineError)) throw error;
+  }
+}

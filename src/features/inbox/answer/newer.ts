@@ -1,0 +1,56 @@
+import type { Services } from "../../../context.ts";
+import { newestSeq } from "./pending.ts";
+
+/** Tells what this process is answering that newer messages came. */
+export interface Newer {
+  /** Notices messages of a conversation behind the one with the number `seq`. */
+  watch(conversationId: string, seq: number): Arrivals;
+}
+
+export interface Arrivals {
+  /** Calls `hear` once a newer message came, or at once if one did. */
+  hear(hear: () => void): void;
+  end(): void;
+}
+
+type Look = () => Promise<void>;
+
+/** A notice may be late and of a message that is known: the database tells. */
+export function createNewer({ notify, database, log }: Pick<Services, "notify" | "database" | "log">): Newer {
+  const watching = new Map<string, Set<Look>>();
+  const look = (looks: Iterable<Look>) => {
+    for (const one of [...looks]) {
+      // RECORD sees the message all the same.
+      one().catch((err: unknown) => log.debug({ err }, "Whether a newer message came could not be read"));
+    }
+  };
+  notify.listen(
+    "inbox",
+    (conversationId) => look(watching.get(conversationId) ?? []),
+    () => look([...watching.values()].flatMap((looks) => [...looks])),
+  );
+  return {
+    watch(conversationId, seq) {
+      let came = false;
+      let heard = () => {};
+      const see = async () => {
+        if (came || (await newestSeq(database.db, conversationId)) <= seq) return;
+        came = true;
+        heard();
+      };
+      const looks = watching.get(conversationId) ?? new Set();
+      watching.set(conversationId, looks.add(see));
+      return {
+        hear(hear) {
+          heard = hear;
+          if (came) hear();
+        },
+        end() {
+          heard = () => {};
+          looks.delete(see);
+          if (looks.size === 0 && watching.get(conversationId) === looks) watching.delete(conversationId);
+        },
+      };
+    },
+  };
+}

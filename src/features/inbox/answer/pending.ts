@@ -1,0 +1,44 @@
+import { and, asc, eq } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { agents, conversations, inbox } from "../../../db/schema.ts";
+import { Payload } from "../intake/payload.ts";
+import { mostMessages, type PendingMessage } from "./batch.ts";
+
+export type Pending = NonNullable<Awaited<ReturnType<typeof readPending>>>;
+
+/** A conversation with the messages in it that wait for an answer, the oldest first; null when none does. */
+export async function readPending(db: Db, conversationId: string) {
+  const { id, ref, channel, channelId, organizationId, lastInboxSeq } = conversations;
+  const { slug, active, typingDelayMs, maxRestarts, attachmentsEnabled } = agents;
+  const [found] = await db
+    .select({
+      conversation: { id, ref, channel, channelId, organizationId, lastInboxSeq },
+      agent: { id: agents.id, slug, active, typingDelayMs, maxRestarts, attachmentsEnabled },
+    })
+    .from(conversations)
+    .innerJoin(agents, eq(agents.id, conversations.agentId))
+    .where(eq(id, conversationId));
+  if (!found) return null;
+  const { seq, providerId, sender, payload, restarts, attempts } = inbox;
+  const rows = await db
+    .select({ id: inbox.id, seq, providerId, sender, payload, restarts, attempts })
+    .from(inbox)
+    .where(and(eq(inbox.conversationId, conversationId), eq(inbox.status, "pending")))
+    .orderBy(asc(seq))
+    // One more tells that there are more.
+    .limit(mostMessages + 1);
+  const messages = rows.map(({ payload, ...row }): PendingMessage => ({ ...row, ...Payload.parse(payload) }));
+  const [oldest, ...others] = messages;
+  if (!oldest) return null;
+  const lastSeq = Math.max(found.conversation.lastInboxSeq, ...messages.map((message) => message.seq));
+  return { ...found, messages: [oldest, ...others] as const, lastSeq };
+}
+
+/** The number of the last message of a conversation; 0 when it is gone. */
+export async function newestSeq(db: Db, conversationId: string): Promise<number> {
+  const [row] = await db
+    .select({ seq: conversations.lastInboxSeq })
+    .from(conversations)
+    .where(eq(conversations.id, conversationId));
+  return row?.seq ?? 0;
+}

@@ -1,0 +1,127 @@
+import type { Services } from "../../../context.ts";
+import { channelOf } from "../../../core/channels.ts";
+import { newId } from "../../../core/ids.ts";
+import type { TurnOutcome } from "../../../turn/types.ts";
+import type { MessengerChannel } from "../../channels/index.ts";
+import { type AlongsideOf, admit, type TurnRequest, type Turns, wasStopped } from "../../turns/index.ts";
+import { subjectOf } from "../intake/subject.ts";
+import { outgoing } from "../outbox/outgoing.ts";
+import { repliesOf } from "../outbox/replies.ts";
+import type { Attach } from "./attachments.ts";
+import { type Batch, onlyName, withNames } from "./batch.ts";
+import { failedNotice } from "./give-up.ts";
+import type { Arrivals } from "./newer.ts";
+import type { Pending } from "./pending.ts";
+import { type WatchedTools, watchTools } from "./tools.ts";
+import { showTyping } from "./typing.ts";
+import { answerWork } from "./work.ts";
+
+interface Needs {
+  services: Services;
+  turns: Turns;
+  attach: Attach;
+}
+
+/** What one turn is to answer. */
+interface Attempt {
+  pending: Pending;
+  batch: Batch;
+  channel: MessengerChannel;
+  arrivals: Arrivals;
+  /** The job's. */
+  signal: AbortSignal;
+}
+
+/** How the turn ended. */
+export interface Answered {
+  outcome: TurnOutcome;
+  /** Whether it called a tool that may have changed something. */
+  acted: boolean;
+}
+
+/**
+ * Takes the turn that answers a batch, to its end. Newer messages supersede it while that costs nothing: until a tool or
+ * a hook ran, and as often as the agent allows. Throws the refusals before the turn.
+ */
+export async function takeAnswer({ services, turns, attach }: Needs, attempt: Attempt): Promise<Answered> {
+  const { pending, batch, channel, arrivals, signal } = attempt;
+  const { agent, conversation } = pending;
+  const { maxRestarts, typingDelayMs } = services.policies.values;
+  const attached = await attach({ agent, conversation, account: channel.account }, batch.messages, signal);
+  signal.throwIfAborted();
+  const watched = watchTools();
+  const restarts = Math.max(...pending.messages.map((message) => message.restarts));
+  const mayRestart = () => restarts < (agent.maxRestarts ?? maxRestarts) && !watched.begun();
+  const request: TurnRequest = {
+    ...requestOf(attempt),
+    input: {
+      history: [],
+      fresh: withNames(batch.messages, attached.texts),
+      ...(attached.fileIds.length > 0 ? { fileIds: attached.fileIds } : {}),
+    },
+    alongside: alongsideOf(services, attempt, watched, mayRestart),
+  };
+  const share = [conversation.organizationId, agent.slug, request.origin.subject] as const;
+  const turn = await turns.agents.serve(agent.slug, async (live) => {
+    const grant = admit(live, agent.slug, { type: "engine", whileInactive: false });
+    watched.know(grant.agent.tools);
+    return services.admission.during(share, () => turns.takeTurn(grant, request, watched));
+  });
+  const { account } = channel;
+  const typing = { account, channelId: conversation.channelId, delayMs: agent.typingDelayMs ?? typingDelayMs };
+  const stopTyping = showTyping(services.clock, typing);
+  const giveWay = () => turn.abort("superseded");
+  arrivals.hear(() => {
+    if (mayRestart()) giveWay();
+  });
+  if (signal.aborted) giveWay();
+  signal.addEventListener("abort", giveWay, { once: true });
+  try {
+    return { outcome: await turn.ended, acted: watched.acted() };
+  } finally {
+    signal.removeEventListener("abort", giveWay);
+    stopTyping();
+  }
+}
+
+function requestOf({ pending: { conversation }, batch }: Attempt): Omit<TurnRequest, "input"> {
+  const { ref, channelId } = conversation;
+  const [first] = batch.messages;
+  const userName = onlyName(batch.messages);
+  return {
+    door: "inbox",
+    ref,
+    stored: true,
+    origin: {
+      ...{ channel: channelOf(conversation.channel), channelId, source: "user", depth: 0 },
+      subject: subjectOf(ref, first),
+      ...(userName === null ? {} : { userName }),
+    },
+    rule: "always-finish",
+    requestId: newId(),
+    throttle: null,
+  };
+}
+
+/** What is written with the end of the turn: its messages are answered and the reply goes out, or nothing happened. */
+function alongsideOf(
+  { clock }: Services,
+  { pending, batch }: Attempt,
+  watched: WatchedTools,
+  mayRestart: () => boolean,
+): AlongsideOf {
+  const { agent, conversation, lastSeq } = pending;
+  const place = { agentId: agent.id, channel: channelOf(conversation.channel), target: conversation.channelId };
+  return (outcome) => {
+    const failed = outcome.status === "failed";
+    const isInterrupted = outcome.status === "aborted" && !wasStopped(outcome);
+    // The messages are answered again, unless that would call tools once more.
+    if (isInterrupted || (failed && !watched.acted())) {
+      return { inboxIds: [], sends: [], work: [], supersededAfter: null, discarded: true };
+    }
+    const { sends, work } = failed ? outgoing(place, failedNotice) : repliesOf(place, outcome);
+    const rest = batch.leaves ? [answerWork(conversation.id, new Date(clock.now()))] : [];
+    const supersededAfter = !wasStopped(outcome) && mayRestart() ? lastSeq : null;
+    return { inboxIds: batch.ids, sends, work: [...work, ...rest], supersededAfter };
+  };
+}

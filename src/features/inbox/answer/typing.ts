@@ -1,0 +1,26 @@
+import type { MessengerAccount } from "../../../core/messengers.ts";
+import type { Clock } from "../../../core/ports.ts";
+
+interface Typing {
+  account: Pick<MessengerAccount, "typing" | "typingMs">;
+  channelId: string;
+  /** How long the turn runs before. */
+  delayMs: number;
+}
+
+/** Shows that the agent is typing until the returned function is called. Whether the messenger takes it changes nothing. */
+export function showTyping(clock: Clock, { account, channelId, delayMs }: Typing): () => void {
+  const { typingMs } = account;
+  if (typingMs === null) return () => {};
+  const over = new AbortController();
+  let cancel = () => {};
+  const show = () => {
+    account.typing(channelId, over.signal).catch(() => {});
+    cancel = clock.after(typingMs, show);
+  };
+  cancel = clock.after(delayMs, show);
+  return () => {
+    cancel();
+    over.abort(new Error("The turn is over"));
+  };
+}

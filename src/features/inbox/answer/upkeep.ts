@@ -1,0 +1,44 @@
+import { and, eq, inArray, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { channelOf } from "../../../core/channels.ts";
+import type { Database } from "../../../db/client.ts";
+import { inbox, jobs } from "../../../db/schema.ts";
+import { batchOf } from "./batch.ts";
+import { giveUp } from "./give-up.ts";
+import { readPending } from "./pending.ts";
+import { answerKind } from "./work.ts";
+
+/** Conversations that one call looks at, at most. */
+const mostConversations = 20;
+
+/** Gives up the message at which the job of its conversation failed for good, mostly with its process. */
+export async function giveUpDead(services: Services): Promise<void> {
+  const { database, log } = services;
+  for (const conversationId of await findDead(database)) {
+    const pending = await readPending(database.db, conversationId);
+    if (!pending) continue;
+    const { agent, conversation } = pending;
+    const { organizationId, channel, channelId } = conversation;
+    const { ids } = batchOf(pending.messages, true);
+    const error = "It could not be answered: the server's log says why";
+    const place = { agentId: agent.id, organizationId, conversationId, channel: channelOf(channel), channelId };
+    const given = await giveUp(services, { ...place, ids, error, notice: true });
+    if (given > 0) log.warn({ agent: agent.slug, channel, conversationId }, "A message was given up with its job");
+  }
+}
+
+/** Conversations with messages that no job will answer, since it failed for good. */
+async function findDead({ db }: Database): Promise<string[]> {
+  const failed = db
+    .select({ key: jobs.key })
+    .from(jobs)
+    .where(and(eq(jobs.kind, answerKind), eq(jobs.status, "failed")));
+  const living = sql`exists (select 1 from ${jobs} living where living.kind = ${answerKind}
+    and living.status = 'pending' and living.key = ${inbox.conversationId}::text)`;
+  const rows = await db
+    .selectDistinct({ id: inbox.conversationId })
+    .from(inbox)
+    .where(and(eq(inbox.status, "pending"), inArray(sql`${inbox.conversationId}::text`, failed), sql`not ${living}`))
+    .limit(mostConversations);
+  return rows.map(({ id }) => id);
+}
