@@ -1,9 +1,15 @@
-import { and, asc, eq, inArray, ne, or, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, ne, not, notExists, or, type SQL, sql } from "drizzle-orm";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
-import { agents, agentTools } from "../../db/schema.ts";
+import { agents, agentTools, channels } from "../../db/schema.ts";
 
 type Asked = Pick<typeof agents.$inferSelect, "slug" | "organizationId">;
+
+/** Limits a query for agents to those that others may ask: active ones whose channel `agent` was not turned off. */
+export function isAskable(db: Db): SQL | undefined {
+  const off = and(eq(channels.agentId, agents.id), eq(channels.type, "agent"), not(channels.enabled));
+  return and(agents.active, notExists(db.select({ id: channels.id }).from(channels).where(off)));
+}
 
 const askersOf = (tx: Db, slug: string) =>
   tx

@@ -8,8 +8,11 @@ export function agentsFeature(beforeDelete: BeforeDelete): Contribution {
   return { routes: [createInstanceRoutes(beforeDelete), iconRoutes] };
 }
 
-/** Has the agents that ask this one load anew, inside a transaction of `writeAgent` that concerns them. */
-export { touchAskers } from "./askers.ts";
+/**
+ * `isAskable` limits a query to agents that others may ask; `touchAskers` has the agents that ask one load anew, inside
+ * a transaction of `writeAgent` that concerns them.
+ */
+export { isAskable, touchAskers } from "./askers.ts";
 /**
  * Finds an agent within the caller's reach, or throws the 404; `writeAgent` is the one way to change what belongs to an
  * agent.

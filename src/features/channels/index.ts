@@ -5,8 +5,8 @@ import { createMoved } from "./messengers/moved.ts";
 import { createStart, startKind } from "./messengers/start.ts";
 import { createChannelRoutes } from "./routes.ts";
 
-/** Whether other agents may ask an agent, by the row of its channel `agent`. */
-export { answersAgents } from "./agent/service.ts";
+/** The channels of an agent, opened for its turns. */
+export { type LoadedChannels, loadChannels } from "./load.ts";
 /** An agent's account at a messenger. */
 export { type MessengerChannel, openMessenger } from "./messengers/account.ts";
 /** An agent that answers at once, for the quickstart. */
@@ -23,6 +23,6 @@ export function channelsFeature(services: Services, { onWork }: { onWork: () => 
       [leaveKind]: { run: createLeave(services, onWork) },
     },
     ticks: { seldom: createMoved(services, onWork) },
-    beforeAgentDelete: leaveAll,
+    beforeAgentDelete: (tx, agentId) => leaveAll(tx, services.cipher, agentId),
   };
 }

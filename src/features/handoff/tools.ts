@@ -4,6 +4,7 @@ import type { Services } from "../../context.ts";
 import type { ToolOwner } from "../../contribution.ts";
 import { agents } from "../../db/schema.ts";
 import type { Tool, ToolContext } from "../../turn/types.ts";
+import { isAskable } from "../agents/index.ts";
 import { agentTool, builtin } from "../tools/index.ts";
 import type { Asker, Idempotency } from "../turns/index.ts";
 
@@ -37,7 +38,7 @@ const input = z.object({
 /** The tool's extra time, so that the asked agent is stopped and its end is told before the call is cut off. */
 const graceMs = 1_000;
 
-/** The named tools `agent:<slug>` whose agent is active and in the owner's workspace, by slug. */
+/** The named tools `agent:<slug>` whose agent is in the owner's workspace and may be asked, by slug. */
 export async function askTools(
   { database, policies }: Pick<Services, "database" | "policies">,
   { named, ...asker }: ToolOwner,
@@ -53,7 +54,7 @@ export async function askTools(
         eq(agents.workspaceId, asker.workspaceId),
         inArray(agents.slug, slugs),
         ne(agents.id, asker.id),
-        eq(agents.active, true),
+        isAskable(database.db),
       ),
     )
     .orderBy(asc(agents.slug));

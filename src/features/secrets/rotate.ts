@@ -25,7 +25,7 @@ const batchSize = 100;
 
 /**
  * Re-seals under the current key every value that an older key sealed, and renews the marks by which the agent of an
- * API key is found. The server may run meanwhile: a row that another transaction writes is read again. Answers how many
+ * API key or of a messenger's account is found. The server may run meanwhile: a row that another transaction writes is read again. Answers how many
  * values were re-sealed. When some open with no configured key, it re-seals the others and throws an `EngineError`.
  */
 export async function rotateSecrets(services: Services): Promise<number> {
@@ -63,7 +63,7 @@ async function rotateSealing(services: Services, sealing: Sealing, tally: Tally)
       if (plaintext === null) {
         unreadable += 1;
         log.warn({ table, place: row.place, keyId: row.keyId }, "A stored secret opens with no configured key");
-      } else if (await reseal(services, write, row, plaintext)) {
+      } else if (await reseal(services, sealing, write, row, plaintext)) {
         tally.rotated += 1;
       } else {
         moved = true;
@@ -95,7 +95,7 @@ function writeStatement({ table, ciphertext, set }: Sealing) {
   const sealed = alias(secrets, "sealed");
   return statement(
     { keyId: "text", ciphertext: "bytea", mark: "bytea", row: "tid", known: "bytea" },
-    ({ row, known, mark, ...fresh }) => {
+    ({ row, known, ...fresh }) => {
       const update = sql`update ${table} set ${set(fresh)} where ctid = ${row} and ${ciphertext} = ${known}`;
       if (table !== secrets) return sql`${update} returning 1 as done`;
       return sql`
@@ -105,7 +105,7 @@ function writeStatement({ table, ciphertext, set }: Sealing) {
         ), ${sealed} as (
           ${update} and (select count(*) from owner) >= 0 returning ${secrets.agentId}, ${secrets.key}
         ), marked as (
-          update ${agents} set ${assign(agents, { authKeyHmac: mark })} from ${sealed}
+          update ${agents} set ${assign(agents, { authKeyHmac: fresh.mark })} from ${sealed}
           where ${agents.id} = ${sealed.agentId} and ${sealed.key} = 'auth_api_key'
         ) select 1 as done from ${sealed}`;
     },
@@ -115,11 +115,12 @@ function writeStatement({ table, ciphertext, set }: Sealing) {
 /** False when the row changed since it was read. */
 async function reseal(
   { database, cipher }: Services,
+  { marked = (_place, text) => text }: Sealing,
   write: ReturnType<typeof writeStatement>,
   { row, place, ciphertext: known }: SealedRow,
   plaintext: string,
 ): Promise<boolean> {
-  const [mark] = await cipher.fingerprints(plaintext);
+  const [mark] = await cipher.fingerprints(marked(place, plaintext) ?? "");
   if (!mark) throw new Error("A cipher has at least one key");
   const { keyId, ciphertext } = await cipher.seal(plaintext, place);
   try {

@@ -1,5 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
+import { exclusiveCredential } from "../../core/messengers.ts";
 import { assign } from "../../db/fragments.ts";
 import { channels, installation, jobs, plugins, secrets, skillEnv } from "../../db/schema.ts";
 import { keyCheckPlace } from "./encryption-key.ts";
@@ -12,8 +13,10 @@ export interface Sealing {
   keyId: SQLWrapper;
   /** The text that the value is bound to. */
   place: SQL;
+  /** The text by whose HMAC (`mark`) the row is found; absent where the plaintext itself is that, or nothing is. */
+  marked?(place: string, plaintext: string): string | null;
   /** The assignments of an update that replaces the value. */
-  set(fresh: { keyId: SQL; ciphertext: SQL }): SQL;
+  set(fresh: { keyId: SQL; ciphertext: SQL; mark: SQL }): SQL;
 }
 
 /** All sealed values of an installation. */
@@ -30,21 +33,25 @@ export const sealings: readonly Sealing[] = [
     ciphertext: secrets.ciphertext,
     keyId: secrets.keyId,
     place: sql`coalesce(${secrets.agentId}, ${secrets.organizationId}) || ':' || ${secrets.key}`,
-    set: (fresh) => assign(secrets, fresh),
+    set: ({ keyId, ciphertext }) => assign(secrets, { keyId, ciphertext }),
   },
   {
     table: channels,
     ciphertext: channels.config,
     keyId: channels.keyId,
     place: sql`${channels.agentId} || ':channel:' || ${channels.type}`,
-    set: ({ keyId, ciphertext }) => assign(channels, { keyId, config: ciphertext }),
+    marked: (place, plaintext) => exclusiveCredential(place.split(":").at(-1) ?? "", JSON.parse(plaintext)),
+    set({ keyId, ciphertext, mark }) {
+      const accountHmac = sql`case when ${channels.accountHmac} is not null then ${mark} end`;
+      return assign(channels, { keyId, config: ciphertext, accountHmac });
+    },
   },
   {
     table: skillEnv,
     ciphertext: skillEnv.ciphertext,
     keyId: skillEnv.keyId,
     place: sql`${skillEnv.agentId} || ':' || ${skillEnv.skillId} || ':' || ${skillEnv.key}`,
-    set: (fresh) => assign(skillEnv, fresh),
+    set: ({ keyId, ciphertext }) => assign(skillEnv, { keyId, ciphertext }),
   },
   {
     table: plugins,
@@ -56,10 +63,11 @@ export const sealings: readonly Sealing[] = [
   {
     table: jobs,
     ciphertext: sql`decode(${jobs.payload} #>> '{keys,ciphertext}', 'base64')`,
-    // The keys to a bucket whose files a job deletes. Nobody needs the keys of a job that failed for good.
-    keyId: sql`case when ${jobs.kind} = 'deleteFiles' and ${jobs.status} = 'pending'
+    // The keys to a bucket whose files a job deletes, and an account that a channel had. Nobody needs those of a job that
+    // failed for good.
+    keyId: sql`case when ${jobs.kind} in ('deleteFiles', 'channel.leave') and ${jobs.status} = 'pending'
       then ${jobs.payload} #>> '{keys,keyId}' end`,
-    place: sql`'files:' || (${jobs.payload} ->> 'batch')`,
+    place: sql`case ${jobs.kind} when 'channel.leave' then 'leave:' else 'files:' end || (${jobs.payload} ->> 'batch')`,
     set({ keyId, ciphertext }) {
       const oneLine = sql`translate(encode(${ciphertext}, 'base64'), E'\\n', '')`;
       const keys = sql`jsonb_build_object('keyId', ${keyId}, 'ciphertext', ${oneLine})`;

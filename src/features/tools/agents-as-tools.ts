@@ -2,15 +2,15 @@ import { and, asc, eq, ne } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { Db } from "../../db/client.ts";
 import { agents } from "../../db/schema.ts";
-import { type AgentRow, withinReach } from "../agents/index.ts";
+import { type AgentRow, isAskable, withinReach } from "../agents/index.ts";
 import type { ToolDefinition } from "./definition.ts";
 
-/** The active agents within the caller's reach, as tools of other agents, by slug. */
+/** The agents within the caller's reach that may be asked, as tools of other agents, by slug. */
 export function agentToolsWithin(ctx: Ctx): Promise<ToolDefinition[]> {
   return select(ctx.db, withinReach(ctx));
 }
 
-/** The agents that this one can ask, as tools, by slug: the other active agents of its workspace. */
+/** The agents that this one can ask, as tools, by slug: those of its workspace that may be asked. */
 export function agentToolsOf(db: Db, { id, workspaceId }: Pick<AgentRow, "id" | "workspaceId">) {
   return select(db, and(eq(agents.workspaceId, workspaceId), ne(agents.id, id)));
 }
@@ -20,7 +20,7 @@ async function select(db: Db, those: ReturnType<typeof and>): Promise<ToolDefini
   const rows = await db
     .select({ slug, name, description })
     .from(agents)
-    .where(and(agents.active, those))
+    .where(and(isAskable(db), those))
     .orderBy(asc(agents.slug));
   return rows.map(agentTool);
 }

@@ -1,6 +1,7 @@
 import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { Db } from "../../db/client.ts";
 import { agents, plugins } from "../../db/schema.ts";
+import { isAskable } from "../agents/index.ts";
 import { builtinNames } from "./builtin.ts";
 import { isOffered, type StdioOption } from "./plugins/offered.ts";
 
@@ -17,8 +18,8 @@ interface ToolUser {
 /**
  * Of these names, those that the organization or the agent can't use. A usable name is built in, or an agent
  * (`agent:<slug>`), or a tool of an enabled plugin (`<namespace>:<tool>`) that the installation may reach. While a plugin's server has never answered,
- * its tools are unknown: an organization can use any of them, an agent none. An agent can use only the other active
- * agents of its workspace.
+ * its tools are unknown: an organization can use any of them, an agent none. An agent can use only the other agents
+ * of its workspace that may be asked.
  */
 export async function unusableTools(
   db: Db,
@@ -50,7 +51,7 @@ const namespaceOf = (name: string) => name.slice(0, name.indexOf(":"));
 
 async function agentSlugs(db: Db, { organizationId, agent }: ToolUser, slugs: readonly string[]): Promise<Set<string>> {
   if (slugs.length === 0) return new Set();
-  const others = agent && and(agents.active, eq(agents.workspaceId, agent.workspaceId), ne(agents.id, agent.id));
+  const others = agent && and(isAskable(db), eq(agents.workspaceId, agent.workspaceId), ne(agents.id, agent.id));
   const rows = await db
     .select({ slug: agents.slug })
     .from(agents)

@@ -246,6 +246,11 @@ describe("an agent that can't be asked", () => {
       (h) => h.send("PATCH", "/api/instances/helper", { active: false }),
       "The agent helper is switched off",
     ],
+    [
+      "is closed to other agents",
+      (h) => h.send("PUT", "/api/instances/helper/channels/agent", { enabled: false }),
+      "The agent helper does not answer other agents",
+    ],
     ["is deleted", (h) => h.send("DELETE", "/api/instances/helper"), "There is no agent helper to ask any more"],
     ["moved to another workspace", far, "There is no agent helper to ask any more"],
   ];

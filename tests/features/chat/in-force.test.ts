@@ -57,6 +57,7 @@ const open = web({ allowedOrigins: [page] });
 const keyless = web({ requireAuthentication: false });
 const mapped = web({ contextMapping: { customer: "customer.id" } });
 const webOff = send("DELETE", `${own}/channels/web`);
+const agentChannel = (enabled: boolean) => send("PUT", `${own}/channels/agent`, { enabled });
 const deleteKey = send("DELETE", `${own}/secrets/auth_api_key`);
 const tools = (...enabled: string[]) => send("PATCH", `${own}/tools`, { enabled });
 const secret = (value: string) => send("PUT", `${own}/secrets`, { secrets: [{ key: "mistral_api_key", value }] });
@@ -119,6 +120,15 @@ const settings: Record<string, Setting> = {
       view(["preflight"], access, "ok", "ok, readable"),
       view(["models"], verdict, "not listed", "ok"),
     ],
+  },
+  "agent, off": {
+    change: agentChannel(false),
+    views: [view(["asked"], verdict, "ok", toolGone), view(conversing, verdict, "ok", "ok")],
+  },
+  "agent, on": {
+    given: [agentChannel(false)],
+    change: agentChannel(true),
+    views: [view(["asked"], verdict, toolGone, "ok")],
   },
   "Web, off": {
     given: [open],

@@ -1,10 +1,11 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import { publicAddress, type Services } from "../../../context.ts";
-import { fromBase64, toBase64 } from "../../../core/ids.ts";
+import type { Cipher } from "../../../core/cipher.ts";
+import { fromBase64, newId, toBase64 } from "../../../core/ids.ts";
 import { MessengerError, type MessengerName, messengerNames } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
-import { channels } from "../../../db/schema.ts";
+import { agents, channels } from "../../../db/schema.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
@@ -17,42 +18,53 @@ import { enqueueStart } from "./start.ts";
 export const leaveKind = "channel.leave";
 
 const Payload = z.object({
-  agentId: z.string(),
+  batch: z.string(),
   name: z.enum(messengerNames),
-  /** The former configuration, sealed as it was stored: the row may be gone. */
+  /** The former configuration, sealed for this job: the channel may be gone. */
   keys: z.object({ keyId: z.string(), ciphertext: z.string() }),
 });
 
 interface Left {
   id: string;
-  organizationId?: string;
+  organizationId: string;
 }
 
-/** Has a messenger call no more for the account of `former`, once `tx` is committed. */
-export async function enqueueLeave(tx: Db, agent: Left, name: MessengerName, former: SealedConfig): Promise<void> {
-  const { id: agentId, organizationId } = agent;
-  const keys = { keyId: former.keyId, ciphertext: toBase64(former.config) };
-  const payload: z.infer<typeof Payload> = { agentId, name, keys };
-  await enqueue(tx, leaveKind, payload, organizationId === undefined ? {} : { organizationId });
+/** Has a messenger call no more for the account of `former`, a row of the agent, once `tx` is committed. */
+export async function enqueueLeave(
+  tx: Db,
+  cipher: Cipher,
+  { id, organizationId }: Left,
+  name: MessengerName,
+  former: SealedConfig,
+): Promise<void> {
+  const batch = newId();
+  const fields = await openConfig<StoredFields>(cipher, id, name, former);
+  const { keyId, ciphertext } = await cipher.seal(JSON.stringify(fields), leavePlace(batch));
+  const payload: z.infer<typeof Payload> = { batch, name, keys: { keyId, ciphertext: toBase64(ciphertext) } };
+  await enqueue(tx, leaveKind, payload, { organizationId });
 }
+
+const leavePlace = (batch: string) => `leave:${batch}`;
 
 /** The same for all channels of an agent that is about to be deleted. */
-export async function leaveAll(tx: Db, agentId: string): Promise<void> {
+export async function leaveAll(tx: Db, cipher: Cipher, agentId: string): Promise<void> {
+  const isLeft = and(eq(channels.agentId, agentId), eq(channels.enabled, true), inArray(channels.type, messengerNames));
+  const { id, organizationId } = agents;
   const rows = await tx
-    .select()
+    .select({ agent: { id, organizationId }, row: channels })
     .from(channels)
-    .where(and(eq(channels.agentId, agentId), eq(channels.enabled, true), inArray(channels.type, messengerNames)));
-  for (const row of rows) await enqueueLeave(tx, { id: agentId }, row.type as MessengerName, row);
+    .innerJoin(agents, eq(id, channels.agentId))
+    .where(isLeft);
+  for (const { agent, row } of rows) await enqueueLeave(tx, cipher, agent, row.type as MessengerName, row);
 }
 
 /** Leaves an account, unless a channel that is on has it: it was turned on again, or it is another agent's now. */
 export function createLeave(services: Services, wake: () => void): JobHandler {
   const { database, cipher, messengers, clock, log } = services;
   return async ({ payload }, signal) => {
-    const { agentId, name, keys } = Payload.parse(payload);
-    const config = fromBase64(keys.ciphertext);
-    if (!config) throw new Error("The former configuration is not readable");
-    const fields = await openConfig<StoredFields>(cipher, agentId, name, { keyId: keys.keyId, config });
+    const { batch, name, keys } = Payload.parse(payload);
+    const sealed = { keyId: keys.keyId, ciphertext: fromBase64(keys.ciphertext) ?? new Uint8Array() };
+    const fields = JSON.parse(await cipher.open(sealed, leavePlace(batch))) as StoredFields;
     const transport = transportOf(name, fields, publicAddress(services));
     if (missingFields(name, fields, transport).length > 0) return;
     if (await findUser(database.db, cipher, name, fields)) return;

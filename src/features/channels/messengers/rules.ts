@@ -145,4 +145,9 @@ export function shownFields(name: MessengerName, { webhookSecret, ...fields }: S
   return Object.fromEntries(masked);
 }
 
+/** The values of a channel by which somebody else could speak for it. */
+export function credentialsIn(name: MessengerName, fields: StoredFields): string[] {
+  return [...credentials[name], "webhookSecret"].flatMap((field) => fields[field] ?? []);
+}
+
 const maskOf = (value: string) => `••••${value.slice(-4)}`;

@@ -57,7 +57,7 @@ export async function saveMessenger(
       // Another agent was given the account at the same time.
       throw sqlState(error) === "23505" ? accountTaken(name) : error;
     });
-    if (row?.enabled && !(enabled && isSame)) await enqueueLeave(tx, agent, name, row);
+    if (row?.enabled && !(enabled && isSame)) await enqueueLeave(tx, ctx.cipher, agent, name, row);
     if (enabled) await enqueueStart(tx, agent, name);
   });
   const agent = await findAgent(ctx, slug);
@@ -71,7 +71,7 @@ export async function removeMessenger(ctx: Ctx, slug: string, name: MessengerNam
   await writeAgent(ctx, slug, change, async (tx, agent) => {
     const row = await findRow(tx, agent.id, name);
     removed = row !== null;
-    if (row?.enabled) await enqueueLeave(tx, agent, name, row);
+    if (row?.enabled) await enqueueLeave(tx, ctx.cipher, agent, name, row);
     await tx.delete(channels).where(isChannel(agent.id, name));
   });
 }

@@ -145,13 +145,14 @@ function refuseSession(agent: LiveAgent | null, { membership }: Ctx): AgentRefus
   return reached ? null : refusal("not-found", "Agent not found");
 }
 
-/** An agent may ask the other active agents of its workspace (decisions §7). */
+/** An agent may ask the other active agents of its workspace (decisions §7) whose channel `agent` is on. */
 function refuseAsker(agent: LiveAgent | null, slug: string, asker: Asker): AgentRefusal | null {
   const { id, organizationId, workspaceId } = asker;
   const near = agent?.row.organizationId === organizationId && agent.row.workspaceId === workspaceId;
   if (!agent || !near) return refusal("not-found", `There is no agent ${slug} to ask any more`);
   if (agent.row.id === id) return refusal("not-found", "An agent can't ask itself");
-  return agent.row.active ? null : refusal("not-found", `The agent ${slug} is switched off`);
+  if (!agent.row.active) return refusal("not-found", `The agent ${slug} is switched off`);
+  return agent.answersAgents ? null : refusal("not-found", `The agent ${slug} does not answer other agents`);
 }
 
 /** The token of `Authorization: Bearer <token>`, or null. */

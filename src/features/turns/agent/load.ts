@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import { digest, toHex } from "../../../core/ids.ts";
@@ -6,7 +6,6 @@ import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import {
   agents,
   budgetPeriods,
-  channels,
   firstOrganization,
   organizations,
   secrets,
@@ -14,7 +13,7 @@ import {
 } from "../../../db/schema.ts";
 import type { Hook, Tool } from "../../../turn/types.ts";
 import { isSlug } from "../../agents/index.ts";
-import { openWebConfig, type WebConfig } from "../../channels/index.ts";
+import { type LoadedChannels, loadChannels } from "../../channels/index.ts";
 import { loadHooks } from "../../hooks/index.ts";
 import { datetimeIn, loadPrompts, type PreparedPrompt, preparePrompt, unfilled } from "../../prompts/index.ts";
 import { openSecrets } from "../../secrets/index.ts";
@@ -34,7 +33,9 @@ export interface LiveAgent {
   /** Whether the agent or an end user of it has a budget, or had one: what turns take is counted there ever since. */
   budgeted: boolean;
   secrets: ReadonlyMap<string, string>;
-  web: WebConfig & { enabled: boolean };
+  web: LoadedChannels["web"];
+  /** Whether other agents may ask this one: its channel `agent`. */
+  answersAgents: boolean;
   prompt: PreparedPrompt;
   /** Formats a time, in milliseconds since the epoch, for the prompt. */
   datetime: (now: number) => string;
@@ -63,15 +64,14 @@ export async function loadAgent(
       organizationSlug: organizations.slug,
       inFirstOrganization: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       hadBudget: sql<boolean>`exists (${periodsOf(budgetPeriods)}) or exists (${periodsOf(userBudgetPeriods)})`,
-      web: channels,
     })
     .from(agents)
     .innerJoin(organizations, eq(organizations.id, agents.organizationId))
-    .leftJoin(channels, and(eq(channels.agentId, agents.id), eq(channels.type, "web")))
     .where(eq(agents.slug, slug));
   if (!found) return null;
 
-  const { row, organizationSlug, inFirstOrganization, hadBudget, web } = found;
+  const { row, organizationSlug, inFirstOrganization, hadBudget } = found;
+  const channels = await loadChannels(database.db, cipher, row.id);
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
   const skills = await loadSkills(database.db, services, { agentId: row.id, workspaceId: row.workspaceId });
@@ -88,13 +88,19 @@ export async function loadAgent(
     inFirstOrganization,
     budgeted: hadBudget || row.monthlyTokenBudget !== null || row.userMonthlyTokenBudget !== null,
     secrets: opened,
-    web: { ...(await openWebConfig(cipher, row.id, web)), enabled: web?.enabled ?? false },
+    web: channels.web,
+    answersAgents: channels.answersAgents,
     prompt,
     datetime: datetimeIn(timezone),
     tools,
     hooks: hooks.map((hook) => ({ ...hook, tool: find(hook.toolName) })),
     ...(await describe(prompt(unfilled), served, tools)),
-    scrub: scrubber([...secretTexts(opened), ...hidden, ...secretTexts(options.environmentKeys)]),
+    scrub: scrubber([
+      ...secretTexts(opened),
+      ...channels.credentials,
+      ...hidden,
+      ...secretTexts(options.environmentKeys),
+    ]),
   };
 }
 
