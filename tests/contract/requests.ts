@@ -86,6 +86,15 @@ export const webOn: Prepare = async ({ db, h }, { agentId }) => {
   return { params: { type: "web" } };
 };
 
+/** A bot whose messenger can't be reached. */
+export const storedBot: Prepare = async ({ db, h }, { agentId }) => {
+  const config = JSON.stringify({ botToken: `1234567:${"b".repeat(35)}`, webhookSecret: "hook-secret" });
+  const { keyId, ciphertext } = await h.services.cipher.seal(config, `${agentId}:channel:telegram`);
+  const row = { agentId, type: "telegram", enabled: true, status: "running", keyId, config: ciphertext };
+  await db.insert(channels).values(row).onConflictDoNothing();
+  return { params: { type: "telegram" } };
+};
+
 /** What is on before. */
 export const toolsOff: Prepare = async ({ db }, { agentId }) => {
   await db.insert(agentTools).values({ agentId, name: "currentTime", source: "manual" }).onConflictDoNothing();

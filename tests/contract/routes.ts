@@ -24,6 +24,7 @@ import {
   signedInMember,
   skill,
   skillWithEnv,
+  storedBot,
   storedFile,
   storedSecret,
   toolsOff,
@@ -148,6 +149,7 @@ export const routes: Record<string, Entry> = {
     names: ["type"],
     owns: ["channels"],
   }),
+  [`POST ${agent}/channels/{type}/test`]: ok("agent", storedBot, { names: ["type"], unaudited: true }),
 
   [`GET ${organizations}`]: ok("organization"),
   [`POST ${organizations}`]: created(

@@ -136,6 +136,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   listAgentChannels: { method: "GET", path: "/api/instances/{slug}/channels", answer: "json" },
   putAgentChannel: { method: "PUT", path: "/api/instances/{slug}/channels/{type}", answer: "json" },
   deleteAgentChannel: { method: "DELETE", path: "/api/instances/{slug}/channels/{type}", answer: "json" },
+  testAgentChannel: { method: "POST", path: "/api/instances/{slug}/channels/{type}/test", answer: "json" },
   receiveFromTelegram: { method: "POST", path: "/webhooks/telegram/{slug}", answer: "none" },
   receiveFromSlack: { method: "POST", path: "/webhooks/slack/{slug}", answer: "blob" },
   receiveFromWhatsApp: { method: "POST", path: "/webhooks/twilio/{slug}/whatsapp", answer: "blob" },

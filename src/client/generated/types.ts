@@ -1285,6 +1285,17 @@ export interface ChannelChanges {
   config?: WebConfigChanges | TelegramConfigChanges | SlackConfigChanges | WhatsAppConfigChanges | AgentConfigChanges;
 }
 
+export interface ChannelTest {
+  /** Whether all checks went well. */
+  ok: boolean;
+  checks: Array<{
+    /** `credentials`: whether the messenger takes them. `webhook`: whether it calls this server, or what to enter where a person says so. `reachable`: whether its calls arrive. */
+    name: "credentials" | "webhook" | "reachable";
+    ok: boolean;
+    message: string;
+  }>;
+}
+
 export interface PoliciesAnswer {
   policies: Policies;
 }
@@ -2257,6 +2268,13 @@ export interface DeleteAgentChannelInput {
   type: string;
 }
 
+export interface TestAgentChannelInput {
+  /** The agent's slug. */
+  slug: string;
+  /** One of: web, telegram, slack, whatsapp, agent. */
+  type: string;
+}
+
 export interface ReceiveFromTelegramInput {
   /** The agent's slug. */
   slug: string;
@@ -3103,6 +3121,13 @@ export interface AgentEngine {
    * A messenger's credentials are forgotten, and the messenger is told to call no more. Web keeps its key and its context mapping. Turning off what is off is fine.
    */
   deleteAgentChannel(input: DeleteAgentChannelInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Ask a messenger whether a channel works.
+   *
+   * Whether the messenger takes the credentials and, while the channel is on, whether its calls arrive: asked of the messenger where it tells, and by a call of this server's own public address. Sends no message and changes nothing. 400 for what has no account at a messenger, and where the stored settings do not suffice.
+   */
+  testAgentChannel(input: TestAgentChannelInput, options?: CallOptions): Promise<ChannelTest>;
 
   /**
    * Updates from Telegram.

@@ -2,8 +2,8 @@ import { errorAnswers, guarded, json, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
 import { slugParam } from "../agents/index.ts";
 import { channelType } from "./rules.ts";
-import { ChannelAnswer, ChannelChanges, ChannelList, channelParams, configChanges } from "./schema.ts";
-import { listChannels, saveChannel, turnOffChannel } from "./service.ts";
+import { ChannelAnswer, ChannelChanges, ChannelList, ChannelTest, channelParams, configChanges } from "./schema.ts";
+import { listChannels, saveChannel, testChannel, turnOffChannel } from "./service.ts";
 
 const tags = ["Channels"];
 const path = "/api/instances/{slug}/channels";
@@ -69,6 +69,18 @@ const remove = guarded("agent.channel:write", {
   responses: { 200: json(Deleted, "It is off."), ...errorAnswers(404) },
 });
 
+const test = guarded("agent.channel:write", {
+  method: "post",
+  path: `${path}/{type}/test`,
+  operationId: "testAgentChannel",
+  tags,
+  summary: "Ask a messenger whether a channel works",
+  description:
+    "Whether the messenger takes the credentials and, while the channel is on, whether its calls arrive: asked of the messenger where it tells, and by a call of this server's own public address. Sends no message and changes nothing. 400 for what has no account at a messenger, and where the stored settings do not suffice.",
+  request: { params: channelParams.extend({ type: channelParams.shape.type.openapi({ example: "telegram" }) }) },
+  responses: { 200: json(ChannelTest, "Each check, and whether all went well."), ...errorAnswers(404) },
+});
+
 /** `/api/instances/{slug}/channels`. `wake` begins the background work of a change at once. */
 export function createChannelRoutes(wake: () => void) {
   const routes = router()
@@ -84,6 +96,10 @@ export function createChannelRoutes(wake: () => void) {
       await turnOffChannel(c.var.ctx, slug, channelType(type));
       wake();
       return c.json({ deleted: true as const }, 200);
+    })
+    .openapi(test, async (c) => {
+      const { slug, type } = c.req.valid("param");
+      return c.json(await testChannel(c.var.ctx, slug, channelType(type)), 200);
     });
   // No route refers to these as a whole: the path says which of them a body is.
   for (const [name, schema] of Object.entries(configChanges)) routes.openAPIRegistry.register(name, schema);

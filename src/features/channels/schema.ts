@@ -77,6 +77,23 @@ export type Channel = z.infer<typeof Channel>;
 export const ChannelAnswer = z.object({ channel: Channel }).openapi("ChannelAnswer");
 export const ChannelList = z.object({ channels: z.array(Channel) }).openapi("ChannelList");
 
+export const ChannelTest = z
+  .object({
+    ok: z.boolean().openapi({ description: "Whether all checks went well." }),
+    checks: z.array(
+      z.object({
+        name: z.enum(["credentials", "webhook", "reachable"]).openapi({
+          description:
+            "`credentials`: whether the messenger takes them. `webhook`: whether it calls this server, or what to enter where a person says so. `reachable`: whether its calls arrive.",
+        }),
+        ok: z.boolean(),
+        message: z.string().openapi({ example: "The bot is @acme_helper_bot" }),
+      }),
+    ),
+  })
+  .openapi("ChannelTest");
+export type ChannelTest = z.infer<typeof ChannelTest>;
+
 export const channelParams = slugParam.extend({
   type: z.string().openapi({ description: `One of: ${channelTypes.join(", ")}.`, example: "web" }),
 });

@@ -1,12 +1,14 @@
 import type { Ctx } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
 import { findAgent } from "../agents/index.ts";
 import { saveAgentChannel, showAgent } from "./agent/service.ts";
 import { parseConfig } from "./config.ts";
+import { testMessenger } from "./messengers/check.ts";
 import { removeMessenger, saveMessenger } from "./messengers/service.ts";
 import { showMessenger } from "./messengers/shown.ts";
 import { findRows } from "./row.ts";
 import { type ChannelType, channelTypes, isMessenger } from "./rules.ts";
-import type { Channel, ChannelChanges } from "./schema.ts";
+import type { Channel, ChannelChanges, ChannelTest } from "./schema.ts";
 import { saveWeb, showWeb, turnOffWeb } from "./web/service.ts";
 
 /** Every channel of an agent, on or off. Throws the 404 of the agent. */
@@ -43,4 +45,11 @@ export async function turnOffChannel(ctx: Ctx, slug: string, type: ChannelType):
   if (isMessenger(type)) await removeMessenger(ctx, slug, type);
   else if (type === "web") await turnOffWeb(ctx, slug);
   else await saveAgentChannel(ctx, slug, { enabled: false }, "agent.channel.agent.delete");
+}
+
+/** Tests a messenger's channel. Throws the 404 of the agent, and 400 for a channel without an account elsewhere. */
+export async function testChannel(ctx: Ctx, slug: string, type: ChannelType): Promise<ChannelTest> {
+  if (isMessenger(type)) return testMessenger(ctx, slug, type);
+  await findAgent(ctx, slug);
+  throw new EngineError("bad-request", `The channel ${type} has no account at a messenger that could be tested`);
 }

@@ -1,0 +1,90 @@
+import { type Ctx, publicAddress } from "../../../context.ts";
+import { EgressError } from "../../../core/egress/target.ts";
+import { isObject, parseJson } from "../../../core/json.ts";
+import type { ChannelCheck, MessengerName } from "../../../core/messengers.ts";
+import { invalid } from "../../../http/errors.ts";
+import { type AgentRow, findAgent } from "../../agents/index.ts";
+import { findRow, openConfig } from "../row.ts";
+import type { ChannelTest } from "../schema.ts";
+import { isReachable, missingFields, openedConfig, type StoredFields, transportOf } from "./rules.ts";
+import { webhookAddress } from "./webhook.ts";
+
+/**
+ * Asks the messenger whether it takes the credentials and, while the channel is on, whether messages can arrive. Throws
+ * the 404 of the agent, and the 400 that names what is missing.
+ */
+export async function testMessenger(ctx: Ctx, slug: string, name: MessengerName): Promise<ChannelTest> {
+  const agent = await findAgent(ctx, slug);
+  const row = await findRow(ctx.db, agent.id, name);
+  const fields = await openConfig<StoredFields>(ctx.cipher, agent.id, name, row);
+  const address = publicAddress(ctx);
+  const transport = transportOf(name, fields, address);
+  const missing = missingFields(name, fields, transport);
+  if (missing.length > 0) throw invalid(missing);
+  const account = ctx.messengers.account(openedConfig(name, fields, transport));
+  const wanted = { url: webhookAddress(address, name, slug, fields), secret: fields.webhookSecret ?? null };
+  // Each of its calls has a limit of its own.
+  const { signal } = new AbortController();
+  const isWebhook = transport === "webhook";
+  const asked = account.check(isWebhook ? wanted : null, signal);
+  // What is off is to be called by nobody.
+  if (!row?.enabled) return verdict((await asked).filter(({ name }) => name === "credentials"));
+  if (!isWebhook) return verdict(await asked);
+  const [checks, reached] = await Promise.all([asked, checkReach(ctx, agent, name, signal)]);
+  const own = checks.find(({ name }) => name === "reachable");
+  return verdict([...checks.filter((check) => check !== own), own ? both(reached, own) : reached]);
+}
+
+const verdict = (checks: ChannelCheck[]): ChannelTest => ({ ok: checks.every(({ ok }) => ok), checks });
+
+/** One check of what this server and the messenger see. */
+const both = (one: ChannelCheck, other: ChannelCheck): ChannelCheck => ({
+  name: one.name,
+  ok: one.ok && other.ok,
+  message: `${one.message}. ${other.message}`,
+});
+
+const timeoutMs = 10_000;
+
+/** Whether calls to the public address arrive here: an unproven one gets this server's own refusal. */
+async function checkReach(
+  ctx: Ctx,
+  { slug }: Pick<AgentRow, "slug">,
+  name: MessengerName,
+  signal: AbortSignal,
+): Promise<ChannelCheck> {
+  const address = publicAddress(ctx);
+  const result = (ok: boolean, message: string): ChannelCheck => ({ name: "reachable", ok, message });
+  if (!isReachable(address)) {
+    return result(
+      false,
+      `No messenger reaches ${address}: set the policy publicAddress to an https address of this server`,
+    );
+  }
+  // Without a secret in its path: the call must be refused.
+  const url = webhookAddress(address, name, slug, {});
+  try {
+    const { status, body } = await ctx.egress.request({
+      ...{ url, method: "POST", headers: {}, sensitive: true, maxBytes: 65_536, timeoutMs, signal },
+      // Nobody but who sets policies chooses this host, which may well be an inside address from here.
+      allowedHosts: [new URL(address).host],
+    });
+    if (isRefusalOfOurs(status, body)) return result(true, `${address} leads to this server`);
+    return result(
+      false,
+      `${url} answers ${status}, and not as this server does: let calls of /webhooks/* through to it`,
+    );
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    return result(false, `${address} could not be reached from here: ${error.message}`);
+  }
+}
+
+function isRefusalOfOurs(status: number, body: string): boolean {
+  try {
+    const answer = parseJson(body, 3);
+    return [401, 403, 404].includes(status) && isObject(answer) && answer.statusCode === status;
+  } catch {
+    return false;
+  }
+}
