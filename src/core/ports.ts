@@ -229,7 +229,14 @@ export interface Files {
 }
 
 /** What the processes of one installation tell each other. */
-export type Topic = "agent-changed" | "conversation-freed" | "work-due" | "turn-wanted" | "turn-stopped" | "inbox";
+export type Topic =
+  | "agent-changed"
+  | "conversation-freed"
+  | "work-due"
+  | "turn-wanted"
+  | "turn-stopped"
+  | "inbox"
+  | "channel-started";
 
 /** Wakes listeners in this process and in other replicas before their next look at the database. */
 export interface Notify {

@@ -113,12 +113,13 @@ export async function telegramServer({ token = telegramToken, bot = telegramBot 
 
   const server = await apiServer(handle);
 
-  /** Posts an update to the webhook, as Telegram does. */
+  /** Posts an update to the webhook, as Telegram does; 502 where nobody answers. */
   const deliver = async (update: Fields): Promise<number | null> => {
     if (!webhook) return null;
     const headers: Record<string, string> = { "Content-Type": "application/json" };
     if (webhook.secret !== null) headers["X-Telegram-Bot-Api-Secret-Token"] = webhook.secret;
-    const response = await fetch(webhook.url, { method: "POST", headers, body: JSON.stringify(update) });
+    const init = { method: "POST", headers, body: JSON.stringify(update) };
+    const response = await fetch(webhook.url, init).catch(() => new Response(null, { status: 502 }));
     await response.arrayBuffer();
     lastError = response.ok ? null : `Wrong response from the webhook: ${response.status}`;
     return response.status;

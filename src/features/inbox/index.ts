@@ -6,6 +6,7 @@ import { answerJobs } from "./answer/answer.ts";
 import { createAttach } from "./answer/attachments.ts";
 import { createNewer } from "./answer/newer.ts";
 import { giveUpDead } from "./answer/upkeep.ts";
+import { createFollowing } from "./follow/follow.ts";
 import { webhookRoutes } from "./intake/routes.ts";
 import { createStore } from "./intake/store.ts";
 import { createOutbox } from "./outbox/feature.ts";
@@ -21,16 +22,22 @@ export function inboxFeature(services: Services, turns: Turns, wake: (at?: numbe
   const store = createStore({ services, activity, wake });
   const outbox = createOutbox({ services, turns, activity, wake });
   const answers = { services, turns, wake, attach: createAttach(services), newer: createNewer(services) };
+  const following = createFollowing(services, store);
   return {
     routes: [webhookRoutes(store)],
     jobs: { ...answerJobs(answers), ...outbox.jobs },
     ticks: {
       often: activity.flush,
+      leases: following.look,
       async seldom() {
         await giveUpDead(services);
         await outbox.upkeep();
       },
     },
-    stop: activity.flush,
+    boot: following.begin,
+    async stop() {
+      await following.stop();
+      await activity.flush();
+    },
   };
 }

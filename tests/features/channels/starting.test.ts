@@ -27,9 +27,10 @@ describe("the start of a channel", () => {
     const { h, headers } = await withMessengers({ bases: { telegram: telegram.base } });
     const saved = await put(h, headers, "telegram", { enabled: true, config: bot });
     expect(saved.channel.config).toEqual({ botToken: "••••9abc", transport: "polling" });
-    await untilStatus(h, headers, "telegram", "running");
+    const rows = () => h.services.database.db.select().from(channels);
+    // It runs once somebody polls.
+    await expect.poll(rows).toMatchObject([{ transport: "polling", status: "starting" }]);
     expect(telegram.requests.map(({ path }) => path.split("/").at(-1))).toEqual(["getMe", "deleteWebhook"]);
-    expect(await h.services.database.db.select().from(channels)).toMatchObject([{ transport: "polling" }]);
   });
 
   it("proves the credentials of Slack and WhatsApp", async () => {
@@ -108,7 +109,7 @@ describe("the start of a channel", () => {
     await moveTo(h, headers, null);
     await h.engine.tick();
     await expect.poll(() => telegram.webhook()).toBeNull();
-    expect((await untilStatus(h, headers, "telegram", "running")).config).toMatchObject({ transport: "polling" });
+    expect((await untilStatus(h, headers, "telegram", "starting")).config).toMatchObject({ transport: "polling" });
     const asked = telegram.requests.length;
     await h.engine.tick();
     expect(telegram.requests).toHaveLength(asked);

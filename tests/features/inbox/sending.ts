@@ -1,5 +1,6 @@
 import { asc, eq } from "drizzle-orm";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
+import { publicAddress } from "../../../src/context.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { MessengerName, Messengers } from "../../../src/core/messengers.ts";
 import { agents, channels, outbox } from "../../../src/db/schema.ts";
@@ -43,7 +44,9 @@ export async function messaging(options: Parameters<typeof harness>[0] = {}) {
 
   const turnOn = async (agentId: string, type: MessengerName, config: object = configs[type]) => {
     const sealed = await h.services.cipher.seal(JSON.stringify(config), `${agentId}:channel:${type}`);
-    const row = { keyId: sealed.keyId, config: sealed.ciphertext, enabled: true, status: "running", lastError: null };
+    const registeredAddress = publicAddress(h.services);
+    const state = { enabled: true, status: "running", lastError: null, registeredAddress };
+    const row = { keyId: sealed.keyId, config: sealed.ciphertext, ...state };
     await db
       .insert(channels)
       .values({ ...row, agentId, type })

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { z } from "zod";
 import { publicAddress, type Services } from "../../../context.ts";
-import { MessengerError, type MessengerName, messengerNames } from "../../../core/messengers.ts";
+import { MessengerError, type MessengerName, messengerNames, type Transport } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { channels } from "../../../db/schema.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
@@ -53,9 +53,16 @@ export function createStart(services: Services): JobHandler {
       if (isPermanent) return;
       throw retryAfterMs === null ? error : new Postponed(message, services.clock.now() + retryAfterMs);
     }
-    await note(services, found, { status: "running", lastError: null, transport });
+    await note(services, found, { ...startedBy(transport), lastError: null, transport });
+    services.notify.publish("channel-started", agentId);
   };
 }
+
+/** A channel whose messages have to be asked for is started by who follows it: anew, if somebody does already. */
+const startedBy = (transport: Transport) =>
+  transport === "webhook"
+    ? ({ status: "running" } as const)
+    : ({ status: "starting", followedBy: null, followedUntil: null } as const);
 
 /** The channel was saved, or is to move, under an address that is not in force here: either will be soon. */
 async function waitForAddress(services: Services): Promise<never> {
@@ -66,7 +73,9 @@ async function waitForAddress(services: Services): Promise<never> {
 interface Noted {
   status: ChannelStatus;
   lastError: string | null;
-  transport?: string;
+  transport?: Transport;
+  followedBy?: null;
+  followedUntil?: null;
 }
 
 /** Changes nothing when the channel was saved meanwhile, which has it started anew. */

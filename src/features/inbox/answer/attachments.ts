@@ -12,7 +12,7 @@ import { documentText, type Fate, withFileWords } from "./file-words.ts";
 
 /** A file of a stored message, with what became of it once that is certain. */
 export interface InboxFile extends IncomingFile {
-  fate?: Fate;
+  fate?: Fate | undefined;
 }
 
 /** A row of the inbox, as far as its files go. */

@@ -1,10 +1,17 @@
 import { z } from "@hono/zod-openapi";
 import type { Incoming } from "../../../core/messengers.ts";
+import type { Fate } from "../answer/file-words.ts";
 
 /** What is stored of a message for the turn that answers it. */
 export const Payload = z.object({
   text: z.string(),
-  files: z.array(z.object({ ref: z.string(), name: z.string(), mime: z.string(), size: z.number().nullable() })),
+  files: z.array(
+    z.object({
+      ...{ ref: z.string(), name: z.string(), mime: z.string(), size: z.number().nullable() },
+      /** What became of the file, once that is certain. */
+      fate: z.custom<Fate>().optional(),
+    }),
+  ),
   senderName: z.string().nullable(),
   edits: z.string().nullable(),
   isPrivate: z.boolean(),

@@ -1,0 +1,136 @@
+import type { Services } from "../../../context.ts";
+import { newId } from "../../../core/ids.ts";
+import { pause } from "../../../core/pause.ts";
+import type { StoreMessages } from "../intake/store.ts";
+import { type Followed, follow } from "./followed.ts";
+import { claim, type Leased, leaseMs, release } from "./leases.ts";
+
+/** So many channels a process takes at once where there may be others, and after so many milliseconds the next ones. */
+const [mostAtOnce, nextMs] = [16, 1_000];
+
+/** Before its leases end, a process that can't renew them lets go, in milliseconds. */
+const marginMs = 3_000;
+
+/** How long a stop waits for what is being stored, in milliseconds. */
+const stoppingMs = 3_000;
+
+export interface Following {
+  /** Looks at a start, without waiting for the result. */
+  begin(): Promise<void>;
+  /** Renews the leases of this process and takes channels that nobody follows. Call it every 5 seconds. */
+  look(): Promise<void>;
+  /** Lets all channels go. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Follows the channels whose messages have to be asked for (decisions §8, `transport`): each by one process at a time.
+ * A notice of a change makes a process look at once; who misses it looks every 5 seconds.
+ */
+export function createFollowing(services: Services, store: StoreMessages): Following {
+  const { database, clock, log, notify, options } = services;
+  const owner = newId();
+  const followed = new Map<string, Followed>();
+  const endListening: (() => void)[] = [];
+  let [stopping, wanted] = [false, false];
+  let looking: Promise<void> | null = null;
+  let [cancelExpiry, cancelNext] = [() => {}, () => {}];
+
+  /** Looks which channels are this process's; a call during another one makes that look again. */
+  const look = (): Promise<void> => {
+    wanted = true;
+    looking ??= lookWhileWanted();
+    return looking;
+  };
+
+  const lookWhileWanted = async () => {
+    try {
+      while (wanted && !stopping) {
+        wanted = false;
+        await lookOnce();
+      }
+    } finally {
+      looking = null;
+    }
+  };
+
+  const lookOnce = async () => {
+    const now = clock.now();
+    const most = options.soleProcess ? 10_000 : mostAtOnce;
+    const leased = await claim(database, { owner, now, most });
+    const before = followed.size;
+    const ids = new Set(leased.map(({ id }) => id));
+    for (const [id, one] of followed) if (!ids.has(id)) drop(id, one);
+    if (stopping) return;
+    for (const one of leased) take(one);
+    cancelExpiry();
+    cancelExpiry = clock.after(now + leaseMs - marginMs - clock.now(), dropAll);
+    cancelNext();
+    // Others may want their share meanwhile.
+    if (leased.length - before >= most) cancelNext = clock.after(nextMs, lookSoon);
+  };
+
+  const lookSoon = () => {
+    if (stopping) return;
+    look().catch((err: unknown) => log.warn({ err }, "Channels to follow could not be looked for"));
+  };
+
+  const take = (leased: Leased) => {
+    const known = followed.get(leased.id);
+    if (known?.savedAt === leased.savedAt && !leased.isNew) return;
+    if (known) drop(leased.id, known);
+    const one = follow({ services, store, owner }, leased);
+    followed.set(leased.id, one);
+    one.ended.then(() => {
+      if (followed.get(leased.id) === one) followed.delete(leased.id);
+    });
+  };
+
+  const drop = (id: string, one: Followed) => {
+    followed.delete(id);
+    one.stop();
+  };
+
+  const dropAll = () => {
+    for (const [id, one] of followed) drop(id, one);
+  };
+
+  const listen = () => {
+    if (stopping || endListening.length > 0) return;
+    endListening.push(
+      notify.listen("agent-changed", (agentId) => {
+        if ([...followed.values()].some((one) => one.agentId === agentId)) lookSoon();
+      }),
+      notify.listen("channel-started", lookSoon, lookSoon),
+    );
+  };
+
+  return {
+    async look() {
+      listen();
+      await look();
+    },
+    async begin() {
+      listen();
+      lookSoon();
+    },
+    async stop() {
+      stopping = true;
+      for (const end of endListening) end();
+      cancelExpiry();
+      cancelNext();
+      await looking?.catch(() => {});
+      const ending = [...followed.values()].map(({ ended }) => ended);
+      dropAll();
+      const over = new AbortController();
+      const late = pause(clock, stoppingMs, over.signal).catch(() => {});
+      await Promise.race([Promise.all(ending), late]);
+      over.abort(new Error("All ended"));
+      await release(database, owner).catch((err: unknown) =>
+        log.warn({ err }, "Channels could not be let go: others wait for the end of their leases"),
+      );
+      // Others may take them now.
+      if (ending.length > 0) notify.publish("channel-started", "");
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import type { Services } from "../../../context.ts";
+import { MessengerError } from "../../../core/messengers.ts";
+import { pause } from "../../../core/pause.ts";
+import { type MessengerChannel, openMessenger } from "../../channels/index.ts";
+import type { StoreMessages } from "../intake/store.ts";
+import { type Leased, note } from "./leases.ts";
+
+/** The pauses after failures, in milliseconds: twice as long each time. A refusal that stays waits for a person. */
+const [firstPauseMs, longestPauseMs, refusedPauseMs] = [1_000, 60_000, 5 * 60_000];
+
+interface Options {
+  services: Services;
+  store: StoreMessages;
+  /** This process. */
+  owner: string;
+}
+
+/** A channel that this process follows. */
+export interface Followed {
+  agentId: string;
+  savedAt: string;
+  stop(): void;
+  /** Resolves when nothing is asked or stored any more. */
+  ended: Promise<void>;
+}
+
+/** Asks the messenger for the messages of a channel and stores them, until it is stopped or the channel is not to be followed. */
+export function follow(options: Options, leased: Leased): Followed {
+  const controller = new AbortController();
+  const { log } = options.services;
+  const ended = keepFollowing(options, leased, controller.signal).catch((err: unknown) => {
+    if (controller.signal.aborted) return;
+    log.error({ agentId: leased.agentId, channel: leased.name, err }, "A channel is not followed any more");
+  });
+  const { agentId, savedAt } = leased;
+  return { agentId, savedAt, stop: () => controller.abort(new Error("The channel is let go")), ended };
+}
+
+async function keepFollowing(options: Options, leased: Leased, signal: AbortSignal): Promise<void> {
+  const { services, store } = options;
+  const { agentId, name } = leased;
+  const channel = await openMessenger(services, { id: agentId }, name);
+  if (!channel?.enabled || !channel.account.follow) return;
+  const state = stateOf(options, leased, channel);
+  const take = async (messages: Parameters<StoreMessages>[1]) => {
+    try {
+      await store(channel, messages);
+    } catch (err) {
+      services.log.warn(
+        { agent: channel.agent.slug, channel: name, err },
+        "Messages could not be stored: they come again",
+      );
+      throw err;
+    }
+  };
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    const onConnected = () => {
+      failures = 0;
+      if (!signal.aborted) state.running();
+    };
+    try {
+      await channel.account.follow(take, signal, onConnected);
+    } catch (error) {
+      signal.throwIfAborted();
+      const ms = state.failing(error) ?? Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures, 10));
+      await pause(services.clock, ms, signal);
+    }
+  }
+}
+
+/** Notes how it goes, each time that this changes. */
+function stateOf({ services, owner }: Options, { id, savedAt }: Leased, { agent, name }: MessengerChannel) {
+  const { database, log } = services;
+  let noted: string | null | undefined;
+  let writing = Promise.resolve();
+  const write = (lastError: string | null) => {
+    if (noted === lastError) return;
+    noted = lastError;
+    const status = lastError === null ? "running" : "failing";
+    // One after the other, so that the last one stays.
+    writing = writing
+      .then(() => note(database, { id, savedAt, owner, status, lastError }))
+      .catch((err: unknown) => {
+        noted = undefined;
+        log.warn({ agent: agent.slug, channel: name, err }, "The state of a channel could not be noted");
+      });
+    if (lastError !== null)
+      log.warn({ agent: agent.slug, channel: name, reason: lastError }, "A channel is not reached");
+  };
+  return {
+    running: () => write(null),
+    /** Answers after how many milliseconds the messenger is to be asked again; null where nothing says so. */
+    failing(error: unknown): number | null {
+      const known = error instanceof MessengerError ? error : null;
+      if (!known) log.error({ agent: agent.slug, channel: name, err: error }, "Following a channel failed");
+      write(known?.message ?? "The messenger could not be asked for messages; the server's log says why");
+      return known?.retryAfterMs ?? (known?.isPermanent ? refusedPauseMs : null);
+    },
+  };
+}

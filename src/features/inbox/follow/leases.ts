@@ -1,0 +1,109 @@
+import { sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import type { MessengerName } from "../../../core/messengers.ts";
+import type { Database } from "../../../db/client.ts";
+import { assign } from "../../../db/fragments.ts";
+import { channels } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+
+/** How long a channel is a process's alone, in milliseconds. */
+export const leaseMs = 30_000;
+
+/** A lease is renewed once it lasts no longer than this: each renewal writes the row anew. */
+const renewedMs = 20_000;
+
+/** A channel whose messages this process asks for. */
+export interface Leased {
+  id: string;
+  agentId: string;
+  name: MessengerName;
+  /** When the channel was saved: what was opened before is stale. */
+  savedAt: string;
+  /** Whether the lease is a new one: the channel was started since the former one. */
+  isNew: boolean;
+}
+
+interface Claim {
+  /** This process. */
+  owner: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** The most channels that are taken anew. */
+  most: number;
+}
+
+/** Renews the leases of a process and takes channels that nobody follows. Answers all that it follows now. */
+export async function claim(database: Database, { owner, now, most }: Claim): Promise<Leased[]> {
+  const [at, until, soon] = [now, now + leaseMs, now + renewedMs].map((ms) => new Date(ms).toISOString());
+  const rows = await claimStatement.run(database, { owner, at: at ?? "", until: until ?? "", soon: soon ?? "", most });
+  return rows.map(({ name, ...row }) => ({ ...row, name: name as MessengerName }));
+}
+
+/** Ends all leases of a process. */
+export async function release(database: Database, owner: string): Promise<void> {
+  await releaseStatement.run(database, { owner });
+}
+
+interface Noted extends Pick<Leased, "id" | "savedAt"> {
+  owner: string;
+  status: "running" | "failing";
+  lastError: string | null;
+}
+
+/** Notes how following a channel goes, if the process still does. */
+export async function note(database: Database, noted: Noted): Promise<void> {
+  await noteStatement.run(database, noted);
+}
+
+/** Whether the messenger has to be asked for a channel's messages; those of an unstarted channel have no transport. */
+const isFollowed = sql`${channels.enabled} and ${channels.transport} <> 'webhook'`;
+
+const claimTypes = {
+  owner: "uuid",
+  at: "timestamptz",
+  until: "timestamptz",
+  soon: "timestamptz",
+  most: "int",
+} as const;
+
+const claimStatement = statement(claimTypes, ({ owner, at, until, soon, most }) => {
+  const free = alias(channels, "free");
+  const row = sql`
+    ${channels.id}, ${channels.agentId} as "agentId", ${channels.type} as name, ${channels.updatedAt}::text as "savedAt"`;
+  const isMine = sql`${channels.followedBy} = ${owner}`;
+  const isFree = sql`${channels.id} in (select ${free.id} from ${free})`;
+  return sql<{ id: string; agentId: string; name: string; savedAt: string; isNew: boolean }>`
+    with ${free} as (
+      select ${channels.id} from ${channels}
+      where ${isFollowed} and ${channels.followedBy} is distinct from ${owner}
+        and (${channels.followedUntil} is null or ${channels.followedUntil} < ${at})
+      order by ${channels.followedUntil} nulls first limit ${most}
+      for no key update skip locked
+    ), mine as (
+      update ${channels} set ${assign(channels, { followedBy: owner, followedUntil: until })}
+      where ${isFree} or (${isMine} and ${isFollowed} and ${channels.followedUntil} < ${soon})
+      returning ${row}, ${isFree} as "isNew"
+    )
+    select * from mine
+    union all
+    select ${row}, false from ${channels} where ${isMine} and ${isFollowed} and ${channels.followedUntil} >= ${soon}`;
+});
+
+const releaseStatement = statement({ owner: "uuid" }, ({ owner }) => {
+  const freed = { followedBy: null, followedUntil: null };
+  return sql`update ${channels} set ${assign(channels, freed)} where ${channels.followedBy} = ${owner}`;
+});
+
+const noteTypes = {
+  id: "uuid",
+  owner: "uuid",
+  savedAt: "timestamptz",
+  status: "text",
+  lastError: "text | null",
+} as const;
+
+const noteStatement = statement(noteTypes, ({ id, owner, savedAt, status, lastError }) => {
+  return sql`
+    update ${channels} set ${assign(channels, { status, lastError })}
+    where ${channels.id} = ${id} and ${channels.followedBy} = ${owner} and ${channels.updatedAt} = ${savedAt} and ${isFollowed}`;
+});
