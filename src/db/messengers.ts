@@ -41,6 +41,7 @@ export const inbox = pgTable(
     oneOf("inbox_status", table.status, ["pending", "done", "dropped", "failed"]),
     uniqueIndex("inbox_provider_id").on(table.agentId, table.channel, table.providerId),
     uniqueIndex("inbox_seq").on(table.conversationId, table.seq),
+    index("inbox_agent").on(table.agentId, table.createdAt),
     index("inbox_pending").on(table.createdAt).where(sql`${table.status} = 'pending'`),
     index("inbox_age").on(table.createdAt),
   ],

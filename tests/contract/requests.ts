@@ -12,6 +12,7 @@ import {
   hooks,
   invitations,
   members,
+  outbox,
   plugins,
   secrets,
   skillEnv,
@@ -93,6 +94,14 @@ export const storedBot: Prepare = async ({ db, h }, { agentId }) => {
   const row = { agentId, type: "telegram", enabled: true, status: "running", keyId, config: ciphertext };
   await db.insert(channels).values(row).onConflictDoNothing();
   return { params: { type: "telegram" } };
+};
+
+/** A message that could not be sent. */
+export const unsentMessage: Prepare = async ({ db }, { agentId }) => {
+  const id = newId();
+  const row = { agentId, channel: "telegram", target: "4711", body: "Hello", status: "failed", error: "It is off" };
+  await db.insert(outbox).values({ ...row, id });
+  return { params: { type: "telegram", id } };
 };
 
 /** What is on before. */

@@ -29,6 +29,7 @@ import {
   storedSecret,
   toolsOff,
   unallowedSkill,
+  unsentMessage,
   waitingCall,
   webOn,
   withIcon,
@@ -150,6 +151,12 @@ export const routes: Record<string, Entry> = {
     owns: ["channels"],
   }),
   [`POST ${agent}/channels/{type}/test`]: ok("agent", storedBot, { names: ["type"], unaudited: true }),
+
+  [`GET ${agent}/channels/{type}/messages`]: ok("agent", unsentMessage, { names: ["type"] }),
+  [`POST ${agent}/channels/{type}/messages/{id}/retry`]: ok("agent", unsentMessage, {
+    names: ["type"],
+    owns: ["outbox", "outbox.created_at", "jobs"],
+  }),
 
   [`GET ${organizations}`]: ok("organization"),
   [`POST ${organizations}`]: created(

@@ -145,6 +145,17 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     path: "/webhooks/twilio/{slug}/whatsapp/{webhookSecret}",
     answer: "blob",
   },
+  listChannelMessages: {
+    method: "GET",
+    path: "/api/instances/{slug}/channels/{type}/messages",
+    answer: "json",
+    query: { direction: "direction", status: "status", limit: "limit", offset: "offset" },
+  },
+  retryChannelMessage: {
+    method: "POST",
+    path: "/api/instances/{slug}/channels/{type}/messages/{id}/retry",
+    answer: "json",
+  },
   getPolicies: { method: "GET", path: "/api/installation/policies", answer: "json" },
   updatePolicies: { method: "PATCH", path: "/api/installation/policies", answer: "json" },
   listAuditLogs: {

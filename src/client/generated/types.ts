@@ -1296,6 +1296,42 @@ export interface ChannelTest {
   }>;
 }
 
+export interface ChannelMessagePage {
+  messages: Array<ChannelMessage>;
+  /** Exact below 10001, which also stands for any greater number. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface ChannelMessage {
+  id: string;
+  /** `in`: from people; `out`: to them. */
+  direction: "in" | "out";
+  /** `pending`: waits to be answered or sent; `sending`: on its way, or its messenger's answer was lost; `sent`, or `done` for one that was answered; `dropped`: not to be answered, such as a keyword that stops the agent; `failed`: given up, see `error`. */
+  status: "pending" | "sending" | "sent" | "done" | "dropped" | "failed";
+  /** Null: it belongs to none, or that was deleted. */
+  conversationId: string | null;
+  /** Who wrote it, or where it goes: a person's, a chat's or a channel's id at the messenger. */
+  peer: string;
+  /** Null for callers without `conversation:read`. */
+  text: string | null;
+  /** Why it failed, or what its last try met. */
+  error: string | null;
+  /** How often it was tried; being asked to send less often counts as no try. */
+  attempts: number;
+  /** Whether it was sent again although the messenger may have had it: its answer was lost. */
+  mayBeRepeated: boolean;
+  /** The turn that answers or sends it. */
+  turnId: string | null;
+  createdAt: string;
+  sentAt: string | null;
+}
+
+export interface RetriedMessage {
+  message: ChannelMessage;
+}
+
 export interface PoliciesAnswer {
   policies: Policies;
 }
@@ -2297,6 +2333,29 @@ export interface ReceiveFromWhatsAppBySecretInput {
   webhookSecret: string;
 }
 
+export interface ListChannelMessagesInput {
+  /** The agent's slug. */
+  slug: string;
+  /** `telegram`, `slack`, `whatsapp` or `agent`. */
+  type: string;
+  /** `in`: from people; `out`: to them. */
+  direction?: "in" | "out";
+  /** `pending`: waits to be answered or sent; `sending`: on its way, or its messenger's answer was lost; `sent`, or `done` for one that was answered; `dropped`: not to be answered, such as a keyword that stops the agent; `failed`: given up, see `error`. */
+  status?: "pending" | "sending" | "sent" | "done" | "dropped" | "failed";
+  /** 50 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
+export interface RetryChannelMessageInput {
+  /** The agent's slug. */
+  slug: string;
+  /** `telegram`, `slack`, `whatsapp` or `agent`. */
+  type: string;
+  id: string;
+}
+
 export interface UpdatePoliciesInput {
   body: PolicyChanges;
 }
@@ -3156,6 +3215,20 @@ export interface AgentEngine {
    * The address has the channel's secret, since Twilio signs nothing for API keys. A message is stored before it is acknowledged, and answered later. A message that came before is acknowledged and dropped. 404 when there is no such agent or it does not get its messages here; a message for an inactive agent is acknowledged and dropped.
    */
   receiveFromWhatsAppBySecret(input: ReceiveFromWhatsAppBySecretInput, options?: CallOptions): Promise<Blob>;
+
+  /**
+   * What came and what left over a channel.
+   *
+   * Messages of people, and the parts of replies and notices to them, the newest first, with what became of each. They are kept for 30 days. Web has none: its replies leave with the call.
+   */
+  listChannelMessages(input: ListChannelMessagesInput, options?: CallOptions): Promise<ChannelMessagePage>;
+
+  /**
+   * Try a failed message again.
+   *
+   * One that came is answered as if it came now; one that was to leave is sent, with the other parts of its reply that failed. 409 for one that did not fail.
+   */
+  retryChannelMessage(input: RetryChannelMessageInput, options?: CallOptions): Promise<RetriedMessage>;
 
   /**
    * The installation's policies.

@@ -11,6 +11,8 @@ export { type LoadedChannels, loadChannels } from "./load.ts";
 export { type MessengerChannel, openMessenger } from "./messengers/account.ts";
 /** An agent that answers at once, for the quickstart. */
 export { createQuickstartAgent, type QuickstartAgent } from "./quickstart.ts";
+/** The channel that a path names. */
+export { channelType } from "./rules.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */
 export { openWebConfig, type WebConfig } from "./web/config.ts";
 

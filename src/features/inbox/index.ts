@@ -9,6 +9,7 @@ import { giveUpDead } from "./answer/upkeep.ts";
 import { createFollowing } from "./follow/follow.ts";
 import { webhookRoutes } from "./intake/routes.ts";
 import { createStore } from "./intake/store.ts";
+import { messageRoutes } from "./messages/routes.ts";
 import { createOutbox } from "./outbox/feature.ts";
 
 /** What a channel whose replies are sent later writes with a continued turn. */
@@ -24,7 +25,7 @@ export function inboxFeature(services: Services, turns: Turns, wake: (at?: numbe
   const answers = { services, turns, wake, attach: createAttach(services), newer: createNewer(services) };
   const following = createFollowing(services, store);
   return {
-    routes: [webhookRoutes(store)],
+    routes: [webhookRoutes(store), messageRoutes(wake)],
     jobs: { ...answerJobs(answers), ...outbox.jobs },
     ticks: {
       often: activity.flush,

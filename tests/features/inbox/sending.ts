@@ -11,7 +11,7 @@ import { forTest } from "../../adapters/messengers/accounts.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { slackServer, slackTokens } from "../../messengers/slack-server.ts";
 import { adaChat, telegramServer, telegramToken } from "../../messengers/telegram-server.ts";
-import { reply, scriptedModel } from "../../scripted-model.ts";
+import { reply, type ScriptedModel, scriptedModel } from "../../scripted-model.ts";
 import { ownTurns, takeOwnTurn } from "../../turns.ts";
 import { eventually } from "../chat/chat.ts";
 
@@ -25,7 +25,7 @@ const configs = {
 } as const;
 
 /** An agent with a channel at a stand-in of Telegram, and its outbox. */
-export async function messaging(options: Parameters<typeof harness>[0] = {}) {
+export async function messaging(options: Parameters<typeof harness>[0] & { model?: ScriptedModel } = {}) {
   const telegram = await forTest(telegramServer());
   const slack = await forTest(slackServer());
   const bases = { telegram: telegram.base, slack: `${slack.url}/api` };
@@ -37,8 +37,8 @@ export async function messaging(options: Parameters<typeof harness>[0] = {}) {
       return createMessengers({ clock: made.h.clock, bases }).account(of);
     },
   };
-  const model = scriptedModel(({ prompt }) => reply(`Re: ${lastWords(prompt.at(-1)?.content)}`));
-  const h = await harness({ messengers, model, ...options });
+  const { model = scriptedModel(({ prompt }) => reply(`Re: ${lastWords(prompt.at(-1)?.content)}`)) } = options;
+  const h = await harness({ messengers, ...options, model });
   made.h = h;
   const { db } = h.services.database;
 
@@ -60,6 +60,7 @@ export async function messaging(options: Parameters<typeof harness>[0] = {}) {
   };
   const agent = await addAgent({ slug: "support" });
   await turnOn(agent.id, "telegram");
+  const place = { agentId: agent.id, channel: "telegram", target: adaTarget } as const;
 
   const turns = ownTurns(h.services);
   /** A turn of a person in the private chat `target`, whose reply goes to the outbox. */
@@ -82,8 +83,8 @@ export async function messaging(options: Parameters<typeof harness>[0] = {}) {
   const say = (text: string, more: Partial<Message> = {}) =>
     h.services.database.transaction((tx) =>
       sendTo(tx, {
-        ...{ agentId: agent.id, organizationId: h.organization.id, channel: "telegram", target: adaTarget },
-        ...{ turnId: null, text },
+        ...place,
+        ...{ organizationId: h.organization.id, turnId: null, text },
         ...more,
       }),
     );
@@ -120,7 +121,7 @@ export async function messaging(options: Parameters<typeof harness>[0] = {}) {
       texts,
       turns,
     },
-    model,
+    ...{ model, place },
   };
 }
 

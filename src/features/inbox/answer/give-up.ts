@@ -5,11 +5,9 @@ import { EngineError } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { inbox, outbox } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
+import { failedNotice } from "../outbox/replies.ts";
 import { sendTo } from "../outbox/send-to.ts";
 import { answerWork } from "./work.ts";
-
-/** What a person reads whose message can't be answered. */
-export const failedNotice = "Sorry, I can't answer at the moment. Please try again later.";
 
 /** A person is not told more often, whatever fails. */
 const noticeEvery = sql`interval '1 hour'`;

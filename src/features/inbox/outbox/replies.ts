@@ -6,8 +6,8 @@ import { type Outgoing, outgoing, type Place } from "./outgoing.ts";
 /** What a person reads when a turn waits for somebody's decision. */
 const waitingNotice = "Somebody has to approve this first. You get the answer here as soon as it is decided.";
 
-/** What a person reads when a turn that was waited for failed after all. */
-const failedNotice = "Sorry, I can't answer this. Please write to me again.";
+/** What a person reads whose message can't be answered. */
+export const failedNotice = "Sorry, I can't answer at the moment. Please try again later.";
 
 /**
  * What a person at a place is sent for the outcome of a turn: the reply, what was said before somebody stopped it, or that

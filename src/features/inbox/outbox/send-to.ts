@@ -6,6 +6,7 @@ import { messengerNames } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, channels, optOuts, outbox, turns } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
+import { isAskable } from "../../agents/index.ts";
 import { outgoing, type Place } from "./outgoing.ts";
 
 /** A text in Markdown for a place. */
@@ -53,8 +54,8 @@ async function requireNeighbour(tx: Db, agentId: string, slug: string): Promise<
     .select({ id: agents.id })
     .from(agents)
     .innerJoin(sender, and(eq(sender.id, agentId), eq(sender.workspaceId, agents.workspaceId)))
-    .where(and(eq(agents.slug, slug), eq(agents.active, true), ne(agents.id, agentId)));
-  if (!found) throw new EngineError("conflict", `There is no other active agent ${slug} in the workspace`);
+    .where(and(eq(agents.slug, slug), ne(agents.id, agentId), isAskable(tx)));
+  if (!found) throw new EngineError("conflict", `No other active agent ${slug} of the workspace answers agents`);
 }
 
 async function requireConsent(tx: Db, { agentId, channel, target }: Place): Promise<void> {

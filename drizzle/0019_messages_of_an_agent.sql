@@ -1,0 +1,1 @@
+CREATE INDEX "inbox_agent" ON "inbox" USING btree ("agent_id","created_at");
