@@ -1,5 +1,4 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { serve } from "@hono/node-server";
 import { onTestFinished } from "vitest";
 import { createMessengers } from "../src/adapters/messengers/index.ts";
 import { createModels } from "../src/adapters/models/index.ts";
@@ -8,6 +7,7 @@ import { systemClock } from "../src/adapters/node/clock.ts";
 import { guardedFetch } from "../src/adapters/node/egress/fetch.ts";
 import { pooledPost } from "../src/adapters/node/post.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
+import { listen as listenAt } from "../src/adapters/node/server.ts";
 import type { Services } from "../src/context.ts";
 import { Admission } from "../src/core/admission/admission.ts";
 import { createCipher } from "../src/core/cipher.ts";
@@ -184,16 +184,12 @@ export async function harness(options: Options = {}): Promise<Harness> {
   };
 
   const listen = async () => {
-    const server = serve({
-      fetch: (incoming) => engine.app.fetch(incoming, { remoteAddress: "192.0.2.1" }),
-      port: 0,
-      hostname: "127.0.0.1",
+    const listener = await listenAt("127.0.0.1", 0);
+    onTestFinished(() => void listener.close());
+    listener.serve({
+      fetch: (incoming, bindings) => engine.app.fetch(incoming, { ...bindings, remoteAddress: "192.0.2.1" }),
     });
-    onTestFinished(() => void server.close());
-    await new Promise((resolve) => server.once("listening", resolve));
-    const address = server.address();
-    if (!address || typeof address === "string") throw new Error("The server has no port");
-    return `http://127.0.0.1:${address.port}`;
+    return `http://127.0.0.1:${listener.port}`;
   };
 
   return { engine, services, clock, logs, request, as, organization, createOrganization, agent, listen };

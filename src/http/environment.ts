@@ -15,6 +15,10 @@ export interface AppEnv {
     /** Set on guarded routes only. */
     ctx: Ctx;
   };
-  /** The values that the runtime's server gives of the connection. */
-  Bindings: { remoteAddress?: string };
+  /** What the runtime's server gives. */
+  Bindings: {
+    remoteAddress?: string;
+    /** Sets a header of the answer, whatever `Response` comes. On Node, one of a `Headers` object costs much more. */
+    setHeader?(name: string, value: string): void;
+  };
 }

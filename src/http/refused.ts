@@ -7,7 +7,7 @@ import { policyLimit, requireAllowed } from "./throttle.ts";
 export const strangerKey = (ip: string) => `api:${clientKey(ip)}`;
 
 /** Counts a call that is refused before a statement counted it. Throws the 429 of the policy `rateLimit`. */
-export function countRefused(c: Context<AppEnv>, key = strangerKey(c.var.ip)): void {
+export function countRefused(c: Context<AppEnv>, key = strangerKey(c.get("ip"))): void {
   const { services, refused } = c.var;
   requireAllowed(refused.count(key, policyLimit(services), services.clock.now()).verdict);
 }

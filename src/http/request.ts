@@ -28,11 +28,12 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
     c.set("refused", refused);
     c.set("ip", clientAddress(c.env?.remoteAddress, c.req.header("X-Forwarded-For"), options.trustProxy));
     const headers = { "X-Request-Id": requestId, ...securityHeaders };
-    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    const setHeader = c.env?.setHeader ?? c.header;
+    for (const [name, value] of Object.entries(headers)) setHeader(name, value);
 
     await next();
 
-    restore(c, headers);
+    if (!c.env?.setHeader) restore(c, headers);
     const { method, path } = c.req;
     const fields = { method, path: clip(path, 256), status: c.res.status, ms: clock.now() - startedAt };
     // In an overload they are many, and its own lines in the log count them.

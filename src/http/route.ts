@@ -87,8 +87,8 @@ export function guarded<const Route extends Declared>(
 ) {
   const require = installation ? requireInstallationPermission : requirePermission;
   const guard = createMiddleware<AppEnv>(async (c, next) => {
-    const share = ["management", "", clientKey(c.var.ip)] as const;
-    const ctx = await c.var.services.admission.during(share, () => authenticate(c, { installation }));
+    const share = ["management", "", clientKey(c.get("ip"))] as const;
+    const ctx = await c.get("services").admission.during(share, () => authenticate(c, { installation }));
     // Set before the checks, so that a refusal is recorded under the caller's name.
     c.set("ctx", ctx);
     if (sessionOnly) requireSession(ctx.actor);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -23,6 +23,36 @@ describe("every answer", () => {
     expect(await idOf("trace:1.a_B-2")).toBe("trace:1.a_B-2");
     expect(await idOf("x".repeat(128))).toBe("x".repeat(128));
     for (const odd of ["x".repeat(129), "a b", "a,b", '{"a":1}', "é"]) expect(await idOf(odd)).not.toBe(odd);
+  });
+
+  test("carries them once on a socket: pages, refusals and streams", async () => {
+    const h = await harness();
+    const address = await h.listen();
+    const owner = await h.as("owner");
+    await h.request("/api/instances", {
+      method: "POST",
+      headers: owner,
+      json: { slug: "a", provider: "demo", model: "demo" },
+    });
+    const chat = { method: "POST", headers: { ...owner, ...json } };
+    const asked: [string, RequestInit, body?: string][] = [
+      ["/setup", {}],
+      ["/nowhere", {}],
+      ["/api/me", {}],
+      ["/api/instances/a/playground/stream", chat, JSON.stringify({ messages: [{ role: "user", content: "Hi" }] })],
+    ];
+    for (const [path, { method = "GET", headers = {} }, body] of asked) {
+      const outgoing = httpRequest(address + path, { method, headers: headers as Record<string, string> });
+      outgoing.end(body);
+      const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+      answer.resume();
+      const names = answer.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+      for (const name of ["x-request-id", "x-content-type-options", "referrer-policy", "x-frame-options"]) {
+        expect([path, name, names.filter((other) => other === name).length]).toEqual([path, name, 1]);
+      }
+      if (body)
+        expect([answer.statusCode, answer.headers["content-type"]]).toEqual([200, "text/event-stream; charset=utf-8"]);
+    }
   });
 
   test("is logged in one line without query and headers", async () => {

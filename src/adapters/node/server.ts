@@ -5,8 +5,13 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { offeredText } from "../../core/outlet.ts";
 import { writeText } from "./write-text.ts";
 
+interface Bindings {
+  remoteAddress?: string;
+  setHeader(name: string, value: string): void;
+}
+
 interface Served {
-  fetch(request: Request, bindings: { remoteAddress?: string }): Response | Promise<Response>;
+  fetch(request: Request, bindings: Bindings): Response | Promise<Response>;
 }
 
 export interface Listener {
@@ -29,8 +34,10 @@ export async function listen(host: string, port: number): Promise<Listener> {
     async fetch(request, { incoming, outgoing }) {
       const { remoteAddress } = incoming.socket;
       const served = app ?? (await ready.promise);
-      const bindings = remoteAddress === undefined ? {} : { remoteAddress: plainAddress(remoteAddress) };
-      const response = await served.fetch(request, bindings);
+      const response = await served.fetch(request, {
+        ...(remoteAddress === undefined ? {} : { remoteAddress: plainAddress(remoteAddress) }),
+        setHeader: (name, value) => outgoing.setHeader(name, value),
+      });
       const take = offeredText(response);
       if (!take || !(outgoing instanceof ServerResponse)) return response;
       writeText(response, outgoing, take);

@@ -37,7 +37,7 @@ function provesKey(c: Context<AppEnv>, chat: Chat, { agent }: Grant, by: Extract
   const presented = presentedKey(agent, by.authorization);
   const { row } = agent;
   // Only an agent without authentication answers a wrong key. It does not believe a right one after too many of those.
-  if (presented === "wrong") c.var.refused.count(answeredKey(c, row.id), wrongKeys, c.var.services.clock.now());
+  if (presented === "wrong") c.get("refused").count(answeredKey(c, row.id), wrongKeys, c.get("services").clock.now());
   if (presented !== "right") return false;
   if (needsKey(agent, by)) {
     requireTrusted(c, chat, row);
@@ -95,8 +95,8 @@ function countGuess(c: Context<AppEnv>, agentId: string | null): Verdict[] {
 }
 
 const judgeNext = (c: Context<AppEnv>, key: string) =>
-  c.var.refused.judgeNext(key, wrongKeys, c.var.services.clock.now());
+  c.get("refused").judgeNext(key, wrongKeys, c.get("services").clock.now());
 /** Null: keys that say themselves whose they are. */
-const guessKey = (c: Context<AppEnv>, agentId: string | null) => `wrong-keys:${agentId}:${clientKey(c.var.ip)}`;
-const answeredKey = (c: Context<AppEnv>, agentId: string) => `answered-keys:${agentId}:${clientKey(c.var.ip)}`;
-const holderKey = (c: Context<AppEnv>, mark: Uint8Array) => `${toHex(mark)} ${clientKey(c.var.ip)}`;
+const guessKey = (c: Context<AppEnv>, agentId: string | null) => `wrong-keys:${agentId}:${clientKey(c.get("ip"))}`;
+const answeredKey = (c: Context<AppEnv>, agentId: string) => `answered-keys:${agentId}:${clientKey(c.get("ip"))}`;
+const holderKey = (c: Context<AppEnv>, mark: Uint8Array) => `${toHex(mark)} ${clientKey(c.get("ip"))}`;

@@ -46,14 +46,14 @@ const listRoute = guarded("conversation:read", {
 export function approvalRoutes(chat: Chat) {
   const routes = router().openapi(listRoute, async (c) => {
     const { instanceId, limit = 20, offset = 0 } = c.req.valid("query");
-    return c.json(await listWaiting(c.var.ctx, { instanceId, limit, offset }), 200);
+    return c.json(await listWaiting(c.get("ctx"), { instanceId, limit, offset }), 200);
   });
   return routes.openapi(decideRoute, async (c) => {
     const { id: ref, toolCallId } = c.req.valid("param");
     const decision = c.req.valid("json");
-    const turnId = await decide(c.var.ctx, { ref, toolCallId }, decision);
+    const turnId = await decide(c.get("ctx"), { ref, toolCallId }, decision);
     // The response does not wait for the turn. The next tick continues a turn that fails to start here.
-    chat.turns.continueDecided(turnId).catch((err: unknown) => c.var.log.error({ turnId, err }, "Going on failed"));
+    chat.turns.continueDecided(turnId).catch((err: unknown) => c.get("log").error({ turnId, err }, "Going on failed"));
     return c.json({ status: decision.approved ? ("approved" as const) : ("refused" as const) }, 201);
   });
 }

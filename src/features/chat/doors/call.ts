@@ -53,7 +53,7 @@ export function clientOf(c: Context<AppEnv>): Caller {
 
 /** Whose share of the server a call takes. */
 export function shareOf(c: Context<AppEnv>, { row }: LiveAgent): Share {
-  return [row.organizationId, row.slug, clientKey(c.var.ip)];
+  return [row.organizationId, row.slug, clientKey(c.get("ip"))];
 }
 
 /**
@@ -89,7 +89,7 @@ export function turnOf(
     stored: chatId !== null,
     input: { history, fresh },
     rule: "cancel-if-silent",
-    requestId: c.var.requestId,
+    requestId: c.get("requestId"),
     idempotency,
   };
 }

@@ -114,7 +114,7 @@ async function answer(admitted: Admitted): Promise<Response> {
   const { stream, stream_options: options } = call.request;
   const head = { id: `chatcmpl-${randomHex(24)}`, created: seconds(services), agent: grant.agent };
   const encode = chunkEncoder(head, options?.include_usage === true);
-  const seat = turns.streams.enter(clientKey(c.var.ip), grant);
+  const seat = turns.streams.enter(clientKey(c.get("ip")), grant);
   try {
     const chunks = stream === true ? relayChunks(encode) : null;
     const { repeat, turn } = await arrival.inOrder(asked.ref, shareOf(c, grant.agent), async () => {

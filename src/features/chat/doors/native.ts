@@ -54,7 +54,7 @@ export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: Nativ
       held.throttle?.requireNotRefused();
       call ??= await readCall(c, await readJson(c), ChatRequest);
       held.stream?.seat.leave();
-      const seat = turns.streams.enter(clientKey(c.var.ip), grant);
+      const seat = turns.streams.enter(clientKey(c.get("ip")), grant);
       const stream = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave, seat };
       held.stream = stream;
       const asked = { ...door.turnOf(c, grant, call), callContext: projectContext(c, chat, call, grant) };

@@ -72,15 +72,15 @@ export function playgroundRoutes(chat: Chat) {
   // `answerNatively` reads and validates the body, so the route is registered without validation.
   routes.post("/api/instances/:slug/playground/stream", every(...middleware), async (c) => {
     const slug = c.req.param("slug");
-    return answerNatively(c, chat, { slug, by: await personOf(c.var.ctx, slug), turnOf: playedTurn });
+    return answerNatively(c, chat, { slug, by: await personOf(c.get("ctx"), slug), turnOf: playedTurn });
   });
   routes.openapi(resume, async (c) => {
     const { slug, messageId } = c.req.valid("param");
-    return resumeStream(c, chat, { slug, by: await personOf(c.var.ctx, slug), messageId, door });
+    return resumeStream(c, chat, { slug, by: await personOf(c.get("ctx"), slug), messageId, door });
   });
   routes.openapi(stop, async (c) => {
     const { slug, messageId } = c.req.valid("param");
-    const by = await personOf(c.var.ctx, slug);
+    const by = await personOf(c.get("ctx"), slug);
     return c.json({ stopped: await stopTurn(c, chat, { slug, by, messageId, door }) }, 200);
   });
   return routes;
@@ -96,7 +96,7 @@ function playedTurn(c: Context<AppEnv>, { agent }: Grant, call: Call): AskedTurn
   const { chatId, user } = call.input;
   const channelId = chatId ?? newId();
   const ref = `${agent.row.slug}:playground:${channelId}`;
-  const { actor, membership } = c.var.ctx;
+  const { actor, membership } = c.get("ctx");
   const userName = actor.name ?? "";
   // A turn with `user` as its subject writes the memories of that end user.
   const subject = membership.permissions.has("memory:write") ? (user ?? ref) : ref;

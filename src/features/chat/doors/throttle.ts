@@ -17,19 +17,19 @@ interface CallLimit {
 
 /** The throttle of completions (decisions §1), for each client address, with or without a valid key; null for none. */
 export function chatLimit(c: Context<AppEnv>): CallLimit | null {
-  const calls = c.var.services.options.chatRequestsPerMinute;
-  return calls === 0 ? null : { key: `chat:${clientKey(c.var.ip)}`, limit: { calls, windowMs: minute } };
+  const calls = c.get("services").options.chatRequestsPerMinute;
+  return calls === 0 ? null : { key: `chat:${clientKey(c.get("ip"))}`, limit: { calls, windowMs: minute } };
 }
 
 /** The policy `rateLimit`: for each agent key at each client address, and for a call without one, by the address. */
 export function callerLimit(c: Context<AppEnv>, grant: DoorGrant): CallLimit {
   if (grant.holdsKey) return keyLimit(c, grant.agent.row.id);
-  return { key: strangerKey(c.var.ip), limit: policyLimit(c.var.services) };
+  return { key: strangerKey(c.get("ip")), limit: policyLimit(c.get("services")) };
 }
 
 /** The policy `rateLimit` for the holder of an agent's key. */
 export function keyLimit(c: Context<AppEnv>, agentId: string): CallLimit {
-  return { key: `api:${agentId}:${clientKey(c.var.ip)}`, limit: policyLimit(c.var.services) };
+  return { key: `api:${agentId}:${clientKey(c.get("ip"))}`, limit: policyLimit(c.get("services")) };
 }
 
 /** The throttle of one call; counts the call once. */

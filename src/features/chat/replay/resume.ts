@@ -46,7 +46,7 @@ export function resumeStream(c: Context<AppEnv>, chat: Chat, wanted: WantedTurn)
       afterOf(await find(chat, grant, wanted, seen), seen, wanted.messageId);
       return c.body(null, 200, { ...eventStreamHeaders, ...cors });
     }
-    const client = clientKey(c.var.ip);
+    const client = clientKey(c.get("ip"));
     const seat = chat.turns.streams.enter(client, grant);
     const streaming = { clock: chat.services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave };
     try {
