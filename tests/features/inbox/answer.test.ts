@@ -1,44 +1,9 @@
 import { expect, test } from "vitest";
-import { messages, turns } from "../../../src/db/schema.ts";
-import { finish, gate, reply, type ScriptStep, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { turns } from "../../../src/db/schema.ts";
+import { finish, gate, reply, text, toolCall } from "../../scripted-model.ts";
 import { eventually } from "../chat/chat.ts";
-import { messengerHarness } from "./messengers.ts";
-
-type Options = NonNullable<Parameters<typeof messengerHarness>[0]>;
-
-async function answering(script: Parameters<typeof scriptedModel>[0], options: Options = {}) {
-  const model = scriptedModel(script);
-  const h = await messengerHarness({ model, ...options });
-  const { db } = h.services.database;
-  const prompts = () =>
-    model.calls.map(({ prompt }) =>
-      prompt.flatMap(({ role, content }) =>
-        role === "user" ? content.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
-      ),
-    );
-  return {
-    ...h,
-    model,
-    prompts,
-    /** What people were sent, or are going to be. */
-    sent: async () => (await h.rows()).outbox.map(({ body }) => body),
-    statuses: async () => (await h.rows()).inbox.map(({ status }) => status),
-    transcript: async () =>
-      (await db.select().from(messages).orderBy(messages.seq)).map(({ role, content }) => `${role}: ${content}`),
-    turns: async () =>
-      (await db.select().from(turns).orderBy(turns.createdAt)).map(({ status, errorCode }) => [status, errorCode]),
-    /** Until the job after the debounce ran. */
-    settle: async () => {
-      await h.clock.advance(2_000);
-      await h.engine.tick();
-    },
-    done: (count: number) =>
-      eventually(async () => (await h.rows()).inbox.filter(({ status }) => status !== "pending").length >= count),
-    idle: () => eventually(async () => !(await h.rows()).jobs.some(({ kind }) => kind === "inbox.answer")),
-  };
-}
-
-const doing = (...steps: ScriptStep[]) => steps;
+import { answering, doing } from "./answering.ts";
+import { incoming, privateUpdate, storing } from "./messengers.ts";
 
 test("messages within the debounce are one turn, whose reply goes to the outbox with it", async () => {
   const h = await answering(doing(reply("Both seen.")));
@@ -149,4 +114,71 @@ test("a message at the very moment of the record supersedes the turn there", asy
   await h.idle();
   expect(await h.sent()).toEqual(["New."]);
   expect(h.prompts().at(-1)).toEqual(["One", "Two"]);
+});
+
+test("a messenger gets the last step's text only", async () => {
+  const h = await answering(
+    doing(
+      { parts: [...text("Let me look. "), ...toolCall("c1", "current_time"), finish("tool-calls")] },
+      reply("Noon."),
+    ),
+  );
+  await h.say("What time?");
+  await h.settle();
+  await h.idle();
+  expect(await h.sent()).toEqual(["Noon."]);
+});
+
+test("a correction of a message that waits takes its place; one of an answered message is a new message", async () => {
+  const h = await answering(doing(reply("Ok."), reply("Ok again.")));
+  const edit = (content: string, id: number, at: number) => {
+    const { message, update_id } = privateUpdate(content, id);
+    return h.telegram({ update_id, edited_message: { ...message, edit_date: at } });
+  };
+  await h.say("By tomorow", 1);
+  await h.say("please", 2);
+  await edit("By tomorow!", 1, 10);
+  await edit("By tomorrow", 1, 11);
+  await h.settle();
+  await h.idle();
+  await edit("By Friday", 1, 12);
+  await h.settle();
+  await h.idle();
+  expect(h.prompts()).toEqual([
+    ["By tomorrow", "please"],
+    ["By tomorrow", "please", "By Friday"],
+  ]);
+  expect(await h.statuses()).toEqual(["done", "done", "done", "done", "done"]);
+});
+
+test("in a group the model reads who wrote, and nobody's own memories are touched", async () => {
+  const h = await answering(doing(reply("Hello all.")));
+  const group = (content: string, id: number, from: { id: number; first_name: string }) =>
+    h.telegram({
+      update_id: id,
+      message: {
+        ...{ message_id: id, from: { ...from, is_bot: false }, date: 1_767_225_600, text: content },
+        ...{ chat: { id: -5, type: "group" }, reply_to_message: { message_id: 1, from: { id: 1000, is_bot: true } } },
+      },
+    });
+  await group("Hello", 10, { id: 1, first_name: "Ada" });
+  await group("Hi", 11, { id: 2, first_name: "Bob" });
+  await h.settle();
+  await h.idle();
+  expect(h.prompts()).toEqual([["Ada: Hello", "Bob: Hi"]]);
+  const [turn] = await h.services.database.db.select().from(turns);
+  expect(turn?.subject).toBe(`${h.agent.slug}:telegram:-5`);
+  expect((await h.rows()).outbox).toMatchObject([{ target: "-5", body: "Hello all." }]);
+});
+
+test("more messages than a turn takes are answered by the next one", async () => {
+  const h = await answering(doing(reply("First."), reply("Second.")));
+  const store = await storing(h, h.agent.slug);
+  await store(...Array.from({ length: 130 }, () => incoming()));
+  await h.settle();
+  await h.idle();
+  const said = (await h.rows()).inbox.map(({ payload }) => (payload as { text: string }).text);
+  expect(h.prompts()[0]).toEqual(said.slice(0, 100));
+  expect(h.prompts()[1]?.slice(-30)).toEqual(said.slice(100));
+  expect(await h.sent()).toEqual(["First.", "Second."]);
 });

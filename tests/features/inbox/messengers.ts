@@ -71,6 +71,7 @@ export async function messengerHarness({
   return {
     ...h,
     agent,
+    another: h.agent,
     post,
     telegram,
     /** A person writes in a private chat. */

@@ -2,7 +2,6 @@ import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import type { MessengerName, Received } from "../../../core/messengers.ts";
-import { agentSlugPattern } from "../../../core/slugs.ts";
 import { clientKey } from "../../../http/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { calledUrl } from "../../../http/origin.ts";
@@ -104,7 +103,7 @@ interface Called {
   webhookSecret?: string;
 }
 
-/** Stores what came. Answers the text that the messenger wants back, or null. Throws the refusals. */
+/** Has what came stored. Answers the text that the messenger wants back, or null. Throws the refusals. */
 async function receive(
   c: Context<AppEnv>,
   store: StoreMessages,
@@ -113,7 +112,7 @@ async function receive(
 ): Promise<string | null> {
   const { services } = c.var;
   const pathSecret = webhookSecret ?? null;
-  const channel = agentSlugPattern.test(slug) ? await openMessenger(services, { slug }, name) : null;
+  const channel = await openMessenger(services, { slug }, name);
   if (!channel?.enabled || !channel.webhook || channel.secretInPath !== (pathSecret !== null)) throw noChannel();
   const { secret } = channel.webhook;
   const call = { url: calledUrl(c), headers: c.req.raw.headers, body, secret, pathSecret };

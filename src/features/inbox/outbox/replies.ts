@@ -14,8 +14,8 @@ export const failedNotice = "Sorry, I can't answer at the moment. Please try aga
  * a decision is waited for. Nothing for a turn that failed or was interrupted.
  */
 export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
-  if (outcome.status === "approval") return outgoing(place, joined(outcome.text, waitingNotice));
-  return outgoing(place, outcome.status === "done" || wasStopped(outcome) ? outcome.text : "");
+  if (outcome.status === "approval") return outgoing(place, joined(lastWords(outcome), waitingNotice));
+  return outgoing(place, outcome.status === "done" || wasStopped(outcome) ? lastWords(outcome) : "");
 }
 
 /**
@@ -30,7 +30,10 @@ export function continuedReplies({ agentId, channel, channelId }: ContinuedPlace
 
 function repliesOrFailure(place: Place, outcome: TurnOutcome): Outgoing {
   const hasFailed = endingError(outcome) !== null && !wasStopped(outcome);
-  return hasFailed ? outgoing(place, joined(outcome.text, failedNotice)) : repliesOf(place, outcome);
+  return hasFailed ? outgoing(place, joined(lastWords(outcome), failedNotice)) : repliesOf(place, outcome);
 }
+
+/** The text of the last step that has one: what the model says between tools is not for messengers (decisions §5). */
+const lastWords = ({ steps }: TurnOutcome) => steps.findLast(({ text }) => text.trim() !== "")?.text ?? "";
 
 const joined = (text: string, notice: string) => (text.trim() === "" ? notice : `${text}\n\n${notice}`);

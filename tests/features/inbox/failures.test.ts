@@ -1,0 +1,180 @@
+import { APICallError } from "@ai-sdk/provider";
+import { eq } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { channels, jobs } from "../../../src/db/schema.ts";
+import { failedNotice } from "../../../src/features/inbox/outbox/replies.ts";
+import { finish, reply, type ScriptedCall, type ScriptStep, text, toolCall } from "../../scripted-model.ts";
+import { eventually } from "../chat/chat.ts";
+import { answering, doing } from "./answering.ts";
+
+const failing = (statusCode: number, more: object = {}): ScriptStep => ({
+  fail: new APICallError({ message: "No", url: "https://model.example", requestBodyValues: {}, statusCode, ...more }),
+});
+const down = failing(503);
+
+type World = Awaited<ReturnType<typeof answering>>;
+
+/** Lets everything happen that is due within so many minutes. */
+async function minutes(h: World, count: number) {
+  for (let at = 0; at < count * 6; at += 1) {
+    await h.clock.advance(10_000);
+    await h.engine.tick();
+    // Work of the database goes on beside the clock.
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+const errors = async (h: World) => (await h.rows()).inbox.map(({ status, error }) => [status, error]);
+const asked = ({ prompt }: ScriptedCall) => JSON.stringify(prompt);
+
+test("a model that is down for a while answers later, and nothing of the failures is in the transcript", async () => {
+  let calls = 0;
+  const h = await answering(() => {
+    calls += 1;
+    return calls <= 4 ? down : reply("Here I am.");
+  });
+  await h.say("Hello");
+  await minutes(h, 5);
+  await h.idle();
+  expect(await h.transcript()).toEqual(["user: Hello", "assistant: Here I am."]);
+  expect(await h.sent()).toEqual(["Here I am."]);
+  const warned = h.logs.filter((line) => line.includes("will be tried again"));
+  expect(warned.length).toBeGreaterThan(0);
+  expect(warned.join()).not.toContain("Hello");
+});
+
+test("a turn that broke off midway is tried again whole", async () => {
+  const h = await answering(
+    doing({ parts: [...text("Half a"), new TypeError("terminated")] }, reply("A whole answer.")),
+  );
+  await h.say("Hello");
+  await minutes(h, 1);
+  await h.idle();
+  expect(await h.transcript()).toEqual(["user: Hello", "assistant: A whole answer."]);
+  expect(await h.sent()).toEqual(["A whole answer."]);
+});
+
+test("a message that fails each time fails alone; the others are answered, and the person is told once", async () => {
+  const h = await answering((call) => (asked(call).includes("poison") ? down : reply("Fine.")));
+  await h.say("poison");
+  await h.say("Good morning");
+  await minutes(h, 120);
+  await h.idle();
+  expect(await errors(h)).toEqual([
+    ["failed", "Model provider error"],
+    ["done", null],
+  ]);
+  expect(await h.sent()).toEqual([failedNotice, "Fine."]);
+});
+
+test("what the model refuses in company is tried alone and given up at once", async () => {
+  const h = await answering((call) => (asked(call).includes("poison") ? failing(400) : reply("Fine.")));
+  await h.say("Good morning");
+  await h.say("poison");
+  await h.say("Good night");
+  await minutes(h, 2);
+  await h.idle();
+  expect(await h.statuses()).toEqual(["done", "failed", "done"]);
+  expect(await h.sent()).toEqual(["Fine.", failedNotice, "Fine."]);
+});
+
+test("a spent budget gives up at once, and tells the person once an hour at most", async () => {
+  const h = await answering(doing(), { agent: { monthlyTokenBudget: 1 } });
+  await h.say("Hello");
+  await minutes(h, 1);
+  await h.say("Hello?");
+  await minutes(h, 1);
+  expect(h.model.calls).toHaveLength(0);
+  const spent = expect.stringContaining("budget is used up");
+  expect(await errors(h)).toEqual([
+    ["failed", spent],
+    ["failed", spent],
+  ]);
+  expect(await h.sent()).toEqual([failedNotice]);
+});
+
+test("a budget of each person counts the person", async () => {
+  const h = await answering(() => ({ parts: [...text("Hi."), finish("stop", { input: 900, output: 100 })] }), {
+    agent: { userMonthlyTokenBudget: 1_000, debounceMs: 0, maxOutputTokens: 10 },
+  });
+  await h.say("Hello", 1, 42);
+  await h.done(1);
+  await h.say("Hello", 2, 42);
+  await h.done(2);
+  await h.say("Hello", 3, 43);
+  await h.done(3);
+  const { inbox } = await h.rows();
+  const fates = Object.fromEntries(inbox.map(({ providerId, status }) => [providerId, status]));
+  expect(fates).toEqual({ "42:1": "done", "42:2": "failed", "43:3": "done" });
+});
+
+test("what waits while the agent or its channel is turned off is given up, and nobody is told", async () => {
+  const h = await answering(doing());
+  await h.say("Hello");
+  await h.request(`/api/instances/${h.agent.slug}`, {
+    method: "PATCH",
+    headers: h.agent.headers,
+    json: { active: false },
+  });
+  await minutes(h, 1);
+  expect(await errors(h)).toEqual([["failed", "The agent is inactive"]]);
+  await h.request(`/api/instances/${h.agent.slug}`, {
+    method: "PATCH",
+    headers: h.agent.headers,
+    json: { active: true },
+  });
+  await h.say("Hello again");
+  await h.services.database.db.update(channels).set({ enabled: false }).where(eq(channels.type, "telegram"));
+  await minutes(h, 1);
+  expect((await errors(h))[1]).toEqual(["failed", "The channel is off"]);
+  expect(await h.sent()).toEqual([]);
+});
+
+test("a turn that failed after it called a tool is not made again: the person is told", async () => {
+  const call = [...toolCall("c1", "httpRequest", { url: "https://shop.example/orders", method: "POST" })];
+  const h = await answering((_, index) => (index === 0 ? { parts: [...call, finish("tool-calls")] } : down), {
+    egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "ordered", url }) },
+  });
+  const { slug, headers } = h.agent;
+  const enabled = { enabled: ["httpRequest"] };
+  expect((await h.request(`/api/instances/${slug}/tools`, { method: "PATCH", headers, json: enabled })).status).toBe(
+    200,
+  );
+  await h.say("Order it");
+  await minutes(h, 10);
+  await h.idle();
+  expect((await h.turns()).map(([status]) => status)).toEqual(["failed"]);
+  expect(await errors(h)).toEqual([["failed", "Model provider error"]]);
+  expect(await h.sent()).toEqual([failedNotice]);
+});
+
+test("a job that ended with its process each time gives up one message, and the next is answered", async () => {
+  const h = await answering(doing(reply("Good night.")));
+  const { db } = h.services.database;
+  await h.say("poison");
+  await h.say("Good night");
+  await db
+    .update(jobs)
+    .set({ status: "failed", failedAt: new Date(), attempts: 10 })
+    .where(eq(jobs.kind, "inbox.answer"));
+  await h.engine.tick();
+  await eventually(async () => (await h.statuses())[0] === "failed");
+  await minutes(h, 1);
+  await h.done(2);
+  expect(await h.statuses()).toEqual(["failed", "done"]);
+  expect(h.prompts()).toEqual([["Good night"]]);
+  expect(await h.sent()).toEqual([failedNotice, "Good night."]);
+});
+
+test("an overload costs a message no attempt", async () => {
+  let lateMs = 0;
+  const h = await answering(doing(reply("At last.")), { loopDelay: () => lateMs });
+  await h.say("Hello");
+  lateMs = 5_000;
+  await minutes(h, 2);
+  lateMs = 0;
+  await minutes(h, 2);
+  await h.idle();
+  expect(await h.sent()).toEqual(["At last."]);
+  expect((await h.rows()).inbox[0]?.attempts).toBe(0);
+});

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { optOuts } from "../../../src/db/schema.ts";
+import { heed } from "../../../src/features/inbox/intake/keywords.ts";
+import { finish, gate, reply, text } from "../../scripted-model.ts";
+import { eventually } from "../chat/chat.ts";
+import { answering, doing } from "./answering.ts";
+import { incoming, privateUpdate, storing } from "./messengers.ts";
+
+const optout = {
+  optoutEnabled: true,
+  optoutStopKeywords: ["STOP", "basta così"],
+  optoutResumeKeywords: ["START"],
+  optoutClosingMessage: "You will hear no more.",
+  optoutResumeMessage: "Welcome back.",
+};
+
+const stoppers = async (h: Awaited<ReturnType<typeof answering>>) =>
+  (await h.services.database.db.select().from(optOuts)).map(({ sender, channelId }) => [sender, channelId]);
+
+test("a keyword is the whole text, trimmed, in any case", () => {
+  const keywords = { enabled: true, stop: optout.optoutStopKeywords, resume: ["START", " "] };
+  for (const said of ["STOP", " stop\n", "Basta Così", "basta cosi\u0300"])
+    expect(heed(said, false, keywords)).toBe("stop");
+  for (const said of ["Stop it", "", " ", "START"]) expect(heed(said, false, keywords)).toBe("answer");
+  expect(heed("start", true, keywords)).toBe("resume");
+  expect(heed("STOP", true, keywords)).toBe("drop");
+  expect(heed(" ", true, keywords)).toBe("drop");
+  expect(heed("STOP", false, { ...keywords, enabled: false })).toBe("answer");
+  expect(heed("START", true, { ...keywords, enabled: false })).toBe("resume");
+});
+
+test("who stops the agent is told so, is answered nothing, and comes back by keyword; no model hears of it", async () => {
+  const h = await answering(doing(reply("Hello again.")), { agent: optout });
+  await h.say("Hello");
+  await h.say("stop");
+  expect(await h.statuses()).toEqual(["dropped", "dropped"]);
+  expect(await stoppers(h)).toEqual([["42", "42"]]);
+  await h.settle();
+  await h.say("Are you there?");
+  await h.say("STOP");
+  await h.settle();
+  expect(h.model.calls).toHaveLength(0);
+  expect(await h.sent()).toEqual(["You will hear no more."]);
+  await h.say("start");
+  expect(await stoppers(h)).toEqual([]);
+  await h.say("Hi");
+  await h.settle();
+  await h.idle();
+  expect(h.prompts()).toEqual([["Hi"]]);
+  expect(await h.sent()).toEqual(["You will hear no more.", "Welcome back.", "Hello again."]);
+  expect(await h.statuses()).toEqual([...Array(5).fill("dropped"), "done"]);
+});
+
+test("redelivered keywords change nothing", async () => {
+  const h = await answering(doing(), { agent: optout });
+  await h.say("STOP", 1);
+  await h.say("START", 2);
+  await h.telegram(privateUpdate("STOP", 1));
+  expect(await stoppers(h)).toEqual([]);
+  expect(await h.sent()).toEqual(["You will hear no more.", "Welcome back."]);
+});
+
+test("a turn that runs when the person stops the agent says nothing, even after a tool or its last restart", async () => {
+  const held = gate();
+  const h = await answering(doing({ parts: [held.promise, ...text("Too late."), finish()] }), {
+    agent: { ...optout, maxRestarts: 0 },
+  });
+  await h.say("Hello");
+  await h.settle();
+  await h.model.called(1);
+  await h.say("STOP");
+  held.open();
+  await eventually(async () => (await h.turns())[0]?.[0] === "aborted");
+  await h.settle();
+  await h.idle();
+  expect(await h.sent()).toEqual(["You will hear no more."]);
+  expect(await h.transcript()).toEqual([]);
+});
+
+test("others in a group are answered, whoever stopped the agent there", async () => {
+  const h = await answering(doing(reply("Hello Bob.")), { agent: optout });
+  const store = await storing(h, h.agent.slug);
+  const inGroup = { channelId: "-5", isPrivate: false };
+  await store(incoming({ ...inGroup, sender: "1", senderName: "Ada", text: "Hello" }));
+  await store(incoming({ ...inGroup, sender: "2", senderName: "Bob", text: "Hi" }));
+  await store(incoming({ ...inGroup, sender: "1", text: "STOP" }));
+  expect(await stoppers(h)).toEqual([["1", null]]);
+  await h.settle();
+  await h.idle();
+  expect(h.prompts()).toEqual([["Bob: Hi"]]);
+  expect(await h.sent()).toEqual(["You will hear no more.", "Hello Bob."]);
+});
+
+test("keywords in one delivery are heeded in their order", async () => {
+  const h = await answering(doing(reply("Yes.")), { agent: optout });
+  const store = await storing(h, h.agent.slug);
+  const all = ["One", "STOP", "Two", "START", "Three", "START"].map((said) => incoming({ text: said }));
+  await store(...all);
+  expect(await h.statuses()).toEqual(["dropped", "dropped", "dropped", "dropped", "pending", "pending"]);
+  expect(await stoppers(h)).toEqual([]);
+  await h.settle();
+  await h.idle();
+  // Who has not stopped the agent may say the word.
+  expect(h.prompts()).toEqual([["Three", "START"]]);
+});
+
+test("who stopped the agent is left alone although the keywords were turned off since", async () => {
+  const h = await answering(doing(reply("Hello.")), { agent: optout });
+  await h.say("STOP");
+  const patch = { method: "PATCH", headers: h.agent.headers, json: { optoutEnabled: false } };
+  await h.request(`/api/instances/${h.agent.slug}`, patch);
+  await h.say("Hello?");
+  await h.say("START");
+  await h.say("STOP");
+  await h.settle();
+  await h.idle();
+  expect(await h.statuses()).toEqual(["dropped", "dropped", "dropped", "done"]);
+  expect(h.prompts()).toEqual([["STOP"]]);
+});
