@@ -54,6 +54,9 @@ interface Saved {
 
 export type ChannelRow = typeof channels.$inferSelect;
 
+/** The values of a row that nobody follows until the channel was started. */
+export const unstarted = { transport: null, followedBy: null, followedUntil: null } as const;
+
 /** Inserts or replaces the row, with the configuration sealed. Who follows the channel no longer does. */
 export async function saveRow(
   tx: Db,
@@ -65,7 +68,7 @@ export async function saveRow(
   const sealed = await ctx.cipher.seal(JSON.stringify(config), configPlace(agentId, type));
   const author = authorOf(ctx);
   const values = {
-    ...{ enabled, lastError: null, transport: null, followedBy: null, followedUntil: null, updatedBy: author },
+    ...{ ...unstarted, enabled, lastError: null, updatedBy: author },
     ...{ keyId: sealed.keyId, config: sealed.ciphertext },
     ...start,
   };

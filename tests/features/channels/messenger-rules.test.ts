@@ -55,7 +55,12 @@ describe("merging what is sent into what is stored", () => {
 describe("the transport", () => {
   test.each([
     ["https://agents.example.com", true],
-    ["https://203.0.113.7", true],
+    ["https://93.184.216.34", true],
+    ["https://[2606:2800:220:1::1]", true],
+    ["https://203.0.113.7", false],
+    ["https://100.64.0.9", false],
+    ["https://nas.local.", false],
+    ["https://router.home.arpa", false],
     ["http://agents.example.com", false],
     ["https://localhost:4000", false],
     ["https://nas.local", false],

@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createCipher } from "../../../src/core/cipher.ts";
 import { agents, auditLogs, channels, jobs } from "../../../src/db/schema.ts";
@@ -144,6 +145,26 @@ describe("the settings of a messenger's channel", () => {
     }
     expect(await h.services.database.db.select().from(channels)).toEqual([]);
     expect(await h.services.database.db.select().from(jobs)).toEqual([]);
+  });
+
+  it("of any kind get 200 or 400, and never another answer", async () => {
+    const { h, headers } = await withMessengers({ address });
+    const values = [...secretsOf, "", "••••", "webhook", "socket", "api_key", account.accountSid, "+14155238886", null];
+    const value = fc.oneof(fc.constantFrom(...values), fc.jsonValue(), fc.string({ unit: "binary" }));
+    const names = Object.keys({ ...bot, ...slackTokens, ...byToken, ...byKey, mode: 0, transport: 0, __proto__: 0 });
+    const config = fc.oneof(
+      { weight: 4, arbitrary: fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 6 }) },
+      fc.jsonValue(),
+    );
+    const body = fc.record({ enabled: fc.constantFrom(true, false), config }, { requiredKeys: [] });
+    const type = fc.constantFrom("telegram", "slack", "whatsapp", "agent");
+    await fc.assert(
+      fc.asyncProperty(type, body, async (name, json) => {
+        expect([200, 400]).toContain((await put(h, headers, name, json)).status);
+        expect(["off", "starting", "running", "failing"]).toContain((await shown(h, headers, name)).status);
+      }),
+      { numRuns: 150 },
+    );
   });
 
   it("are changed by who may, of an agent within reach", async () => {

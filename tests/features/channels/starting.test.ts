@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { createMessengers } from "../../../src/adapters/messengers/index.ts";
+import type { Messengers } from "../../../src/core/messengers.ts";
 import { channels } from "../../../src/db/schema.ts";
 import { forTest } from "../../adapters/messengers/accounts.ts";
+import { TestClock } from "../../clock.ts";
 import { slackServer, slackTokens } from "../../messengers/slack-server.ts";
 import { telegramServer, telegramToken } from "../../messengers/telegram-server.ts";
 import { twilioAccount, twilioServer } from "../../messengers/twilio-server.ts";
@@ -116,7 +119,104 @@ describe("the start of a channel", () => {
   });
 });
 
+describe("a start", () => {
+  it("says what the channel lacks once another public address asks for another transport", async () => {
+    const slack = await forTest(slackServer());
+    const { h, headers } = await withMessengers({ bases: { slack: slack.base } });
+    const { signingSecret, ...bySocket } = slackTokens;
+    await put(h, headers, "slack", { enabled: true, config: bySocket });
+    const rows = () => h.services.database.db.select().from(channels);
+    await expect.poll(rows).toMatchObject([{ status: "starting", transport: "socket" }]);
+    await moveTo(h, headers, address);
+    await h.engine.tick();
+    expect(await untilStatus(h, headers, "slack", "failing")).toMatchObject({
+      lastError: "The channel lacks signingSecret for the way its messages come now: send it, or name a transport",
+    });
+    await put(h, headers, "slack", { config: { transport: "socket" } });
+    await expect.poll(rows).toMatchObject([{ status: "starting", lastError: null, transport: "socket" }]);
+  });
+
+  it("of one bot is given to one of two agents at the same time", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    const slugs = ["one", "two", "three"];
+    for (const slug of slugs.slice(1)) {
+      await h.request("/api/instances", { method: "POST", headers, json: { slug } });
+    }
+    const answers = await Promise.all(
+      slugs.map((slug) => put(h, headers, "telegram", { enabled: true, config: bot }, slug)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const given = slugs[answers.findIndex(({ status }) => status === 200)];
+    await untilStatus(h, headers, "telegram", "running", given);
+    expect(telegram.webhook()?.url).toBe(`${address}/webhooks/telegram/${given}`);
+    expect(await h.services.database.db.select().from(channels)).toHaveLength(1);
+  });
+
+  it("that a save overtook notes nothing of the settings that were", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers, hold } = await withHeld(telegram.base, "prove");
+    await put(h, headers, "telegram", { enabled: true, config: { botToken: otherToken } });
+    await hold.reached;
+    await put(h, headers, "telegram", { config: bot });
+    hold.open();
+    await h.engine.tick();
+    expect(await untilStatus(h, headers, "telegram", "running")).toMatchObject({ lastError: null });
+    await h.engine.tick();
+    expect(await shown(h, headers, "telegram")).toMatchObject({ status: "running", lastError: null });
+    expect(telegram.webhook()?.url).toBe(`${address}/webhooks/telegram/one`);
+  });
+});
+
+/** Messengers whose first call of this kind waits until the test opens it. */
+async function withHeld(base: string, held: "prove" | "leave") {
+  const [reached, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let waits = true;
+  const wait = async () => {
+    if (!waits) return;
+    waits = false;
+    reached.resolve();
+    await opened.promise;
+  };
+  const real = createMessengers({ clock: new TestClock(), bases: { telegram: base } });
+  const messengers: Messengers = {
+    account(of) {
+      const account = real.account(of);
+      return {
+        ...account,
+        async prove(signal) {
+          if (held === "prove") await wait();
+          return account.prove(signal);
+        },
+        async register(wanted, signal) {
+          if (held === "leave" && wanted === null) await wait();
+          return account.register(wanted, signal);
+        },
+      };
+    },
+  };
+  const world = await withMessengers({ address, more: { messengers } });
+  return { ...world, hold: { reached: reached.promise, open: opened.resolve } };
+}
+
 describe("leaving an account", () => {
+  it("has it called again when it was turned on while it was being left", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers, hold } = await withHeld(telegram.base, "leave");
+    await put(h, headers, "telegram", { enabled: true, config: bot });
+    await untilStatus(h, headers, "telegram", "running");
+    await put(h, headers, "telegram", { enabled: false });
+    await hold.reached;
+    await put(h, headers, "telegram", { enabled: true });
+    await untilStatus(h, headers, "telegram", "running");
+    const asked = telegram.requests.length;
+    hold.open();
+    await expect
+      .poll(() => telegram.requests.slice(asked).map(({ path }) => path.split("/").at(-1)))
+      .toEqual(["deleteWebhook", "getMe", "setWebhook"]);
+    expect(telegram.webhook()?.url).toBe(`${address}/webhooks/telegram/one`);
+  });
+
   it("has Telegram call no more when the channel is turned off, or deleted with its agent", async () => {
     const telegram = await forTest(telegramServer());
     const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });

@@ -4,7 +4,7 @@ import type { MessengerAccount, MessengerName, Transport, WantedWebhook } from "
 import { agents, channels } from "../../../db/schema.ts";
 import { isSlug } from "../../agents/index.ts";
 import { openConfig } from "../row.ts";
-import { missingFields, openedConfig, type StoredFields, transportOf } from "./rules.ts";
+import { missingFields, openedConfig, type Problem, type StoredFields, transportOf } from "./rules.ts";
 import { hasSecretPath, webhookAddress } from "./webhook.ts";
 
 /** An agent's channel of a messenger, opened. */
@@ -32,7 +32,12 @@ export async function openMessenger(
 type AgentKey = { id: string } | { slug: string };
 
 export interface FoundMessenger {
-  channel: MessengerChannel;
+  /** Null when it lacks something. */
+  channel: MessengerChannel | null;
+  /** What it lacks. */
+  missing: readonly Problem[];
+  agent: MessengerChannel["agent"];
+  enabled: boolean;
   /** When the channel was last saved, to the microsecond. */
   savedAt: string;
   /** The public address for which it is to be started. */
@@ -58,21 +63,18 @@ export async function findMessenger(
     .innerJoin(agents, eq(id, channels.agentId))
     .where(and("id" in agent ? eq(id, agent.id) : eq(slug, agent.slug), eq(channels.type, name)));
   if (!found) return null;
-  const { row, savedAt } = found;
-  const fields = await openConfig<StoredFields>(cipher, found.agent.id, name, row);
+  const { agent: owner, row, savedAt } = found;
+  const fields = await openConfig<StoredFields>(cipher, owner.id, name, row);
   const address = publicAddress(services);
   const transport = transportOf(name, fields, address);
-  if (missingFields(name, fields, transport).length > 0) return null;
+  const missing = missingFields(name, fields, transport);
+  const { enabled, registeredAddress } = row;
+  const known = { agent: owner, enabled, missing, savedAt, registeredAddress };
+  if (missing.length > 0) return { ...known, channel: null };
   const secret = fields.webhookSecret ?? null;
-  const url = webhookAddress(address, name, found.agent.slug, fields);
-  const channel: MessengerChannel = {
-    agent: found.agent,
-    name,
-    enabled: row.enabled,
-    transport,
-    account: messengers.account(openedConfig(name, fields, transport)),
-    webhook: transport === "webhook" ? { url, secret } : null,
-    secretInPath: hasSecretPath(name, fields),
-  };
-  return { channel, savedAt, registeredAddress: row.registeredAddress };
+  const url = webhookAddress(address, name, owner.slug, fields);
+  const account = messengers.account(openedConfig(name, fields, transport));
+  const webhook = transport === "webhook" ? { url, secret } : null;
+  const secretInPath = hasSecretPath(name, fields);
+  return { ...known, channel: { agent: owner, name, enabled, transport, account, webhook, secretInPath } };
 }

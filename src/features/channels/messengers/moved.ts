@@ -3,6 +3,7 @@ import { publicAddress, type Services } from "../../../context.ts";
 import { type MessengerName, messengerNames } from "../../../core/messengers.ts";
 import { channels } from "../../../db/schema.ts";
 import { loadPolicies } from "../../installation/index.ts";
+import { unstarted } from "../row.ts";
 import { enqueueStart } from "./start.ts";
 
 /**
@@ -31,7 +32,7 @@ export function createMoved(services: Services, wake: () => void): () => Promise
     await database.transaction(async (tx) => {
       const moved = await tx
         .update(channels)
-        .set({ registeredAddress, status: "starting" })
+        .set({ ...unstarted, registeredAddress, status: "starting" })
         .where(isMoved(registeredAddress))
         .returning({ agentId: channels.agentId, type: channels.type });
       for (const { agentId, type } of moved) await enqueueStart(tx, { id: agentId }, type as MessengerName);

@@ -1,3 +1,4 @@
+import { isPublicAddress } from "../../../core/egress/target.ts";
 import type { MessengerConfig, MessengerName, Transport } from "../../../core/messengers.ts";
 import { isMask } from "../rules.ts";
 
@@ -87,10 +88,9 @@ export function transportOf(name: MessengerName, fields: StoredFields, publicAdd
 export function isReachable(address: string): boolean {
   const url = URL.parse(address);
   if (url?.protocol !== "https:") return false;
-  const host = url.hostname;
-  const isName = /[a-z]/i.test(host) && !host.startsWith("[");
-  if (isName) return host.includes(".") && !/\.(local|localhost|internal|lan|home|test|invalid)$/.test(host);
-  return !/^(0|10|127|192\.168|169\.254|172\.(1[6-9]|2\d|3[01]))\.|^\[(::1?\]|f[cd]|fe80)/.test(host);
+  const host = url.hostname.replace(/\.$/, "");
+  if (host.startsWith("[") || /^[\d.]+$/.test(host)) return isPublicAddress(host.replaceAll(/[[\]]/g, ""));
+  return host.includes(".") && !/\.(local|localhost|internal|lan|home|home\.arpa|test|invalid)$/.test(host);
 }
 
 /** The problems that keep a channel from being turned on; empty when it can be. */

@@ -9,7 +9,7 @@ import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { loadPolicies } from "../../installation/index.ts";
 import { type ChannelStatus, isChannel } from "../row.ts";
-import { type FoundMessenger, findMessenger } from "./account.ts";
+import { type FoundMessenger, findMessenger, type MessengerChannel } from "./account.ts";
 
 /** The kind of the jobs that start channels: the messenger takes the credentials and is told where to deliver. */
 export const startKind = "channel.start";
@@ -35,26 +35,27 @@ export async function enqueueStart(
 
 /** Starts a channel, and notes on it how that went. A refusal that stays is noted only; others are tried again. */
 export function createStart(services: Services): JobHandler {
+  const { clock, log, notify } = services;
   return async ({ payload }, signal) => {
     const { agentId, name } = Payload.parse(payload);
     const found = await findMessenger(services, { id: agentId }, name);
-    if (!found?.channel.enabled) return;
+    if (!found?.enabled) return;
     if (found.registeredAddress !== publicAddress(services)) return waitForAddress(services);
-    const { account, webhook, transport } = found.channel;
     try {
+      const { account, webhook, transport } = whole(found);
       const { ok, message } = await account.prove(signal);
       if (!ok) throw new MessengerError(message, { isPermanent: true });
       await account.register(webhook, signal);
+      await note(services, found, name, { ...startedBy(transport), lastError: null, transport });
+      notify.publish("channel-started", agentId);
     } catch (error) {
       if (!(error instanceof MessengerError)) throw error;
       const { message, isPermanent, retryAfterMs } = error;
-      await note(services, found, { status: "failing", lastError: message });
-      services.log.warn({ agent: found.channel.agent.slug, channel: name, reason: message }, "A channel did not start");
+      await note(services, found, name, { status: "failing", lastError: message });
+      log.warn({ agent: found.agent.slug, channel: name, reason: message }, "A channel did not start");
       if (isPermanent) return;
-      throw retryAfterMs === null ? error : new Postponed(message, services.clock.now() + retryAfterMs);
+      throw retryAfterMs === null ? error : new Postponed(message, clock.now() + retryAfterMs);
     }
-    await note(services, found, { ...startedBy(transport), lastError: null, transport });
-    services.notify.publish("channel-started", agentId);
   };
 }
 
@@ -63,6 +64,13 @@ const startedBy = (transport: Transport) =>
   transport === "webhook"
     ? ({ status: "running" } as const)
     : ({ status: "starting", followedBy: null, followedUntil: null } as const);
+
+/** Another public address may mean another transport, for which the channel was not set up. */
+function whole({ channel, missing: [lacks] }: FoundMessenger): MessengerChannel {
+  if (channel) return channel;
+  const message = `The channel lacks ${lacks?.path.at(-1)} for the way its messages come now: send it, or name a transport`;
+  throw new MessengerError(message, { isPermanent: true });
+}
 
 /** The channel was saved, or is to move, under an address that is not in force here: either will be soon. */
 async function waitForAddress(services: Services): Promise<never> {
@@ -79,15 +87,16 @@ interface Noted {
 }
 
 /** Changes nothing when the channel was saved meanwhile, which has it started anew. */
-async function note({ database }: Services, { channel, savedAt }: FoundMessenger, noted: Noted): Promise<void> {
+async function note(
+  { database }: Services,
+  { agent, savedAt }: FoundMessenger,
+  name: MessengerName,
+  noted: Noted,
+): Promise<void> {
   await database.db
     .update(channels)
     .set(noted)
     .where(
-      and(
-        isChannel(channel.agent.id, channel.name),
-        eq(channels.enabled, true),
-        sql`${channels.updatedAt} = ${savedAt}::timestamptz`,
-      ),
+      and(isChannel(agent.id, name), eq(channels.enabled, true), sql`${channels.updatedAt} = ${savedAt}::timestamptz`),
     );
 }
