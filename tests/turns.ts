@@ -1,6 +1,9 @@
+import { systemClock } from "../src/adapters/node/clock.ts";
 import type { Services } from "../src/context.ts";
 import { newId } from "../src/core/ids.ts";
 import { admit, createTurns, type Turn, type TurnRequest, type Turns } from "../src/features/turns/index.ts";
+import type { Asking } from "../src/jobs/complete.ts";
+import { createGathering } from "../src/jobs/together.ts";
 import type { StartedTurn, TurnObserver } from "../src/turn/observers.ts";
 
 /** The turns of a process of its own, without doors, and with these observers only. */
@@ -11,6 +14,11 @@ export function ownTurns(services: Services, observers: readonly TurnObserver[] 
     onWork: () => {},
     alongsideContinued: () => undefined,
   });
+}
+
+/** What a job is given that asks a model beside no others, or beside so many. */
+export function asking(signal = new AbortController().signal, running = 1): Asking {
+  return { signal, together: createGathering(systemClock, () => running).together };
 }
 
 /** Takes a turn as the engine itself, for requests that no HTTP door allows. */

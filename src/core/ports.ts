@@ -97,13 +97,6 @@ export interface AgentSeen {
   revision: number;
 }
 
-/**
- * The answer of an agent's fast model to a prompt, for background work. Rejects with an `EngineError` `not-found` when
- * the agent is off or gone and `rate-limited` when its budget is spent. The messages of other errors are stored and
- * logged, and must hold no secret.
- */
-export type Complete = (agent: AgentSeen, prompt: string, signal: AbortSignal) => Promise<string>;
-
 /** Password hashing. A call takes tens of milliseconds of a core; where threads exist, it runs in one. */
 export interface Passwords {
   /** The PHC string that is stored for a password. */

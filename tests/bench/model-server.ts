@@ -5,7 +5,11 @@ import { type ReplyShape, replyShapes, shapeNames } from "./shapes.ts";
 // A model server that streams at a steady pace; the model's name says how much. It shares its core with the load, so it
 // makes every piece once, writes it to the socket in the framing of HTTP itself, and has one timer for all streams.
 
+/** What was answered that the engine asks in the background. */
+let described = 0;
+
 const server = createServer((request, response) => {
+  if (request.url === "/described") return void response.end(String(described));
   let text = "";
   request.setEncoding("utf8").on("data", (piece: string) => (text += piece));
   request.on("end", () => answer(text, response));
@@ -13,13 +17,13 @@ const server = createServer((request, response) => {
 
 function answer(text: string, response: ServerResponse): void {
   const { model, stream } = JSON.parse(text) as { model: ReplyShape; stream?: boolean };
-  const described = text.includes(askedForJson);
+  const description = text.includes(askedForJson) ? descriptionFor(text) : null;
   const { tokens } = replyShapes[model];
   // As most texts are counted.
   const asked = Math.ceil(text.length / 4);
   const usage = { prompt_tokens: asked, completion_tokens: tokens, total_tokens: tokens + asked };
   if (!stream) {
-    const content = described ? description : contents[model].join("");
+    const content = description ?? contents[model].join("");
     const message = { role: "assistant", content };
     const choices = [{ index: 0, message, finish_reason: "stop" }];
     response.writeHead(200, { "Content-Type": "application/json" });
@@ -28,7 +32,7 @@ function answer(text: string, response: ServerResponse): void {
   }
   response.writeHead(200, { "Content-Type": "text/event-stream" });
   const ending = `${event({ model, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${event({ model, choices: [], usage })}data: [DONE]\n\n`;
-  if (described) response.end(contentEvent(model, description) + ending);
+  if (description) response.end(contentEvent(model, description) + ending);
   else if (replyShapes[model].everyMs === 0) response.end(contents[model].map(asEvent(model)).join("") + ending);
   else {
     response.flushHeaders();
@@ -107,8 +111,14 @@ const contents = ofShapes((shape) =>
 );
 const framed = ofShapes((shape) => contents[shape].map((content) => chunk(contentEvent(shape, content))));
 
-/** Once a conversation, the engine asks in the background for what stands in lists. */
+/** Once a conversation, the engine asks in the background for what stands in lists, and for what to remember. */
 const askedForJson = "Answer with JSON and nothing else";
-const description = JSON.stringify({ title: "Capital of Switzerland", summary: "The user asks for a capital." });
+const title = JSON.stringify({ title: "Capital of Switzerland", summary: "The user asks for a capital." });
+const facts = JSON.stringify({ facts: [{ content: "The user wants to know the capital of Switzerland." }] });
+
+function descriptionFor(text: string): string {
+  described += 1;
+  return text.includes(String.raw`{\"facts\"`) ? facts : title;
+}
 
 announce(server);

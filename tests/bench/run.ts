@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import connect from "postgres";
 import { startPostgres, withDatabase } from "../real-postgres.ts";
+import { backgroundHead, measureBackground } from "./background.ts";
 import { type Contestant, withContestants } from "./contestants.ts";
 import { conversationHead, measureConversation } from "./conversation.ts";
 import { cores, stepAside } from "./cores.ts";
@@ -113,6 +114,13 @@ const parts: Part[] = [
     measure: async (database) => measureOverload(model.url, await database()),
   },
   {
+    name: "background",
+    title: "Background work",
+    head: backgroundHead,
+    unusual: true,
+    measure: async (database) => measureBackground(model.url, await database(), watched),
+  },
+  {
     name: "profile",
     title: "Profile",
     head: profileHead,
@@ -136,7 +144,7 @@ const sides: Record<string, (contestants: Contestant[], meter: Meter, rounds: nu
 
 const usual = [...Object.keys(sides), ...parts.filter(({ unusual }) => !unusual).map(({ name }) => name)];
 const chosen = new Set((values.only?.replace(/\bcpu\b/, "turns,tokens") ?? usual.join()).split(","));
-const known = [...usual, "profile"];
+const known = [...Object.keys(sides), ...parts.map(({ name }) => name)];
 
 async function compare(database: string, makeDatabase: Database | null, peers: Peer[] = []): Promise<void> {
   const measures = Object.entries(sides).filter(([name]) => chosen.has(name));

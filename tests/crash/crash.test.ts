@@ -1,44 +1,17 @@
-import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { template } from "../../scripts/make-template.ts";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { createEngine, type Engine } from "../../src/engine.ts";
-import { silent } from "../embedded.ts";
 import { harness } from "../harness.ts";
 import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 import { answeringModel, answerTo, isWhole, nameOf, type Question, requestOf, tokens } from "./questions.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const server = await startThrowaway();
 afterAll(() => server?.stop());
 
-/** The victim as one file: that starts ten times as fast. */
-const bundle = join(root, "node_modules/.cache/agent-engine", `crash-${process.pid}`);
-beforeAll(async () => {
-  await build({
-    absWorkingDir: root,
-    entryPoints: { victim: "tests/crash/victim.ts", "embedded-worker": "src/adapters/node/embedded/worker.ts" },
-    outdir: bundle,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    external: ["@electric-sql/pglite"],
-    banner: {
-      js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
-    },
-    logLevel: "warning",
-  });
-  writeFileSync(join(bundle, "package.json"), '{ "type": "module" }');
-});
-afterAll(() => rmSync(bundle, { recursive: true, force: true }));
+const bundle = bundled("victim");
 
 /** When a process kills itself: at the so-manieth such moment in it, or so many milliseconds after its beginning. */
 type Moment = readonly [
@@ -58,18 +31,9 @@ interface Agent {
 
 /** Runs a victim to its end; answers what it was told. */
 async function kill(place: string, { slug, key }: Agent, name: string, [moment, ordinal]: Moment): Promise<string[]> {
-  const args = [join(bundle, "victim.js"), place, slug, key, name, moment, String(ordinal)];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const output = { stdout: "", stderr: "" };
-  for (const stream of ["stdout", "stderr"] as const) {
-    child[stream].setEncoding("utf8").on("data", (text: string) => {
-      output[stream] += text;
-    });
-  }
-  const ended = await new Promise((resolve) => child.once("close", (code, signal) => resolve(signal ?? code)));
-  expect([ended, output.stderr]).toEqual(["SIGKILL", ""]);
-  return output.stdout.split("\n").filter((line) => line !== "");
+  const { ended, stdout, stderr } = await bundle.run(place, slug, key, name, moment, String(ordinal));
+  expect([ended, stderr]).toEqual(["SIGKILL", ""]);
+  return stdout.split("\n").filter((line) => line !== "");
 }
 
 /** An agent with everything that is written with a turn: state, tools, hooks, a budget, work for the background. */
@@ -134,11 +98,6 @@ const readConversations = (database: Database) =>
      from conversations c order by c.ref`,
     [],
   );
-
-/** How many connections the victims have. The server finishes what a killed process has sent, and only then ends its. */
-async function victimsConnections(database: Database): Promise<number> {
-  return (await database.query("select from pg_stat_activity where application_name = 'victim'", [])).length;
-}
 
 /** What is left of each turn: all of it, or nothing. Answers the questions that were answered. */
 async function expectWholeOrAbsent(database: Database): Promise<string[]> {
@@ -275,18 +234,7 @@ test.skipIf(!server)(
 );
 
 test("the embedded database: of a process that is killed each turn is there whole, or not at all", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "crash-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  mkdirSync(directory, { recursive: true });
-  const open = async () => {
-    const { target, close } = await openEmbedded(directory, silent, await template());
-    const database = openDatabase(target, { max: 1, prepare: true, deadlineMs: 10_000, clock: systemClock });
-    const closeBoth = async () => {
-      await database.close();
-      await close();
-    };
-    return { database, close: closeBoth };
-  };
+  const { directory, open } = crashDirectory();
   const before = await open();
   const { agent, services } = await prepareAgent(before.database);
   await before.close();

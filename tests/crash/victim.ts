@@ -1,18 +1,9 @@
 // Asks its agent question after question, in several conversations, until it kills itself at the moment it is told.
-import { shippedAssets } from "../../src/adapters/node/assets.ts";
-import { systemClock } from "../../src/adapters/node/clock.ts";
-import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
-import type { Services } from "../../src/context.ts";
-import { Admission } from "../../src/core/admission/admission.ts";
-import { createCipher } from "../../src/core/cipher.ts";
-import { localNotify } from "../../src/core/notify.ts";
-import { CurrentPolicies } from "../../src/core/policies.ts";
-import type { Log } from "../../src/core/ports.ts";
-import { type Database, openDatabase } from "../../src/db/client.ts";
+import type { Database } from "../../src/db/client.ts";
 import { createEngine } from "../../src/engine.ts";
 import { plainText } from "../plain-text.ts";
-import { memoryFiles } from "../stored-files.ts";
 import { answeringModel, isWhole, nameOf, requestOf } from "./questions.ts";
+import { openPlace, servicesOf } from "./services.ts";
 
 const [, , place = "", slug = "", key = "", name = "", moment = "", ordinal = ""] = process.argv;
 
@@ -23,14 +14,6 @@ function reach(reached: string): void {
   if (reached !== moment) return;
   left -= 1;
   if (left === 0) process.kill(process.pid, "SIGKILL");
-}
-
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
-
-async function open(): Promise<Database> {
-  const options = { prepare: true, deadlineMs: 60_000, clock: systemClock };
-  if (place.startsWith("postgres:")) return openDatabase({ url: place }, { ...options, max: 6 });
-  return openDatabase((await openEmbedded(place, silent, null)).target, { ...options, max: 1 });
 }
 
 /** Watches the two statements of a turn. */
@@ -52,44 +35,12 @@ function watch(database: Database): Database {
   return { ...database, query };
 }
 
-const refuse = async () => Promise.reject(new Error("There is nothing here"));
-
 const model = answeringModel(async (reached) => {
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
   reach(reached);
 });
 
-const services: Services = {
-  database: watch(await open()),
-  clock: systemClock,
-  log: silent,
-  admission: new Admission({ clock: systemClock, log: silent }),
-  cipher: await createCipher([new Uint8Array(32).fill(7)]),
-  assets: shippedAssets,
-  passwords: { hash: refuse, verify: refuse, verifyBcrypt: refuse },
-  scripts: { run: refuse },
-  policies: new CurrentPolicies(),
-  notify: localNotify(silent),
-  egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "looked up", url }) },
-  messengers: {
-    account() {
-      throw new Error("There is nobody here");
-    },
-  },
-  mcp: { list: refuse, call: refuse, forget: () => {}, close: async () => {} },
-  files: memoryFiles(),
-  models: { resolve: async () => model },
-  options: {
-    version: "0.0.0",
-    trustProxy: 1,
-    chatRequestsPerMinute: 20,
-    baseUrl: "http://localhost:4000",
-    environmentKeys: new Map(),
-    soleProcess: false,
-    allowStdioMcp: false,
-  },
-};
-const { app } = createEngine(services);
+const { app } = createEngine(await servicesOf(watch(await openPlace(place)), model));
 
 async function ask(chat: string, number: number): Promise<void> {
   const question = { chat, number };

@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../context.ts";
 import { randomHex } from "../../core/ids.ts";
-import type { Complete } from "../../core/ports.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../jobs/attempt.ts";
+import type { Complete } from "../../jobs/complete.ts";
 import { isRefusal } from "../../jobs/unless-refused.ts";
 import { type Description, descriptionPrompt, firstWords, readDescription, type Wanted } from "./description-prompt.ts";
 import { descriptionStatements } from "./description-statements.ts";
@@ -40,7 +40,7 @@ function describeConversation({ services: { database, log }, complete }: Needs):
     const { slug, revision, summary } = subject;
     const found = subject.ask
       ? await askFor(wanted, { messages: await together(newestOf, conversationId), summary }, (prompt) =>
-          complete({ slug, revision }, prompt, signal),
+          complete({ slug, revision }, prompt, { signal, together }),
         )
       : unasked;
     signal.throwIfAborted();

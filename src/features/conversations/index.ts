@@ -1,6 +1,6 @@
 import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
-import type { Complete } from "../../core/ports.ts";
+import type { Complete } from "../../jobs/complete.ts";
 import { deleteConversationsOf } from "./delete-all.ts";
 import { conversationJobs } from "./describe.ts";
 import { conversationRoutes } from "./routes.ts";

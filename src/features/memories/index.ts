@@ -2,12 +2,12 @@
 
 import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
-import type { Complete, Embedder } from "../../core/ports.ts";
+import type { Embedder } from "../../core/ports.ts";
+import type { Complete } from "../../jobs/complete.ts";
 import { memoryJobs } from "./jobs.ts";
 import { enqueueMissing } from "./meaning/embed.ts";
 import { memoryRoutes } from "./routes.ts";
 
-export type { Complete } from "../../core/ports.ts";
 /** The job that learns from a conversation. */
 export { extractionOf } from "./extraction/extract.ts";
 export { withExtracted } from "./extraction/unread.ts";

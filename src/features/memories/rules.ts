@@ -73,6 +73,7 @@ const prefixScore = 0.6;
  * equals.
  */
 export function bestMatches<One extends Ranked>(query: string, known: readonly One[]): One[] {
+  if (known.length === 0) return [];
   const texts = known.map((one) => ({ one, words: new Set(wordsOf(one.content)) }));
   const fits = distinctiveWords(query).map((word) => {
     const scores = texts.map(({ words }) => wordScore(word, words));

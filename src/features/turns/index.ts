@@ -1,8 +1,9 @@
 import type { Services } from "../../context.ts";
 import type { Contribution, ToolSource } from "../../contribution.ts";
-import type { Complete, Embedder } from "../../core/ports.ts";
+import type { Embedder } from "../../core/ports.ts";
 import { apiKeySecret, baseUrlSecret, missingSecret, type ProviderName } from "../../core/providers.ts";
 import { vacuumWorn } from "../../db/vacuum.ts";
+import type { Complete } from "../../jobs/complete.ts";
 import { Agents } from "./access/agents.ts";
 import { OpenStreams } from "./access/open-streams.ts";
 import { embedderFor } from "./agent/embedder.ts";

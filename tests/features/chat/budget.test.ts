@@ -13,7 +13,8 @@ import {
   textDelta,
   toolCall,
 } from "../../scripted-model.ts";
-import { ownTurns } from "../../turns.ts";
+import { spyOnStatements } from "../../statements.ts";
+import { asking, ownTurns } from "../../turns.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts";
 
 const spent = "The agent's monthly token budget is used up";
@@ -409,21 +410,21 @@ describe("a budget that comes and goes", () => {
 });
 
 describe("a call of the background", () => {
-  const asking = async (step: ScriptStep, budget: number | null) => {
+  const background = async (step: ScriptStep, budget: number | null) => {
     const h = await budgeted(() => step, budget, { fastModel: "fast" });
     const { complete } = ownTurns(h.services);
     const seen = { slug: h.agent.slug, revision: 0 };
-    return { ...h, ask: (signal = new AbortController().signal) => complete(seen, "x".repeat(300), signal) };
+    return { ...h, ask: (job = asking()) => complete(seen, "x".repeat(300), job) };
   };
 
   test("is on the agent's budget", async () => {
-    const h = await asking(taking(80, 30), 10_000);
+    const h = await background(taking(80, 30), 10_000);
     expect(await h.ask()).toBe("Yes.");
     expect(await h.periods()).toEqual([{ month, used: 110, reserved: 0 }]);
   });
 
   test("that its provider refuses takes nothing", async () => {
-    const h = await asking({ fail: new Error("no") }, 10_000);
+    const h = await background({ fail: new Error("no") }, 10_000);
     await expect(h.ask()).rejects.toThrow("Model provider error");
     expect(await h.periods()).toEqual([{ month, used: 0, reserved: 0 }]);
   });
@@ -432,15 +433,15 @@ describe("a call of the background", () => {
     ["breaks off", { parts: [textDelta("Half"), new Error("gone")] }],
     ["is not counted", taking(0, 0)],
   ])("that %s takes what its prompt was held to take, and what it said", async (_, step) => {
-    const h = await asking(step, 10_000);
+    const h = await background(step, 10_000);
     await h.ask().catch(() => {});
     expect(await h.periods()).toEqual([{ month, used: 102, reserved: 0 }]);
   });
 
   test("that is aborted takes what its prompt was held to take", async () => {
-    const h = await asking({ opens: new Promise(() => {}) }, 10_000);
+    const h = await background({ opens: new Promise(() => {}) }, 10_000);
     const job = new AbortController();
-    const asked = expect(h.ask(job.signal)).rejects.toThrow();
+    const asked = expect(h.ask(asking(job.signal))).rejects.toThrow();
     await h.model.called(1);
     expect(await h.periods()).toEqual([{ month, used: 0, reserved: 200 }]);
     job.abort("stop");
@@ -449,21 +450,41 @@ describe("a call of the background", () => {
   });
 
   test("is refused when nothing is left, and nothing is asked", async () => {
-    const h = await asking(reply("Yes."), 150);
+    const h = await background(reply("Yes."), 150);
     await expect(h.ask()).rejects.toMatchObject({ code: "rate-limited", message: spent });
     expect(h.model.calls).toEqual([]);
     expect(await h.periods()).toEqual([]);
   });
 
   test("is refused when the agent has no fast model any more, and nothing is asked", async () => {
-    const h = await asking(reply("Yes."), null);
+    const h = await background(reply("Yes."), null);
     await h.change({ fastModel: null });
     await expect(h.ask()).rejects.toMatchObject({ code: "not-found", message: "The agent has no fast model" });
     expect(h.model.calls).toEqual([]);
   });
 
+  test("among many at once is held and charged with the others", async () => {
+    const h = await background(taking(80, 30), 10_000);
+    const statements = spyOnStatements(h.services.database);
+    const job = asking(undefined, 32);
+    expect(await Promise.all(Array.from({ length: 4 }, () => h.ask(job)))).toEqual(Array(4).fill("Yes."));
+    const ofBudget = statements.texts().filter((text) => /^(with turn|update budget_periods) /.test(text));
+    expect(ofBudget).toHaveLength(2);
+    expect(await h.periods()).toEqual([{ month, used: 440, reserved: 0 }]);
+  });
+
+  test("among many at once is granted where the budget covers it, though not all of them", async () => {
+    const h = await background(taking(80, 30), 450);
+    const job = asking(undefined, 32);
+    const asked = await Promise.allSettled(Array.from({ length: 4 }, () => h.ask(job)));
+    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+    const [refused] = asked.filter((result) => result.status === "rejected");
+    expect(refused?.reason).toMatchObject({ code: "rate-limited", message: spent });
+    expect(await h.periods()).toEqual([{ month, used: 220, reserved: 0 }]);
+  });
+
   test("leaves no trace where there is no budget", async () => {
-    const h = await asking(taking(80, 30), null);
+    const h = await background(taking(80, 30), null);
     expect(await h.ask()).toBe("Yes.");
     expect(await h.periods()).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { agents, conversations } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { plainText } from "../../plain-text.ts";
 import { finish, reply, scriptedModel, toolCall } from "../../scripted-model.ts";
-import { ownTurns } from "../../turns.ts";
+import { asking, ownTurns } from "../../turns.ts";
 import { chatHarness, eventually, readEvents } from "./chat.ts";
 import {
   access,
@@ -192,7 +192,7 @@ describe("what the engine does by itself, on a deaf replica,", () => {
         .select({ slug: agents.slug, revision: agents.revision })
         .from(agents)
         .where(eq(agents.slug, "helper"));
-      return complete(seen ?? { slug: "", revision: 0 }, "Sum up.", new AbortController().signal);
+      return complete(seen ?? { slug: "", revision: 0 }, "Sum up.", asking());
     };
     await patch({ fastModel: "demo:quick" })(w);
     await ask();

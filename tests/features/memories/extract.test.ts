@@ -2,10 +2,10 @@ import { eq, sql } from "drizzle-orm";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { newId } from "../../../src/core/ids.ts";
-import type { Complete } from "../../../src/core/ports.ts";
 import { agents, conversations, jobs, memories, messages } from "../../../src/db/schema.ts";
 import { extractionOf } from "../../../src/features/memories/index.ts";
 import { memoryJobs } from "../../../src/features/memories/jobs.ts";
+import type { Complete } from "../../../src/jobs/complete.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
 import { converse, type Exchange, goOn, memoryHarness } from "./memories.ts";
@@ -16,7 +16,7 @@ type Answer = string | Error | ((prompt: string) => string | Promise<string>);
 async function withModel(answers: Answer[], fields: Record<string, unknown> = {}) {
   const h = await memoryHarness({ fastModel: "openai:fast", ...fields });
   const asked: { slug: string; prompt: string; signal: AbortSignal }[] = [];
-  const complete: Complete = async ({ slug }, prompt, signal) => {
+  const complete: Complete = async ({ slug }, prompt, { signal }) => {
     const answer = answers[asked.length];
     asked.push({ slug, prompt, signal });
     if (answer instanceof Error) throw answer;

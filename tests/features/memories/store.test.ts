@@ -2,6 +2,8 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { agents, conversations } from "../../../src/db/schema.ts";
 import { memoryLines, recall, searchMemories } from "../../../src/features/memories/recall.ts";
+import { savedTogether } from "../../../src/features/memories/store.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { converse, type MemoryHarness, memoryHarness } from "./memories.ts";
 
 describe("saving", () => {
@@ -51,6 +53,40 @@ describe("saving", () => {
     const h = await memoryHarness();
     const { memory } = await h.save(` a\u0000b\ud800 ${"x".repeat(5_000)} `);
     expect(memory.content).toBe(`ab\ufffd ${"x".repeat(3_996)}`);
+  });
+
+  test("of many end users by jobs takes two statements, whatever is new or known among it", async () => {
+    const h = await memoryHarness();
+    const known = await h.save("Likes tea", { subject: "user-3", importance: 8 });
+    const facts = Array.from({ length: 12 }, (_, n) => ({
+      agent: h.agent,
+      subject: `user-${n}`,
+      content: "likes TEA",
+    }));
+    const statements = spyOnStatements(h.database);
+    const saved = await savedTogether(h.database).run(facts);
+    expect(statements.texts()).toHaveLength(2);
+    expect(saved.map(({ event }) => event)).toEqual(
+      facts.map(({ subject }) => (subject === "user-3" ? "UPDATE" : "ADD")),
+    );
+    expect(saved.map(({ memory }) => memory.subject)).toEqual(facts.map(({ subject }) => subject));
+    expect(saved[3]?.memory).toMatchObject({ id: known.memory.id, content: "likes TEA", importance: 8 });
+    expect(await h.rows()).toHaveLength(12);
+  });
+
+  test("nearly the same twice of one end user by jobs at once is one memory, and of another is another", async () => {
+    const h = await memoryHarness();
+    const said = [
+      ["ada", "The user lives in the old town of Bern"],
+      ["bob", "The user lives in the old town of Bern"],
+      ["ada", "The user lives in the lovely old town of Bern"],
+    ] as const;
+    const saved = await savedTogether(h.database).run(
+      said.map(([subject, content]) => ({ agent: h.agent, subject, content })),
+    );
+    expect(saved.map(({ event }) => event)).toEqual(["ADD", "ADD", "UPDATE"]);
+    expect(saved[2]?.memory).toMatchObject({ id: saved[0]?.memory.id, content: said[2][1] });
+    expect(await h.rows()).toHaveLength(2);
   });
 
   test("the same by many at once is one memory", async () => {

@@ -1,16 +1,16 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
 import { randomHex } from "../../../core/ids.ts";
-import type { Complete } from "../../../core/ports.ts";
 import { sqlState } from "../../../db/client.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
+import type { Complete } from "../../../jobs/complete.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import type { Together } from "../../../jobs/together.ts";
 import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { enqueueEmbedding } from "../meaning/embed.ts";
 import { recalledTogether } from "../recall.ts";
 import { nextBatch, type Unread } from "../rules.ts";
-import { saveMemory } from "../store.ts";
+import { savedTogether } from "../store.ts";
 import { type ExtractedFact, extractionPrompt, readFacts } from "./prompt.ts";
 import { type Source, type UnreadStatements, unreadStatements } from "./unread.ts";
 
@@ -44,7 +44,11 @@ const tries = 2;
  */
 function extractMemories({ services, complete }: Needs): JobHandler {
   const { database } = services;
-  const statements = { ...unreadStatements(database), recalledFor: recalledTogether(database) };
+  const statements = {
+    ...unreadStatements(database),
+    recalledFor: recalledTogether(database),
+    save: savedTogether(database),
+  };
   return async ({ payload }, signal, together) => {
     const source = await together(statements.sourceOf, Payload.parse(payload).conversationId);
     if (!source) return;
@@ -64,7 +68,10 @@ function extractMemories({ services, complete }: Needs): JobHandler {
 }
 
 interface Learning extends Needs {
-  statements: UnreadStatements & { recalledFor: ReturnType<typeof recalledTogether> };
+  statements: UnreadStatements & {
+    recalledFor: ReturnType<typeof recalledTogether>;
+    save: ReturnType<typeof savedTogether>;
+  };
   together: Together;
   signal: AbortSignal;
 }
@@ -89,14 +96,14 @@ async function learn(
     now: new Date(clock.now()),
     mark: randomHex(24),
   });
-  const facts = await askForFacts(() => complete(agent, prompt, signal));
+  const facts = await askForFacts(() => complete(agent, prompt, { signal, together }));
   if (facts === null) {
     log.warn({ conversationId, agent: agent.slug }, "The fast model gave no list of facts");
     return;
   }
   signal.throwIfAborted();
   for (const fact of facts) {
-    await saveMemory(database, { ...fact, agent, subject, conversationId }).catch(unlessGone);
+    await together(statements.save, { ...fact, agent, subject, conversationId }).catch(unlessGone);
   }
   if (facts.length > 0) await enqueueEmbedding(services, database.db, agent);
 }

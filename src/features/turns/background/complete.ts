@@ -2,14 +2,15 @@ import type { Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { monthOf } from "../../../core/month.ts";
-import type { AgentSeen, Complete } from "../../../core/ports.ts";
+import type { AgentSeen } from "../../../core/ports.ts";
+import type { Asking, Complete } from "../../../jobs/complete.ts";
 import { run } from "../../../turn/run.ts";
 import { TurnState } from "../../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
 import type { LiveAgent } from "../agent/load.ts";
 import { fastModelSpec } from "../agent/model.ts";
-import { reserve, settle } from "../budget/budget.ts";
+import { type BudgetTogether, budgetTogether } from "../budget/budget-together.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
 import { limitsOf } from "../prepare.ts";
 import { Allowances } from "./allowances.ts";
@@ -21,19 +22,22 @@ import { Allowances } from "./allowances.ts";
  */
 export function createComplete(services: Services, agents: Agents): Complete {
   const allowances = new Allowances(services);
+  const budget = budgetTogether(services);
   const admit = async (seen: AgentSeen) => {
     const { agent } = await agents.admitSeen(seen, { type: "engine", whileInactive: false });
     const spec = fastModelSpec(services, agent);
     if (!spec) throw new EngineError("not-found", "The agent has no fast model");
     return { agent, spec };
   };
-  return async (seen, prompt, signal) => {
+  return async (seen, prompt, { signal, together }) => {
     const { agent, spec } = await admit(seen);
     const ask = async () => {
       // The agent may have changed while the call waited.
       const { agent, spec } = await admit(seen);
       const input = inputOf(services, agent, prompt, await services.models.resolve(spec));
-      return onBudget(services, agent, prompt, () => run(input, signal, services.clock, () => {}));
+      return onBudget({ services, budget, together }, agent, prompt, () =>
+        run(input, signal, services.clock, () => {}),
+      );
     };
     const outcome = await allowances.of(spec).call({ owner: agent.row.organizationId, signal, ask });
     if (outcome.status === "done") return outcome.text;
@@ -70,7 +74,7 @@ function inputOf({ policies }: Services, agent: LiveAgent, prompt: string, model
 
 /** Reserves tokens of the agent's budget, awaits `ask` and records the tokens used. Throws the budget's 429. */
 async function onBudget(
-  services: Services,
+  { services, budget, together }: { services: Services; budget: BudgetTogether; together: Asking["together"] },
   agent: LiveAgent,
   prompt: string,
   ask: () => Promise<TurnOutcome>,
@@ -80,8 +84,10 @@ async function onBudget(
   const promptBytes = bytesOf([prompt]);
   const tokens = cautiousTokens(promptBytes) + answerTokens(agent);
   const held = { agentId, month: monthOf(services.clock.now()), tokens };
-  await reserve(services, { ...held, turnId: null });
+  const refusal = await together(budget.reserve, held);
+  if (refusal) throw refusal;
   const outcome = await ask();
-  await settle(services.database, { ...held, used: tokensTaken(outcome, promptBytes) });
+  const failure = await together(budget.settle, { ...held, used: tokensTaken(outcome, promptBytes) });
+  if (failure) throw failure;
   return outcome;
 }

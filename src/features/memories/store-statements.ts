@@ -1,0 +1,161 @@
+import { type SQL, sql } from "drizzle-orm";
+import { storableJson } from "../../core/text.ts";
+import type { Db } from "../../db/client.ts";
+import { assign, column, excluded, fields, insertInto, jsonRows, type RowOf } from "../../db/fragments.ts";
+import { conversations, memories } from "../../db/schema.ts";
+
+/** So many memories with the most words in common are compared with a new fact. */
+const compared = 100;
+
+/** The normalization of `ts_rank` that puts the shorter of two equal ones first. */
+const byLength = 16;
+
+/**
+ * So many memories of one subject an agent keeps; beyond, the least important are deleted, the oldest of them first.
+ */
+export const subjectLimit = 10_000;
+
+const factShape = {
+  nth: "int",
+  id: memories.id,
+  agentId: memories.agentId,
+  organizationId: memories.organizationId,
+  subject: memories.subject,
+  content: memories.content,
+  /** Hexadecimal. */
+  digest: "text",
+  /** For memories with a word of the content. */
+  words: "tsquery",
+  search: "text[]",
+  /** Null: that of the memory which is updated, else the usual one. */
+  category: memories.category,
+  importance: memories.importance,
+  conversationId: memories.sourceConversationId,
+  /** The memory that the fact updates. */
+  known: memories.id,
+} as const;
+
+/** A fact as the statements take it, of several the `nth`. */
+export interface WrittenFact {
+  nth: number;
+  id: string;
+  agentId: string;
+  organizationId: string;
+  subject: string;
+  content: string;
+  digest: string;
+  words: string | null;
+  search: readonly string[];
+  category: string | null;
+  importance: number | null;
+  conversationId: string | null;
+  known: string | null;
+}
+
+const factsIn = (facts: readonly object[]) => jsonRows(sql`${storableJson(facts)}::jsonb`, "fact", factShape);
+
+type FactColumns = ReturnType<typeof factsIn>["row"];
+
+const ofSubject = ({ agentId, subject }: FactColumns) =>
+  sql`${memories.agentId} = ${agentId} and ${memories.subject} = ${subject}`;
+
+interface Alike {
+  nth: number;
+  id: string;
+  content: string;
+  same: boolean;
+}
+
+/**
+ * The memories that say the same as a fact, or have words of it. `is true` keeps the planner from the index over the
+ * words of all end users.
+ */
+export async function readAlike(db: Db, facts: readonly Omit<WrittenFact, "known">[]): Promise<readonly Alike[]> {
+  const { table, row } = factsIn(facts);
+  const same = sql`${memories.digest} = decode(${row.digest}, 'hex')`;
+  return db.execute<Alike & Record<string, unknown>>(sql`
+    select ${row.nth}, alike.* from ${table} cross join lateral (
+      select ${memories.id}, ${memories.content}, ${same} as same from ${memories}
+      where ${ofSubject(row)} and (${same} or (${memories.search} @@ ${row.words}) is true)
+      order by 3 desc, ts_rank(${memories.search}, ${row.words}, ${byLength}) desc, ${memories.updatedAt} desc
+      limit ${compared}
+    ) alike`);
+}
+
+const millisecondsOf = (moment: SQL) => sql<number>`(extract(epoch from ${moment}) * 1000)::float8`;
+
+const returned = fields({
+  ...{ id: memories.id, agentId: memories.agentId, organizationId: memories.organizationId },
+  ...{ subject: memories.subject, content: memories.content, category: memories.category },
+  ...{ importance: memories.importance, sourceConversationId: memories.sourceConversationId },
+  createdAtMs: millisecondsOf(sql`${memories.createdAt}`),
+  updatedAtMs: millisecondsOf(sql`${memories.updatedAt}`),
+});
+
+export type MemoryRow = Omit<typeof memories.$inferSelect, "digest" | "search">;
+
+interface Written {
+  nth: number;
+  memory: MemoryRow;
+  added: boolean;
+}
+
+/** Stores facts of different subjects or agents, and deletes memories beyond the limit, but never those of the facts. */
+export async function writeFacts(db: Db, facts: readonly WrittenFact[]): Promise<Written[]> {
+  const { table, row } = factsIn(facts);
+  const columns = {
+    content: row.content,
+    digest: sql`decode(${row.digest}, 'hex')`,
+    search: sql`array_to_tsvector(${row.search})`,
+  };
+  /** The conversation of the fact, or null when it is gone. */
+  const source = sql`(
+    select ${conversations.id} from ${conversations}
+    where ${conversations.id} = ${row.conversationId} and ${conversations.agentId} = ${row.agentId})`;
+  const updated = {
+    ...columns,
+    category: sql`coalesce(${row.category}, ${memories.category})`,
+    importance: sql`coalesce(${row.importance}, ${memories.importance})`,
+    sourceConversationId: sql`case when ${row.conversationId} is null then ${memories.sourceConversationId} else ${source} end`,
+    updatedAt: sql`now()`,
+  };
+  const added = {
+    ...columns,
+    ...{ id: row.id, agentId: row.agentId, organizationId: row.organizationId, subject: row.subject },
+    category: sql`coalesce(${row.category}, 'general')`,
+    importance: sql`coalesce(${row.importance}, 5)`,
+    sourceConversationId: source,
+  };
+  const given = (of: SQL) => sql`(select ${of} from ${sql.identifier("fact")} where ${ofSubject(row)})`;
+  const overtaken = {
+    ...{ content: excluded(memories.content), search: excluded(memories.search), updatedAt: sql`now()` },
+    category: sql`coalesce(${given(row.category)}, ${memories.category})`,
+    importance: sql`coalesce(${given(row.importance)}, ${memories.importance})`,
+  };
+  type Row = RowOf<typeof returned> & { nth: number; added: boolean };
+  const rows = await db.execute<Row & Record<string, unknown>>(sql`
+    with fact as materialized (select * from ${table}), updated as (
+      update ${memories} set ${assign(memories, updated)} from fact
+      where ${memories.id} = ${row.known} and ${ofSubject(row)} returning ${row.nth}, ${returned}
+    ), inserted as (
+      ${insertInto(memories, added)} from fact where ${row.known} is null
+      on conflict (${column(memories.agentId)}, ${column(memories.subject)}, ${column(memories.digest)})
+        do update set ${assign(memories, overtaken)}
+      returning ${returned}, xmax = 0 as added
+    ), surplus as (
+      delete from ${memories} where ${memories.id} = any(array(
+        select other.id from inserted cross join lateral (
+          select ${memories.id} from ${memories}
+          where ${memories.agentId} = inserted."agentId" and ${memories.subject} = inserted.subject
+          order by ${memories.importance} desc, ${memories.updatedAt} desc offset ${subjectLimit - 1}
+        ) other where inserted.added))
+    )
+    select updated.*, false as added from updated
+    union all
+    select ${row.nth}, inserted.* from inserted
+      join fact on ${row.agentId} = inserted."agentId" and ${row.subject} = inserted.subject`);
+  return rows.map(({ nth, added, createdAtMs, updatedAtMs, ...memory }) => ({
+    ...{ nth, added },
+    memory: { ...memory, createdAt: new Date(createdAtMs), updatedAt: new Date(updatedAtMs) },
+  }));
+}

@@ -1,0 +1,15 @@
+import type { AgentSeen } from "../core/ports.ts";
+import type { Together } from "./together.ts";
+
+/**
+ * The answer of an agent's fast model to a prompt, for background work. Rejects with an `EngineError` `not-found` when
+ * the agent is off or gone and `rate-limited` when its budget is spent. The messages of other errors are stored and
+ * logged, and must hold no secret.
+ */
+export type Complete = (agent: AgentSeen, prompt: string, job: Asking) => Promise<string>;
+
+/** What the job that asks was given. */
+export interface Asking {
+  signal: AbortSignal;
+  together: Together;
+}

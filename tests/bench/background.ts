@@ -1,0 +1,216 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { completions, type Door, keyOf, type Target } from "./doors.ts";
+import { createAgents, engineTarget, ownerToken, send, startEngine } from "./engine.ts";
+import { quantile } from "./figures.ts";
+import { load } from "./load.ts";
+import { settle } from "./meter.ts";
+import type { PostgresCpu } from "./postgres-cpu.ts";
+import { cpuMs, type ServerProcess, startMeasured } from "./processes.ts";
+
+const conversations = 5_000;
+const turns = 2_000;
+const concurrency = 16;
+const [rounds, ofRound] = [20, 200];
+const shape = "whole";
+const slug = "remembering";
+
+export const backgroundHead = [
+  "Database",
+  "Turns a second, ms p50 / p99",
+  "The same beside background work",
+  "CPU-ms a turn",
+  "CPU-ms of the background a conversation",
+  "– of which the model's price",
+  "Beside it, to the turn",
+  "PostgreSQL's own",
+  "Conversations begun a second",
+  "Titles done after, s",
+  "Memories done within, s",
+  `Memories of ${ofRound} conversations, round 1 and ${rounds}: CPU-ms each`,
+];
+
+/** What follows turns in new conversations, their titles and what is remembered of them: what it costs and holds up. */
+export async function measureBackground(
+  modelUrl: string,
+  databaseUrl: string,
+  watched: PostgresCpu | null,
+): Promise<string[][]> {
+  const price = await priceOfModel(modelUrl);
+  const rows: string[][] = [];
+  for (const [database, url] of [
+    ["PostgreSQL", databaseUrl],
+    ["embedded", null],
+  ] as const) {
+    const directory = await mkdtemp(join(tmpdir(), "agent-engine-background-"));
+    const storage: Record<string, string> =
+      url === null ? { DATA_DIR: directory } : { DATABASE_URL: url, ENCRYPTION_KEY: randomBytes(32).toString("hex") };
+    const engine = await startEngine({
+      ...storage,
+      OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
+      NODE_OPTIONS: `--import=${new URL("hasten.ts", import.meta.url).href}`,
+    });
+    try {
+      const own = url === null ? null : watched;
+      const count = () => own?.count(new URL(url ?? "").pathname.slice(1)) ?? (() => 0);
+      const background = new Background(engine, modelUrl);
+      const measured = await measure(background, price, count);
+      rows.push([database, ...measured, url === null ? await measureRounds(background) : "–"]);
+    } finally {
+      await engine.stop();
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+  return rows;
+}
+
+/** CPU-milliseconds of what calls the model as background work does for a conversation, and does nothing else. */
+async function priceOfModel(modelUrl: string): Promise<number> {
+  const floor = await startMeasured("model-price.ts", { MODEL_URL: modelUrl });
+  try {
+    await fetch(`${floor.url}/1000`);
+    const before = cpuMs(floor.pid);
+    await fetch(`${floor.url}/2000`);
+    return (cpuMs(floor.pid) - before) / 2000;
+  } finally {
+    await floor.stop();
+  }
+}
+
+async function measure(background: Background, price: number, count: () => () => number): Promise<string[]> {
+  const { engine, plain } = background;
+  await background.makeAgent();
+  await load(plain, shape, { turns: 1_200, concurrency, streamed: false });
+  await background.begin(400);
+  await background.drain();
+
+  const costOf = async <T>(work: () => Promise<T>) => {
+    const [before, own] = [cpuMs(engine.pid), count()];
+    const found = await work();
+    await settle(engine.pid, 500);
+    return { found, server: cpuMs(engine.pid) - before, postgres: own() };
+  };
+  const ofTurns = await costOf(() => pace(plain, turns));
+  const turn = ofTurns.server / turns;
+
+  const whole = await costOf(async () => {
+    const startedAt = performance.now();
+    await background.begin(conversations);
+    const begunMs = performance.now() - startedAt;
+    return { begunMs, ...(await background.drain()) };
+  });
+  const { begunMs, titlesMs, memoriesMs } = whole.found;
+  const of = whole.server / conversations - turn;
+  const ownOf = whole.postgres / conversations - ofTurns.postgres / turns;
+
+  await background.begin(conversations);
+  let beside = Promise.resolve("");
+  await background.drain(() => {
+    beside = pace(plain, turns);
+  });
+  return [
+    ...[ofTurns.found, await beside, turn.toFixed(2), of.toFixed(2), price.toFixed(2)],
+    `${(((of - price) / turn) * 100).toFixed(0)} %`,
+    whole.postgres > 0 ? ownOf.toFixed(2) : "–",
+    ...[((conversations / begunMs) * 1000).toFixed(0), (titlesMs / 1000).toFixed(1), (memoriesMs / 1000).toFixed(1)],
+  ];
+}
+
+/** What the same work costs at first, and when its tables were filled and emptied many times. */
+async function measureRounds(background: Background): Promise<string> {
+  const costs: string[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    await background.begin(ofRound);
+    const { memoriesCpuMs } = await background.drain();
+    costs.push((memoriesCpuMs / ofRound).toFixed(2));
+  }
+  return `${costs[0]}, ${costs.at(-1)}`;
+}
+
+/** So many turns as fast as they go. */
+async function pace(target: Target, turns: number): Promise<string> {
+  const startedAt = performance.now();
+  const took = await load(target, shape, { turns, concurrency, streamed: false });
+  const perSecond = (turns / (performance.now() - startedAt)) * 1000;
+  return `${perSecond.toFixed(0)}, ${quantile(took, 0.5).toFixed(0)} / ${quantile(took, 0.99).toFixed(0)}`;
+}
+
+interface Drained {
+  /** From when it was asked for until all titles were there. */
+  titlesMs: number;
+  /** From the first memories to the last. */
+  memoriesMs: number;
+  memoriesCpuMs: number;
+}
+
+/** Conversations that leave work, and the model's word for how much of it is done. */
+export class Background {
+  readonly engine: ServerProcess;
+  readonly plain: Target;
+  readonly remembering: Target;
+  readonly #modelUrl: string;
+  /** How often the model will have been asked when all is done that is due. */
+  #due = 0;
+  /** Conversations whose memories are not due yet. */
+  #resting = 0;
+
+  constructor(engine: ServerProcess, modelUrl: string) {
+    this.engine = engine;
+    this.#modelUrl = modelUrl;
+    this.plain = engineTarget(engine.url);
+    const body: Door["body"] = (question) => ({ ...completions.body(question), model: slug });
+    const headers = () => ({ Authorization: `Bearer ${keyOf(slug)}` });
+    this.remembering = { url: engine.url, door: { ...completions, body, headers } };
+  }
+
+  async makeAgent(): Promise<void> {
+    const { url } = this.engine;
+    await createAgents(url);
+    const token = await ownerToken(url);
+    const agent = { slug, provider: "openai-compatible", model: shape, fastModel: shape, memoryEnabled: true };
+    await send(url, "POST", "/api/instances", agent, token);
+    const config = { apiKey: keyOf(slug) };
+    await send(url, "PUT", `/api/instances/${slug}/channels/web`, { enabled: true, config }, token);
+    this.#due = await this.#asked();
+  }
+
+  async begin(count: number): Promise<void> {
+    await load(this.remembering, shape, { turns: count, concurrency, streamed: false });
+    this.#due += count;
+    this.#resting += count;
+  }
+
+  /** Waits for the titles, has the time pass that memories rest, and waits for those. */
+  async drain(onMemories = () => {}): Promise<Drained> {
+    const endedAt = performance.now();
+    await this.#until(this.#due);
+    const titledAt = performance.now();
+    // What runs while the clock jumps would lose its lease.
+    await settle(this.engine.pid, 500);
+    process.kill(this.engine.pid, "SIGUSR2");
+    const before = this.#due;
+    this.#due += this.#resting;
+    this.#resting = 0;
+    // Its title falls due soon, and has the engine look for other work.
+    await this.begin(1);
+    await this.#until(before + 1);
+    const [begunAt, cpuBefore] = [performance.now(), cpuMs(this.engine.pid)];
+    onMemories();
+    await this.#until(this.#due);
+    const memoriesMs = performance.now() - begunAt;
+    // The model was asked, and what it said is not stored yet.
+    await settle(this.engine.pid, 500);
+    return { titlesMs: titledAt - endedAt, memoriesMs, memoriesCpuMs: cpuMs(this.engine.pid) - cpuBefore };
+  }
+
+  async #asked(): Promise<number> {
+    return Number(await (await fetch(`${this.#modelUrl}/described`)).text());
+  }
+
+  async #until(asked: number): Promise<void> {
+    while ((await this.#asked()) < asked) await sleep(20);
+  }
+}

@@ -1,0 +1,46 @@
+import { createServer } from "node:http";
+import { createModels } from "../../src/adapters/models/index.ts";
+import { pooledPost } from "../../src/adapters/node/post.ts";
+import { descriptionPrompt } from "../../src/features/conversations/description-prompt.ts";
+import { extractionPrompt } from "../../src/features/memories/extraction/prompt.ts";
+import { announce } from "./processes.ts";
+
+// The floor of background work: it only asks the model what the engine asks about a conversation, and reads no database.
+// A call of `/<count>` asks about so many conversations.
+
+const models = createModels({ post: pooledPost() });
+const spec = {
+  provider: "openai-compatible",
+  model: "whole",
+  baseUrl: `${process.env.MODEL_URL}/v1`,
+  apiKey: undefined,
+} as const;
+
+const said = [
+  { role: "user" as const, content: "What is the capital of Switzerland, and why?" },
+  { role: "assistant" as const, content: Array.from({ length: 100 }, (_, index) => `token ${index} `).join("") },
+];
+const mark = "x".repeat(48);
+const heard = said.map((message) => ({ ...message, earlier: false }));
+const prompts = [
+  () => descriptionPrompt({ messages: said, wanted: { title: true, summary: false }, summary: null, mark }),
+  () => extractionPrompt({ messages: heard, known: [], now: new Date(), mark }),
+];
+
+async function ask(text: string): Promise<void> {
+  const model = await models.resolve(spec);
+  const { stream } = await model.doStream({ prompt: [{ role: "user", content: [{ type: "text", text }] }] });
+  const reader = stream.getReader();
+  while (!(await reader.read()).done);
+}
+
+announce(
+  createServer(async ({ url = "/0" }, response) => {
+    let left = Number(url.slice(1));
+    const work = async () => {
+      while (left-- > 0) for (const prompt of prompts) await ask(prompt());
+    };
+    await Promise.all(Array.from({ length: 16 }, work));
+    response.end();
+  }),
+);

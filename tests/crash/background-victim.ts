@@ -1,0 +1,53 @@
+// Does the background work of conversations until it kills itself at the moment it is told, or until none is left.
+import { setTimeout as sleep } from "node:timers/promises";
+import { PostgresJsPreparedQuery } from "drizzle-orm/postgres-js";
+import type { Database } from "../../src/db/client.ts";
+import { createEngine } from "../../src/engine.ts";
+import { plainText } from "../plain-text.ts";
+import { finish, scriptedModel, text } from "../scripted-model.ts";
+import { openPlace, servicesOf } from "./services.ts";
+
+const [, , place = "", wanted = "", moment = "", ordinal = ""] = process.argv;
+
+/** The statements that note what the work gave, each for many conversations. */
+const gathered: Record<string, RegExp> = {
+  titles: /^update conversations set title /,
+  facts: /^with fact as materialized /,
+  read: /^update conversations set metadata /,
+  done: /^delete from jobs using /,
+};
+
+let left = Number(ordinal);
+
+const die = () => process.kill(process.pid, "SIGKILL");
+
+async function watched<Row>(sql: string, send: () => Promise<Row>): Promise<Row> {
+  if (!gathered[wanted]?.test(plainText(sql))) return send();
+  left -= 1;
+  if (left !== 0) return send();
+  if (moment === "before") die();
+  const sent = send();
+  // The statement is on its way by then, and nobody knows how far it came.
+  if (moment === "sent") setImmediate(die);
+  const answer = await sent;
+  if (moment === "after") die();
+  return answer;
+}
+
+const opened = await openPlace(place);
+const database: Database = { ...opened, query: (sql, values) => watched(sql, () => opened.query(sql, values)) };
+Object.assign(PostgresJsPreparedQuery.prototype, {
+  queryWithCache: (sql: string, _values: unknown[], send: () => Promise<unknown>) => watched(sql, send),
+});
+
+const model = scriptedModel(({ prompt }) => {
+  const asked = JSON.stringify(prompt);
+  const [question] = /question \d+/.exec(asked) ?? [];
+  const answer = asked.includes("facts") ? { facts: [{ content: `Asked ${question}` }] } : { title: `On ${question}` };
+  return { parts: [text(JSON.stringify(answer)), finish("stop", { input: 10, output: 5 })] };
+});
+
+const engine = createEngine(await servicesOf(database, model));
+await engine.tick();
+while ((await database.query("select from jobs where status = 'pending'", [])).length > 0) await sleep(50);
+process.exit(0);

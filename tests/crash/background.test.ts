@@ -1,0 +1,151 @@
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import { type Database, openDatabase } from "../../src/db/client.ts";
+import { harness } from "../harness.ts";
+import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
+
+const server = await startThrowaway();
+afterAll(() => server?.stop());
+
+const bundle = bundled("background-victim");
+
+/** When a process kills itself: at the so-manieth such statement, which notes what many jobs gave. */
+type Moment = readonly [
+  statement: "titles" | "facts" | "read" | "done",
+  moment: "before" | "sent" | "after",
+  ordinal: number,
+];
+
+const conversations = 300;
+
+/** Conversations of one exchange with as many end users, whose titles and memories are due. */
+async function prepare(database: Database): Promise<void> {
+  const h = await harness({ database });
+  const { slug } = await h.agent({ provider: "openai", model: "gpt-x", fastModel: "gpt-y", memoryEnabled: true });
+  await database.query(
+    `with c as (
+       insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, last_ticket, last_seq, message_count)
+       select gen_random_uuid(), id, organization_id, 'c' || n, 'web', 'c' || n, 'user ' || n, 1, 2, 2
+       from agents, generate_series(1, $2::int) n where slug = $1 returning *
+     ), t as (
+       insert into turns (id, agent_id, organization_id, conversation_id, subject, status, owner, lease_until, door, provider)
+       select gen_random_uuid(), agent_id, organization_id, id, subject, 'done', gen_random_uuid(), now(), 'native', 'openai'
+       from c returning *
+     ), m as (
+       insert into messages (id, conversation_id, turn_id, seq, role, content)
+       select gen_random_uuid(), t.conversation_id, t.id, seq, role, replace(t.subject, 'user', 'question')
+       from t, (values (1, 'user'), (2, 'assistant')) as said(seq, role)
+     )
+     insert into jobs (id, kind, key, organization_id, payload)
+     select gen_random_uuid(), kind, id, organization_id, jsonb_build_object('conversationId', id)
+     from c, unnest(array['describeConversation', 'extractMemories']) kind`,
+    [slug, conversations],
+  );
+}
+
+interface Row {
+  n: number;
+  title: string | null;
+  memories: string[];
+  read: number | null;
+  jobs: string[];
+}
+
+const readAll = (database: Database) =>
+  database.query<Row>(
+    `select substr(ref, 2)::int as n, title, (metadata ->> 'extractedSeq')::int as read,
+      (select coalesce(json_agg(content), '[]') from memories where subject = c.subject) as memories,
+      (select coalesce(json_agg(kind order by kind), '[]') from jobs where key = c.id::text) as jobs
+     from conversations c order by 1`,
+    [],
+  );
+
+/** What is no job any more is done, and what is done is done once. */
+async function expectNothingLost(database: Database): Promise<void> {
+  for (const { n, title, memories, read, jobs } of await readAll(database)) {
+    if (!jobs.includes("describeConversation")) expect(title).not.toBeNull();
+    if (!jobs.includes("extractMemories")) expect(read).toBe(2);
+    if (title !== null) expect(title).toBe(`On question ${n}`);
+    if (read !== null) expect(memories).toHaveLength(1);
+    if (memories.length > 0) expect(memories).toEqual([`Asked question ${n}`]);
+  }
+}
+
+/** The process that ran these jobs is gone. A job is given up when ten died with it; here more do. */
+async function endLeases(database: Database): Promise<void> {
+  const ended = await database.query<{ kind: string }>(
+    "update jobs set locked_until = '2020-01-01', attempts = 1 where locked_until is not null returning kind",
+    [],
+  );
+  // It was killed in the midst of many.
+  expect(ended.length).toBeGreaterThan(16);
+}
+
+async function expectAllDone(database: Database): Promise<void> {
+  const wanted = Array.from({ length: conversations }, (_, index) => ({
+    n: index + 1,
+    title: `On question ${index + 1}`,
+    memories: [`Asked question ${index + 1}`],
+    read: 2,
+    jobs: [],
+  }));
+  expect(await readAll(database)).toEqual(wanted);
+  expect(await database.query("select from memories", [])).toHaveLength(conversations);
+  expect(await database.query("select from jobs", [])).toEqual([]);
+}
+
+const statements = ["titles", "facts", "read", "done"] as const;
+const everywhere = statements.flatMap((statement) => [
+  ...(["before", "sent", "after"] as const).map((moment): Moment => [statement, moment, 1]),
+]);
+
+test.skipIf(!server)(
+  "PostgreSQL: background work that a process does for many conversations is done once, wherever it is killed",
+  async () => {
+    const url = await createDatabase(server?.url ?? "");
+    const database = openDatabase({ url }, { max: 4, prepare: true, deadlineMs: 10_000, clock: systemClock });
+    onTestFinished(async () => {
+      await database.close();
+      await dropDatabase(url);
+    });
+    await prepare(database);
+    const place = `${url}?application_name=victim`;
+    for (const [statement, moment, ordinal] of everywhere) {
+      const { ended, stderr } = await bundle.run(place, statement, moment, String(ordinal));
+      expect([ended, stderr]).toEqual(["SIGKILL", ""]);
+      await vi.waitFor(async () => expect(await victimsConnections(database)).toBe(0), { timeout: 60_000 });
+      await expectNothingLost(database);
+      await endLeases(database);
+    }
+    expect(await bundle.run(place)).toEqual({ ended: 0, stdout: "", stderr: "" });
+    await expectAllDone(database);
+  },
+  180_000,
+);
+
+test("the embedded database: background work that a process does for many conversations is done once, wherever it is killed", async () => {
+  const { directory, open } = crashDirectory();
+  const look = async (work: (database: Database) => Promise<void>) => {
+    const { database, close } = await open();
+    await work(database);
+    await close();
+  };
+  await look(prepare);
+  const moments: Moment[] = [
+    ["titles", "sent", 1],
+    ["facts", "sent", 2],
+    ["facts", "after", 1],
+    ["done", "sent", 1],
+  ];
+  for (const [statement, moment, ordinal] of moments) {
+    const { ended, stderr } = await bundle.run(directory, statement, moment, String(ordinal));
+    expect([ended, stderr]).toEqual(["SIGKILL", ""]);
+    await look(async (database) => {
+      await expectNothingLost(database);
+      await endLeases(database);
+    });
+  }
+  expect(await bundle.run(directory)).toEqual({ ended: 0, stdout: "", stderr: "" });
+  await look(expectAllDone);
+}, 180_000);

@@ -1,0 +1,56 @@
+import { shippedAssets } from "../../src/adapters/node/assets.ts";
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
+import type { Services } from "../../src/context.ts";
+import { Admission } from "../../src/core/admission/admission.ts";
+import { createCipher } from "../../src/core/cipher.ts";
+import { localNotify } from "../../src/core/notify.ts";
+import { CurrentPolicies } from "../../src/core/policies.ts";
+import type { Log, StreamingModel } from "../../src/core/ports.ts";
+import { type Database, openDatabase } from "../../src/db/client.ts";
+import { memoryFiles } from "../stored-files.ts";
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+
+/** The database at an address, or in a directory. */
+export async function openPlace(place: string): Promise<Database> {
+  const options = { prepare: true, deadlineMs: 60_000, clock: systemClock };
+  if (place.startsWith("postgres:")) return openDatabase({ url: place }, { ...options, max: 6 });
+  return openDatabase((await openEmbedded(place, silent, null)).target, { ...options, max: 1 });
+}
+
+const refuse = async () => Promise.reject(new Error("There is nothing here"));
+
+/** What an engine needs that may be killed at any moment. */
+export async function servicesOf(database: Database, model: StreamingModel): Promise<Services> {
+  return {
+    database,
+    clock: systemClock,
+    log: silent,
+    admission: new Admission({ clock: systemClock, log: silent }),
+    cipher: await createCipher([new Uint8Array(32).fill(7)]),
+    assets: shippedAssets,
+    passwords: { hash: refuse, verify: refuse, verifyBcrypt: refuse },
+    scripts: { run: refuse },
+    policies: new CurrentPolicies(),
+    notify: localNotify(silent),
+    egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "looked up", url }) },
+    messengers: {
+      account() {
+        throw new Error("There is nobody here");
+      },
+    },
+    mcp: { list: refuse, call: refuse, forget: () => {}, close: async () => {} },
+    files: memoryFiles(),
+    models: { resolve: async () => model },
+    options: {
+      version: "0.0.0",
+      trustProxy: 1,
+      chatRequestsPerMinute: 20,
+      baseUrl: "http://localhost:4000",
+      environmentKeys: new Map(),
+      soleProcess: false,
+      allowStdioMcp: false,
+    },
+  };
+}
