@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import { openDatabase } from "../../src/db/client.ts";
+import { jobs } from "../../src/db/schema.ts";
+import { eventually } from "../features/chat/chat.ts";
+import { messaging } from "../features/inbox/sending.ts";
+import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+
+const server = await startThrowaway();
+afterAll(() => server?.stop());
+
+/** An agent with an outbox, and processes that send what it holds until they are killed. */
+async function senders() {
+  const url = await createDatabase(server?.url ?? "");
+  const database = openDatabase({ url }, { max: 4, prepare: true, deadlineMs: 10_000, clock: systemClock });
+  onTestFinished(async () => {
+    await database.close();
+    await dropDatabase(url);
+  });
+  const h = await messaging({ database });
+  const calls = () => h.telegram.requests.filter(({ path }) => path.endsWith("/sendMessage")).length;
+  /** Starts a process; it is gone when `killed` resolves. */
+  const begin = (moment: "never" | "noting") => {
+    const program = fileURLToPath(new URL("sender.ts", import.meta.url));
+    const child = spawn(process.execPath, [program, url, h.telegram.base, moment], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const errors: string[] = [];
+    child.stderr.setEncoding("utf8").on("data", (text: string) => errors.push(text));
+    const killed = new Promise((resolve) => child.once("close", (code, signal) => resolve(signal ?? code)));
+    return { child, killed, errors };
+  };
+  /** The leases of dead processes end. */
+  const expire = () => h.db.update(jobs).set({ lockedUntil: new Date(0) });
+  return { ...h, calls, begin, expire };
+}
+
+describe.skipIf(!server)("a process that is killed while it sends", () => {
+  test("between the call and the answer: the part is sent once more, marked, and then no more", async () => {
+    const h = await senders();
+    h.telegram.fail("sendMessage", "hang", "hang");
+    await h.say("one");
+    for (const calls of [1, 2]) {
+      const { child, killed, errors } = h.begin("never");
+      await eventually(async () => h.calls() === calls);
+      child.kill("SIGKILL");
+      expect([await killed, errors]).toEqual(["SIGKILL", []]);
+      const [row] = await h.rows();
+      expect(row).toMatchObject({ status: "sending", attempts: calls, mayBeRepeated: calls === 2 });
+      await h.expire();
+    }
+    await h.say("two");
+    const rows = await h.settled((all) => all.at(-1)?.status === "sent");
+    expect(rows.map(({ status, error }) => [status, error])).toEqual([
+      ["failed", "It may have been delivered: the server ended twice while it was sent"],
+      ["sent", null],
+    ]);
+    expect([h.calls(), h.texts()]).toEqual([3, ["two"]]);
+  }, 60_000);
+
+  test("between the answer and the note: the part is sent once more and marked, and what follows once", async () => {
+    const h = await senders();
+    await h.say("one");
+    await h.say("two");
+    const { killed, errors } = h.begin("noting");
+    expect([await killed, errors]).toEqual(["SIGKILL", []]);
+    expect(h.texts()).toEqual(["one"]);
+    await h.expire();
+    const rows = await h.allSent();
+    expect(h.texts()).toEqual(["one", "one", "two"]);
+    expect(rows.map(({ mayBeRepeated, attempts }) => [mayBeRepeated, attempts])).toEqual([
+      [true, 2],
+      [false, 1],
+    ]);
+  }, 60_000);
+
+  test("leaves what another process sends alone: two of them send each part once", async () => {
+    const h = await senders();
+    for (let n = 0; n < 60; n += 1) await h.say(`to ${n % 20}, ${n}`, { target: String(100 + (n % 20)) });
+    const processes = [h.begin("never"), h.begin("never")];
+    await eventually(async () => (await h.rows()).every(({ status }) => status === "sent"));
+    expect(h.texts()).toHaveLength(60);
+    const byPlace = Map.groupBy(h.telegram.sent, ({ chatId }) => chatId);
+    for (const sent of byPlace.values()) {
+      const order = sent.map(({ text }) => Number(text.split(", ")[1]));
+      expect(order).toEqual(order.toSorted((a, b) => a - b));
+    }
+    for (const { child, killed } of processes) {
+      child.kill("SIGKILL");
+      await killed;
+    }
+  }, 60_000);
+});
