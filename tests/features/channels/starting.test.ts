@@ -1,7 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
+import { newId } from "../../../src/core/ids.ts";
 import type { Messengers } from "../../../src/core/messengers.ts";
-import { channels } from "../../../src/db/schema.ts";
+import { localNotify } from "../../../src/core/notify.ts";
+import { CurrentPolicies } from "../../../src/core/policies.ts";
+import { agents, channels } from "../../../src/db/schema.ts";
+import { createEngine } from "../../../src/engine.ts";
+import { createStart } from "../../../src/features/channels/messengers/start.ts";
 import { forTest } from "../../adapters/messengers/accounts.ts";
 import { TestClock } from "../../clock.ts";
 import { slackServer, slackTokens } from "../../messengers/slack-server.ts";
@@ -151,6 +156,32 @@ describe("a start", () => {
     await untilStatus(h, headers, "telegram", "running", given);
     expect(telegram.webhook()?.url).toBe(`${address}/webhooks/telegram/${given}`);
     expect(await h.services.database.db.select().from(channels)).toHaveLength(1);
+  });
+
+  it("is made by no replica that does not know the new address yet", async () => {
+    const telegram = await forTest(telegramServer());
+    const { h, headers } = await withMessengers({ bases: { telegram: telegram.base }, address });
+    const policies = new CurrentPolicies();
+    const other = createEngine({ ...h.services, policies, notify: localNotify(h.services.log) });
+    onTestFinished(() => other.stop(0));
+    await put(h, headers, "telegram", { enabled: true, config: bot });
+    await untilStatus(h, headers, "telegram", "running");
+    const asked = telegram.requests.length;
+    // It begins due jobs, too, once it has looked for channels that moved.
+    await other.tick();
+    expect(policies.values.publicAddress).toBe(address);
+    expect(telegram.requests).toHaveLength(asked);
+
+    const [agent] = await h.services.database.db.select().from(agents);
+    const late = new CurrentPolicies();
+    const start = createStart({ ...h.services, policies: late });
+    const job = { id: newId(), payload: { agentId: agent?.id, name: "telegram" }, attempt: 1 };
+    const begin = () => start(job, new AbortController().signal, () => Promise.reject(new Error("No statement")));
+    await expect(begin()).rejects.toThrow("The public address is changing");
+    expect(telegram.requests).toHaveLength(asked);
+    expect(late.values.publicAddress).toBe(address);
+    await begin();
+    expect(telegram.requests).toHaveLength(asked + 2);
   });
 
   it("that a save overtook notes nothing of the settings that were", async () => {
