@@ -1,0 +1,115 @@
+// Brings messages over a messenger's webhook and answers them until it kills itself at the moment it is told; with a list
+// of messages instead of a moment it brings those and ends once all are answered.
+import { setTimeout as sleep } from "node:timers/promises";
+import { createMessengers } from "../../src/adapters/messengers/index.ts";
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import type { Database } from "../../src/db/client.ts";
+import { createEngine } from "../../src/engine.ts";
+import { plainText } from "../plain-text.ts";
+import { finish, scriptedModel, text } from "../scripted-model.ts";
+import { openPlace, servicesOf } from "./services.ts";
+
+const [, , place = "", slug = "", first = "", moment = "", ordinal = ""] = process.argv;
+
+let left = Number(ordinal);
+
+/** A moment came; the one that was asked for is the last. */
+function reach(reached: string): void {
+  if (reached !== moment) return;
+  left -= 1;
+  if (left === 0) process.kill(process.pid, "SIGKILL");
+}
+
+/** The statements of a turn and of its job, by how they begin. */
+const moments = [
+  [/^with given as materialized .* update jobs set locked_by/, "claim"],
+  [/insert into turns/, "open"],
+  [/^with turn as \( update turns set status/, "record"],
+  [/^delete from jobs using /, "complete"],
+] as const;
+
+function watch(database: Database): Database {
+  const query: Database["query"] = async (sql, parameters) => {
+    const [, name] = moments.find(([pattern]) => pattern.test(plainText(sql))) ?? [];
+    if (name === undefined) return database.query(sql, parameters);
+    reach(`before ${name}`);
+    const answer = database.query<never>(sql, parameters);
+    // The statement is on its way by then, and nobody knows how far it came.
+    setImmediate(() => reach(`during ${name}`));
+    const rows = await answer;
+    if (name !== "claim" || JSON.stringify(rows).includes("inbox.answer")) reach(`after ${name}`);
+    return rows;
+  };
+  const transaction: Database["transaction"] = async (work) => {
+    const result = await database.transaction(async (tx) => {
+      const done = await work(tx);
+      reach("before store");
+      return done;
+    });
+    reach("after store");
+    return result;
+  };
+  return { ...database, query, transaction };
+}
+
+const model = scriptedModel(() => {
+  const words = async (name: string) => {
+    await sleep(Math.random() * 10);
+    reach(name);
+  };
+  return { parts: [words("thinking"), ...text("Answered."), words("streaming"), finish()] };
+});
+
+const real = createMessengers({
+  clock: systemClock,
+  fetch: async () => Promise.reject(new Error("There is nobody here")),
+});
+const database = watch(await openPlace(place));
+const engine = createEngine({
+  ...(await servicesOf(database, model)),
+  messengers: { account: (of) => ({ ...real.account(of), typingMs: null, send: async () => "1" }) },
+});
+
+/** Brings the message `number` of a chat, as Telegram does. */
+async function bring(chat: number, number: number): Promise<void> {
+  const person = { id: chat, is_bot: false, first_name: "Ada" };
+  const message = {
+    message_id: number,
+    from: person,
+    chat: { id: chat, type: "private" },
+    date: 1,
+    text: `${chat}:${number}`,
+  };
+  const headers = { "Content-Type": "application/json", "X-Telegram-Bot-Api-Secret-Token": "hook-secret" };
+  const init = { method: "POST", headers, body: JSON.stringify({ update_id: number, message }) };
+  const { status } = await engine.app.request(`/webhooks/telegram/${slug}`, init, { remoteAddress: "192.0.2.1" });
+  if (status !== 200) throw new Error(`${chat}:${number} got ${status}`);
+  process.stdout.write(`${chat}:${number}\n`);
+}
+
+const waiting = "select from inbox where status = 'pending' union all select from jobs where status = 'pending'";
+
+if (moment === "") {
+  for (const name of JSON.parse(first) as string[]) {
+    const [chat = 0, number = 0] = name.split(":").map(Number);
+    await bring(chat, number);
+  }
+  while ((await database.query(waiting, [])).length > 0) {
+    await engine.tick();
+    await sleep(20);
+  }
+  process.exit(0);
+}
+
+/** New messages, each third of which comes twice. */
+async function converse(chat: number): Promise<void> {
+  for (let number = 1; ; number += 1) {
+    await bring(chat, number);
+    if (number % 3 === 0) await bring(chat, number);
+    await sleep(Math.random() * 20);
+  }
+}
+
+if (moment === "ms") setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(ordinal));
+setInterval(() => void engine.tick().catch(() => {}), 100);
+await Promise.race([0, 1, 2].map((index) => converse(Number(first) + index)));
