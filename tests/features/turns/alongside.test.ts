@@ -118,3 +118,41 @@ test("a turn that a door supersedes while it runs stores nothing, although it sa
   await eventually(async () => (await h.stored()).turns.at(-1)?.errorCode === "superseded");
   expect((await h.stored()).messages.map(({ content }) => content)).toEqual(["Hello", "Hi."]);
 });
+
+test("of a turn that a door discards nothing is stored but its row, whatever it said", async () => {
+  const h = await messenger(reply("Hi."), { parts: [...text("Half"), new TypeError("terminated")] });
+  const first = await h.receive("Buy");
+  const turn = await h.take(["Buy"], () => ({
+    ...{ inboxIds: [], sends: [], work: [], supersededAfter: null, discarded: true },
+  }));
+  expect(await turn.ended).toMatchObject({ status: "failed", text: "Half" });
+  const { messages, turns } = await h.stored();
+  expect(messages.map(({ content }) => content)).toEqual(["Hello", "Hi."]);
+  expect(turns.find(({ id }) => id === turn.id)).toMatchObject({ status: "failed" });
+  expect((await h.rows()).inbox).toEqual([{ id: first.id, status: "pending", turnId: null }]);
+});
+
+test("a turn whose messages were settled meanwhile stores nothing: they are not answered twice", async () => {
+  const h = await messenger(reply("Hi."), reply("Once."), reply("Twice."));
+  const first = await h.receive("Buy");
+  const one = await h.take(["Buy"], sending({ inboxIds: [first.id] }));
+  const other = await h.take(["Buy"], sending({ inboxIds: [first.id] }));
+  expect(await one.ended).toMatchObject({ status: "done" });
+  await h.clock.advance(1_000);
+  expect(await other.ended).toMatchObject({ status: "aborted", reason: "superseded" });
+  expect((await h.stored()).messages.map(({ content }) => content)).toEqual(["Hello", "Hi.", "Buy", "Once."]);
+  expect((await h.rows()).inbox).toEqual([{ id: first.id, status: "done", turnId: one.id }]);
+  expect((await h.rows()).outbox.map(([turnId]) => turnId)).toEqual([one.id, one.id]);
+});
+
+test("in a conversation that was deleted while its turn ran nothing is said any more", async () => {
+  const held = gate();
+  const h = await messenger(reply("Hi."), { parts: [held.promise, ...text("Too late."), finish()] });
+  const first = await h.receive("Buy");
+  const turn = await h.take(["Buy"], sending({ inboxIds: [first.id] }));
+  await h.model.called(2);
+  await h.services.database.db.delete(conversations);
+  held.open();
+  expect(await turn.ended).toMatchObject({ status: "done" });
+  expect(await h.rows()).toEqual({ inbox: [], outbox: [] });
+});
