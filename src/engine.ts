@@ -19,7 +19,7 @@ import { conversationsFeature } from "./features/conversations/index.ts";
 import { filesFeature } from "./features/files/index.ts";
 import { handoffFeature } from "./features/handoff/index.ts";
 import { hooksFeature } from "./features/hooks/index.ts";
-import { continuedReplies, inboxFeature } from "./features/inbox/index.ts";
+import { continuedReplies, inboxFeature, inspectMessages, type MessagesReport } from "./features/inbox/index.ts";
 import { inspectSettings, installationFeature, type SettingsReport } from "./features/installation/index.ts";
 import { memoriesFeature } from "./features/memories/index.ts";
 import { organizationsFeature } from "./features/organizations/index.ts";
@@ -72,6 +72,7 @@ export interface Inspection {
   owned: boolean;
   settings: SettingsReport;
   jobs: JobsReport;
+  messages: MessagesReport;
 }
 
 export interface Engine {
@@ -196,6 +197,7 @@ export function createEngine(services: Services): Engine {
       owned: await ownerExists(services),
       settings: await inspectSettings(services),
       jobs: await inspectJobs(services.database, services.clock.now()),
+      messages: await inspectMessages(services.database, services.clock.now()),
     }),
     renewLeases: () => allOf(ticks("leases")),
     closeRevoked: () => allOf(ticks("often")),

@@ -13,6 +13,7 @@ import { checkPublicAddress, checkServer } from "../../src/cli/doctor/address.ts
 import type { Check } from "../../src/cli/doctor/check.ts";
 import { checkDirectory } from "../../src/cli/doctor/directory.ts";
 import { checkJobs } from "../../src/cli/doctor/jobs.ts";
+import { checkMessages } from "../../src/cli/doctor/messages.ts";
 import { checkAgentKeys, checkPolicies } from "../../src/cli/doctor/policies.ts";
 import type { Probe } from "../../src/cli/doctor/probe.ts";
 import { callProviders, checkProviders } from "../../src/cli/doctor/providers.ts";
@@ -217,6 +218,18 @@ test.each<[Parameters<typeof checkJobs>[0], RegExp]>([
   [{ pending: 0, failed: 9, failedLately: 9, newest: [failedJob] }, /^fail: 9 jobs failed for good/],
 ])("background work: %j", (jobs, expected) => {
   expect(line(checkJobs(jobs))).toMatch(expected);
+});
+
+test.each<[Parameters<typeof checkMessages>[0], RegExp]>([
+  [{ unanswered: 0, unsent: 0 }, /^ok: None was given up in the last 24 hours$/],
+  [
+    { unanswered: 1, unsent: 0 },
+    /^warn: In the last 24 hours 1 message could not be answered: GET .*retry tries one again$/,
+  ],
+  [{ unanswered: 0, unsent: 2 }, /^warn: In the last 24 hours 2 messages could not be sent: /],
+  [{ unanswered: 3, unsent: 1 }, /3 messages could not be answered, and 1 message could not be sent: /],
+])("messages: %j", (messages, expected) => {
+  expect(line(checkMessages(messages))).toMatch(expected);
 });
 
 test("agents whose key is short are named", () => {

@@ -25,6 +25,7 @@ import { explain } from "../explain.ts";
 import { unserved } from "../unserved.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { checkJobs } from "./jobs.ts";
+import { checkMessages } from "./messages.ts";
 import { checkAgentKeys, checkPolicies } from "./policies.ts";
 
 export interface StorageReport {
@@ -76,7 +77,10 @@ async function checkHolder({ DATA_DIR }: Settings, running: string | null): Prom
     ok("database", `Embedded, held by the server at ${running}`),
     ok("migrations", "Applied by that server when it started"),
     ok("encryption key", "Checked by that server when it started"),
-    warn("policies", "Not examined, nor keys, agents and background work: stop that server to have them examined"),
+    warn(
+      "policies",
+      "Not examined, nor keys, agents, background work and messages: stop that server to have them examined",
+    ),
   ];
 }
 
@@ -137,7 +141,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       notify: localNotify(silent()),
       options: unserved,
     });
-    const { secrets, owned, settings: stored, jobs } = await engine.inspect();
+    const { secrets, owned, settings: stored, jobs, messages } = await engine.inspect();
     const owner = owned
       ? ok("owner", "There is one")
       : warn("owner", "Nobody owns this installation yet: start the server and open the link that it prints");
@@ -145,7 +149,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
     return {
       checks: [
         ...[checkKey(secrets), ...shortSecrets(secrets), owner, ...checkPolicies(stored)],
-        ...[...checkAgentKeys(secrets), checkJobs(jobs)],
+        ...[...checkAgentKeys(secrets), checkJobs(jobs), checkMessages(messages)],
       ],
       ...{ publicAddress, defaultModel },
     };

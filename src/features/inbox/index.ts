@@ -12,6 +12,8 @@ import { createStore } from "./intake/store.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { createOutbox } from "./outbox/feature.ts";
 
+/** Counts what was given up. */
+export { inspectMessages, type MessagesReport } from "./messages/inspect.ts";
 /** What a channel whose replies are sent later writes with a continued turn. */
 export { continuedReplies } from "./outbox/replies.ts";
 /** Has a text sent to people, or to another agent, with a transaction. */

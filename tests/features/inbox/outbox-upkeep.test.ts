@@ -87,3 +87,17 @@ test("the hooks of a reply run once it was sent whole, in a job of their own", a
   expect(ran).toMatchObject([{ turnId, event: "response_sent", success: true }]);
   await eventually(async () => (await h.db.$count(jobs, eq(jobs.kind, "outbox.sent"))) === 0);
 });
+
+test("doctor counts what was given up in the last day", async () => {
+  const h = await messaging();
+  const at = (hours: number) => new Date(h.clock.now() - hours * 60 * 60_000);
+  const left = (status: string, hours: number) => ({
+    ...h.place,
+    id: newId(),
+    body: "x",
+    status,
+    createdAt: at(hours),
+  });
+  await h.db.insert(outbox).values([left("failed", 1), left("failed", 23), left("failed", 25), left("sent", 1)]);
+  expect((await h.engine.inspect()).messages).toEqual({ unanswered: 0, unsent: 2 });
+});
