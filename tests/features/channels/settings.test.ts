@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createCipher } from "../../../src/core/cipher.ts";
+import { fromBase64 } from "../../../src/core/ids.ts";
 import { agents, auditLogs, channels, jobs } from "../../../src/db/schema.ts";
 import { openMessenger } from "../../../src/features/channels/index.ts";
 import { claimAccount } from "../../../src/features/channels/messengers/claim.ts";
@@ -243,6 +244,14 @@ describe("the settings of a messenger's channel", () => {
     await put(h, headers, "telegram", { enabled: true, config: bot });
     await put(h, headers, "slack", { enabled: true, config: byWebhook });
     await put(h, headers, "slack", { enabled: false });
+    await h.request("/api/instances", { method: "POST", headers, json: { slug: "two" } });
+    const former = { botToken: "987654321:AAExampleToken-of_another_bot0123456" };
+    await put(h, headers, "telegram", { enabled: true, config: former }, "two");
+    await put(h, headers, "telegram", { enabled: false }, "two");
+    // Telegram is away, so that the bot is yet to be left.
+    const leaves = async () =>
+      (await h.services.database.db.select().from(jobs)).filter((j) => j.kind === "channel.leave");
+    await expect.poll(leaves).toMatchObject([{ lastError: "Telegram cannot be reached (ECONNREFUSED)" }]);
     const { db } = h.services.database;
     const both = {
       ...h.services,
@@ -256,8 +265,12 @@ describe("the settings of a messenger's channel", () => {
     expect(await openMessenger(alone, { slug: "one" }, "telegram")).toMatchObject({ enabled: true });
     const other = crypto.randomUUID();
     await expect(claimAccount(db, alone.cipher, other, "telegram", bot)).rejects.toThrow("Another agent uses this bot");
-    const [agent] = await db.select().from(agents);
+    const [agent] = await db.select().from(agents).where(eq(agents.slug, "one"));
     expect(await claimAccount(db, alone.cipher, agent?.id ?? "", "telegram", bot)).not.toBeNull();
+    const [left] = await leaves();
+    const { batch, keys } = left?.payload as { batch: string; keys: { keyId: string; ciphertext: string } };
+    const sealed = { keyId: keys.keyId, ciphertext: fromBase64(keys.ciphertext) ?? new Uint8Array() };
+    expect(JSON.parse(await alone.cipher.open(sealed, `leave:${batch}`))).toMatchObject(former);
     const [slack] = await db.select().from(channels).where(eq(channels.type, "slack"));
     expect(slack?.accountHmac).toBeNull();
   });
