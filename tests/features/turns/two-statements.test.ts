@@ -79,3 +79,16 @@ test("a turn whose end was stored and not answered is stored once, and has its r
   const { messages, conversations } = await h.stored();
   expect([messages.length, conversations[0]?.openTurns, conversations[0]?.lastSeq]).toEqual([2, 0, 2]);
 });
+
+test("storing a reply of usual length compresses nothing of it", async () => {
+  const words = Array.from({ length: 100 }, (_, n) => `token ${n} `).join("");
+  const h = await chatHarness(scriptedModel(() => reply(words)));
+  expect((await h.complete("Hi", { chat_id: "c" })).status).toBe(200);
+  const [stored] = await h.services.database.query(
+    `select pg_column_size(m.*) > 2000 as large, pg_column_compression(content) as content,
+      pg_column_compression(search) as search, pg_column_compression(model_messages) as messages
+     from messages m where role = 'assistant'`,
+    [],
+  );
+  expect(stored).toEqual({ large: true, content: null, search: null, messages: null });
+});
