@@ -58,7 +58,7 @@ async function setUp(): Promise<void> {
     for (const { channelType, ...channel } of channels) {
       if ("status" in channel && channel.status === "running") left.delete(channelType);
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 250));
   }
   twilio.state.webhookUrl = `${server.url}/webhooks/twilio/${slug}/whatsapp`;
 }

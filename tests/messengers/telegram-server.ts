@@ -69,7 +69,9 @@ export async function telegramServer({ token = telegramToken, bot = telegramBot 
       while (updates[0] && Number(updates[0].update_id) < Number(offset ?? 0)) updates.shift();
       if (updates.length > 0 || !timeout) return result(updates.slice(0, 100));
       return new Promise((resolve) => {
+        const over = setTimeout(() => poller?.(result([])), Number(timeout) * 1_000).unref();
         poller = (answer) => {
+          clearTimeout(over);
           poller = null;
           resolve(answer);
         };

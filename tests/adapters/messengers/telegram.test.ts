@@ -392,7 +392,7 @@ describe("polling Telegram", () => {
   test("a poll that Telegram does not end has 35 seconds", async () => {
     const { account, telegram, clock } = await connected();
     const { ended } = following(account);
-    await vi.waitFor(() => expect(telegram.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(telegram.requests).toHaveLength(2));
     await clock.advance(35_000);
     expect(await ended).toMatchObject({ isPermanent: false, mayBeDone: false });
   });

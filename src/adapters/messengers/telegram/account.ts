@@ -60,8 +60,13 @@ export function telegramAccount(
     }
   };
 
-  const poll = async (offset: number | null, signal: AbortSignal): Promise<JsonUpdate[]> => {
-    const params = { timeout: pollSeconds, allowed_updates: allowedUpdates, ...(offset === null ? {} : { offset }) };
+  /** The first poll says at once whether Telegram is reached; the others wait for what comes. */
+  const poll = async (offset: number | null, isFirst: boolean, signal: AbortSignal): Promise<JsonUpdate[]> => {
+    const params = {
+      timeout: isFirst ? 0 : pollSeconds,
+      allowed_updates: allowedUpdates,
+      ...(offset === null ? {} : { offset }),
+    };
     const updates = await api("getUpdates", params, { signal, timeoutMs: (pollSeconds + 10) * 1_000 });
     return listOf(updates).flatMap((update) => {
       const id = integerOf(objectOf(update).update_id);
@@ -124,8 +129,8 @@ export function telegramAccount(
     async follow(take: Take, signal, onConnected) {
       let offset: number | null = null;
       let failures = 0;
-      for (;;) {
-        const updates = await poll(offset, signal);
+      for (let isFirst = true; ; isFirst = false) {
+        const updates = await poll(offset, isFirst, signal);
         onConnected?.();
         const messages: Incoming[] = [];
         for (const { update } of updates) {
