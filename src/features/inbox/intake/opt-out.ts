@@ -5,7 +5,7 @@ import { inbox, optOuts, outbox } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import { sendTo } from "../outbox/send-to.ts";
 import { heed } from "./keywords.ts";
-import type { Receiver } from "./receiver.ts";
+import type { Receiver } from "./statements.ts";
 
 /** A message that was stored just now. */
 export interface StoredMessage {
@@ -15,50 +15,42 @@ export interface StoredMessage {
 
 interface Scope {
   channel: MessengerChannel;
-  agent: Receiver;
+  receiver: Receiver;
   conversationId: string;
 }
 
 /**
  * Heeds the keywords in messages of one conversation, in their order, and drops what people say who stopped the agent.
- * Answers whether one stopped it, and whether messages are left to answer.
+ * Answers whether something is to be sent for them.
  */
-export async function heedKeywords(
-  tx: Db,
-  scope: Scope,
-  stored: readonly StoredMessage[],
-): Promise<{ stopped: boolean; answerable: boolean }> {
-  const { agent, channel } = scope;
-  const known = agent.hasOptOuts ? await stoppedSenders(tx, scope, stored) : new Set<string>();
-  const keywords = { enabled: agent.optoutEnabled, stop: agent.optoutStopKeywords, resume: agent.optoutResumeKeywords };
-  let [stopped, answerable] = [false, false];
+export async function heedKeywords(tx: Db, scope: Scope, stored: readonly StoredMessage[]): Promise<boolean> {
+  const { receiver, channel, conversationId } = scope;
+  if (stored.length === 0 || !(receiver.optoutEnabled || receiver.hasOptOuts)) return false;
+  let sends = false;
+  const { optoutEnabled: enabled, optoutStopKeywords: stopping, optoutResumeKeywords: resuming } = receiver;
+  const known = await stoppedSenders(tx, scope, stored);
   for (const [index, { id, message }] of stored.entries()) {
     const { sender } = message;
-    const heeded = heed(message.text, known.has(sender), keywords);
-    answerable ||= heeded === "answer";
+    const heeded = heed(message.text, known.has(sender), { enabled, stop: stopping, resume: resuming });
     if (heeded === "answer") continue;
     await tx.update(inbox).set({ status: "dropped" }).where(eq(inbox.id, id));
     if (heeded === "stop") {
-      stopped = true;
       known.add(sender);
-      await stop(
-        tx,
-        scope,
-        message,
-        stored.slice(index + 1).map((later) => later.id),
-      );
+      const later = stored.slice(index + 1).map((one) => one.id);
+      await stop(tx, scope, message, later);
     }
     if (heeded === "resume") {
       known.delete(sender);
       await tx.delete(optOuts).where(and(ofAgent(optOuts, scope), eq(optOuts.sender, sender)));
     }
-    const { organizationId, optoutClosingMessage, optoutResumeMessage } = agent;
+    const { organizationId, optoutClosingMessage, optoutResumeMessage } = receiver;
     const text = { stop: optoutClosingMessage, resume: optoutResumeMessage, drop: null }[heeded]?.trim();
     if (!text) continue;
     const place = { agentId: channel.agent.id, channel: channel.name, target: message.channelId };
-    await sendTo(tx, { ...place, organizationId, conversationId: scope.conversationId, turnId: null, text });
+    await sendTo(tx, { ...place, organizationId, conversationId, turnId: null, text });
+    sends = true;
   }
-  return { stopped, answerable };
+  return sends;
 }
 
 const ofAgent = (table: typeof optOuts | typeof inbox, { channel }: Scope) =>

@@ -1,0 +1,110 @@
+import { type Column, type SQL, sql } from "drizzle-orm";
+import { newId } from "../../../core/ids.ts";
+import type { MessengerName } from "../../../core/messengers.ts";
+import { storableJson } from "../../../core/text.ts";
+import type { Db } from "../../../db/client.ts";
+import { assign, column, fields, insertInto, jsonRows, type RowOf } from "../../../db/fragments.ts";
+import { agents, channels, conversations, inbox, jobs, optOuts } from "../../../db/schema.ts";
+import { replaceWaiting } from "../../../jobs/enqueue.ts";
+import type { answerWork } from "../answer/work.ts";
+
+// Two statements store a message, since its number is known only once its conversation is locked.
+
+/** Where messages of a channel were said. */
+export interface Place {
+  agentId: string;
+  channel: MessengerName;
+  channelId: string;
+  ref: string;
+  subject: string;
+}
+
+const keywords = (list: Column) => sql<string[]>`to_jsonb(${list})`;
+
+const agentFields = fields({
+  organizationId: agents.organizationId,
+  debounceMs: agents.debounceMs,
+  optoutEnabled: agents.optoutEnabled,
+  optoutStopKeywords: keywords(agents.optoutStopKeywords),
+  optoutResumeKeywords: keywords(agents.optoutResumeKeywords),
+  optoutClosingMessage: agents.optoutClosingMessage,
+  optoutResumeMessage: agents.optoutResumeMessage,
+  hasOptOuts: sql<boolean>`exists (
+    select 1 from ${optOuts} where ${optOuts.agentId} = ${agents.id} and ${optOuts.channel} = ${channels.type})`,
+});
+
+/** The agent that messages are for, as it is now. */
+export type Receiver = RowOf<typeof agentFields>;
+
+interface Locked {
+  id: string;
+  lastInboxSeq: number;
+  receiver: Receiver;
+}
+
+/**
+ * Makes the conversation, or locks it: messages of one conversation are stored one transaction after the other. Null when
+ * the agent or its channel is off or gone.
+ */
+export async function lockConversation(tx: Db, { agentId, channel, ...place }: Place): Promise<Locked | null> {
+  const { id, ref, lastInboxSeq } = conversations;
+  const isOn = sql`${agents.id} = ${agentId} and ${agents.active} and ${channels.type} = ${channel} and ${channels.enabled}`;
+  const row = { ...place, id: newId(), agentId, channel, organizationId: sql`receiver."organizationId"` };
+  const [found] = await tx.execute<Receiver & { id: string; lastInboxSeq: number }>(sql`
+    with receiver as materialized (
+      select ${agentFields} from ${agents} join ${channels} on ${channels.agentId} = ${agents.id} where ${isOn}
+    ), conversation as (
+      ${insertInto(conversations, row)} from receiver
+      on conflict (${column(ref)}) do update set ${assign(conversations, { lastInboxSeq })}
+      returning ${fields({ id, lastInboxSeq })}
+    )
+    select * from receiver, conversation`);
+  if (!found) return null;
+  const { id: conversationId, lastInboxSeq: last, ...receiver } = found;
+  return { id: conversationId, lastInboxSeq: last, receiver };
+}
+
+const messageShape = {
+  id: inbox.id,
+  providerId: inbox.providerId,
+  seq: inbox.seq,
+  sender: inbox.sender,
+  payload: inbox.payload,
+} as const;
+
+interface Arrived {
+  agentId: string;
+  organizationId: string;
+  channel: MessengerName;
+  conversationId: string;
+  messages: readonly { id: string; providerId: string; seq: number; sender: string; payload: unknown }[];
+  /** The job that answers them. */
+  work: ReturnType<typeof answerWork>;
+}
+
+/** Stores the messages that are new, and arranges their answer where there are any. Answers their ids. */
+export async function storeNew(tx: Db, { messages, work, conversationId, ...of }: Arrived): Promise<Set<string>> {
+  const { agentId, channel, organizationId } = of;
+  const { table, row } = jsonRows(sql`${storableJson(messages)}::jsonb`, "said", messageShape);
+  const lastInboxSeq = Math.max(...messages.map(({ seq }) => seq));
+  const isNew = sql`exists (select 1 from stored)`;
+  const { kind, key, payload, runAt } = work;
+  const job = {
+    ...{ id: newId(), kind, key, organizationId },
+    payload: sql`${storableJson(payload)}::jsonb`,
+    runAt: sql`${runAt.toISOString()}::timestamptz`,
+  };
+  const target: SQL = sql`(${column(inbox.agentId)}, ${column(inbox.channel)}, ${column(inbox.providerId)})`;
+  const stored = await tx.execute<{ id: string }>(sql`
+    with stored as (
+      ${insertInto(inbox, { ...row, agentId: sql`${agentId}::uuid`, channel, conversationId: sql`${conversationId}::uuid` })}
+      from ${table} on conflict ${target} do nothing returning ${fields({ id: inbox.id })}
+    ), counted as (
+      update ${conversations} set ${assign(conversations, { lastInboxSeq })}
+      where ${conversations.id} = ${conversationId} and ${isNew}
+    ), arranged as (
+      ${insertInto(jobs, job)} where ${isNew} ${replaceWaiting}
+    )
+    select id from stored`);
+  return new Set([...stored].map(({ id }) => id));
+}
