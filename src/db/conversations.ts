@@ -129,6 +129,9 @@ export const turns = pgTable(
     uniqueIndex("turns_continues").on(table.continues).where(sql`${table.continues} is not null`),
     index("turns_open").on(table.leaseUntil).where(sql`${table.status} in ('queued', 'running')`),
     index("turns_approval").on(table.finishedAt).where(sql`${table.status} = 'approval'`),
+    index("turns_lost_decided")
+      .on(table.createdAt)
+      .where(sql`${table.status} = 'lost' and ${table.continues} is not null`),
     index("turns_agent").on(table.agentId, table.createdAt),
   ],
 );

@@ -53,7 +53,7 @@ export const outbox = pgTable(
   {
     id: id(),
     agentId: agentId(),
-    conversationId: uuid("conversation_id").references(() => conversations.id, { onDelete: "set null" }),
+    conversationId: uuid("conversation_id").references(() => conversations.id, { onDelete: "cascade" }),
     channel: text("channel").notNull(),
     /** Where the messenger delivers the part, such as a chat id or a phone number. */
     target: text("target").notNull(),

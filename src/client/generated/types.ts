@@ -1310,7 +1310,7 @@ export interface ChannelMessage {
   direction: "in" | "out";
   /** `pending`: waits to be answered or sent; `sending`: on its way, or its messenger's answer was lost; `sent`, or `done` for one that was answered; `dropped`: not to be answered, such as a keyword that stops the agent; `failed`: given up, see `error`. */
   status: "pending" | "sending" | "sent" | "done" | "dropped" | "failed";
-  /** Null: it belongs to none, or that was deleted. */
+  /** Null: it belongs to none. */
   conversationId: string | null;
   /** Who wrote it, or where it goes: a person's, a chat's or a channel's id at the messenger. */
   peer: string;

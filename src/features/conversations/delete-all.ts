@@ -22,7 +22,8 @@ export async function deleteConversationsOf(tx: Db, agentId: string): Promise<vo
 
 type TableWithId = PgTable & { id: PgColumn };
 
-async function deleteRows(tx: Db, table: TableWithId, wanted: SQL): Promise<void> {
+/** Deletes rows in batches, none of which outlasts a deadline. */
+export async function deleteRows(tx: Db, table: TableWithId, wanted: SQL): Promise<void> {
   while ((await deleteBatch(tx, table, wanted)) === batchSize);
 }
 

@@ -5,6 +5,8 @@ import { deleteConversationsOf } from "./delete-all.ts";
 import { conversationJobs } from "./describe.ts";
 import { conversationRoutes } from "./routes.ts";
 
+/** Deletes many rows of an agent in its deletion. */
+export { deleteRows } from "./delete-all.ts";
 /** The job that gives a conversation its title and its summary, as `enqueue` takes it. */
 export { descriptionOf } from "./describe.ts";
 export { firstWords } from "./description-prompt.ts";

@@ -9,6 +9,7 @@ import { giveUpDead } from "./answer/upkeep.ts";
 import { createFollowing } from "./follow/follow.ts";
 import { webhookRoutes } from "./intake/routes.ts";
 import { createStore } from "./intake/store.ts";
+import { deleteMessagesOf } from "./messages/delete-all.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { createOutbox } from "./outbox/feature.ts";
 
@@ -37,6 +38,7 @@ export function inboxFeature(services: Services, turns: Turns, wake: (at?: numbe
         await outbox.upkeep();
       },
     },
+    beforeAgentDelete: deleteMessagesOf,
     boot: following.begin,
     async stop() {
       await following.stop();

@@ -1,5 +1,6 @@
 import { eq, isNotNull } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
 import type { EgressRequest } from "../../../src/core/ports.ts";
 import { outbox, toolCalls, turns } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
@@ -98,6 +99,26 @@ describe("a messenger's turn that a person has to approve", () => {
     );
     expect(h.texts().slice(1)).toEqual(["Paid."]);
     expect(h.asked).toHaveLength(1);
+    for (const other of others) await other.stop(0);
+  });
+
+  test("that was lost with its process after the decision tells that, once", async () => {
+    const h = await paying();
+    await h.say("Please pay");
+    await h.told(1);
+    await h.engine.stop(0);
+    const [waiting] = await h.db.select().from(turns);
+    if (!waiting) throw new Error("There is no turn");
+    const lost = { id: newId(), continues: waiting.id, status: "lost" as const, ticket: (waiting.ticket ?? 0) + 1 };
+    const { suspended: _, ...row } = waiting;
+    await h.db.insert(turns).values({ ...row, ...lost, createdAt: new Date() });
+    const others = [createEngine(h.services), createEngine(h.services)];
+    await h.told(2, others);
+    for (let n = 0; n < 2; n += 1) {
+      await h.clock.advance(60_000);
+      await Promise.all(others.map((other) => other.tick()));
+    }
+    expect(h.texts().slice(1)).toEqual(["Sorry, I can't answer at the moment. Please try again later."]);
     for (const other of others) await other.stop(0);
   });
 

@@ -162,3 +162,14 @@ describe("a message that failed", () => {
     expect((await h.rows())[0]?.status).toBe("failed");
   });
 });
+
+test("messages end with their conversation: nothing of them stays to be read", async () => {
+  const h = await mailbox();
+  await h.answer("Hello");
+  await h.allSent();
+  await h.receive("A secret", "done");
+  const ref = encodeURIComponent("support:telegram:4711");
+  const deleted = await h.request(`/api/conversations/${ref}`, { method: "DELETE", headers: h.agent.headers });
+  expect(deleted.status).toBe(200);
+  expect((await h.read()).body).toMatchObject({ messages: [], total: 0 });
+});

@@ -38,7 +38,7 @@ export const ChannelMessage = z
     conversationId: z
       .string()
       .nullable()
-      .openapi({ description: "Null: it belongs to none, or that was deleted.", example: "support:telegram:4711" }),
+      .openapi({ description: "Null: it belongs to none.", example: "support:telegram:4711" }),
     peer: z.string().openapi({
       description: "Who wrote it, or where it goes: a person's, a chat's or a channel's id at the messenger.",
       example: "4711",

@@ -41,6 +41,6 @@ export function createOutbox({ services, turns, activity, wake }: Needs): Outbox
       [tellKind]: { run, limit: mostModelJobs, longestMs: longestTellMs },
       [sentKind]: { run: unlessRefused(services, runHooks), limit: mostSends },
     },
-    upkeep: createUpkeep(services),
+    upkeep: createUpkeep(services, wake),
   };
 }

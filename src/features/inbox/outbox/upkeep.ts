@@ -3,6 +3,7 @@ import type { Services } from "../../../context.ts";
 import { assign } from "../../../db/fragments.ts";
 import { inbox, jobs, outbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
+import { tellOfLost } from "./lost.ts";
 import { sendKind, tellKind } from "./outgoing.ts";
 import { isUnsent } from "./rows.ts";
 
@@ -15,15 +16,16 @@ const keptMs = 30 * dayMs;
 const batchSize = 1_000;
 
 /**
- * Upkeep of inbox and outbox: gives up messages whose job failed for good, once a minute, and deletes settled ones after
- * 30 days, once an hour. While more are left than one batch, every call deletes a batch.
+ * Upkeep of inbox and outbox: gives up messages whose job failed for good and tells of lost turns, once a minute, and
+ * deletes settled messages after 30 days, once an hour. While more are left than one batch, every call deletes a batch.
  */
-export function createUpkeep({ database, clock, log }: Services): () => Promise<void> {
+export function createUpkeep({ database, clock, log }: Services, wake: () => void): () => Promise<void> {
   let [strandedAt, oldAt] = [0, 0];
   return async () => {
     const now = clock.now();
     if (now >= strandedAt) {
       strandedAt = now + minuteMs;
+      if ((await tellOfLost(database)) > 0) wake();
       const stranded = await strandedStatement.run(database, { before: new Date(now - hourMs) });
       if (stranded.length > 0) log.warn({ stranded: stranded.length }, "Messages were given up: their jobs failed");
     }
