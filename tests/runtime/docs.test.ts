@@ -1,9 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { startFakeProvider } from "../fake-provider.ts";
+import { slackServer, slackTokens } from "../messengers/slack-server.ts";
+import { telegramServer, telegramToken } from "../messengers/telegram-server.ts";
+import { twilioAccount, twilioServer } from "../messengers/twilio-server.ts";
 import { runScript } from "./curl.ts";
 import { fillIn, type Page, readPages, root, textsIn, unsetVariables } from "./pages.ts";
 import { dataDirectory, quickstart } from "./program.ts";
@@ -83,13 +86,27 @@ const owner = { email: "owner@example.com", password: "correct horse battery" };
 
 type Api = (method: string, path: string, json?: object, key?: string) => Promise<Response>;
 
+/** The messengers that the server calls in place of the real ones. */
+async function startMessengers() {
+  const [telegram, slack, twilio] = await Promise.all([telegramServer(), slackServer(), twilioServer()]);
+  onTestFinished(async () => {
+    await Promise.all([telegram, slack, twilio].map((one) => one.close()));
+  });
+  const bases = {
+    ...{ TELEGRAM_API_BASE_URL: telegram.base, SLACK_API_BASE_URL: slack.base },
+    TWILIO_API_BASE_URL: twilio.base,
+  };
+  return { telegram, bases };
+}
+
 /** A server with an owner, whose agents of the provider `openai` get their answers from this test. */
 async function startServer() {
+  const { telegram, bases } = await startMessengers();
   const chunk = { choices: [{ index: 0, delta: { content: "Three minutes." }, finish_reason: "stop" }] };
   const provider = await startFakeProvider({ stream: [`data: ${JSON.stringify(chunk)}\n\n`, "data: [DONE]\n\n"] });
   const server = await quickstart({
     ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
-    OPENAI_BASE_URL: provider.url,
+    ...{ OPENAI_BASE_URL: provider.url, ...bases },
   });
   const call = async (method: string, path: string, json?: object, bearer?: string) => {
     const headers = {
@@ -105,7 +122,7 @@ async function startServer() {
   const keys = "/api/organizations/default/management-keys";
   const { key } = await (await call("POST", keys, { name: "docs" }, token)).json();
   const api: Api = (method, path, json, bearer = key) => call(method, path, json, bearer);
-  return { url: server.url, key: key as string, api, provider };
+  return { url: server.url, key: key as string, api, provider, telegram };
 }
 
 type Server = Awaited<ReturnType<typeof startServer>>;
@@ -140,7 +157,29 @@ async function makeAgents({ api, key }: Server): Promise<Record<string, string>>
     LAST: /^id: (.*)$/m.exec(events)?.[1] ?? "",
     MEMBER: members[0].userId,
     WORKSPACE: workspaces[0].id,
+    TELEGRAM_BOT_TOKEN: telegramToken,
+    SLACK_BOT_TOKEN: slackTokens.botToken,
+    SLACK_SIGNING_SECRET: slackTokens.signingSecret,
+    SLACK_APP_TOKEN: slackTokens.appToken,
+    TWILIO_ACCOUNT_SID: twilioAccount.accountSid,
+    TWILIO_AUTH_TOKEN: twilioAccount.authToken,
+    TWILIO_API_KEY_SID: twilioAccount.apiKeySid,
+    TWILIO_API_KEY_SECRET: twilioAccount.apiKeySecret,
   };
+}
+
+/** The id of a reply that Telegram refused. */
+async function makeFailedReply({ api, telegram }: Server): Promise<string> {
+  const own = "/api/instances/assistant";
+  await api("PATCH", own, { debounceMs: 0 });
+  await api("PUT", `${own}/channels/telegram`, { enabled: true, config: { botToken: telegramToken } });
+  const refusal = { ok: false, error_code: 403, description: "Forbidden: bot was blocked by the user" };
+  telegram.fail("/sendMessage", { status: 403, json: refusal });
+  await telegram.say("Hello");
+  const failed = `${own}/channels/telegram/messages?direction=out&status=failed`;
+  const list = async () => (await (await api("GET", failed)).json()).messages as { id: string }[];
+  await expect.poll(list).toHaveLength(1);
+  return (await list())[0]?.id ?? "";
 }
 
 /** The addresses of servers in the pages. */
@@ -154,7 +193,9 @@ const calling = (page: Page) => {
 test("the calls of every page do on the built server what the page says", async () => {
   const server = await startServer();
   for (const { name, texts } of pages.flatMap(calling)) {
-    const script = fillIn(texts.join("\n"), await makeAgents(server)).replaceAll(addresses, server.url);
+    const values = await makeAgents(server);
+    if (texts.join().includes("/retry")) Object.assign(values, { ID: await makeFailedReply(server) });
+    const script = fillIn(texts.join("\n"), values).replaceAll(addresses, server.url);
     const { calls, ...ending } = await runScript(script, { directory: dataDirectory(), origin: server.url });
     const refused = calls.filter(({ status }) => status < 200 || status > 299);
     expect({ name, refused, ...ending }).toEqual({ name, refused: [], status: 0, stderr: "" });

@@ -18,7 +18,8 @@ export interface Page {
 
 /** README.md and all pages of docs/, with their fenced snippets in order. */
 export function readPages(): Page[] {
-  const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+  const files = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" });
+  const docs = files.filter((name) => name.endsWith(".md"));
   return ["README.md", ...docs.sort().map((name) => `docs/${name}`)].map((name) => {
     const fences = readFileSync(join(root, name), "utf8").matchAll(/^( *)```(\w*)\n([\s\S]*?)^\1```$/gm);
     return { name, snippets: [...fences].map(([, , language = "", text = ""]) => ({ language, text })) };
