@@ -244,7 +244,7 @@ test("credentials that are withdrawn are told of, and the channel runs again wit
   await t.start("telegram");
   await t.telegram.say("Hello");
   await expect.poll(async () => t.channel()).toMatchObject({ status: "running", lastError: null });
-  expect(await t.texts()).toEqual(["Hello"]);
+  await expect.poll(t.texts).toEqual(["Hello"]);
 });
 
 test("a channel that gets a webhook is let go at once, and polled again without", async () => {
@@ -325,7 +325,7 @@ test("failures are told in words, and pauses grow until the messenger is reached
   expect(pauses.map((ms, index) => ms >= 1_000 * 2 ** index)).toEqual([true, true, true]);
   await t.telegram.say("Hello");
   await expect.poll(async () => t.channel()).toMatchObject({ status: "running", lastError: null });
-  expect(await t.texts()).toEqual(["Hello"]);
+  await expect.poll(t.texts).toEqual(["Hello"]);
   expect(t.logs.filter((line) => line.includes(error))).toHaveLength(1);
 });
 
