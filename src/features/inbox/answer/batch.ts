@@ -31,13 +31,13 @@ export const sharedAttempts = 2;
  * wait, the oldest first. A correction of one that waits takes its place; other corrections are messages of their own.
  */
 export function batchOf(pending: readonly [PendingMessage, ...PendingMessage[]], alone: boolean): Batch {
-  const [oldest] = pending;
-  const originals = new Map(pending.map((message) => [message.providerId, message]));
-  const corrected = (message: PendingMessage) => (message.edits === null ? undefined : originals.get(message.edits));
+  const known = new Map(pending.map((message) => [message.providerId, message]));
+  const corrected = (message: PendingMessage) => (message.edits === null ? undefined : known.get(message.edits));
+  // A correction may have come before its message.
+  const [oldest = pending[0], ...others] = pending.filter((message) => !corrected(message));
   const taken: Batch["messages"] = [oldest];
   let length = oldest.text.length;
-  for (const message of pending.slice(1, mostMessages)) {
-    if (alone || corrected(message)) continue;
+  for (const message of alone ? [] : others.slice(0, mostMessages - 1)) {
     length += message.text.length;
     if (length > mostText) break;
     taken.push(message);
@@ -45,7 +45,7 @@ export function batchOf(pending: readonly [PendingMessage, ...PendingMessage[]],
   const isTaken = (message: PendingMessage) => taken.includes(message);
   const corrections = pending.filter((message) => {
     const original = corrected(message);
-    return original !== undefined && isTaken(original);
+    return original !== undefined && isTaken(original) && !isTaken(message);
   });
   const lastText = new Map(corrections.map(({ edits, text }) => [edits, text]));
   const messages = taken.map((message) => ({ ...message, text: lastText.get(message.providerId) ?? message.text }));

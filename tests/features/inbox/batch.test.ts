@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  batchOf,
+  mostText,
+  onlyName,
+  type PendingMessage,
+  withNames,
+} from "../../../src/features/inbox/answer/batch.ts";
+
+const message = (seq: number, fields: Partial<PendingMessage> = {}): PendingMessage => ({
+  ...{ id: `id-${seq}`, seq, providerId: `p-${seq}`, sender: "1", restarts: 0, attempts: 0 },
+  ...{ text: `text ${seq}`, files: [], senderName: "Ada", edits: null, isPrivate: true },
+  ...fields,
+});
+
+const texts = ({ messages }: ReturnType<typeof batchOf>) => messages.map(({ text }) => text);
+
+test("a correction takes the place of its message, also when it came first", () => {
+  const batch = batchOf(
+    [message(1, { edits: "p-2", text: "new" }), message(2), message(3), message(4, { edits: "gone", text: "late" })],
+    false,
+  );
+  expect(texts(batch)).toEqual(["new", "text 3", "late"]);
+  expect(batch.ids.toSorted()).toEqual(["id-1", "id-2", "id-3", "id-4"]);
+  expect(batch.leaves).toBe(false);
+});
+
+test("alone, the oldest message goes with its corrections", () => {
+  const batch = batchOf([message(1), message(2), message(3, { edits: "p-1", text: "one" })], true);
+  expect([texts(batch), batch.ids, batch.leaves]).toEqual([["one"], ["id-1", "id-3"], true]);
+});
+
+test("a turn takes so much text, or one message that alone is longer", () => {
+  const long = "x".repeat(mostText);
+  expect(texts(batchOf([message(1), message(2, { text: long })], false))).toEqual(["text 1"]);
+  expect(texts(batchOf([message(1, { text: `${long}x` }), message(2)], false))).toHaveLength(1);
+});
+
+test("each message is answered by one batch after the other, whatever corrects what", () => {
+  const edits = fc.array(fc.option(fc.integer({ min: 1, max: 40 })), { minLength: 1, maxLength: 130 });
+  fc.assert(
+    fc.property(edits, fc.boolean(), (list, alone) => {
+      let waiting = list.map((target, index) => message(index + 1, target === null ? {} : { edits: `p-${target}` }));
+      const seen: string[] = [];
+      while (waiting[0]) {
+        const { ids, leaves } = batchOf(waiting as [PendingMessage, ...PendingMessage[]], alone);
+        expect(ids.length).toBeGreaterThan(0);
+        expect(leaves).toBe(ids.length < waiting.length);
+        seen.push(...ids);
+        waiting = waiting.filter(({ id }) => !ids.includes(id));
+      }
+      expect(seen.toSorted()).toEqual(list.map((_, index) => `id-${index + 1}`).toSorted());
+    }),
+  );
+});
+
+test("names are said where others read along", () => {
+  const group = { isPrivate: false };
+  const [ada, bob] = [message(1, group), message(2, { ...group, sender: "2", senderName: null })];
+  expect(withNames([ada, bob], ["Hi", "Ho"])).toEqual(["Ada: Hi", "2: Ho"]);
+  expect(withNames([bob], ["Ho"])).toEqual(["Ho"]);
+  expect(withNames([message(1)], ["Hi"])).toEqual(["Hi"]);
+  expect([onlyName([ada]), onlyName([ada, bob])]).toEqual(["Ada", null]);
+});
