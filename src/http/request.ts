@@ -35,12 +35,15 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
 
     if (!c.env?.setHeader) restore(c, headers);
     const { method, path } = c.req;
-    const fields = { method, path: clip(path, 256), status: c.res.status, ms: clock.now() - startedAt };
+    const fields = { method, path: clip(withoutSecret(path), 256), status: c.res.status, ms: clock.now() - startedAt };
     // In an overload they are many, and its own lines in the log count them.
     const quiet = path === "/health" || c.error instanceof Overloaded;
     log[quiet ? "debug" : "info"](fields, "Request");
   };
 }
+
+/** A webhook's path may end with its secret, also where nothing answers there. */
+const withoutSecret = (path: string) => path.replace(/^(\/webhooks(?:\/[^/]*){3}\/).+/s, "$1…");
 
 /** The id that a proxy gave, if its characters are harmless in a log. */
 function acceptId(id: string | undefined): string | null {
