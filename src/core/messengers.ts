@@ -90,6 +90,9 @@ export interface Incoming {
   edits: string | null;
 }
 
+/** The chat that a `channelId` lies in: itself, or the one whose topic or thread it is. */
+export const chatOf = (channelId: string): string => channelId.split(":", 1)[0] ?? "";
+
 /** A picture, document or voice note that can be downloaded. */
 export interface IncomingFile {
   /** How the messenger finds it: its id, or an address at the messenger. */

@@ -93,7 +93,7 @@ export const optOuts = pgTable(
     agentId: agentId(),
     channel: text("channel").notNull(),
     sender: text("sender").notNull(),
-    /** The private chat with the person, where the agent starts no conversation either; null in groups. */
+    /** The private chat with the person, in none of whose threads the agent says anything; null in groups. */
     channelId: text("channel_id"),
     createdAt: createdAt(),
   },

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
-import { optOuts } from "../../../src/db/schema.ts";
+import { newId } from "../../../src/core/ids.ts";
+import { agents, optOuts } from "../../../src/db/schema.ts";
 import { heed } from "../../../src/features/inbox/intake/keywords.ts";
+import { sendTo } from "../../../src/features/inbox/outbox/send-to.ts";
 import { finish, gate, reply, text } from "../../scripted-model.ts";
 import { eventually } from "../chat/chat.ts";
 import { answering, doing } from "./answering.ts";
@@ -116,4 +118,26 @@ test("who stopped the agent is left alone although the keywords were turned off 
   await h.idle();
   expect(await h.statuses()).toEqual(["dropped", "dropped", "dropped", "done"]);
   expect(h.prompts()).toEqual([["STOP"]]);
+});
+
+test("who stopped the agent in one thread of a private chat is sent nothing in the others", async () => {
+  const h = await answering(doing(), { agent: optout });
+  const { db } = h.services.database;
+  const store = await storing(h, h.agent.slug);
+  const [agent] = await db.select({ agentId: agents.id, organizationId: agents.organizationId }).from(agents);
+  if (!agent) throw new Error("There is no agent");
+  const place = { ...agent, channel: "telegram" } as const;
+  const [turnId, later] = [newId(), newId()];
+  await sendTo(db, { ...place, target: "42:7", turnId, text: "A reply in a thread." });
+  await store(incoming({ channelId: "42:9", text: "STOP" }));
+  expect(await stoppers(h)).toEqual([["42", "42"]]);
+  for (const target of ["42", "42:7"]) {
+    const more = { ...place, target, turnId: later, text: "More." };
+    await expect(sendTo(db, more)).rejects.toThrow("The person stopped the agent");
+  }
+  await sendTo(db, { ...place, target: "421:7", turnId: later, text: "To somebody else." });
+  await h.settle();
+  const fates = async () => (await h.rows()).outbox.map(({ body, error }) => [body, error?.slice(0, 10) ?? null]);
+  await eventually(async () => (await fates()).find(([body, error]) => body === "A reply in a thread." && error));
+  expect(await fates()).toContainEqual(["A reply in a thread.", "The person"]);
 });

@@ -1,8 +1,9 @@
 import { and, eq, inArray, notInArray, sql } from "drizzle-orm";
-import type { Incoming } from "../../../core/messengers.ts";
+import { chatOf, type Incoming } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { inbox, optOuts, outbox } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
+import { chatOfTarget, isUnsent } from "../outbox/rows.ts";
 import { sendTo } from "../outbox/send-to.ts";
 import { heed } from "./keywords.ts";
 import type { Receiver } from "./statements.ts";
@@ -53,7 +54,7 @@ export async function heedKeywords(tx: Db, scope: Scope, stored: readonly Stored
   return sends;
 }
 
-const ofAgent = (table: typeof optOuts | typeof inbox, { channel }: Scope) =>
+const ofAgent = (table: typeof optOuts | typeof inbox | typeof outbox, { channel }: Scope) =>
   and(eq(table.agentId, channel.agent.id), eq(table.channel, channel.name));
 
 async function stoppedSenders(tx: Db, scope: Scope, stored: readonly StoredMessage[]): Promise<Set<string>> {
@@ -70,8 +71,8 @@ async function stoppedSenders(tx: Db, scope: Scope, stored: readonly StoredMessa
 
 /** Gives up what the person said earlier, and what was not sent yet where nobody else reads along. */
 async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Incoming, later: string[]): Promise<void> {
-  const { channel, conversationId } = scope;
-  const privateId = isPrivate ? channelId : null;
+  const { channel } = scope;
+  const privateId = isPrivate ? chatOf(channelId) : null;
   await tx
     .insert(optOuts)
     .values({ agentId: channel.agent.id, channel: channel.name, sender, channelId: privateId })
@@ -84,9 +85,9 @@ async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Inco
     .update(inbox)
     .set({ status: "dropped" })
     .where(later.length > 0 ? and(said, notInArray(inbox.id, later)) : said);
-  if (!isPrivate) return;
+  if (privateId === null) return;
   await tx
     .update(outbox)
     .set({ status: "failed", error: "The person stopped the agent" })
-    .where(and(eq(outbox.conversationId, conversationId), eq(outbox.status, "pending")));
+    .where(and(ofAgent(outbox, scope), eq(chatOfTarget, privateId), isUnsent, eq(outbox.status, "pending")));
 }

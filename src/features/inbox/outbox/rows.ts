@@ -15,6 +15,9 @@ export const sentKind = "outbox.sent";
 /** As literals, so that the planner finds the index of the unsent parts. */
 export const isUnsent = sql`${outbox.status} in ('pending', 'sending')`;
 
+/** `chatOf` of a part's target. */
+export const chatOfTarget = sql<string>`split_part(${outbox.target}, ':', 1)`;
+
 const isAt = ({ agentId, channel, target }: Place) =>
   and(eq(outbox.agentId, agentId), eq(outbox.channel, channel), eq(outbox.target, target), isUnsent);
 
@@ -30,7 +33,7 @@ export async function readNext({ db }: Database, place: Place) {
       and(
         eq(optOuts.agentId, outbox.agentId),
         eq(optOuts.channel, outbox.channel),
-        eq(optOuts.channelId, outbox.target),
+        eq(optOuts.channelId, chatOfTarget),
       ),
     );
   const [row] = await db

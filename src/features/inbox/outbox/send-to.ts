@@ -2,7 +2,7 @@ import { and, eq, ne, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import { messengerNames } from "../../../core/messengers.ts";
+import { chatOf, messengerNames } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, channels, optOuts, outbox, turns } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
@@ -62,7 +62,7 @@ async function requireConsent(tx: Db, { agentId, channel, target }: Place): Prom
   const [stopped] = await tx
     .select({ sender: optOuts.sender })
     .from(optOuts)
-    .where(and(eq(optOuts.agentId, agentId), eq(optOuts.channel, channel), eq(optOuts.channelId, target)))
+    .where(and(eq(optOuts.agentId, agentId), eq(optOuts.channel, channel), eq(optOuts.channelId, chatOf(target))))
     .limit(1);
   if (stopped) throw new EngineError("conflict", "The person stopped the agent, and has not resumed it");
 }
