@@ -23,9 +23,18 @@ export const sizeOf = (value: unknown): number | null => (Number(integerOf(value
 
 const longestName = 200;
 
-/** The name of a person; null for none. */
+/** The name of a person, in one line, so that none looks like words of somebody else; null for none. */
 export const nameOf = (...parts: unknown[]): string | null =>
-  clip(storable(parts.map(textOf).join(" ").trim()), longestName) || null;
+  clip(
+    storable(
+      parts
+        .map(textOf)
+        .join(" ")
+        .replaceAll(/[\s\p{Cc}]+/gu, " ")
+        .trim(),
+    ),
+    longestName,
+  ) || null;
 
 /** The name of a file. */
 export const fileNameOf = (value: unknown, otherwise: string): string => nameOf(value) ?? otherwise;
