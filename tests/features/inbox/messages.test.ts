@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { auditLogs, conversations, inbox, jobs } from "../../../src/db/schema.ts";
+import { auditLogs, conversations, inbox, jobs, optOuts } from "../../../src/db/schema.ts";
 import { listMessages } from "../../../src/features/inbox/messages/read.ts";
 import { adaTarget, messaging, paragraphs } from "./sending.ts";
 
@@ -143,6 +143,16 @@ describe("a message that failed", () => {
     expect(conversation?.lastInboxSeq).toBe(3);
     const waiting = await h.db.select().from(jobs).where(eq(jobs.kind, "inbox.answer"));
     expect(waiting).toMatchObject([{ key: conversation?.id, organizationId: h.organization.id }]);
+  });
+
+  test("is refused for a message of a person who stopped the agent since", async () => {
+    const h = await mailbox();
+    await h.answer("Hello");
+    const id = await h.receive("Why?", "failed", "Model provider error");
+    await h.db.insert(optOuts).values({ agentId: h.agent.id, channel: "telegram", sender: adaTarget });
+    const { status, body } = await h.retry(id);
+    expect([status, body.message]).toEqual([409, "The person stopped the agent, and has not resumed it"]);
+    expect((await h.db.select().from(inbox).where(eq(inbox.id, id)))[0]?.status).toBe("failed");
   });
 
   test("is not tried again by a viewer, and not found elsewhere", async () => {

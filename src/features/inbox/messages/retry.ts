@@ -4,7 +4,7 @@ import { channelOf } from "../../../core/channels.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
-import { conversations, inbox, outbox } from "../../../db/schema.ts";
+import { conversations, inbox, optOuts, outbox } from "../../../db/schema.ts";
 import { enqueue, type Work } from "../../../jobs/enqueue.ts";
 import { findAgent } from "../../agents/index.ts";
 import { channelType } from "../../channels/index.ts";
@@ -15,7 +15,7 @@ import type { ChannelMessage } from "./schema.ts";
 
 /**
  * Has a message that failed answered, or sent, as if it came now. Of a reply, all parts that failed are sent. Throws the
- * 404 of agent, channel and message, and 409 for a message that did not fail.
+ * 404 of agent, channel and message, and 409 for a message that did not fail or whose person stopped the agent.
  */
 export async function retryMessage(ctx: Ctx, slug: string, type: string, id: string): Promise<ChannelMessage> {
   const { id: agentId, organizationId } = await findAgent(ctx, slug);
@@ -47,10 +47,21 @@ async function answerAgain({ clock }: Ctx, tx: Db, id: string): Promise<Work | n
     .where(sql`${conversations.id} = ${of}`)
     .returning({ id: conversations.id, seq: conversations.lastInboxSeq });
   if (!conversation) return null;
+  await requireListener(tx, id);
   const { seq } = conversation;
   const again = { status: "pending", error: null, restarts: 0, attempts: 0, seq };
   const changed = await tx.update(inbox).set(again).where(isFailed(inbox, id)).returning({ id: inbox.id });
   return changed.length === 0 ? null : answerWork(conversation.id, new Date(clock.now()));
+}
+
+/** Of a person who stopped the agent since, the message would be dropped if it came now. */
+async function requireListener(tx: Db, id: string): Promise<void> {
+  const [stopped] = await tx
+    .select({ sender: optOuts.sender })
+    .from(optOuts)
+    .innerJoin(inbox, eq(inbox.sender, optOuts.sender))
+    .where(and(eq(inbox.id, id), eq(optOuts.agentId, inbox.agentId), eq(optOuts.channel, inbox.channel)));
+  if (stopped) throw new EngineError("conflict", "The person stopped the agent, and has not resumed it");
 }
 
 /** Null: it did not fail. */

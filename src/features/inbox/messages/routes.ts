@@ -25,7 +25,7 @@ const retry = guarded("agent.channel:write", {
   tags,
   summary: "Try a failed message again",
   description:
-    "One that came is answered as if it came now; one that was to leave is sent, with the other parts of its reply that failed. 409 for one that did not fail.",
+    "One that came is answered as if it came now; one that was to leave is sent, with the other parts of its reply that failed. 409 for one that did not fail, and for one of a person who stopped the agent since.",
   request: { params: messageParams },
   responses: { 200: json(RetriedMessage, "It will be tried again."), ...errorAnswers(404, 409) },
 });
