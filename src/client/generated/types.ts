@@ -3226,7 +3226,7 @@ export interface AgentEngine {
   /**
    * Try a failed message again.
    *
-   * One that came is answered as if it came now; one that was to leave is sent, with the other parts of its reply that failed. 409 for one that did not fail.
+   * One that came is answered as if it came now; one that was to leave is sent, with the other parts of its reply that failed. 409 for one that did not fail, and for one of a person who stopped the agent since.
    */
   retryChannelMessage(input: RetryChannelMessageInput, options?: CallOptions): Promise<RetriedMessage>;
 

@@ -1,7 +1,8 @@
 import { APICallError } from "@ai-sdk/provider";
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { channels, jobs } from "../../../src/db/schema.ts";
+import { newId } from "../../../src/core/ids.ts";
+import { channels, conversations, inbox, jobs, outbox } from "../../../src/db/schema.ts";
 import { failedNotice } from "../../../src/features/inbox/outbox/replies.ts";
 import { finish, reply, type ScriptedCall, type ScriptStep, text, toolCall } from "../../scripted-model.ts";
 import { eventually } from "../chat/chat.ts";
@@ -177,4 +178,34 @@ test("an overload costs a message no attempt", async () => {
   await h.idle();
   expect(await h.sent()).toEqual(["At last."]);
   expect((await h.rows()).inbox[0]?.attempts).toBe(0);
+});
+
+test("a message that another release stored in another shape holds up no other, and is told of", async () => {
+  const h = await answering(doing(reply("All three.")));
+  for (const text of ["One", "Two", "Three"]) await h.say(text);
+  const { db } = h.services.database;
+  const [, second] = (await h.rows()).inbox;
+  await db
+    .update(inbox)
+    .set({ payload: { said: "Two", fate: 7 } })
+    .where(eq(inbox.id, second?.id ?? ""));
+  await h.settle();
+  await h.idle();
+  expect(h.prompts()).toEqual([["One", "[A message came that can't be read.]", "Three"]]);
+  expect(await h.statuses()).toEqual(["done", "done", "done"]);
+});
+
+test("a channel that this release does not know keeps no other work of the server's from being done", async () => {
+  const h = await answering(doing(reply("Hello.")));
+  await h.say("Hello");
+  const { db } = h.services.database;
+  const [{ id = "", agentId = "" } = {}] = await db.select().from(conversations);
+  await db.update(inbox).set({ channel: "pigeon" });
+  await db.update(conversations).set({ channel: "pigeon" });
+  await db.update(jobs).set({ status: "failed", payload: { conversationId: id } });
+  const long = new Date(h.clock.now() - 40 * 24 * 3_600_000);
+  const sent = { channel: "telegram", target: "42", body: "Long ago", status: "sent", createdAt: long };
+  await db.insert(outbox).values({ ...sent, id: newId(), agentId });
+  await h.engine.tick();
+  expect(await h.sent()).toEqual([]);
 });

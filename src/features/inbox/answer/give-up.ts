@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import type { Channel } from "../../../core/channels.ts";
 import { EngineError } from "../../../core/errors.ts";
+import { messengerNames } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { inbox, outbox } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
@@ -16,7 +16,7 @@ interface Given {
   agentId: string;
   organizationId: string;
   conversationId: string;
-  channel: Channel;
+  channel: string;
   channelId: string;
   ids: readonly string[];
   /** In words without secrets. */
@@ -60,7 +60,9 @@ async function tell(tx: Db, { agentId, organizationId, conversationId, channel, 
     .where(and(said, gt(outbox.createdAt, sql`now() - ${noticeEvery}`)))
     .limit(1);
   if (before) return;
-  const place = { agentId, channel, target: channelId };
+  const name = messengerNames.find((known) => known === channel);
+  if (!name) return;
+  const place = { agentId, channel: name, target: channelId };
   try {
     await sendTo(tx, { ...place, organizationId, conversationId, turnId: null, text: failedNotice });
   } catch (error) {

@@ -1,7 +1,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
 import { agents, conversations, inbox } from "../../../db/schema.ts";
-import { Payload } from "../intake/payload.ts";
+import { readPayload } from "../intake/payload.ts";
 import { mostMessages, type PendingMessage } from "./batch.ts";
 
 export type Pending = NonNullable<Awaited<ReturnType<typeof readPending>>>;
@@ -27,7 +27,7 @@ export async function readPending(db: Db, conversationId: string) {
     .orderBy(asc(seq))
     // One more tells that there are more.
     .limit(mostMessages + 1);
-  const messages = rows.map(({ payload, ...row }): PendingMessage => ({ ...row, ...Payload.parse(payload) }));
+  const messages = rows.map(({ payload, ...row }): PendingMessage => ({ ...row, ...readPayload(payload) }));
   const [oldest, ...others] = messages;
   if (!oldest) return null;
   const lastSeq = Math.max(found.conversation.lastInboxSeq, ...messages.map((message) => message.seq));

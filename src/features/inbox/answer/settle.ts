@@ -1,6 +1,5 @@
 import { inArray, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import { channelOf } from "../../../core/channels.ts";
 import { inbox } from "../../../db/schema.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
@@ -70,7 +69,7 @@ async function giveUpBatch(settling: Settling, setback: Setback): Promise<void> 
   const { agent, conversation } = pending;
   const { id: conversationId, organizationId, channelId, channel } = conversation;
   await giveUp(services, {
-    ...{ agentId: agent.id, organizationId, conversationId, channelId, channel: channelOf(channel) },
+    ...{ agentId: agent.id, organizationId, conversationId, channelId, channel },
     ...{ ids: batch.ids, error: setback.reason, notice: setback.kind !== "closed" || setback.notice },
   });
   wake();

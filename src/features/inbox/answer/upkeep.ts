@@ -1,6 +1,5 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import { channelOf } from "../../../core/channels.ts";
 import type { Database } from "../../../db/client.ts";
 import { inbox, jobs } from "../../../db/schema.ts";
 import { batchOf } from "./batch.ts";
@@ -21,7 +20,7 @@ export async function giveUpDead(services: Services): Promise<void> {
     const { organizationId, channel, channelId } = conversation;
     const { ids } = batchOf(pending.messages, true);
     const error = "It could not be answered: the server's log says why";
-    const place = { agentId: agent.id, organizationId, conversationId, channel: channelOf(channel), channelId };
+    const place = { agentId: agent.id, organizationId, conversationId, channel, channelId };
     const given = await giveUp(services, { ...place, ids, error, notice: true });
     if (given > 0) log.warn({ agent: agent.slug, channel, conversationId }, "A message was given up with its job");
   }

@@ -18,6 +18,13 @@ export const Payload = z.object({
 });
 export type Payload = z.infer<typeof Payload>;
 
+/** What a row holds. A payload of another shape is told of: one of them must not hold up its whole conversation. */
+export const readPayload = (stored: unknown): Payload => Payload.safeParse(stored).data ?? unreadable;
+
+const unreadable: Payload = {
+  ...{ text: "[A message came that can't be read.]", files: [], senderName: null, edits: null, isPrivate: false },
+};
+
 export const payloadOf = ({ text, files, senderName, edits, isPrivate }: Incoming): Payload => ({
   ...{ text, files, senderName, edits, isPrivate },
 });
