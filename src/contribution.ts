@@ -37,12 +37,15 @@ export interface Contribution {
   stop?(graceMs: number): Promise<void>;
 }
 
-/** Upkeep, by interval. A tick that fails does not stop the others. */
+/** One upkeep, or several. */
+type Upkeep = (() => Promise<void>) | readonly (() => Promise<void>)[];
+
+/** Upkeep, by interval. One that fails does not stop the others. */
 export interface Ticks {
   /** Every 2 seconds, for changes that callers notice. */
-  often?(): Promise<void>;
+  often?: Upkeep;
   /** Every 5 seconds, for leases, which last 30 seconds. */
-  leases?(): Promise<void>;
+  leases?: Upkeep;
   /** Every 10 seconds. */
-  seldom?(): Promise<void>;
+  seldom?: Upkeep;
 }

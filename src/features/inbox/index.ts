@@ -33,10 +33,7 @@ export function inboxFeature(services: Services, turns: Turns, wake: (at?: numbe
     ticks: {
       often: activity.flush,
       leases: following.look,
-      async seldom() {
-        await giveUpDead(services);
-        await outbox.upkeep();
-      },
+      seldom: [() => giveUpDead(services), ...outbox.upkeep],
     },
     beforeAgentDelete: deleteMessagesOf,
     boot: following.begin,

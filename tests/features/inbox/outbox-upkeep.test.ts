@@ -1,7 +1,8 @@
 import { eq, sql } from "drizzle-orm";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { hookExecutions, inbox, jobs, outbox } from "../../../src/db/schema.ts";
+import { createEngine } from "../../../src/engine.ts";
 import { eventually } from "../chat/chat.ts";
 import { adaTarget, messaging, paragraphs } from "./sending.ts";
 
@@ -42,6 +43,28 @@ test("settled messages are deleted after 30 days, a bounded number at a time; wh
     ]),
   );
   expect(kept).toHaveLength(5);
+});
+
+test("it is done although other upkeep of the inbox fails", async () => {
+  const h = await messaging();
+  await h.answer("Hello");
+  const [sent] = await h.allSent();
+  const conversationId = sent?.conversationId ?? "";
+  const createdAt = new Date(h.clock.now() - 31 * dayMs);
+  await h.clock.advance(60 * 60 * 1000);
+  await h.db.insert(outbox).values({ ...h.place, id: newId(), body: "Old", status: "sent", createdAt });
+  // A message whose job is dead, and which can't be given up now.
+  const waiting = { id: newId(), providerId: "1", conversationId, seq: 1, sender: adaTarget, payload: {} };
+  await h.db.insert(inbox).values({ ...waiting, agentId: h.agent.id, channel: "telegram" });
+  const job = { id: newId(), kind: "inbox.answer", key: conversationId, payload: {}, runAt: new Date() };
+  await h.db.insert(jobs).values({ ...job, status: "failed", failedAt: new Date() });
+  const { database } = h.services;
+  const transaction = () => Promise.reject(new Error("No transaction"));
+  const failing = { ...database, db: database.db, query: database.query.bind(database), transaction };
+  const engine = createEngine({ ...h.services, database: failing });
+  onTestFinished(() => engine.stop(0));
+  await expect(engine.tick()).rejects.toThrow("No transaction");
+  expect((await h.rows()).map(({ body }) => body)).toEqual(["Re: Hello"]);
 });
 
 test("a message whose job failed for good is given up, and not before an hour", async () => {

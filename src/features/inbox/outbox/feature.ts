@@ -26,8 +26,8 @@ interface Needs {
 
 interface Outbox {
   jobs: JobKinds;
-  /** Call it every 10 seconds. */
-  upkeep(): Promise<void>;
+  /** Call each every 10 seconds. */
+  upkeep: (() => Promise<void>)[];
 }
 
 /** What leaves for people and for other agents. */

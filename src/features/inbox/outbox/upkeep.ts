@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
+import type { Clock } from "../../../core/ports.ts";
 import { assign } from "../../../db/fragments.ts";
 import { inbox, jobs, outbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
@@ -16,23 +17,35 @@ const keptMs = 30 * dayMs;
 const batchSize = 1_000;
 
 /**
- * Upkeep of inbox and outbox: gives up messages whose job failed for good and tells of lost turns, once a minute, and
- * deletes settled messages after 30 days, once an hour. While more are left than one batch, every call deletes a batch.
+ * Upkeep of inbox and outbox: tells of lost turns and gives up messages whose job failed for good, once a minute, and
+ * deletes settled messages after 30 days, once an hour.
  */
-export function createUpkeep({ database, clock, log }: Services, wake: () => void): () => Promise<void> {
-  let [strandedAt, oldAt] = [0, 0];
-  return async () => {
-    const now = clock.now();
-    if (now >= strandedAt) {
-      strandedAt = now + minuteMs;
+export function createUpkeep({ database, clock, log }: Services, wake: () => void): (() => Promise<void>)[] {
+  return [
+    every(clock, minuteMs, async () => {
       if ((await tellOfLost(database)) > 0) wake();
+      return true;
+    }),
+    every(clock, minuteMs, async (now) => {
       const stranded = await strandedStatement.run(database, { before: new Date(now - hourMs) });
       if (stranded.length > 0) log.warn({ stranded: stranded.length }, "Messages were given up: their jobs failed");
-    }
-    if (now < oldAt) return;
-    const before = new Date(now - keptMs);
-    const gone = await Promise.all([deleteInbox, deleteOutbox].map((old) => old.run(database, { before })));
-    if (gone.every((rows) => rows.length < batchSize)) oldAt = now + hourMs;
+      return true;
+    }),
+    // While more are left than one batch, every call deletes a batch.
+    every(clock, hourMs, async (now) => {
+      const before = new Date(now - keptMs);
+      const gone = await Promise.all([deleteInbox, deleteOutbox].map((old) => old.run(database, { before })));
+      return gone.every((rows) => rows.length < batchSize);
+    }),
+  ];
+}
+
+/** A work that rests for so long, in milliseconds, once it went well and says that it is complete. */
+function every(clock: Clock, ms: number, work: (now: number) => Promise<boolean>): () => Promise<void> {
+  let due = 0;
+  return async () => {
+    const now = clock.now();
+    if (now >= due && (await work(now))) due = now + ms;
   };
 }
 
