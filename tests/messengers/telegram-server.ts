@@ -1,3 +1,4 @@
+import { systemClock } from "../../src/adapters/node/clock.ts";
 import type { ApiAnswer, ApiRequest } from "./api-server.ts";
 import { apiServer } from "./api-server.ts";
 
@@ -24,8 +25,8 @@ const refuse = (status: number, description: string, parameters?: Fields): ApiAn
 });
 const result = (value: unknown): ApiAnswer => ({ json: { ok: true, result: value } });
 
-/** A Telegram with one bot. `say` is what people do; updates go to the bot's webhook, else wait for its polls. */
-export async function telegramServer({ token = telegramToken, bot = telegramBot } = {}) {
+/** A Telegram with one bot. Its polls last by `clock`, that of who polls. `say` is what people do; updates go to the bot's webhook, else wait for its polls. */
+export async function telegramServer({ token = telegramToken, bot = telegramBot, clock = systemClock } = {}) {
   const sent: SentToTelegram[] = [];
   const actions: { chatId: number; topicId: number | null; action: string }[] = [];
   const files = new Map<string, { path: string; bytes: Uint8Array }>();
@@ -69,9 +70,9 @@ export async function telegramServer({ token = telegramToken, bot = telegramBot 
       while (updates[0] && Number(updates[0].update_id) < Number(offset ?? 0)) updates.shift();
       if (updates.length > 0 || !timeout) return result(updates.slice(0, 100));
       return new Promise((resolve) => {
-        const over = setTimeout(() => poller?.(result([])), Number(timeout) * 1_000).unref();
+        const cancel = clock.after(Number(timeout) * 1_000, () => poller?.(result([])));
         poller = (answer) => {
-          clearTimeout(over);
+          cancel();
           poller = null;
           resolve(answer);
         };

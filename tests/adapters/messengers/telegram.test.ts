@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { TestClock } from "../../clock.ts";
 import { apiServer } from "../../messengers/api-server.ts";
 import { ada, adaChat, telegramServer, telegramToken } from "../../messengers/telegram-server.ts";
 import { accountAt, following, forTest, messageIn, nowhere, payloads, webhookCall } from "./accounts.ts";
@@ -329,7 +330,11 @@ describe("the webhook of a Telegram bot", () => {
     ]);
     expect(await account.check(null, signal)).toMatchObject([
       { ok: true },
-      { name: "webhook", ok: false },
+      {
+        ...{ name: "webhook", ok: false },
+        message:
+          "Telegram calls a webhook although messages are polled: save the channel again, by PUT …/channels/telegram with {}",
+      },
       { ok: true },
     ]);
   });
@@ -344,6 +349,22 @@ describe("the webhook of a Telegram bot", () => {
 });
 
 describe("polling Telegram", () => {
+  test("a quiet bot stays connected for hours, since Telegram ends each poll before it is given up", async () => {
+    const clock = new TestClock();
+    const telegram = await forTest(telegramServer({ clock }));
+    const { account } = accountAt(config(), telegram.base, clock);
+    const { taken, connections, ended } = following(account);
+    await vi.waitFor(() => expect(telegram.requests).toHaveLength(2));
+    for (let polls = 3; polls <= 300; polls += 1) {
+      await clock.advance(25_000);
+      await vi.waitFor(() => expect(telegram.requests).toHaveLength(polls), { interval: 1 });
+    }
+    expect(connections()).toBe(299);
+    await telegram.say("one");
+    await vi.waitFor(() => expect(taken.map(({ text }) => text)).toEqual(["one"]));
+    expect(await Promise.race([ended, "It still follows"])).toBe("It still follows");
+  });
+
   test("messages are taken in groups, and confirmed once they are stored", async () => {
     const { account, telegram } = await connected();
     await telegram.say("one");

@@ -104,16 +104,19 @@ export async function checkTelegram(
   }
 }
 
+/** Each save of a channel that is on starts it again. */
+const again = "save the channel again, by PUT …/channels/telegram with {}";
+
 function webhookCheck(url: string, wanted: WantedWebhook | null): ChannelCheck {
   const name = "webhook";
   if (wanted === null) {
     return url === ""
       ? { name, ok: true, message: "Telegram calls no webhook; messages are polled" }
-      : { name, ok: false, message: "Telegram calls a webhook although messages are polled: save the channel again" };
+      : { name, ok: false, message: `Telegram calls a webhook although messages are polled: ${again}` };
   }
   if (url === wanted.url) return { name, ok: true, message: `Telegram calls ${wanted.url}` };
   const now = url === "" ? "calls no webhook" : "calls another address";
-  return { name, ok: false, message: `Telegram ${now} instead of ${wanted.url}: save the channel again` };
+  return { name, ok: false, message: `Telegram ${now} instead of ${wanted.url}: ${again}` };
 }
 
 function reachableCheck(info: Record<string, unknown>, wanted: WantedWebhook | null): ChannelCheck {
