@@ -26,6 +26,30 @@ test("a correction takes the place of its message, also when it came first", () 
   expect(batch.leaves).toBe(false);
 });
 
+test("a correction brings its files, which are noted with it; of one that stayed it is known what became of it", () => {
+  const file = (ref: string) => ({ ref, name: `${ref}.png`, mime: "image/png", size: null });
+  const stored = { kind: "stored", id: "f-1", mime: "image/png", size: 1 } as const;
+  const { messages, ids } = batchOf(
+    [
+      message(1, { files: [{ ...file("a"), fate: stored }, file("b")] }),
+      message(2, { edits: "p-1", text: "one", files: [file("b")] }),
+      message(3, { edits: "p-1", text: "two", files: [file("a"), file("c")] }),
+      message(4, { files: [file("d")] }),
+    ],
+    false,
+  );
+  expect(messages.map(({ id, text, files }) => [id, text, files.map(({ ref }) => ref)])).toEqual([
+    ["id-3", "two", ["a", "c"]],
+    ["id-4", "text 4", ["d"]],
+  ]);
+  expect(ids.toSorted()).toEqual(["id-1", "id-2", "id-3", "id-4"]);
+  const kept = batchOf(
+    [message(1, { files: [{ ...file("a"), fate: stored }] }), message(2, { edits: "p-1", files: [file("a")] })],
+    false,
+  );
+  expect(kept.messages[0].files).toEqual([{ ...file("a"), fate: stored }]);
+});
+
 test("alone, the oldest message goes with its corrections", () => {
   const batch = batchOf([message(1), message(2), message(3, { edits: "p-1", text: "one" })], true);
   expect([texts(batch), batch.ids, batch.leaves]).toEqual([["one"], ["id-1", "id-3"], true]);

@@ -47,10 +47,20 @@ export function batchOf(pending: readonly [PendingMessage, ...PendingMessage[]],
     const original = corrected(message);
     return original !== undefined && isTaken(original) && !isTaken(message);
   });
-  const lastText = new Map(corrections.map(({ edits, text }) => [edits, text]));
-  const messages = taken.map((message) => ({ ...message, text: lastText.get(message.providerId) ?? message.text }));
+  const messages = taken.map((message) =>
+    corrections.filter(({ edits }) => edits === message.providerId).reduce(withCorrection, message),
+  );
   const ids = [...taken, ...corrections].map(({ id }) => id);
   return { ids, messages: messages as Batch["messages"], leaves: ids.length < pending.length };
+}
+
+/**
+ * A message as its correction has it. What becomes of its files is noted with the correction from then on; of a file that
+ * it had before that is known.
+ */
+function withCorrection(message: PendingMessage, { id, text, files }: PendingMessage): PendingMessage {
+  const fates = new Map(message.files.map(({ ref, fate }) => [ref, fate]));
+  return { ...message, id, text, files: files.map((file) => ({ ...file, fate: file.fate ?? fates.get(file.ref) })) };
 }
 
 /** The texts with the names of those who wrote them, where others read along. */
