@@ -29,7 +29,7 @@ export const inbox = pgTable(
     status: text("status").notNull().default("pending"),
     /** How often a turn that answered the message gave way to newer messages. */
     restarts: integer("restarts").notNull().default(0),
-    /** How often a turn that was to answer the message failed. */
+    /** How often an answer was tried: turns that failed, and the last one, which answered it or gave it up. */
     attempts: integer("attempts").notNull().default(0),
     /** Why the message was given up, in words without secrets. */
     error: text("error"),

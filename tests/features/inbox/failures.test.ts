@@ -41,6 +41,8 @@ test("a model that is down for a while answers later, and nothing of the failure
   expect(await h.sent()).toEqual(["Here I am."]);
   const warned = h.logs.filter((line) => line.includes("will be tried again"));
   expect(warned.length).toBeGreaterThan(0);
+  // Each failure, and the answer.
+  expect((await h.rows()).inbox.map(({ attempts }) => attempts)).toEqual([warned.length + 1]);
   expect(warned.join()).not.toContain("Hello");
 });
 
@@ -66,6 +68,7 @@ test("a message that fails each time fails alone; the others are answered, and t
     ["done", null],
   ]);
   expect(await h.sent()).toEqual([failedNotice, "Fine."]);
+  expect((await h.rows()).inbox[0]?.attempts).toBe(10);
 });
 
 test("what the model refuses in company is tried alone and given up at once", async () => {
@@ -167,7 +170,7 @@ test("a job that ended with its process each time gives up one message, and the 
   expect(await h.sent()).toEqual([failedNotice, "Good night."]);
 });
 
-test("an overload costs a message no attempt", async () => {
+test("an overload costs a message no attempt but the one that answers it", async () => {
   let lateMs = 0;
   const h = await answering(doing(reply("At last.")), { loopDelay: () => lateMs });
   await h.say("Hello");
@@ -177,7 +180,7 @@ test("an overload costs a message no attempt", async () => {
   await minutes(h, 2);
   await h.idle();
   expect(await h.sent()).toEqual(["At last."]);
-  expect((await h.rows()).inbox[0]?.attempts).toBe(0);
+  expect((await h.rows()).inbox[0]?.attempts).toBe(1);
 });
 
 test("a message that another release stored in another shape holds up no other, and is told of", async () => {

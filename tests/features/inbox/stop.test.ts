@@ -32,7 +32,7 @@ test("a turn that a stop interrupts leaves nothing, and the next process answers
   await h.done(1);
   expect(await h.transcript()).toEqual(["user: Hello", "assistant: All of it."]);
   expect(await h.sent()).toEqual(["All of it."]);
-  expect((await h.rows()).inbox).toMatchObject([{ restarts: 0, attempts: 0 }]);
+  expect((await h.rows()).inbox).toMatchObject([{ restarts: 0, attempts: 1 }]);
 });
 
 test("a turn that ends within the grace of a stop is answered once", async () => {

@@ -34,7 +34,7 @@ export function giveUp({ database, clock }: Pick<Services, "database" | "clock">
   return database.transaction(async (tx) => {
     const failed = await tx
       .update(inbox)
-      .set({ status: "failed", error })
+      .set({ status: "failed", error, attempts: sql`${inbox.attempts} + 1` })
       .where(and(inArray(inbox.id, [...ids]), eq(inbox.status, "pending")))
       .returning({ id: inbox.id });
     if (failed.length === 0) return 0;

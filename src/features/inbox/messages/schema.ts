@@ -52,7 +52,8 @@ export const ChannelMessage = z
       example: "Telegram refused sendMessage (403): Forbidden: bot was blocked by the user",
     }),
     attempts: z.int().openapi({
-      description: "How often it was tried; being asked to send less often counts as no try.",
+      description:
+        "How often it was tried, with the time that it was answered, sent or given up; being asked to send less often counts as no try.",
       example: 1,
     }),
     mayBeRepeated: z.boolean().openapi({

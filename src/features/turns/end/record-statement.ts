@@ -224,7 +224,7 @@ function isSuperseded({ turnId, supersededAfter, inboxIds }: RecordValues): SQL<
 
 function answeredMessages({ turnId, inboxIds }: RecordValues): SQL {
   return sql`
-    update ${inbox} set ${assign(inbox, { status: "done", turnId })} from ${turn}
+    update ${inbox} set ${assign(inbox, { status: "done", turnId, attempts: sql`${inbox.attempts} + 1` })} from ${turn}
     where ${inbox.id} = any(${inboxIds}) and ${inbox.agentId} = ${turn.agentId}`;
 }
 
