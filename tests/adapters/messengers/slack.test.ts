@@ -315,9 +315,13 @@ describe("a check of Slack", () => {
     const { account, signal } = await connected();
     expect(await account.check(wanted, signal)).toEqual([
       { name: "credentials", ok: true, message: "The bot is helper in Acme" },
-      { name: "webhook", ok: true, message: expect.stringContaining(wanted.url) },
+      {
+        name: "webhook",
+        ok: true,
+        message: expect.stringMatching(`^Not checked, .*compare it by hand.* ${wanted.url},`),
+      },
     ]);
-    expect(await account.check(null, signal)).toMatchObject([{ ok: true }, { name: "webhook", ok: false }]);
+    expect(await account.check(null, signal)).toMatchObject([{ name: "credentials", ok: true }]);
   });
 
   test("it tries the app-level token", async () => {

@@ -145,20 +145,34 @@ describe("the test of a channel", () => {
 
   it("calls nothing of its own where messages are asked for, or no messenger reaches the server", async () => {
     const [telegram, twilio] = [await forTest(telegramServer()), await forTest(twilioServer())];
+    const slack = await forTest(slackServer());
     const way = loop();
-    const bases = { telegram: telegram.base, whatsapp: twilio.url };
+    const bases = { telegram: telegram.base, whatsapp: twilio.url, slack: slack.base };
     const { h, headers } = await withMessengers({ bases, egress: way.egress });
     await put(h, headers, "telegram", { enabled: true, config: bot });
     const { apiKeySid, apiKeySecret, ...byToken } = twilioAccount;
     await put(h, headers, "whatsapp", { enabled: true, config: byToken });
     expect((await test(h, headers, "telegram")).body.ok).toBe(true);
-    const { body } = await test(h, headers, "whatsapp");
-    expect(body.checks.at(-1)).toEqual({
-      name: "reachable",
-      ok: false,
-      message:
-        "No messenger reaches http://localhost:4000: set the policy publicAddress to an https address of this server",
-    });
+    const { appToken, ...webhook } = slackTokens;
+    await put(h, headers, "slack", { enabled: true, config: { ...webhook, transport: "webhook" } });
+    await put(h, headers, "telegram", { config: { transport: "webhook" } });
+    for (const type of ["whatsapp", "slack", "telegram"]) {
+      expect((await test(h, headers, type)).body).toMatchObject({
+        ok: false,
+        checks: [
+          { name: "credentials", ok: true },
+          {
+            ...{ name: "webhook", ok: false },
+            message: "No messenger can call http://localhost:4000, so there is no webhook to set there yet",
+          },
+          {
+            ...{ name: "reachable", ok: false },
+            message:
+              "No messenger reaches http://localhost:4000: set the policy publicAddress to an https address of this server",
+          },
+        ],
+      });
+    }
     expect(way.asked).toEqual([]);
   });
 

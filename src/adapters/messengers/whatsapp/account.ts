@@ -102,7 +102,8 @@ export function whatsAppAccount(
 
     async check(wanted, signal) {
       try {
-        return [await credentialsCheck(signal), byHand(wanted)];
+        const credentials = await credentialsCheck(signal);
+        return wanted === null ? [credentials] : [credentials, byHand(wanted)];
       } catch (error) {
         if (!(error instanceof MessengerError)) throw error;
         return [{ name: "credentials", ok: false, message: error.message }];
@@ -159,10 +160,8 @@ function isNoLessSafe(address: string, base: string): boolean {
 }
 
 /** Which address Twilio calls is set at the number or in the sandbox, where nobody can ask for it by API. */
-function byHand(wanted: WantedWebhook | null): ChannelCheck {
-  const message =
-    wanted === null
-      ? "There is no public address that Twilio could call: set one"
-      : `In Twilio's console, the WhatsApp sender's webhook for incoming messages must be ${wanted.url}, with POST`;
-  return { name: "webhook", ok: wanted !== null, message };
-}
+const byHand = ({ url }: WantedWebhook): ChannelCheck => ({
+  name: "webhook",
+  ok: true,
+  message: `Not checked, since Twilio does not say which address it calls: compare it by hand. In Twilio's console, the WhatsApp sender's webhook for incoming messages must be ${url}, with POST`,
+});

@@ -27,10 +27,12 @@ export async function testMessenger(ctx: Ctx, slug: string, name: MessengerName)
   const { signal } = new AbortController();
   const isWebhook = transport === "webhook";
   const asked = account.check(isWebhook ? wanted : null, signal);
+  const credentials = async () => (await asked).filter(({ name }) => name === "credentials");
   // What is off is to be called by nobody.
-  if (!row?.enabled) return verdict((await asked).filter(({ name }) => name === "credentials"));
+  if (!row?.enabled) return verdict(await credentials());
   if (!isWebhook) return verdict(await asked);
-  const [checks, reached] = await Promise.all([asked, checkReach(ctx, agent, name, signal)]);
+  if (!isReachable(address)) return verdict([...(await credentials()), ...unreachable(address)]);
+  const [checks, reached] = await Promise.all([asked, checkReach(ctx, address, agent, name, signal)]);
   const own = checks.find(({ name }) => name === "reachable");
   return verdict([...checks.filter((check) => check !== own), own ? both(reached, own) : reached]);
 }
@@ -44,23 +46,30 @@ const both = (one: ChannelCheck, other: ChannelCheck): ChannelCheck => ({
   message: `${one.message}. ${other.message}`,
 });
 
+/** Where no messenger can call, there is nothing to enter at one, nor to try. */
+function unreachable(address: string): ChannelCheck[] {
+  const todo = "set the policy publicAddress to an https address of this server";
+  return [
+    {
+      name: "webhook",
+      ok: false,
+      message: `No messenger can call ${address}, so there is no webhook to set there yet`,
+    },
+    { name: "reachable", ok: false, message: `No messenger reaches ${address}: ${todo}` },
+  ];
+}
+
 const timeoutMs = 10_000;
 
 /** Whether calls to the public address arrive here: an unproven one gets this server's own refusal. */
 async function checkReach(
   ctx: Ctx,
+  address: string,
   { slug }: Pick<AgentRow, "slug">,
   name: MessengerName,
   signal: AbortSignal,
 ): Promise<ChannelCheck> {
-  const address = publicAddress(ctx);
   const result = (ok: boolean, message: string): ChannelCheck => ({ name: "reachable", ok, message });
-  if (!isReachable(address)) {
-    return result(
-      false,
-      `No messenger reaches ${address}: set the policy publicAddress to an https address of this server`,
-    );
-  }
   // Without a secret in its path: the call must be refused.
   const url = webhookAddress(address, name, slug, {});
   try {
