@@ -1156,7 +1156,7 @@ export interface WebChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1179,7 +1179,7 @@ export interface TelegramChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1204,7 +1204,7 @@ export interface SlackChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1231,7 +1231,7 @@ export interface WhatsAppChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1263,7 +1263,7 @@ export interface AgentChannel {
   enabled: boolean;
   /** `starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on. */
   status: "off" | "starting" | "running" | "failing";
-  /** Why the messenger can't be used, if so. */
+  /** Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only. */
   lastError: string | null;
   /** When the last message of a person came in, over a messenger. */
   lastReceivedAt: string | null;
@@ -1289,7 +1289,7 @@ export interface ChannelTest {
   /** Whether all checks went well. */
   ok: boolean;
   checks: Array<{
-    /** `credentials`: whether the messenger takes them. `webhook`: whether it calls this server, or what to enter where a person says so. `reachable`: whether its calls arrive. */
+    /** `credentials`: whether the messenger takes them. `webhook`: whether it calls this server. Slack and Twilio do not say: then `ok` is true, and `message` tells what a person has to compare there. `reachable`: whether its calls arrive. */
     name: "credentials" | "webhook" | "reachable";
     ok: boolean;
     message: string;
@@ -1318,7 +1318,7 @@ export interface ChannelMessage {
   text: string | null;
   /** Why it failed, or what its last try met. */
   error: string | null;
-  /** How often it was tried; being asked to send less often counts as no try. */
+  /** How often it was tried, with the time that it was answered, sent or given up; being asked to send less often counts as no try. */
   attempts: number;
   /** Whether it was sent again although the messenger may have had it: its answer was lost. */
   mayBeRepeated: boolean;

@@ -50,7 +50,11 @@ const shown = <Type extends ChannelType, Config extends z.ZodType>(type: Type, c
         "`starting` until the messenger took the credentials and knows where to deliver; `failing` when it refused, and `lastError` says why. Web and agent run when they are on.",
       example: "running",
     }),
-    lastError: z.string().nullable().openapi({ description: "Why the messenger can't be used, if so.", example: null }),
+    lastError: z.string().nullable().openapi({
+      description:
+        "Why the messenger can't be used, if so; of a `running` channel why its last message waits or was given up, such as an outage of the messenger. What it refuses to one recipient is told with the message only.",
+      example: null,
+    }),
     lastReceivedAt: moment.openapi({ description: "When the last message of a person came in, over a messenger." }),
     lastSentAt: moment.openapi({ description: "When the messenger last took a message." }),
     config,
@@ -84,7 +88,7 @@ export const ChannelTest = z
       z.object({
         name: z.enum(["credentials", "webhook", "reachable"]).openapi({
           description:
-            "`credentials`: whether the messenger takes them. `webhook`: whether it calls this server, or what to enter where a person says so. `reachable`: whether its calls arrive.",
+            "`credentials`: whether the messenger takes them. `webhook`: whether it calls this server. Slack and Twilio do not say: then `ok` is true, and `message` tells what a person has to compare there. `reachable`: whether its calls arrive.",
         }),
         ok: z.boolean(),
         message: z.string().openapi({ example: "The bot is @acme_helper_bot" }),

@@ -11,7 +11,7 @@ export interface Activity {
   received(agentId: string, name: MessengerName): void;
   /** The channel's last failure is over. */
   sent(agentId: string, name: MessengerName): void;
-  /** `isOfAccount`: the messenger refuses the channel's credentials, so that the channel as a whole fails. */
+  /** Not for what concerns one recipient. `isOfAccount`: the messenger refuses the channel's credentials, so that the channel as a whole fails. */
   failed(agentId: string, name: MessengerName, error: string, isOfAccount: boolean): void;
   /** Stores what was noted since. Call it every 2 seconds. */
   flush(): Promise<void>;

@@ -45,7 +45,7 @@ async function attaching(options: Parameters<typeof filesHarness>[0] = {}) {
     const [row] = await h.db.select().from(inbox).where(eq(inbox.id, id));
     return { id, ...(row?.payload as Omit<MessageWithFiles, "id">) };
   };
-  const agent = { id: h.agent.id, attachmentsEnabled: true };
+  const agent = { id: h.agent.id, slug: "helper", attachmentsEnabled: true };
   const controller = new AbortController();
   const run = (messages: MessageWithFiles[], of: Partial<typeof agent> = {}) =>
     attach({ agent: { ...agent, ...of }, conversation: h.home, account }, messages, controller.signal);

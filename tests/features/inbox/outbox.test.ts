@@ -108,6 +108,23 @@ describe("the outbox", () => {
     expect(h.texts()).toEqual(["Re: Next"]);
   });
 
+  test("tells of a refusal to one person with the message alone, and names the agent in the log", async () => {
+    const h = await messaging();
+    h.telegram.fail("sendMessage", refusal(502, "Bad Gateway"));
+    await h.say("First");
+    await h.settled(([row]) => row?.error != null);
+    const outage = "Telegram refused sendMessage (502): Bad Gateway";
+    expect((await h.channel())?.lastError).toBe(outage);
+    h.telegram.fail("sendMessage", refusal(403, "Forbidden: bot was blocked by the user"));
+    await h.clock.advance(minuteMs);
+    const [row] = await h.settled(([part]) => part?.status === "failed");
+    expect(row?.error).toContain("blocked by the user");
+    expect(await h.channel()).toMatchObject({ status: "running", lastError: outage });
+    const line = JSON.parse(h.logs.find((one) => one.includes("A message could not be sent")) ?? "{}");
+    expect(line).toMatchObject({ agent: "support", channel: "telegram", messageId: row?.id });
+    expect(line).not.toHaveProperty("agentId");
+  });
+
   test("shows a channel as failing whose credentials are refused", async () => {
     const h = await messaging();
     await h.turnOn(h.agent.id, "telegram", { botToken: `${1}:${"A".repeat(30)}` });

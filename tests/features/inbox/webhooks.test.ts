@@ -183,7 +183,15 @@ test("a message for an inactive agent is acknowledged and dropped", async () => 
     json: { active: false },
   });
   expect((await h.say("Hello")).status).toBe(200);
+  expect((await h.say("Are you there?")).status).toBe(200);
   await expectNothing(h);
+  // Without it nobody could tell why nothing is stored.
+  const told = () => h.logs.filter((line) => line.includes("Messages were dropped: the agent is inactive"));
+  expect(told().map((line) => JSON.parse(line))).toMatchObject([{ agent: h.agent.slug, channel: "telegram" }]);
+  await h.clock.advance(60_000);
+  await h.say("Hello?", 77, 4_242);
+  expect(told()).toHaveLength(2);
+  expect(told().join()).not.toMatch(/Hello|4242|Ada/);
   await h.request(`/api/instances/${h.agent.slug}`, {
     method: "PATCH",
     headers: h.agent.headers,

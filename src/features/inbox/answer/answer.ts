@@ -54,7 +54,11 @@ function answer(needs: Needs): JobHandler {
     } catch (error) {
       if (error instanceof Postponed || signal.aborted) throw error;
       const setback = setbackOf(error);
-      if (setback.kind === "again") services.log.error({ conversationId, err: error }, "Messages met an error");
+      if (setback.kind === "again") {
+        const { slug: agent } = pending.agent;
+        const { channel } = pending.conversation;
+        services.log.error({ agent, channel, conversationId, err: error }, "Messages met an error");
+      }
       await setBack(settling, setback);
     } finally {
       arrivals.end();

@@ -24,7 +24,7 @@ export interface MessageWithFiles {
 
 /** Where the files of messages belong, and how they are had. */
 interface Home {
-  agent: { readonly id: string; readonly attachmentsEnabled: boolean };
+  agent: { readonly id: string; readonly slug: string; readonly attachmentsEnabled: boolean };
   conversation: { readonly id: string };
   account: Pick<MessengerAccount, "download">;
 }
@@ -78,7 +78,7 @@ export function createAttach(services: Services): Attach {
         signal.throwIfAborted();
         const final = finalOf(error);
         if (final?.fate.kind !== "refused" && (final || attempt === attempts)) {
-          log.warn({ agentId: home.agent.id, err: reasonOf(error) }, "A file of a message could not be loaded");
+          log.warn({ agent: home.agent.slug, err: reasonOf(error) }, "A file of a message could not be loaded");
         }
         if (final) return final;
         if (attempt === attempts) return unsure;
@@ -111,7 +111,7 @@ export function createAttach(services: Services): Attach {
       } catch (error) {
         signal.throwIfAborted();
         if (!late.signal.aborted) throw error;
-        log.warn({ agentId: home.agent.id }, "A file of a message took too long to load");
+        log.warn({ agent: home.agent.slug }, "A file of a message took too long to load");
         return { kind: "failed" };
       }
     };

@@ -30,7 +30,7 @@ export function follow(options: Options, leased: Leased): Followed {
   const { log } = options.services;
   const ended = keepFollowing(options, leased, controller.signal).catch((err: unknown) => {
     if (controller.signal.aborted) return;
-    log.error({ agentId: leased.agentId, channel: leased.name, err }, "A channel is not followed any more");
+    log.error({ agent: leased.slug, channel: leased.name, err }, "A channel is not followed any more");
   });
   const { agentId, savedAt } = leased;
   return { agentId, savedAt, stop: () => controller.abort(new Error("The channel is let go")), ended };

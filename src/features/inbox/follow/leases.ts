@@ -3,7 +3,7 @@ import { alias } from "drizzle-orm/pg-core";
 import type { MessengerName } from "../../../core/messengers.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign } from "../../../db/fragments.ts";
-import { channels } from "../../../db/schema.ts";
+import { agents, channels } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
 /** How long a channel is a process's alone, in milliseconds. */
@@ -16,6 +16,7 @@ const renewedMs = 20_000;
 export interface Leased {
   id: string;
   agentId: string;
+  slug: string;
   name: MessengerName;
   /** When the channel was saved: what was opened before is stale. */
   savedAt: string;
@@ -68,11 +69,12 @@ const claimTypes = {
 
 const claimStatement = statement(claimTypes, ({ owner, at, until, soon, most }) => {
   const free = alias(channels, "free");
+  const slug = sql`(select ${agents.slug} from ${agents} where ${agents.id} = ${channels.agentId})`;
   const row = sql`
-    ${channels.id}, ${channels.agentId} as "agentId", ${channels.type} as name, ${channels.updatedAt}::text as "savedAt"`;
+    ${channels.id}, ${channels.agentId} as "agentId", ${slug} as slug, ${channels.type} as name, ${channels.updatedAt}::text as "savedAt"`;
   const isMine = sql`${channels.followedBy} = ${owner}`;
   const isFree = sql`${channels.id} in (select ${free.id} from ${free})`;
-  return sql<{ id: string; agentId: string; name: string; savedAt: string; isNew: boolean }>`
+  return sql<{ id: string; agentId: string; slug: string; name: string; savedAt: string; isNew: boolean }>`
     with ${free} as (
       select ${channels.id} from ${channels}
       where ${isFollowed} and ${channels.followedBy} is distinct from ${owner}

@@ -25,6 +25,9 @@ interface Needs {
   wake(at?: number): void;
 }
 
+/** How often the log tells that messages of an agent were dropped, in milliseconds. */
+const toldEveryMs = 60_000;
+
 interface Stored {
   conversationId: string;
   /** When the answer begins. */
@@ -33,13 +36,29 @@ interface Stored {
   sends: boolean;
 }
 
+/** `known`: nothing of it is new; `dropped`: nobody is there to answer. */
+type Taken = Stored | "known" | "dropped";
+
 export function createStore({ services, activity, wake }: Needs): StoreMessages {
-  const { database, notify } = services;
+  const { database, notify, clock, log } = services;
+  /** When the log last told of an agent, by its id. */
+  const told = new Map<string, number>();
+  const tellDropped = ({ agent, name }: MessengerChannel) => {
+    const now = clock.now();
+    if (now < (told.get(agent.id) ?? 0) + toldEveryMs) return;
+    told.set(agent.id, now);
+    log.info(
+      { agent: agent.slug, channel: name },
+      "Messages were dropped: the agent is inactive, or its channel was turned off",
+    );
+  };
   return async (channel, messages) => {
     if (messages.length === 0) return;
     activity.received(channel.agent.id, channel.name);
     const work = () => database.transaction((tx) => storeAll(tx, services, channel, messages));
-    const stored = await unlessDeadlocked(work).catch(unlessGone);
+    const taken = await unlessDeadlocked(work).catch(unlessGone);
+    if (taken.includes("dropped")) tellDropped(channel);
+    const stored = taken.filter((one) => typeof one === "object");
     for (const { conversationId, answerAt, sends } of stored) {
       notify.publish("inbox", conversationId);
       if (sends) wake();
@@ -49,7 +68,7 @@ export function createStore({ services, activity, wake }: Needs): StoreMessages 
 }
 
 /** An agent that is deleted at this moment gets no messages any more. */
-function unlessGone(error: unknown): Stored[] {
+function unlessGone(error: unknown): Taken[] {
   if (sqlState(error) !== "23503") throw error;
   return [];
 }
@@ -59,31 +78,29 @@ async function storeAll(
   services: Services,
   channel: MessengerChannel,
   messages: readonly Incoming[],
-): Promise<Stored[]> {
+): Promise<Taken[]> {
   const groups = [...Map.groupBy(messages, ({ channelId }) => channelId)];
-  const stored: Stored[] = [];
+  const taken: Taken[] = [];
   // In one order, since each conversation is locked.
   for (const [channelId, said] of groups.sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const found = await storeIn(tx, services, channel, channelId, said);
-    if (found) stored.push(found);
+    taken.push(await storeIn(tx, services, channel, channelId, said));
   }
-  return stored;
+  return taken;
 }
 
-/** Null when nothing is new. */
 async function storeIn(
   tx: Db,
   { clock, policies }: Services,
   channel: MessengerChannel,
   channelId: string,
   said: readonly Incoming[],
-): Promise<Stored | null> {
+): Promise<Taken> {
   const { id: agentId, slug } = channel.agent;
   const ref = `${slug}:${channel.name}:${channelId}`;
   const [first] = said;
   const subject = first ? subjectOf(ref, first) : ref;
   const locked = await lockConversation(tx, { agentId, channel: channel.name, channelId, ref, subject });
-  if (!locked) return null;
+  if (!locked) return "dropped";
   const { id: conversationId, lastInboxSeq, receiver } = locked;
   const answerAt = new Date(clock.now() + (receiver.debounceMs ?? policies.values.debounceMs));
   const messages = said.map((message, index) => ({
@@ -97,5 +114,5 @@ async function storeIn(
   });
   const stored = messages.filter(({ id }) => ids.has(id));
   const sends = await heedKeywords(tx, { channel, receiver, conversationId }, stored);
-  return stored.length === 0 ? null : { conversationId, answerAt, sends };
+  return stored.length === 0 ? "known" : { conversationId, answerAt, sends };
 }

@@ -64,7 +64,7 @@ async function sendPart(needs: Needs, place: Place, part: NextPart, signal: Abor
   } catch (error) {
     // Whatever else went wrong, the part may have been sent.
     if (signal.aborted || !(error instanceof MessengerError)) throw error;
-    if (name) activity.failed(place.agentId, name, error.message, error.isOfAccount);
+    if (name && !isOfRecipient(error)) activity.failed(place.agentId, name, error.message, error.isOfAccount);
     rests.note(account, error.isPermanent || error.retryAfterMs !== null);
     await judge(needs, place, sending, error);
   }
@@ -73,8 +73,9 @@ async function sendPart(needs: Needs, place: Place, part: NextPart, signal: Abor
 async function judge({ services }: Needs, place: Place, part: NextPart, error: MessengerError): Promise<void> {
   const { database, clock, log } = services;
   const verdict = verdictOf(error, part, clock.now(), Math.random());
-  const { agentId, channel } = place;
-  const about = { agentId, channel, messageId: part.id, attempts: part.attempts, reason: error.message };
+  const { slug: agent } = part.agent;
+  const { channel } = place;
+  const about = { agent, channel, messageId: part.id, attempts: part.attempts, reason: error.message };
   if (verdict.kind === "failed") {
     log.warn(about, "A message could not be sent");
     return noteFailed(database, part, place, verdict.error);
@@ -84,6 +85,9 @@ async function judge({ services }: Needs, place: Place, part: NextPart, error: M
   await noteWaiting(database, part, { status, attempts, retryAt, error: error.message });
   throw new Postponed(error.message, retryAt.getTime());
 }
+
+/** A refusal of this one message says nothing about the channel: it is told with the message alone. */
+const isOfRecipient = ({ isPermanent, isOfAccount }: MessengerError) => isPermanent && !isOfAccount;
 
 /** Why a part is not sent any more; null when it is. */
 function refusalOf({ status, mayBeRepeated, isStopped, turnId }: NextPart): string | null {
