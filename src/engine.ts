@@ -162,6 +162,8 @@ export function createEngine(services: Services): Engine {
       if (services.options.soleProcess) await endLeases(services.database);
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
+      // What fell due while no process ran has waited long enough.
+      worker.wake();
       return { setupToken };
     },
     async quickstart({ email, password, slug, model, newKey }) {

@@ -16,6 +16,8 @@ import { guardedHead, measureGuarded } from "./guarded.ts";
 import { measureIdle } from "./idle.ts";
 import { type Line, sideBySide } from "./lines.ts";
 import { measureMemory, memoryHead } from "./memory.ts";
+import { acknowledgeHead, measureAcknowledging } from "./messengers/acknowledge.ts";
+import { drainHead, measureDraining } from "./messengers/drain.ts";
 import { Meter } from "./meter.ts";
 import { measureOverload, overloadHead } from "./overload.ts";
 import { installPeers, type Peer } from "./peers.ts";
@@ -119,6 +121,20 @@ const parts: Part[] = [
     head: backgroundHead,
     unusual: true,
     measure: async (database) => measureBackground(model.url, await database(), watched),
+  },
+  {
+    name: "messengers",
+    title: "Messengers: acknowledging",
+    head: acknowledgeHead,
+    unusual: true,
+    measure: async (database) => measureAcknowledging(await database()),
+  },
+  {
+    name: "messengers",
+    title: "Messengers: draining",
+    head: drainHead,
+    unusual: true,
+    measure: async (database) => measureDraining(await database()),
   },
   {
     name: "profile",

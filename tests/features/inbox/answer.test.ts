@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { turns } from "../../../src/db/schema.ts";
+import { createEngine } from "../../../src/engine.ts";
 import { finish, gate, reply, text, toolCall } from "../../scripted-model.ts";
 import { eventually } from "../chat/chat.ts";
 import { answering, doing } from "./answering.ts";
@@ -181,4 +182,13 @@ test("more messages than a turn takes are answered by the next one", async () =>
   expect(h.prompts()[0]).toEqual(said.slice(0, 100));
   expect(h.prompts()[1]?.slice(-30)).toEqual(said.slice(100));
   expect(await h.sent()).toEqual(["First.", "Second."]);
+});
+
+test("what fell due while no process ran is answered as soon as one starts", async () => {
+  const h = await answering(doing(reply("Here I am.")));
+  await (await storing(h, h.agent.slug))(incoming());
+  await h.clock.advance(2_000);
+  await createEngine(h.services).boot({});
+  await h.done(1);
+  expect(await h.sent()).toEqual(["Here I am."]);
 });

@@ -1,0 +1,51 @@
+import { eq, sql } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { inbox, jobs, outbox, turns } from "../../src/db/schema.ts";
+import { eventually } from "../features/chat/chat.ts";
+import { incoming, storing } from "../features/inbox/messengers.ts";
+import { senders, server } from "./senders.ts";
+
+test.skipIf(!server)(
+  "two replicas that are killed in the midst of it answer all messages, and send twice only what is marked",
+  async () => {
+    const h = await senders();
+    const store = await storing(h, h.agent.slug);
+    const chats = Array.from({ length: 20 }, (_, chat) => String(100 + chat));
+    const textsOf = (chat: string) => [1, 2, 3].map((number) => `${chat}: ${number}`);
+    for (const chat of chats) {
+      await store(...textsOf(chat).map((text) => incoming({ channelId: chat, sender: chat, text })));
+    }
+    await h.db.update(jobs).set({ runAt: new Date(0) });
+
+    let replicas = [h.begin("never"), h.begin("never")];
+    for (const calls of [3, 12]) {
+      await eventually(async () => h.calls() >= calls);
+      // Both, so that all leases are those of dead processes.
+      for (const { child } of replicas) child.kill("SIGKILL");
+      for (const { killed, errors } of replicas) expect([await killed, errors]).toEqual(["SIGKILL", []]);
+      await h.expire();
+      await h.db
+        .update(turns)
+        .set({ leaseUntil: new Date(0) })
+        .where(eq(turns.status, "running"));
+      replicas = [h.begin("never"), h.begin("never")];
+    }
+    const left = async () => {
+      const [waiting, unsent] = [eq(inbox.status, "pending"), sql`${outbox.status} in ('pending', 'sending')`];
+      return (await h.db.$count(inbox, waiting)) + (await h.db.$count(outbox, unsent)) + (await h.db.$count(jobs));
+    };
+    await eventually(async () => (await left()) === 0);
+
+    const answered = await h.db.execute<{ said: number }>(sql`
+      select (select count(*)::int from messages m where m.role = 'user' and m.content = i.payload ->> 'text') as said
+      from inbox i join turns t on t.id = i.turn_id and t.status = 'done'
+      where i.status = 'done' and exists (
+        select from outbox o where o.turn_id = t.id and (o.status = 'sent' or o.may_be_repeated))`);
+    expect(answered.map(({ said }) => said)).toEqual(Array(60).fill(1));
+    const sent = Map.groupBy(h.telegram.sent, ({ chatId, text }) => `${chatId} ${text}`);
+    const twice = [...sent].filter(([, times]) => times.length > 1).map(([reply]) => reply);
+    const marked = (await h.rows()).filter(({ mayBeRepeated }) => mayBeRepeated);
+    expect(marked.map(({ target, body }) => `${target} ${body}`)).toEqual(expect.arrayContaining(twice));
+  },
+  60_000,
+);
