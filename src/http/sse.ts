@@ -99,8 +99,8 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
     }
     hungry = true;
     onDrained();
-    if (!closed) return;
-    outlet?.close();
+    if (!(closed && outlet)) return;
+    outlet.close();
     end();
   };
   const write = (text: string) => {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { listen } from "../../src/adapters/node/server.ts";
+import { offeredText } from "../../src/core/outlet.ts";
 import { eventStream } from "../../src/http/sse.ts";
 import { TestClock } from "../clock.ts";
 
@@ -165,6 +166,18 @@ test("a closed stream that nobody reads ends too, and nobody is told of a leaver
   expect(onEnd).toHaveBeenCalledOnce();
   expect(onLeave).not.toHaveBeenCalled();
   await expect(reader().read()).rejects.toThrow();
+});
+
+test("a stream whose client left before the runtime took it ends once", () => {
+  const aborter = new AbortController();
+  const { sink, response, onEnd } = open({ signal: aborter.signal });
+  sink.write("data: one\n\n");
+  sink.close();
+  aborter.abort();
+  const outlet = { enqueue: vi.fn(), close: vi.fn(), error: vi.fn() };
+  offeredText(response)?.(outlet).pull();
+  expect(outlet.error).toHaveBeenCalledOnce();
+  expect(onEnd).toHaveBeenCalledOnce();
 });
 
 test.each(["cancels", "aborts"])("a client that %s leaves once", async (how) => {
