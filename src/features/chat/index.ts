@@ -34,12 +34,7 @@ export function createChat(services: Services, turns: Turns): { doors: Contribut
     // Behind the replays, since what waits for a turn asks for its replay.
     observers: [replays, continuations],
     ticks: {
-      async often() {
-        // `sweep` runs first, since it frees memory and needs no database.
-        replays.sweep();
-        await exports.beginWanted();
-        await continuations.look();
-      },
+      often: [async () => replays.sweep(), () => exports.beginWanted(), () => continuations.look()],
       seldom: () => forgetChunks(services.database),
     },
     async stop() {

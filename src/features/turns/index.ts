@@ -83,6 +83,7 @@ export function createTurns(services: Services, { toolSources, alongsideContinue
     continueDecided({ services, agents, turns, alongsideContinued }, turnId);
   const by = { type: "engine", whileInactive: false } as const;
   const deleteEndedBudgets = createEndedBudgets(services);
+  const { soleProcess } = services.options;
   return {
     agents,
     streams,
@@ -95,17 +96,17 @@ export function createTurns(services: Services, { toolSources, alongsideContinue
     replySent: (turnId, signal) => replySent(services, agents, turnId, signal),
     contribution: {
       ticks: {
-        async often() {
-          await streams.closeRevoked();
-          if (services.options.soleProcess) await vacuumWorn(services.database, turns.isQuiet);
-        },
+        often: [
+          () => streams.closeRevoked(),
+          ...(soleProcess ? [() => vacuumWorn(services.database, turns.isQuiet)] : []),
+        ],
         leases: turns.renewLeases,
-        async seldom() {
-          await turns.closeDead();
-          await expireWaiting(services.database);
-          await continueTurns(null);
-          await deleteEndedBudgets();
-        },
+        seldom: [
+          turns.closeDead,
+          () => expireWaiting(services.database),
+          () => continueTurns(null),
+          deleteEndedBudgets,
+        ],
       },
       boot: turns.boot,
       stop: turns.stop,
