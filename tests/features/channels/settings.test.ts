@@ -274,6 +274,18 @@ describe("the settings of a messenger's channel", () => {
     const [slack] = await db.select().from(channels).where(eq(channels.type, "slack"));
     expect(slack?.accountHmac).toBeNull();
   });
+
+  it("can be deleted, as can their agent, when their key is lost", async () => {
+    const { h, headers } = await withMessengers({ address });
+    await put(h, headers, "telegram", { enabled: true, config: bot });
+    await put(h, headers, "whatsapp", { enabled: true, config: byKey });
+    await h.services.database.db.update(channels).set({ keyId: "lost" });
+    const remove = async (path: string) =>
+      (await h.request(`/api/instances/one${path}`, { method: "DELETE", headers })).status;
+    expect(await remove("/channels/telegram")).toBe(200);
+    expect(await put(h, headers, "telegram", { enabled: true, config: bot })).toMatchObject({ status: 200 });
+    expect(await remove("")).toBe(200);
+  });
 });
 
 describe("the channel of other agents", () => {

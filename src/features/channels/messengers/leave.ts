@@ -38,7 +38,9 @@ export async function enqueueLeave(
   former: SealedConfig,
 ): Promise<void> {
   const batch = newId();
-  const fields = await openConfig<StoredFields>(cipher, id, name, former);
+  const fields = await openConfig<StoredFields>(cipher, id, name, former).catch(() => null);
+  // What opens with no configured key can't be left, and has to go all the same.
+  if (!fields) return;
   const { keyId, ciphertext } = await cipher.seal(JSON.stringify(fields), leavePlace(batch));
   const payload: z.infer<typeof Payload> = { batch, name, keys: { keyId, ciphertext: toBase64(ciphertext) } };
   await enqueue(tx, leaveKind, payload, { organizationId });
