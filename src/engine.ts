@@ -106,6 +106,9 @@ export interface Engine {
   document(): object;
 }
 
+/** How long after a start the first jobs are begun, in milliseconds. */
+const firstJobsMs = 2_000;
+
 /** Builds the engine from all features over the given ports. */
 export function createEngine(services: Services): Engine {
   // Filled below, since `createTurns` needs the tools and observers of features that are created after it.
@@ -162,8 +165,8 @@ export function createEngine(services: Services): Engine {
       if (services.options.soleProcess) await endLeases(services.database);
       if (owner) await bootstrapOwner(services, owner);
       const setupToken = (await ownerExists(services)) ? null : await issueSetupToken(services);
-      // What fell due while no process ran has waited long enough.
-      worker.wake();
+      // What fell due while no process ran has waited long enough, but the first requests come before it.
+      worker.wake(services.clock.now() + firstJobsMs);
       return { setupToken };
     },
     async quickstart({ email, password, slug, model, newKey }) {
