@@ -13,11 +13,17 @@ export function isSecure(c: Context<AppEnv>): boolean {
   return own.protocol === "https:" && own.host === url.host;
 }
 
-/** The address that the client called. Where a proxy is in front, its headers say which that was. */
+/**
+ * The address that the client called. Where a proxy is in front, its headers say which that was, and the public address
+ * which path it takes away.
+ */
 export function calledUrl(c: Context<AppEnv>): string {
   const url = new URL(c.req.url);
   const forwarded = c.var.services.options.trustProxy > 0 ? lastValue(c.req.header("X-Forwarded-Host")) : undefined;
-  return `${isSecure(c) ? "https" : "http"}://${forwarded || url.host}${url.pathname}${url.search}`;
+  const host = forwarded || url.host;
+  const own = new URL(publicAddress(c.var.services));
+  const under = host === own.host ? own.pathname.replace(/\/$/, "") : "";
+  return `${isSecure(c) ? "https" : "http"}://${host}${under}${url.pathname}${url.search}`;
 }
 
 /**

@@ -3,6 +3,7 @@ import { EngineError } from "../../../src/core/errors.ts";
 import { payloads } from "../../adapters/messengers/accounts.ts";
 import { slackHeaders } from "../../messengers/slack-server.ts";
 import { twilioSignature } from "../../messengers/twilio-server.ts";
+import { moveTo } from "../channels/messengers.ts";
 import {
   messengerHarness,
   privateUpdate,
@@ -111,6 +112,18 @@ describe("the address that Twilio signed", () => {
     const path = `twilio/${h.agent.slug}/whatsapp`;
     const call = twilioCall(`https://agents.example/webhooks/${path}`, {}, forwarded);
     expect((await h.post(path, call)).status).toBe(200);
+  });
+
+  test("has the path of the public address, which a proxy takes away", async () => {
+    const h = await everywhere({ trustProxy: 1 });
+    await moveTo(h, await h.as("owner"), "https://agents.example/engine");
+    const path = `twilio/${h.agent.slug}/whatsapp`;
+    const signed = twilioCall(`https://agents.example/engine/webhooks/${path}`, {}, forwarded);
+    expect((await h.post(path, signed)).status).toBe(200);
+    const elsewhere = { ...forwarded, "X-Forwarded-Host": "other.example" };
+    const call = twilioCall(`https://other.example/webhooks/${path}`, { MessageSid: `SM${"9".repeat(32)}` }, elsewhere);
+    expect((await h.post(path, call)).status).toBe(200);
+    expect(await stored(h)).toHaveLength(2);
   });
 
   test("is the request's own without one, whatever the headers say", async () => {
