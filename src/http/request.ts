@@ -43,7 +43,7 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
 }
 
 /** A webhook's path may end with its secret, also where nothing answers there. */
-const withoutSecret = (path: string) => path.replace(/^(\/webhooks(?:\/[^/]*){3}\/).+/s, "$1…");
+const withoutSecret = (path: string) => path.replace(/(\/webhooks(?:\/[^/]*){3}\/).+/s, "$1…");
 
 /** The id that a proxy gave, if its characters are harmless in a log. */
 function acceptId(id: string | undefined): string | null {

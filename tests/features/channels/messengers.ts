@@ -37,7 +37,7 @@ export async function withMessengers({ bases = {}, address, egress, more = {} }:
 
 const nowhere = { telegram: "http://127.0.0.1:2", slack: "http://127.0.0.1:2", whatsapp: "http://127.0.0.1:2" };
 
-export async function moveTo(h: Harness, headers: Headers, publicAddress: string | null) {
+export async function moveTo(h: Pick<Harness, "request">, headers: Headers, publicAddress: string | null) {
   const answer = await h.request("/api/installation/policies", { method: "PATCH", headers, json: { publicAddress } });
   expect(answer.status).toBe(200);
 }

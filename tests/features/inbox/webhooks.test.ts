@@ -97,7 +97,9 @@ describe("each messenger's message is stored, in the words that the messenger wa
     expect((await h.post(`${path}/path-secret`, call)).status).toBe(200);
     expect(await stored(h)).toHaveLength(1);
     // Nor does the log have it where somebody tries the address in a browser.
-    expect((await h.request(`/webhooks/${path}/path-secret`)).status).not.toBe(200);
+    for (const under of ["/agents", ""]) {
+      expect((await h.request(`${under}/webhooks/${path}/path-secret`)).status).not.toBe(200);
+    }
     const lines = h.logs.filter((line) => line.includes("/webhooks/"));
     expect(lines.filter((line) => /path-secret/i.test(line))).toEqual([]);
     expect(lines.at(-1)).toContain(`/webhooks/${path}/…`);
