@@ -3,8 +3,16 @@
  * author of a value can write it.
  */
 export function dataLines(mark: string, values: readonly unknown[]): string {
-  return [`<<${mark}`, ...values.map((value) => JSON.stringify(value).replaceAll(mark, "")), `${mark}>>`].join("\n");
+  return [`<<${mark}`, ...values.map((value) => dataText(mark, value)), `${mark}>>`].join("\n");
 }
+
+/** A value as data within a sentence, between the same marks. */
+export function inlineData(mark: string, value: unknown): string {
+  return `<<${mark} ${dataText(mark, value)} ${mark}>>`;
+}
+
+/** Something takes the place of a mark, since what stands around it could be another one. */
+const dataText = (mark: string, value: unknown) => JSON.stringify(value).replaceAll(mark, "…");
 
 /** The JSON value in a model's answer, even inside a fence or a sentence; undefined when there is none. */
 export function jsonInAnswer(answer: string): unknown {
