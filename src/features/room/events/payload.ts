@@ -1,0 +1,50 @@
+import { answerText } from "../../../core/egress/text.ts";
+import { type JsonValue, parseJson } from "../../../core/json.ts";
+import { storable, storableJson } from "../../../core/text.ts";
+
+/** The limit of a webhook's body, in raw bytes. */
+export const mostPayloadBytes = 65_536;
+
+/** PostgreSQL and the functions that walk a value recurse: 64 KB of brackets would exhaust their stacks. */
+export const deepestPayload = 200;
+
+/** What a webhook's call is told that can't be read, in the order in which it is checked (decisions §9). */
+export type PayloadProblem = "payload too large" | "unsupported content type" | "invalid payload";
+
+export type ReadPayload = { ok: true; payload: JsonValue } | { ok: false; error: PayloadProblem };
+
+/**
+ * The payload of a webhook as it can be stored: without NUL, half surrogates and numbers that JSON can't write. A form
+ * becomes an object of strings; a field that came several times is a list of them.
+ */
+export function readPayload(body: Uint8Array, contentType: string | null): ReadPayload {
+  if (body.byteLength > mostPayloadBytes) return { ok: false, error: "payload too large" };
+  const read = readers.get(mediaTypeOf(contentType ?? ""));
+  if (!read) return { ok: false, error: "unsupported content type" };
+  try {
+    const value = read(answerText(body, contentType ?? ""));
+    return { ok: true, payload: JSON.parse(storableJson(value)) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { ok: false, error: "invalid payload" };
+    throw error;
+  }
+}
+
+const mediaTypeOf = (contentType: string) => contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+
+const readers = new Map<string, (text: string) => unknown>([
+  ["application/json", (text) => parseJson(text, deepestPayload)],
+  ["application/x-www-form-urlencoded", formObject],
+]);
+
+function formObject(text: string): unknown {
+  const fields = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const key = storable(name);
+    const values = fields.get(key);
+    if (values) values.push(value);
+    else fields.set(key, [value]);
+  }
+  // An assignment to `__proto__` would set no field.
+  return Object.fromEntries([...fields].map(([key, values]) => [key, values.length === 1 ? values[0] : values]));
+}
