@@ -10,18 +10,6 @@ export function isSlug(text: string): boolean {
   return agentSlugPattern.test(text) && !reserved.has(text);
 }
 
-/** Whether the runtime knows the time zone by this IANA name. */
-export function isTimezone(name: string): boolean {
-  // Newer runtimes also take bare offsets, which are no names and have no daylight saving time.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 interface ModelChoice {
   provider?: string | null | undefined;
   model?: string | null | undefined;

@@ -2,7 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { modelNameRule, providerNames } from "../../core/providers.ts";
 import { agentSlugPattern } from "../../core/slugs.ts";
 import { zInt4, zText } from "../../core/text.ts";
-import { isSlug, isTimezone, namesModel } from "./rules.ts";
+import { isTimezone } from "../../core/time-zones.ts";
+import { isSlug, namesModel } from "./rules.ts";
 
 const minute = 60_000;
 const slugRule = "must be 1 to 128 of a-z, 0-9, _, . and -, and not one of: models, import, ., ..";

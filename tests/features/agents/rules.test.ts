@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { contentVersion, dataUrlBytes, imageType } from "../../../src/core/image.ts";
+import { isTimezone } from "../../../src/core/time-zones.ts";
 import { modelCatalogue } from "../../../src/features/agents/models.ts";
-import { expectedRevision, isSlug, isTimezone, modelColumns, namesModel } from "../../../src/features/agents/rules.ts";
+import { expectedRevision, isSlug, modelColumns, namesModel } from "../../../src/features/agents/rules.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
