@@ -1,0 +1,96 @@
+import { Cron, CronPattern } from "croner";
+
+/** A cron expression is looked for a run this far ahead. A leap day comes after 8 years at the latest (2096 to 2104). */
+export const horizonYears = 10;
+
+/** The longest cron expression, in UTF-16 units. */
+export const expressionLimit = 200;
+
+/** The five fields of a cron expression, and the numbers that each takes. */
+const fields = [
+  ["minute", "0 to 59"],
+  ["hour", "0 to 23"],
+  ["day of the month", "1 to 31"],
+  ["month", "1 to 12"],
+  ["day of the week", "0 to 7"],
+] as const;
+
+/** What is wrong with the expression and how to mend it, or null. Whether it ever matches a day is not looked at. */
+export function expressionProblem(expression: string): string | null {
+  if (expression.length > expressionLimit) {
+    return `Shorten the cron expression: it takes at most ${expressionLimit} characters`;
+  }
+  if (isReadable(expression)) return null;
+  const parts = expression.match(/\S+/g) ?? [];
+  if (parts.length !== fields.length) {
+    const names = fields.map(([name]) => name).join(", ");
+    return `Write the cron expression with five fields (${names}), such as "0 9 * * 1-5": it has no seconds and no year`;
+  }
+  const wrong = parts.findIndex(
+    (part, at) => !isReadable(fields.map((_, other) => (other === at ? part : "*")).join(" ")),
+  );
+  const [name, numbers] = fields[wrong] ?? ["fields", "numbers"];
+  return `Correct the ${name} of the cron expression: it takes ${numbers}, *, lists (1,5), ranges (1-5) and steps (*/5)`;
+}
+
+function isReadable(expression: string): boolean {
+  try {
+    parse(expression);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The expression with five fields: croner writes nicknames such as `@daily` out. Throws when it can't be read. */
+function parse(expression: string): string {
+  return new CronPattern(expression, undefined, { mode: "5-part" }).pattern;
+}
+
+/**
+ * Finds the runs of a cron expression in a time zone, between the first year and the last. The bounds are written into
+ * the expression as its field of years, since croner would look for a day such as February 30 up to the year 3000.
+ * `timezone` is written as the runtime writes it, since croner keeps a format for each spelling forever.
+ */
+function finder(expression: string, timezone: string, from: Date, to: Date): Cron {
+  const zone = new Intl.DateTimeFormat("en", { timeZone: timezone }).resolvedOptions().timeZone;
+  const years = `${from.getUTCFullYear() - 1}-${to.getUTCFullYear() + 1}`;
+  return new Cron(`0 ${parse(expression)} ${years}`, {
+    timezone: zone,
+    mode: "7-part",
+    fixedTimeRule: "no-wildcard",
+    paused: true,
+  });
+}
+
+/**
+ * The first run after this time, or null when none comes within `horizonYears`. Throws for an expression or a time zone
+ * that can't be read.
+ *
+ * Where the clocks change, croner's rules hold (`fixedTimeRule` in its `CronOptions`):
+ * - An expression whose minute and hour have neither `*`, `?` nor a step names fixed times. A local time that is skipped
+ *   runs at the first moment after the gap, once for all times of the gap, and is left out where that moment is on the
+ *   next day (America/Nuuk). A local time that comes twice runs once, at its first coming.
+ * - Any other expression repeats: skipped times don't run, and times that come twice run twice, so that a task of every
+ *   hour runs every hour.
+ */
+export function nextCronRun(expression: string, timezone: string, after: Date): Date | null {
+  const last = new Date(after);
+  last.setUTCFullYear(after.getUTCFullYear() + horizonYears - 1);
+  return finder(expression, timezone, after, last).nextRun(after);
+}
+
+/** The last runs after `after` and until `until`, at most `most` of them, oldest first. Throws as `nextCronRun` does. */
+export function cronRunsBetween(expression: string, timezone: string, after: Date, until: Date, most: number): Date[] {
+  const cron = finder(expression, timezone, after, until);
+  const runs: Date[] = [];
+  // croner looks before the time it is given, and a run at `until` counts.
+  let before = new Date(until.getTime() + 1);
+  while (runs.length < most) {
+    const [run] = cron.previousRuns(1, before);
+    if (!run || run <= after) break;
+    runs.push(run);
+    before = run;
+  }
+  return runs.reverse();
+}
