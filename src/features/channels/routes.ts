@@ -1,7 +1,7 @@
 import { errorAnswers, guarded, json, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
 import { slugParam } from "../agents/index.ts";
-import { channelType } from "./rules.ts";
+import { channelType, isMessenger } from "./rules.ts";
 import { ChannelAnswer, ChannelChanges, ChannelList, ChannelTest, channelParams, configChanges } from "./schema.ts";
 import { listChannels, saveChannel, testChannel, turnOffChannel } from "./service.ts";
 
@@ -81,20 +81,21 @@ const test = guarded("agent.channel:write", {
   responses: { 200: json(ChannelTest, "Each check, and whether all went well."), ...errorAnswers(404) },
 });
 
-/** `/api/instances/{slug}/channels`. `wake` begins the background work of a change at once. */
+/** `/api/instances/{slug}/channels`. `wake` begins the background work of a change of a messenger at once. */
 export function createChannelRoutes(wake: () => void) {
   const routes = router()
     .openapi(list, async (c) => c.json({ channels: await listChannels(c.var.ctx, c.req.valid("param").slug) }, 200))
     .openapi(put, async (c) => {
       const { slug, type } = c.req.valid("param");
       const channel = await saveChannel(c.var.ctx, slug, channelType(type), c.req.valid("json"));
-      wake();
+      if (isMessenger(channel.channelType)) wake();
       return c.json({ channel }, 200);
     })
     .openapi(remove, async (c) => {
       const { slug, type } = c.req.valid("param");
-      await turnOffChannel(c.var.ctx, slug, channelType(type));
-      wake();
+      const channel = channelType(type);
+      await turnOffChannel(c.var.ctx, slug, channel);
+      if (isMessenger(channel)) wake();
       return c.json({ deleted: true as const }, 200);
     })
     .openapi(test, async (c) => {

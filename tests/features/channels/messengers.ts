@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import type { Egress } from "../../../src/core/ports.ts";
+import { jobs } from "../../../src/db/schema.ts";
 import { TestClock } from "../../clock.ts";
 import { type Harness, harness } from "../../harness.ts";
 
@@ -55,6 +56,12 @@ export async function shown(h: Harness, headers: Headers, type: string, slug = "
   const found = channels.find(({ channelType }) => channelType === type);
   if (!found) throw new Error(`There is no channel ${type}`);
   return found;
+}
+
+/** Waits until no job runs: what one has noted already may be read before it ends. */
+export async function untilNoneRuns({ services }: Harness) {
+  const locks = async () => (await services.database.db.select().from(jobs)).map(({ lockedUntil }) => lockedUntil);
+  await expect.poll(async () => (await locks()).every((lock) => lock === null), { timeout: 5_000 }).toBe(true);
 }
 
 /** Waits until the channel's start ended so. */

@@ -12,7 +12,7 @@ import { TestClock } from "../../clock.ts";
 import { slackServer, slackTokens } from "../../messengers/slack-server.ts";
 import { telegramServer, telegramToken } from "../../messengers/telegram-server.ts";
 import { twilioAccount, twilioServer } from "../../messengers/twilio-server.ts";
-import { moveTo, put, shown, untilStatus, withMessengers } from "./messengers.ts";
+import { moveTo, put, shown, untilNoneRuns, untilStatus, withMessengers } from "./messengers.ts";
 
 const address = "https://agents.example.com";
 const bot = { botToken: telegramToken };
@@ -77,7 +77,8 @@ describe("the start of a channel", () => {
     telegram.fail("getMe", { status: 502, json: { ok: false } });
     await put(h, headers, "telegram", { enabled: true, config: bot });
     await untilStatus(h, headers, "telegram", "failing");
-    await h.clock.advance(10_000);
+    await untilNoneRuns(h);
+    await h.clock.jump(10_000);
     await h.engine.tick();
     expect(await untilStatus(h, headers, "telegram", "running")).toMatchObject({ lastError: null });
     const asked = telegram.requests.length;
@@ -92,11 +93,12 @@ describe("the start of a channel", () => {
     telegram.fail("setWebhook", { status: 429, json: slower });
     await put(h, headers, "telegram", { enabled: true, config: bot });
     await untilStatus(h, headers, "telegram", "failing");
+    await untilNoneRuns(h);
     const asked = telegram.requests.length;
-    await h.clock.advance(90_000);
+    await h.clock.jump(90_000);
     await h.engine.tick();
     expect(telegram.requests).toHaveLength(asked);
-    await h.clock.advance(11_000);
+    await h.clock.jump(11_000);
     await h.engine.tick();
     await untilStatus(h, headers, "telegram", "running");
   });

@@ -80,14 +80,14 @@ describe("the outbox", () => {
     await h.say("one");
     for (let attempt = 1; attempt < 10; attempt += 1) {
       await h.settled(([row]) => row?.attempts === attempt && row.status === "pending");
-      await h.clock.advance(16 * minuteMs);
+      await h.later(16 * minuteMs);
     }
     const [row] = await h.settled(([part]) => part?.status === "failed");
     expect(row).toMatchObject({ attempts: 10, error: "Telegram refused sendMessage (502): Bad Gateway" });
     expect((await h.channel())?.lastError).toBe("Telegram refused sendMessage (502): Bad Gateway");
     expect(h.logs.some((line) => line.includes("A message could not be sent"))).toBe(true);
     // What comes later is sent, and mends the channel.
-    await h.clock.advance(2 * minuteMs);
+    await h.later(2 * minuteMs);
     await h.say("two");
     await h.settled((all) => all.at(-1)?.status === "sent");
     expect((await h.channel())?.lastError).toBe(null);
@@ -116,7 +116,7 @@ describe("the outbox", () => {
     const outage = "Telegram refused sendMessage (502): Bad Gateway";
     expect((await h.channel())?.lastError).toBe(outage);
     h.telegram.fail("sendMessage", refusal(403, "Forbidden: bot was blocked by the user"));
-    await h.clock.advance(minuteMs);
+    await h.later(minuteMs);
     const [row] = await h.settled(([part]) => part?.status === "failed");
     expect(row?.error).toContain("blocked by the user");
     expect(await h.channel()).toMatchObject({ status: "running", lastError: outage });
@@ -184,7 +184,7 @@ describe("a message whose answer was lost", () => {
     await h.say("one");
     const [lost] = await h.settled(([row]) => row?.retryAt != null);
     expect(lost).toMatchObject({ status: "sending", mayBeRepeated: false, attempts: 1 });
-    await h.clock.advance(6_000);
+    await h.later(6_000);
     const [sent] = await h.allSent();
     expect(sent).toMatchObject({ mayBeRepeated: true, attempts: 2 });
     expect(h.texts()).toEqual(["one"]);
@@ -195,7 +195,7 @@ describe("a message whose answer was lost", () => {
     h.telegram.fail("sendMessage", "reset", "reset");
     await h.say("one");
     await h.settled(([row]) => row?.retryAt != null);
-    await h.clock.advance(6_000);
+    await h.later(6_000);
     const [row] = await h.settled(([part]) => part?.status === "failed");
     expect(row).toMatchObject({ mayBeRepeated: true, attempts: 2 });
     expect(row?.error).toMatch(/^Telegram cannot be reached .*; it may have been delivered all the same$/);

@@ -143,7 +143,7 @@ describe("a text for another agent", () => {
     const [row] = await h.settled(([part]) => part?.attempts === 1 && part.status === "pending");
     expect(row?.error).toBe("The agent helper could not answer: Too busy");
     overloaded = false;
-    await h.clock.advance(60_000);
+    await h.later(60_000);
     await h.allSent();
     expect(await h.heard()).toHaveLength(2);
   });

@@ -3,7 +3,7 @@ import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import { publicAddress } from "../../../src/context.ts";
 import { newId } from "../../../src/core/ids.ts";
 import type { MessengerName, Messengers } from "../../../src/core/messengers.ts";
-import { agents, channels, outbox } from "../../../src/db/schema.ts";
+import { agents, channels, jobs, outbox } from "../../../src/db/schema.ts";
 import type { Engine } from "../../../src/engine.ts";
 import { type Message, sendTo } from "../../../src/features/inbox/index.ts";
 import { repliesOf } from "../../../src/features/inbox/outbox/replies.ts";
@@ -96,6 +96,11 @@ export async function messaging(options: Parameters<typeof harness>[0] & { model
       const now = await rows();
       return wanted(now) && now;
     });
+  /** Lets time pass while no job runs, so that no call is cut off by that. */
+  const later = async (ms: number) => {
+    await eventually(async () => (await db.select().from(jobs)).every(({ lockedUntil }) => lockedUntil === null));
+    await h.clock.jump(ms);
+  };
   const allSent = (engines?: Engine[]) => settled((all) => all.every(({ status }) => status === "sent"), engines);
   const channel = async (type: MessengerName = "telegram") => {
     await h.engine.closeRevoked();
@@ -116,6 +121,7 @@ export async function messaging(options: Parameters<typeof harness>[0] & { model
       say,
       rows,
       settled,
+      later,
       allSent,
       channel,
       texts,
