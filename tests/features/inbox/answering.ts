@@ -34,6 +34,8 @@ export async function answering(script: Parameters<typeof scriptedModel>[0], opt
     },
     done: (count: number) =>
       eventually(async () => (await h.rows()).inbox.filter(({ status }) => status !== "pending").length >= count),
+    /** Waits until no job runs: what one has noted already may be read before it ends. */
+    rested: () => eventually(async () => (await h.rows()).jobs.every(({ lockedUntil }) => lockedUntil === null)),
     idle: () => eventually(async () => !(await h.rows()).jobs.some(({ kind }) => kind === "inbox.answer")),
   };
 }

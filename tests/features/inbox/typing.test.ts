@@ -96,6 +96,7 @@ test("a turn that fails types no more", async () => {
   await h.clock.advance(1_500);
   end.open();
   await eventually(async () => (await h.turns())[0]?.[0] === "failed");
+  await h.rested();
   await h.clock.advance(30_000);
   await h.engine.tick();
   await h.idle();
