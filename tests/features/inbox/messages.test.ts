@@ -1,8 +1,9 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { auditLogs, conversations, inbox, jobs, optOuts } from "../../../src/db/schema.ts";
+import { auditLogs, conversations, inbox, optOuts } from "../../../src/db/schema.ts";
 import { listMessages } from "../../../src/features/inbox/messages/read.ts";
+import { eventually } from "../chat/chat.ts";
 import { adaTarget, messaging, paragraphs } from "./sending.ts";
 
 const blocked = {
@@ -141,8 +142,10 @@ describe("a message that failed", () => {
     const [row] = await h.db.select().from(inbox).where(eq(inbox.id, id));
     expect(row).toMatchObject({ seq: 3, restarts: 0 });
     expect(conversation?.lastInboxSeq).toBe(3);
-    const waiting = await h.db.select().from(jobs).where(eq(jobs.kind, "inbox.answer"));
-    expect(waiting).toMatchObject([{ key: conversation?.id, organizationId: h.organization.id }]);
+    await eventually(async () => {
+      const [answered] = await h.db.select().from(inbox).where(eq(inbox.id, id));
+      return answered?.status === "done" && answered.turnId !== null;
+    });
   });
 
   test("is refused for a message of a person who stopped the agent since", async () => {
