@@ -49,7 +49,7 @@ export function describe(app: App) {
       title: "Agent Engine",
       version: "0.1.0",
       description:
-        "Self-hosted server for AI assistants: agents behind a chat-completions API and a native event stream.",
+        "A self-hosted server for AI assistants: agents behind a chat-completions API, a native event stream and messengers.",
       license: { name: "MIT" },
     },
     servers: [{ url: "/", description: "This server." }],
@@ -64,6 +64,8 @@ export function describe(app: App) {
       { name: "Conversations", description: "What was said with an agent, and the files that came with it." },
       { name: "Memories", description: "What agents remember about end users." },
       { name: "Channels", description: "Where an agent is reached." },
+      { name: "Room", description: "What an agent does on its own, when events of other systems come in." },
+      { name: "Scheduled tasks", description: "What an agent does at set times." },
       { name: "Account", description: "Sign-in and the current user." },
       { name: "Organizations", description: "Organizations, their members, workspaces and management keys." },
       { name: "Installation", description: "What holds for the whole installation." },

@@ -77,6 +77,22 @@ export interface Ctx extends Services {
   request: { id: string; ip: string };
 }
 
+/** The call of the engine itself in an organization, with all rights there; `name` tells the audit log what acted. */
+export function systemCtx(
+  services: Services,
+  { first = false, ...organization }: Pick<Membership, "organizationId" | "organizationSlug"> & { first?: boolean },
+  name: string,
+): Ctx {
+  const rights = { role: "owner", permissions: roles.owner, workspaceIds: null } as const;
+  return {
+    ...services,
+    db: services.database.db,
+    actor: { type: "system", id: null, name },
+    membership: { ...organization, first, ...rights },
+    request: { id: newId(), ip: "" },
+  };
+}
+
 /** What `created_by` and `updated_by` hold: the user's id; null for keys and the engine, which the audit log names. */
 export function authorOf({ actor }: Pick<Ctx, "actor">): string | null {
   return actor.type === "user" ? actor.id : null;

@@ -2,6 +2,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Db } from "./db/client.ts";
 import type { AppEnv } from "./http/environment.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
+import type { DueWork } from "./jobs/schedule.ts";
 import type { TurnObserver } from "./turn/observers.ts";
 import type { Tool } from "./turn/types.ts";
 
@@ -28,6 +29,8 @@ export interface Contribution {
   observers?: readonly TurnObserver[];
   /** Background work, by kind. */
   jobs?: JobKinds;
+  /** Selects the work that falls due by itself, which becomes jobs of these kinds. */
+  due?: DueWork;
   ticks?: Ticks;
   /** Deletes an agent's data outside the agent's rows, in the transaction that deletes the agent. */
   beforeAgentDelete?(tx: Db, agentId: string): Promise<void>;

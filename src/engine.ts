@@ -1,8 +1,6 @@
 import { type App, createApp, describe } from "./app.ts";
-import type { Actor, Ctx, Services } from "./context.ts";
+import { type Services, systemCtx } from "./context.ts";
 import type { Contribution, Ticks } from "./contribution.ts";
-import { newId } from "./core/ids.ts";
-import { roles } from "./core/permissions.ts";
 import {
   accountFeature,
   bootstrapOwner,
@@ -24,6 +22,7 @@ import { inspectSettings, installationFeature, type SettingsReport } from "./fea
 import { memoriesFeature } from "./features/memories/index.ts";
 import { organizationsFeature } from "./features/organizations/index.ts";
 import { promptsFeature } from "./features/prompts/index.ts";
+import { continuedInRoom, roomFeature } from "./features/room/index.ts";
 import {
   inspectSecrets,
   rotateSecrets,
@@ -32,6 +31,7 @@ import {
   verifyEncryptionKey,
 } from "./features/secrets/index.ts";
 import { skillsFeature } from "./features/skills/index.ts";
+import { continuedRun, tasksFeature } from "./features/tasks/index.ts";
 import { toolsFeature } from "./features/tools/index.ts";
 import { answeringModel, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
@@ -39,6 +39,7 @@ import { createOpening } from "./http/opening.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
 import { inspectJobs, type JobsReport } from "./jobs/failed.ts";
 import { endLeases } from "./jobs/queue.ts";
+import { createSchedule } from "./jobs/schedule.ts";
 import { createWorker } from "./jobs/worker.ts";
 
 export interface OwnerAccount {
@@ -117,7 +118,11 @@ export function createEngine(services: Services): Engine {
     toolSources: () => features.flatMap(({ tools }) => tools ?? []),
     observers: () => features.flatMap(({ observers }) => observers ?? []),
     onWork: (at) => worker.wake(at),
-    alongsideContinued: continuedReplies,
+    continuedBy: async (place) => ({
+      ...continuedReplies(place),
+      ...(await continuedRun(services)(place)),
+      ...(await continuedInRoom({ services, wake: (at) => worker.wake(at) })(place)),
+    }),
   });
   const { complete, embedderOf } = turns;
   const chat = createChat(services, turns);
@@ -138,6 +143,12 @@ export function createEngine(services: Services): Engine {
     skillsFeature,
     channelsFeature(services, { onWork: () => worker.wake() }),
     inboxFeature(services, turns, (at) => worker.wake(at)),
+    roomFeature({
+      ...{ services, turns, wake: (at) => worker.wake(at) },
+      schedule: () => schedule,
+      running: (kind) => worker.running(kind),
+    }),
+    tasksFeature({ services, turns, wake: (at) => worker.wake(at) }),
     installationFeature(services),
     auditFeature(services),
     toolsFeature(services),
@@ -155,6 +166,11 @@ export function createEngine(services: Services): Engine {
     opening,
   );
   const worker = createWorker(services, allJobs(features));
+  const schedule = createSchedule({
+    ...services,
+    sources: features.flatMap(({ due }) => due ?? []),
+    wake: () => worker.wake(),
+  });
   const ticks = (which: keyof Ticks) => features.flatMap(({ ticks }) => ticks?.[which] ?? []);
 
   return {
@@ -171,21 +187,7 @@ export function createEngine(services: Services): Engine {
     },
     async quickstart({ email, password, slug, model, newKey }) {
       const { userId, organizationId, organizationSlug, created } = await bootstrapOwner(services, { email, password });
-      const actor: Actor = { type: "system", id: null, name: "quickstart" };
-      const ctx: Ctx = {
-        ...services,
-        db: services.database.db,
-        actor,
-        membership: {
-          organizationId,
-          organizationSlug,
-          first: true,
-          role: "owner",
-          permissions: roles.owner,
-          workspaceIds: null,
-        },
-        request: { id: newId(), ip: "" },
-      };
+      const ctx = systemCtx(services, { organizationId, organizationSlug, first: true }, "quickstart");
       const wanted = { slug, newKey, ...(model === undefined ? {} : { model }) };
       const agent = await createQuickstartAgent(ctx, wanted, (made) => answeringModel(services, made));
       services.log.debug({ userId }, "Quickstart is ready");
@@ -206,7 +208,7 @@ export function createEngine(services: Services): Engine {
     }),
     renewLeases: () => allOf(ticks("leases")),
     closeRevoked: () => allOf(ticks("often")),
-    tick: () => allOf([...ticks("seldom"), worker.tick]),
+    tick: () => allOf([...ticks("seldom"), schedule.tick, worker.tick]),
     async stop(graceMs) {
       health.stopping();
       const stopFeatures = async () => {

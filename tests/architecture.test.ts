@@ -29,7 +29,7 @@ const featureOrder = [
   ...["agents", "prompts", "secrets", "files", "conversations", "account", "organizations", "installation", "audit"],
   ...["tools", "hooks", "channels", "activity"],
   ...["skills", "memories", "turns"],
-  ...["chat", "handoff", "inbox", "room"],
+  ...["chat", "handoff", "inbox", "tasks", "room"],
 ];
 
 const source = fileURLToPath(new URL("../src", import.meta.url));

@@ -12,7 +12,7 @@ export function ownTurns(services: Services, observers: readonly TurnObserver[] 
     toolSources: () => [],
     observers: () => observers,
     onWork: () => {},
-    alongsideContinued: () => undefined,
+    continuedBy: async () => ({}),
   });
 }
 

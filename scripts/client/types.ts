@@ -86,7 +86,8 @@ export function comment(text: string | undefined): string {
 export function declaration(name: string, schema: Schema): string {
   const type = typeOf(schema);
   const head = comment(schema.description);
-  return type.startsWith("{") && type.endsWith("}")
+  // A choice between objects begins and ends with braces, too.
+  return schema.type === "object" && type.startsWith("{")
     ? `${head}export interface ${typeName(name)} ${type}`
     : `${head}export type ${typeName(name)} = ${type};`;
 }

@@ -1,8 +1,11 @@
-/** Reads a stream to its end. Cancels it and throws `tooLong` once there are more than `most` bytes. */
+/**
+ * Reads a stream to its end. Throws `tooLong` once there are more than `most` bytes, and cancels the rest unless `leaveRest`.
+ */
 export async function readBytes(
   stream: ReadableStream<Uint8Array>,
   most: number,
   tooLong: () => Error,
+  { leaveRest = false }: { leaveRest?: boolean } = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -13,7 +16,8 @@ export async function readBytes(
     size += value.byteLength;
     if (size > most) {
       // The cancel is not awaited: the other side may never answer it.
-      void reader.cancel().catch(() => {});
+      if (leaveRest) reader.releaseLock();
+      else void reader.cancel().catch(() => {});
       throw tooLong();
     }
     chunks.push(value);

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { isDeeperThan } from "./json.ts";
 
 export { isDeeperThan } from "./json.ts";
 
@@ -45,6 +46,16 @@ function cleanJson(value: unknown): string {
 }
 
 const storableMessage = "must not contain NUL or unpaired surrogates";
+const utf8 = new TextEncoder();
+
+/** Why a value of a caller's own shape can't be stored; null when it can. `bytes` limits its JSON in UTF-8. */
+export function jsonProblem(value: unknown, { levels, bytes }: { levels: number; bytes: number }): string | null {
+  // The depth is checked first, since all further checks go into every level.
+  if (isDeeperThan(value, levels)) return `must not be nested deeper than ${levels} levels`;
+  const text = JSON.stringify(value);
+  if (utf8.encode(text).byteLength > bytes) return `must be at most ${bytes} bytes as JSON`;
+  return storableJson(value) === text ? null : storableMessage;
+}
 
 /** A string of at most `max` UTF-16 units that the database can hold. */
 export function zText(max: number) {

@@ -1,4 +1,4 @@
-import type { PgDatabase } from "drizzle-orm/pg-core";
+import { type PgDatabase, PgJsonb } from "drizzle-orm/pg-core";
 import { drizzle, PostgresJsPreparedQuery, type PostgresJsQueryResultHKT } from "drizzle-orm/postgres-js";
 import type { Sql } from "postgres";
 import type { Parameter, Rows, Target } from "./connection.ts";
@@ -33,6 +33,9 @@ export interface Database {
 Object.assign(PostgresJsPreparedQuery.prototype, {
   queryWithCache: (_text: string, _parameters: unknown[], run: () => Promise<unknown>) => run(),
 });
+
+// Drizzle would parse a text that came out of JSON once more: the text "17" would become a number.
+Object.assign(PgJsonb.prototype, { mapFromDriverValue: (value: unknown) => value });
 
 /** Opens the pool; the first statement that needs a connection makes it. */
 export function openDatabase(target: Target, options: PoolOptions): Database {

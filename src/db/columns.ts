@@ -6,6 +6,8 @@ export const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => "bytea",
 });
 
+export const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
+
 /** A UUIDv7, made by the application. */
 export const id = () => uuid("id").primaryKey().$defaultFn(newId);
 
@@ -13,6 +15,9 @@ export const moment = (name: string) => timestamp(name, { withTimezone: true, pr
 
 export const createdAt = () => moment("created_at").notNull().defaultNow();
 export const updatedAt = () => moment("updated_at").notNull().defaultNow();
+
+/** The organization of a row that goes with its agent. */
+export const organizationId = () => uuid("organization_id").notNull();
 
 /** The users who made and last changed a row (`authorOf`). There is no foreign key, since a row outlives its author. */
 export const authorship = () => ({ createdBy: uuid("created_by"), updatedBy: uuid("updated_by") });

@@ -3,7 +3,6 @@ import {
   type AnyPgColumn,
   bigint,
   boolean,
-  customType,
   date,
   index,
   integer,
@@ -15,8 +14,8 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-import { agents } from "./agents.ts";
-import { createdAt, id, moment, oneOf, updatedAt } from "./columns.ts";
+import { agents, ofAgent } from "./agents.ts";
+import { createdAt, id, moment, oneOf, organizationId, tsvector, updatedAt } from "./columns.ts";
 
 // The tables that every turn writes have no checks, which PostgreSQL parses again for each statement: the types of their
 // columns say what is in them.
@@ -26,19 +25,11 @@ type TurnSource = "user" | "webhook" | "room" | "scheduled";
 
 export type TurnStatus = "queued" | "running" | "done" | "approval" | "failed" | "aborted" | "lost";
 
-const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
-
-const organizationId = () => uuid("organization_id").notNull();
-const agentId = () =>
-  uuid("agent_id")
-    .notNull()
-    .references(() => agents.id, { onDelete: "cascade" });
-
 export const conversations = pgTable(
   "conversations",
   {
     id: id(),
-    agentId: agentId(),
+    agentId: ofAgent(),
     organizationId: organizationId(),
     /** The public conversation id, such as `<slug>:web:api-<chat_id>`. */
     ref: text("ref").notNull().unique(),
@@ -79,7 +70,7 @@ export const turns = pgTable(
   "turns",
   {
     id: uuid("id").primaryKey(),
-    agentId: agentId(),
+    agentId: ofAgent(),
     organizationId: organizationId(),
     /**
      * Null when nothing but this row is stored of the turn. There is no foreign key, which would look the conversation up
@@ -177,7 +168,7 @@ export const toolCalls = pgTable(
     turnId: uuid("turn_id")
       .notNull()
       .references(() => turns.id, { onDelete: "cascade" }),
-    agentId: agentId(),
+    agentId: ofAgent(),
     /** The model's id of the call. */
     toolCallId: text("tool_call_id").notNull(),
     /** The canonical name of the tool. */
@@ -228,7 +219,7 @@ export const hookExecutions = pgTable(
 export const budgetPeriods = pgTable(
   "budget_periods",
   {
-    agentId: agentId(),
+    agentId: ofAgent(),
     /** The first day of the month, in UTC. */
     month: date("month").notNull(),
     used: bigint("used", { mode: "number" }).notNull().default(0),
@@ -241,7 +232,7 @@ export const budgetPeriods = pgTable(
 export const userBudgetPeriods = pgTable(
   "user_budget_periods",
   {
-    agentId: agentId(),
+    agentId: ofAgent(),
     subject: text("subject").notNull(),
     month: date("month").notNull(),
     used: bigint("used", { mode: "number" }).notNull().default(0),

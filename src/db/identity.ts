@@ -45,7 +45,8 @@ export const organizations = pgTable(
 export const firstOrganization = sql`
   select ${organizations.id} from ${organizations} order by ${organizations.createdAt}, ${organizations.id} limit 1`;
 
-const organizationId = () =>
+/** A column for the organization that a row belongs to, and goes with. */
+export const ofOrganization = () =>
   uuid("organization_id")
     .notNull()
     .references(() => organizations.id, { onDelete: "cascade" });
@@ -54,7 +55,7 @@ export const workspaces = pgTable(
   "workspaces",
   {
     id: id(),
-    organizationId: organizationId(),
+    organizationId: ofOrganization(),
     name: text("name").notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
@@ -89,7 +90,7 @@ const userId = () =>
 export const members = pgTable(
   "members",
   {
-    organizationId: organizationId(),
+    organizationId: ofOrganization(),
     userId: userId(),
     roleKey: text("role_key").notNull(),
     createdAt: createdAt(),
@@ -120,7 +121,7 @@ export const invitations = pgTable(
   "invitations",
   {
     id: id(),
-    organizationId: organizationId(),
+    organizationId: ofOrganization(),
     userId: userId(),
     roleKey: text("role_key").notNull(),
     /** One of the two made the offer. */

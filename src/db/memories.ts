@@ -1,20 +1,16 @@
 import { sql } from "drizzle-orm";
-import { check, customType, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { agents } from "./agents.ts";
-import { bytea, createdAt, id, updatedAt } from "./columns.ts";
+import { check, index, integer, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { ofAgent } from "./agents.ts";
+import { bytea, createdAt, id, organizationId, tsvector, updatedAt } from "./columns.ts";
 import { conversations } from "./conversations.ts";
-
-const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
 
 /** The facts that agents know about end users. */
 export const memories = pgTable(
   "memories",
   {
     id: id(),
-    agentId: uuid("agent_id")
-      .notNull()
-      .references(() => agents.id, { onDelete: "cascade" }),
-    organizationId: uuid("organization_id").notNull(),
+    agentId: ofAgent(),
+    organizationId: organizationId(),
     /** The end user whom the fact is about; empty for a fact that is known in every conversation. */
     subject: text("subject").notNull().default(""),
     content: text("content").notNull(),

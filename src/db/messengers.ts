@@ -1,20 +1,15 @@
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { agents } from "./agents.ts";
+import { ofAgent } from "./agents.ts";
 import { createdAt, id, moment, oneOf } from "./columns.ts";
 import { conversations } from "./conversations.ts";
-
-const agentId = () =>
-  uuid("agent_id")
-    .notNull()
-    .references(() => agents.id, { onDelete: "cascade" });
 
 /** Messages that came in over messengers. A row is stored before its message is acknowledged (decisions §8). */
 export const inbox = pgTable(
   "inbox",
   {
     id: id(),
-    agentId: agentId(),
+    agentId: ofAgent(),
     channel: text("channel").notNull(),
     /** The messenger's own id of the message: a redelivery has the same. */
     providerId: text("provider_id").notNull(),
@@ -52,7 +47,7 @@ export const outbox = pgTable(
   "outbox",
   {
     id: id(),
-    agentId: agentId(),
+    agentId: ofAgent(),
     conversationId: uuid("conversation_id").references(() => conversations.id, { onDelete: "cascade" }),
     channel: text("channel").notNull(),
     /** Where the messenger delivers the part, such as a chat id or a phone number. */
@@ -90,7 +85,7 @@ export const outbox = pgTable(
 export const optOuts = pgTable(
   "opt_outs",
   {
-    agentId: agentId(),
+    agentId: ofAgent(),
     channel: text("channel").notNull(),
     sender: text("sender").notNull(),
     /** The private chat with the person, in none of whose threads the agent says anything; null in groups. */

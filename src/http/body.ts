@@ -19,8 +19,33 @@ export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes): Promi
   }
   const { body } = c.req.raw;
   if (!body) return;
-  const bytes = await readBytes(body, limit, () => tooLarge(limit));
+  const bytes = await readUpTo(c, body, limit);
+  if (!bytes) throw tooLarge(limit);
   c.req.raw = new Request(c.req.raw, { body: bytes });
+}
+
+/** The bytes of the body; null for more than `limit`, of which no more is read. */
+export async function readBody(c: Context<AppEnv>, limit: number): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (Number(c.req.header("Content-Length")) > limit) return null;
+  const { body } = c.req.raw;
+  return body ? readUpTo(c, body, limit) : new Uint8Array();
+}
+
+async function readUpTo(
+  c: Context<AppEnv>,
+  body: ReadableStream<Uint8Array>,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const tooLong = new Error("The body is longer");
+  try {
+    // The server would take a cancel for a broken request, and close the connection before the answer.
+    return await readBytes(body, limit, () => tooLong, { leaveRest: true });
+  } catch (error) {
+    if (error !== tooLong) throw error;
+    // What is left of the body stands before any further request.
+    c.header("Connection", "close");
+    return null;
+  }
 }
 
 const tooLarge = (limit: number) => new EngineError("too-large", `The body may have at most ${limit} bytes`);

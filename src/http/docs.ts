@@ -2,6 +2,7 @@ import type { Services } from "../context.ts";
 import { digest, toBase64 } from "../core/ids.ts";
 import { contentVersion } from "../core/image.ts";
 import type { Assets } from "../core/ports.ts";
+import { docsStyle } from "./docs-style.ts";
 import { matchesEtag } from "./etag.ts";
 import { router } from "./route.ts";
 
@@ -60,7 +61,7 @@ async function contentSecurityPolicy(): Promise<string> {
   return [
     "default-src 'none'",
     `script-src 'self' ${await hash(script)}`,
-    `style-src 'self' ${await hash(style)}`,
+    `style-src 'self' ${await hash(docsStyle)}`,
     // The icons of the style sheet are data addresses.
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -84,16 +85,10 @@ SwaggerUIBundle({
   validatorUrl: null,
   deepLinking: true,
   filter: true,
+  syntaxHighlight: { theme: "obsidian" },
   persistAuthorization: false,
   defaultModelsExpandDepth: 0,
 });
-`;
-
-const style = `
-html { background: #fff; }
-html.dark-mode { background: #1c2022; }
-body { margin: 0; }
-noscript p { margin: 2rem auto; max-width: 40rem; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
 `;
 
 // The addresses are relative, so that a proxy may serve the pages under a path of its own.
@@ -107,10 +102,10 @@ const page = `<!doctype html>
 <title>Agent Engine API</title>
 <link rel="icon" href="favicon.svg">
 <link rel="stylesheet" href="docs/swagger-ui.css">
-<style>${style}</style>
+<style>${docsStyle}</style>
 </head>
 <body>
-<main id="docs"></main>
+<div id="docs"></div>
 <noscript><p>This page needs JavaScript. The same description, for programs: <a href="openapi.json">openapi.json</a>.</p></noscript>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script>${script}</script>

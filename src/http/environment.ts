@@ -2,7 +2,10 @@ import type { Ctx, Services } from "../context.ts";
 import type { Log } from "../core/ports.ts";
 import type { LocalThrottle } from "./local-throttle.ts";
 
-/** The variables that middleware sets for every request. */
+/**
+ * The variables that middleware sets for every request. Handlers read them as `c.var`. What a chat call runs through
+ * uses `c.get`: each look at `c.var` makes Hono copy all of them.
+ */
 export interface AppEnv {
   Variables: {
     services: Services;

@@ -16,7 +16,7 @@ export const ErrorBody = z
   })
   .openapi("Error");
 
-const reasonPhrases: Record<number, string> = {
+export const reasonPhrases: Record<number, string> = {
   400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",

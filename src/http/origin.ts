@@ -61,7 +61,7 @@ function parseOrigin(origin = ""): URL | null {
   return url && /^https?:$/.test(url.protocol) ? url : null;
 }
 
-const isPublic = (c: Context<AppEnv>, page: URL) => sameHost(page, new URL(publicAddress(c.var.services)));
+const isPublic = (c: Context<AppEnv>, page: URL) => sameHost(page, new URL(publicAddress(c.get("services"))));
 const isAddressed = (c: Context<AppEnv>, page: URL) => sameHost(page, new URL(c.req.url));
 
 /**

@@ -8,6 +8,6 @@ export const strangerKey = (ip: string) => `api:${clientKey(ip)}`;
 
 /** Counts a call that is refused before a statement counted it. Throws the 429 of the policy `rateLimit`. */
 export function countRefused(c: Context<AppEnv>, key = strangerKey(c.get("ip"))): void {
-  const { services, refused } = c.var;
-  requireAllowed(refused.count(key, policyLimit(services), services.clock.now()).verdict);
+  const services = c.get("services");
+  requireAllowed(c.get("refused").count(key, policyLimit(services), services.clock.now()).verdict);
 }

@@ -42,8 +42,16 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
   };
 }
 
-/** A webhook's path may end with its secret, also where nothing answers there. */
-const withoutSecret = (path: string) => path.replace(/(\/webhooks(?:\/[^/]*){3}\/).+/s, "$1…");
+/** The beginning of a messenger's webhook, which gives nobody anything: only what follows the slug may be a secret. */
+const messengerPath = /^(?:telegram|slack|twilio)(?:\/[a-z0-9_.-]{1,128}(?:\/whatsapp)?)?(?:\/|$)/;
+
+/** A webhook's path may be its secret, or end with it, also where nothing answers there. */
+function withoutSecret(path: string): string {
+  return path.replace(/(\/webhooks\/)(.+)/is, (_, start: string, rest: string) => {
+    const shown = messengerPath.exec(rest)?.[0] ?? "";
+    return rest === shown ? start + rest : `${start}${shown}…`;
+  });
+}
 
 /** The id that a proxy gave, if its characters are harmless in a log. */
 function acceptId(id: string | undefined): string | null {

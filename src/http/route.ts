@@ -9,7 +9,8 @@ import { clientKey } from "./address.ts";
 import { authenticate, requireSession } from "./authentication.ts";
 import { limitBody, maxBodyBytes } from "./body.ts";
 import type { AppEnv } from "./environment.ts";
-import { ErrorBody, invalid } from "./errors.ts";
+import { type ErrorStatus, errorAnswer } from "./error-answers.ts";
+import { invalid } from "./errors.ts";
 
 /** The three security schemes (spec "Authentication" 1), each of which is enough. */
 export const securitySchemes = {
@@ -38,31 +39,13 @@ export const jsonBody = <Schema extends z.ZodType>(schema: Schema) => ({
   content: { "application/json": { schema } },
 });
 
-const errorAnswer = (description: string) => json(ErrorBody, description);
-
-/** The error answers with these statuses and their descriptions, as routes declare them. */
-export function errorAnswers<Status extends keyof typeof descriptions>(...statuses: readonly Status[]) {
-  return Object.fromEntries(statuses.map((status) => [status, errorAnswer(descriptions[status])])) as Record<
+/** The error answers with these statuses, as routes declare them. */
+export function errorAnswers<Status extends ErrorStatus>(...statuses: readonly Status[]) {
+  return Object.fromEntries(statuses.map((status) => [status, errorAnswer(status)])) as Record<
     Status,
     ReturnType<typeof errorAnswer>
   >;
 }
-
-const descriptions = {
-  400: "The request is not valid; `issues` names each field.",
-  401: "No valid credentials.",
-  403: "The caller lacks the permission.",
-  404: "No such thing, or not within the caller's reach.",
-  409: "It collides with what is there.",
-  412: "`If-Match` names an older revision.",
-  413: "The body is too large.",
-  415: "The content type is not accepted.",
-  422: "The same key came with another body.",
-  429: "Rate limit exceeded; `Retry-After` says when to come back.",
-  502: "The model provider failed.",
-  503: "The server is stopping, overloaded (`Retry-After` says when to come back), or its database is away.",
-  504: "The model provider did not answer in time.",
-} as const;
 
 type Declared = RouteConfig & { operationId: string; tags: string[]; summary: string };
 
@@ -129,15 +112,21 @@ export function webhook<const Route extends Declared>(route: Route) {
   return openTo(route, { bodyLimit: maxBodyBytes, middleware: [], responses: errorAnswers(413, 503) });
 }
 
+/** `webhook` for a handler that bounds the body itself (`readBody`), since one that is too large is no error there. */
+export function webhookOfAnySize<const Route extends Declared>(route: Route) {
+  return openTo(route, { bodyLimit: null, middleware: [], responses: errorAnswers(503) });
+}
+
 interface Opened {
-  bodyLimit: number;
+  /** Null: the handler has a limit of its own. */
+  bodyLimit: number | null;
   middleware: MiddlewareHandler<AppEnv>[];
   responses: Record<never, never>;
 }
 
 function openTo<const Route extends Declared>(route: Route, { bodyLimit, middleware, responses }: Opened) {
   const bound = createMiddleware<AppEnv>(async (c, next) => {
-    await limitBody(c, bodyLimit);
+    if (bodyLimit !== null) await limitBody(c, bodyLimit);
     await next();
   });
   return createRoute({

@@ -20,7 +20,9 @@ export type JobHandler = (job: Job, signal: AbortSignal, together: Together) => 
 export interface JobKind {
   run: JobHandler;
   /** How many run at a time in this process, 8 when absent. Jobs of one organization get half of the places. */
-  limit?: number;
+  limit?: number | (() => number);
+  /** Whether the places are so few that one organization may have all of them but one. */
+  scarce?: boolean;
   /** How long a job may take, in milliseconds; 10 minutes when absent. */
   longestMs?: number;
 }

@@ -2,9 +2,9 @@ import type { AgentSeen } from "../core/ports.ts";
 import type { Together } from "./together.ts";
 
 /**
- * The answer of an agent's fast model to a prompt, for background work. Rejects with an `EngineError` `not-found` when
- * the agent is off or gone and `rate-limited` when its budget is spent. The messages of other errors are stored and
- * logged, and must hold no secret.
+ * The answer of an agent's fast model to a prompt, for background work, without the agent's secrets. Rejects with an
+ * `EngineError` `not-found` when the agent is off or gone and `rate-limited` when its budget is spent, and with `NoAnswer`
+ * when the model gave none. The messages of other errors are stored and logged, and must hold no secret.
  */
 export type Complete = (agent: AgentSeen, prompt: string, job: Asking) => Promise<string>;
 
@@ -12,4 +12,9 @@ export type Complete = (agent: AgentSeen, prompt: string, job: Asking) => Promis
 export interface Asking {
   signal: AbortSignal;
   together: Together;
+  /** Whether an agent without a fast model is asked with its own one; absent: that agent is refused with `not-found`. */
+  ownModel?: boolean;
 }
+
+/** A model failed, or was interrupted. The message is the engine's own. */
+export class NoAnswer extends Error {}

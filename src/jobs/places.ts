@@ -1,5 +1,5 @@
 import { commonLane } from "../db/work.ts";
-import type { JobKinds } from "./attempt.ts";
+import type { JobKind, JobKinds } from "./attempt.ts";
 import type { InLane, Places } from "./claim.ts";
 
 /** How many jobs of a kind run at a time in this process unless the kind says otherwise. */
@@ -23,27 +23,34 @@ export interface PlacesOfKinds {
  */
 export function createPlaces(kinds: JobKinds): PlacesOfKinds {
   const last = new Map<string, string>();
-  const shareOf = (limit: number) => Math.ceil(limit / 2);
   return {
     free: (running) =>
-      Object.entries(kinds).flatMap(([kind, { limit = usualLimit }]) => {
+      Object.entries(kinds).flatMap(([kind, traits]) => {
+        const limit = limitOf(traits);
         const free = limit - running.filter((job) => job.kind === kind).length;
         const places = {
           kind,
           free: Math.min(free, mostClaimed),
-          share: shareOf(limit),
+          share: shareOf(traits),
           after: last.get(kind) ?? commonLane,
         };
         return free > 0 ? [places] : [];
       }),
     short: (running) =>
-      Object.entries(kinds).some(([kind, { limit = usualLimit }]) => {
+      Object.entries(kinds).some(([kind, traits]) => {
         const lanes = running.filter((job) => job.kind === kind).map(({ lane }) => lane);
-        const spent = (lane: string) => lanes.filter((other) => other === lane).length >= shareOf(limit);
-        return lanes.length >= limit || lanes.some(spent);
+        const spent = (lane: string) => lanes.filter((other) => other === lane).length >= shareOf(traits);
+        return lanes.length >= limitOf(traits) || lanes.some(spent);
       }),
     served(claimed) {
       for (const { kind, lane } of claimed) last.set(kind, lane);
     },
   };
+}
+
+const limitOf = ({ limit = usualLimit }: JobKind) => (typeof limit === "number" ? limit : limit());
+
+function shareOf(traits: JobKind): number {
+  const limit = limitOf(traits);
+  return traits.scarce ? Math.max(1, limit - 1) : Math.ceil(limit / 2);
 }

@@ -1,5 +1,6 @@
 import type { Services } from "../context.ts";
 import { newId } from "../core/ids.ts";
+import { Rounds } from "../core/rounds.ts";
 import { attempt, type JobKinds } from "./attempt.ts";
 import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";
 import { forgetFailed } from "./failed.ts";
@@ -18,6 +19,8 @@ export interface Worker {
   tick(): Promise<void>;
   /** Does the jobs that are due until none is. */
   work(): Promise<void>;
+  /** How many jobs of a kind this process runs. */
+  running(kind: string): number;
   /** Takes no more jobs, lets running ones finish for `graceMs`, and frees the rest for other processes. */
   stop(graceMs: number): Promise<void>;
 }
@@ -53,8 +56,6 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const settle = createSettle(services, settling, together);
   let stopping = false;
   let beating = false;
-  let more = false;
-  let filling: Promise<void> | null = null;
   let cancelTimer = () => {};
   /** When the timer wakes the worker; it asks the database for nothing before that. */
   let timerAt = Number.POSITIVE_INFINITY;
@@ -66,25 +67,9 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   let announceAt = 0;
   let endListening: (() => void) | null = null;
 
-  /** Takes due jobs into the free places; a call during another one makes that look again. */
-  const fill = (): Promise<void> => {
-    more = true;
-    filling ??= fillUp();
-    return filling;
-  };
-
-  const fillUp = async () => {
-    try {
-      while (more && !stopping) {
-        more = false;
-        await takeDue();
-      }
-    } finally {
-      filling = null;
-    }
-  };
-
-  const takeDue = async () => {
+  /** Takes due jobs into the free places. */
+  const claiming = new Rounds(async () => {
+    if (stopping) return;
     freed = 0;
     const jobs = [...running.values()];
     const free = places.free(jobs);
@@ -94,15 +79,15 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
       places.served(claimed);
       for (const job of dead) sayFailed(log, job);
       // A job that waited for a dead one of its key may go now.
-      if (dead.length > 0) more = true;
+      if (dead.length > 0) claiming.again();
       for (const job of claimed) start(job, lock);
       // One claim takes a part of the places only, since a turn may have to wait for its end.
-      if (free.some((one) => claimed.filter(({ kind }) => kind === one.kind).length === one.free)) more = true;
+      if (free.some((one) => claimed.filter(({ kind }) => kind === one.kind).length === one.free)) claiming.again();
       if (claimed.length > 0) takenAt = clock.now();
       if (nextAt !== null) wakeAt(nextAt);
     }
     if (places.short([...running.values()])) await announceLeft();
-  };
+  });
 
   /** Has other replicas look for the due jobs that this process has no places for. */
   const announceLeft = async () => {
@@ -127,7 +112,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const wake = (at = 0) => {
     if (stopping) return;
     if (at > clock.now()) return wakeAt(at);
-    fill().catch((err: unknown) => {
+    claiming.run().catch((err: unknown) => {
       log.warn({ err }, "Jobs could not be claimed");
       wakeAt(clock.now() + restMs);
     });
@@ -199,17 +184,18 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
 
   return {
     wake,
+    running: (kind) => [...running.values()].filter((run) => run.kind === kind).length,
     async tick() {
       // A command of the command line never ticks its worker, and ends too soon to take jobs of others.
       if (!stopping) endListening ??= notify.listen("work-due", () => wake());
-      await fill();
+      await claiming.run();
       if (clock.now() < tidyAt) return;
       tidyAt = clock.now() + hourMs;
       await forgetFailed(database, clock.now());
     },
     async work() {
       for (;;) {
-        await fill();
+        await claiming.run();
         if (running.size === 0) return;
         await Promise.race([...running.values()].map(({ ended }) => ended));
       }
@@ -220,7 +206,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
       cancelTimer();
       const grace = Promise.withResolvers<void>();
       const cancel = clock.after(graceMs, grace.resolve);
-      await filling?.catch(() => {});
+      await claiming.ended();
       const ended = Promise.all([...running.values()].map((run) => run.ended));
       await Promise.race([ended, graceMs === 0 ? undefined : grace.promise]);
       cancel();

@@ -2,7 +2,11 @@ import { escapeHtml, htmlPage, type Page } from "./page.ts";
 
 /** The page at the server's own address. `address` is the public one, without a slash at its end. */
 export function homePage({ installed, address }: { installed: boolean; address: string }): Promise<Page> {
-  return htmlPage({ title: "Agent Engine", main: installed ? directions(escapeHtml(address)) : unowned });
+  return htmlPage({
+    title: "Agent Engine",
+    main: installed ? directions(escapeHtml(address)) : unowned,
+    wide: installed,
+  });
 }
 
 const unowned = `<h1>Agent Engine runs here</h1>
@@ -19,8 +23,9 @@ const directions = (address: string) => `<h1>Agent Engine runs here</h1>
   -d '{"model":"assistant","messages":[{"role":"user","content":"Hello"}]}'</code></pre>
 <h2>Where to go next</h2>
 <ul>
-<li><a href="docs">The API pages</a> describe every call and try it out: sign in there with <code>signIn</code> under
-Account, then make an agent with <code>createAgent</code> under Agents.</li>
+<li><a href="docs">The API pages</a> describe every call and try it out: sign in there with
+<code>POST /api/auth/sign-in/email</code> under Account, then make an agent with <code>POST /api/instances</code> under
+Agents.</li>
 <li><a href="openapi.json">openapi.json</a> is the same for programs.</li>
 <li><code>npx agent-engine chat assistant</code> chats with an agent in a terminal, <code>npx agent-engine doctor</code>
 checks the installation.</li>

@@ -10,12 +10,14 @@ interface Content {
   title: string;
   /** Trusted HTML; whoever puts a value into it escapes that. */
   main: string;
+  /** Whether the page has commands to copy, which want long lines. */
+  wide?: boolean;
   /** Runs at the end of the page, and may call this server. */
   script?: string;
 }
 
 /** A page of this server for people. Its addresses are relative, so that a proxy may serve it under a path of its own. */
-export async function htmlPage({ title, main, script }: Content): Promise<Page> {
+export async function htmlPage({ title, main, wide = false, script }: Content): Promise<Page> {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -27,7 +29,7 @@ export async function htmlPage({ title, main, script }: Content): Promise<Page> 
 <style>${style}</style>
 </head>
 <body>
-<main>
+<main${wide ? ' class="wide"' : ""}>
 ${main}
 </main>
 ${script === undefined ? "" : `<script>${script}</script>`}
@@ -68,11 +70,13 @@ const style = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 28rem; margin: 0 auto; padding: 2.5rem 1.25rem; }
+main.wide { max-width: 46rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .5rem; }
 h2 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
 h1:focus { outline: none; }
 ul { padding-left: 1.25rem; margin: 0; }
 li { margin-bottom: .6rem; }
+li code { white-space: nowrap; }
 p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 label { display: block; margin-top: 1rem; font-weight: 600; }
 .hint { color: var(--soft); font-size: .875rem; font-weight: 400; margin: .25rem 0 0; }
@@ -88,4 +92,5 @@ a { color: var(--accent); }
 [hidden] { display: none; }
 pre { overflow-x: auto; padding: .8rem; background: var(--code); border-radius: .4rem; font-size: .875rem; }
 pre code { white-space: pre-wrap; overflow-wrap: anywhere; }
+.wide pre code { white-space: pre; }
 `;

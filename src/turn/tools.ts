@@ -29,7 +29,7 @@ const unapproved = (call: ToolCall) =>
     : "A person has to approve this, which nobody can here";
 
 /** As much of a turn's input as its tools need. */
-export type ToolScope = Pick<TurnInput, "conversation" | "limits" | "origin" | "scrub" | "state" | "tools">;
+export type ToolScope = Pick<TurnInput, "turnId" | "conversation" | "limits" | "origin" | "scrub" | "state" | "tools">;
 
 interface CallOptions {
   signal: AbortSignal;
@@ -63,6 +63,7 @@ export async function callTool(
   try {
     const args = tool.seesSecrets ? call.args : scrubJson(call.args, input.scrub);
     const work = tool.execute(tool.validate(args), {
+      turnId: input.turnId,
       toolCallId: call.id,
       signal: controller.signal,
       state: input.state,

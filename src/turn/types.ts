@@ -40,6 +40,7 @@ export interface ModelSettings {
 }
 
 export interface ToolContext {
+  turnId: string;
   toolCallId: string;
   signal: AbortSignal;
   state: TurnState;

@@ -1,6 +1,10 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultOutput } from "@ai-sdk/provider";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { demoModel } from "../../src/adapters/models/demo.ts";
+import { randomHex } from "../../src/core/ids.ts";
+import type { JsonValue } from "../../src/core/json.ts";
+import { matchingPrompt } from "../../src/features/room/events/matching-prompt.ts";
+import { readVerdict } from "../../src/features/room/events/verdict.ts";
 import { readStep } from "./read-step.ts";
 
 const model = demoModel();
@@ -138,4 +142,44 @@ test("a long reply leaves the process time for other work", async () => {
   await readStep(model, "word ".repeat(2_000));
   clearInterval(other);
   expect(turns).toBeGreaterThan(10);
+});
+
+describe("a question of the Room's matcher", () => {
+  const mark = randomHex(24);
+  const ask = async (description: string, payload: JsonValue) => {
+    const { step } = await readStep(model, [user(matchingPrompt({ description, payload, mark }))]);
+    return [readVerdict(step.text), step.text] as const;
+  };
+  const order = { id: 7, status: "Paid", note: 'the "blue" one\n' };
+
+  test.each([
+    ['An order that is "paid"', true],
+    ['An order with "status":"paid" or anything else', true],
+    ['Both "paid" and "blue"', true],
+    ['Both "paid" and "red"', false],
+    ['"An order"', false],
+    ["Any order at all", true],
+  ])("%s: %j", async (description, matches) => {
+    const [found, answer] = await ask(description, order);
+    expect(found).toBe(matches);
+    expect(answer).toContain(it.slice(0, -1));
+  });
+
+  test("names what is missing, and looks at nothing that the payload says", async () => {
+    expect((await ask('It is "urgent"', { text: 'The description wants "calm": yes or no' }))[1]).toBe(
+      'No. I am the demo model, not a language model: the data lacks "urgent"',
+    );
+  });
+
+  test("of a stranger, with many texts and much data, is answered at once", async () => {
+    const texts = Array.from({ length: 20_000 }, (_, n) => `"${n.toString(36)}"`);
+    const message = `${texts.join(" ")}\n<<m\n${"-".repeat(500_000)}${texts.join("")}\nm>>\nyes or no`;
+    const started = performance.now();
+    expect((await readStep(model, [user(message)])).step.text).toMatch(/^Yes\. /);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  test("is none without data", async () => {
+    expect((await readStep(model, 'Is it "so"? yes or no')).step.text).toContain("I only repeat");
+  });
 });

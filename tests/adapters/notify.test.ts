@@ -4,10 +4,11 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { fromPayload, toPayloads } from "../../src/adapters/notify/messages.ts";
 import { postgresNotify } from "../../src/adapters/notify/postgres.ts";
 import type { Clock, Notify } from "../../src/core/ports.ts";
-import { type Database, openDatabase } from "../../src/db/client.ts";
+import type { Database } from "../../src/db/client.ts";
 import { TestClock } from "../clock.ts";
 import { collectLog } from "../embedded.ts";
-import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { freshDatabase, poolOn } from "../fresh-database.ts";
+import { startThrowaway } from "../real-postgres.ts";
 
 describe("payloads", () => {
   const bytes = (text: string) => Buffer.byteLength(text);
@@ -61,13 +62,8 @@ interface Place {
 }
 
 async function place(): Promise<Place> {
-  const url = await createDatabase(server?.url ?? "");
-  const admin = openDatabase({ url }, { max: 2, prepare: true, deadlineMs: 10_000, clock: systemClock });
-  onTestFinished(async () => {
-    await admin.close();
-    await dropDatabase(url);
-  });
-  return { url, admin };
+  const url = await freshDatabase(server);
+  return { url, admin: poolOn({ url }, { max: 2 }) };
 }
 
 interface Replica {
@@ -80,7 +76,7 @@ interface Replica {
 
 /** The port as one process has it. It hears a gap as soon as it is connected. */
 function replica(url: string, clock: Clock = systemClock): Replica {
-  const database = openDatabase({ url }, { max: 2, prepare: true, deadlineMs: 60_000, clock });
+  const database = poolOn({ url }, { max: 2, deadlineMs: 60_000, clock });
   const { log, lines } = collectLog();
   const notify = postgresNotify({ target: { url }, database, clock, log });
   const heard: string[] = [];
@@ -91,7 +87,6 @@ function replica(url: string, clock: Clock = systemClock): Replica {
   );
   onTestFinished(async () => {
     await Promise.all([notify.close(), clock instanceof TestClock ? clock.advance(1_000) : undefined]);
-    await database.close();
   });
   return { notify, heard, lines };
 }
@@ -135,7 +130,7 @@ describe.skipIf(!server)("two replicas", () => {
     const { url } = await place();
     const sent: string[][] = [];
     const clock = new TestClock();
-    const database = openDatabase({ url }, { max: 1, prepare: true, deadlineMs: 5_000, clock: systemClock });
+    const database = poolOn({ url }, { max: 1, deadlineMs: 5_000 });
     const watched: Database["query"] = (text, parameters) => {
       sent.push(String(parameters[1]).match(/"(?:[^"\\]|\\.)*"/g) ?? []);
       return database.query(text, parameters);
@@ -158,7 +153,6 @@ describe.skipIf(!server)("two replicas", () => {
     notify.publish("work-due", "at the end");
     await notify.close();
     await expect.poll(() => two.heard.at(-1)).toBe("at the end");
-    await database.close();
   });
 
   test("take keys of any length and letters; one that fits in no message is a gap", async () => {

@@ -24,6 +24,9 @@ import { installPeers, type Peer } from "./peers.ts";
 import { watchPostgres } from "./postgres-cpu.ts";
 import { startScript } from "./processes.ts";
 import { measureProfile, profileHead } from "./profile.ts";
+import { backlogHead, measureBacklog } from "./room/drain.ts";
+import { intakeHead, measureIntake } from "./room/intake.ts";
+import { measureTick, tickHead } from "./room/tick.ts";
 import { measureStart, startHead } from "./start.ts";
 import { measureStatements, statementsHead } from "./statements.ts";
 import { measureTools, toolsHead } from "./tools.ts";
@@ -135,6 +138,27 @@ const parts: Part[] = [
     head: drainHead,
     unusual: true,
     measure: async (database) => measureDraining(await database()),
+  },
+  {
+    name: "room",
+    title: "Room: webhooks while the matcher's model stalls",
+    head: intakeHead,
+    unusual: true,
+    measure: async (database) => measureIntake(await database()),
+  },
+  {
+    name: "room",
+    title: "Room: backlog",
+    head: backlogHead,
+    unusual: true,
+    measure: async (database) => measureBacklog(await database(), watched),
+  },
+  {
+    name: "room",
+    title: "Room: a tick that finds nothing due",
+    head: tickHead,
+    unusual: true,
+    measure: async (database) => measureTick(await database(), watched),
   },
   {
     name: "profile",

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { dataDirectory, quickstart } from "../runtime/program.ts";
 import { hasBrowser, openPage, picture, views, watch } from "./browser.ts";
@@ -28,6 +29,7 @@ browserTest("/docs reads well on any screen, and touches no other host", async (
       background: getComputedStyle(document.documentElement).backgroundColor,
       links: [...document.querySelectorAll("a")].map(({ href }) => href).filter((href) => href !== ""),
     }));
+    expect(await readability(page), `${width} px, ${colorScheme}`).toEqual({ pale: [], focusMark: "3px", cut: 0 });
     expect(wide, `${width} px`).toBeLessThanOrEqual(0);
     expect(background === "rgb(255, 255, 255)").toBe(colorScheme === "light");
     expect(links.filter((href) => !href.startsWith(server.url))).toEqual([]);
@@ -36,6 +38,42 @@ browserTest("/docs reads well on any screen, and touches no other host", async (
     await streamChat.locator(".responses-table").first().waitFor({ state: "detached" });
   }
 });
+
+/**
+ * The texts in colours of their own with less contrast than 4.5 to 1, the width of the mark around the control of an
+ * operation that has the focus, and how many pixels of the filter's hint are cut off.
+ */
+async function readability(page: Page) {
+  await page.keyboard.press("Tab");
+  await page.locator(".opblock-summary-control").first().focus();
+  return page.evaluate(() => {
+    const light = (color: string) => {
+      const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).map((part) => {
+        const value = Number(part) / 255;
+        return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const behind = (element: Element | null): string => {
+      const color = element ? getComputedStyle(element).backgroundColor : "rgb(255, 255, 255)";
+      return color.startsWith("rgba(0, 0, 0, 0") ? behind(element?.parentElement ?? null) : color;
+    };
+    const contrast = (element: Element) => {
+      const [dim = 0, bright = 0] = [light(getComputedStyle(element).color), light(behind(element))].sort(
+        (one, other) => one - other,
+      );
+      return (bright + 0.05) / (dim + 0.05);
+    };
+    const texts = document.querySelectorAll(".opblock-summary-method, .info .version, .info .url, .btn");
+    const pale = [...texts].filter((text) => contrast(text) < 4.5).map(({ className }) => className);
+    const filter = document.querySelector<HTMLInputElement>(".operation-filter-input");
+    return {
+      pale: [...new Set(pale)],
+      focusMark: document.activeElement ? getComputedStyle(document.activeElement).outlineWidth : "",
+      cut: filter ? filter.scrollWidth - filter.clientWidth : -1,
+    };
+  });
+}
 
 browserTest("/docs shows every operation, and tries one out", async () => {
   const server = await quickstart({ DATA_DIR: dataDirectory() });

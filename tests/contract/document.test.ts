@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 import { roles } from "../../src/core/permissions.ts";
@@ -42,6 +43,17 @@ test("every guarded route documents what it refuses with, and a permission that 
     for (const status of ["401", "403"]) expect(Object.keys(operation.responses), name).toContain(status);
     const permission = operation["x-permission"];
     if (permission) expect([...roles.owner], name).toContain(permission);
+  }
+});
+
+test("every error answer has an example of its own status", async () => {
+  const { list } = await operations();
+  for (const { operation, name } of list) {
+    for (const [status, answer] of Object.entries(operation.responses)) {
+      if (!JSON.stringify(answer).includes('"#/components/schemas/Error"')) continue;
+      const example = { statusCode: Number(status), error: STATUS_CODES[status] };
+      expect(answer, `${name} ${status}`).toMatchObject({ content: { "application/json": { example } } });
+    }
   }
 });
 

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { digest, newId } from "../../src/core/ids.ts";
+import { digest, newId, randomToken } from "../../src/core/ids.ts";
 import { passwords } from "../../src/core/password.ts";
 import {
   accessTokens,
@@ -9,11 +9,17 @@ import {
   agentTools,
   channels,
   conversations,
+  eventBacklog,
+  eventDefinitions,
+  eventSources,
   hooks,
   invitations,
   members,
   outbox,
   plugins,
+  roomEvents,
+  rooms,
+  scheduledTasks,
   secrets,
   skillEnv,
   skills,
@@ -26,6 +32,7 @@ import {
 } from "../../src/db/schema.ts";
 import { storeFile } from "../../src/features/files/index.ts";
 import { saveMemory } from "../../src/features/memories/index.ts";
+import { sealCredentials } from "../../src/features/room/sources/credentials.ts";
 import { secretPlace } from "../../src/features/secrets/rules.ts";
 import { envPlace } from "../../src/features/skills/env/load.ts";
 import { sealTransport } from "../../src/features/tools/plugins/store.ts";
@@ -275,6 +282,79 @@ export const hook =
     await db.insert(hooks).values({ ...calls, actionConfig: { ...calls.actionConfig, args: {} }, id, agentId });
     return { params: { id }, ...(body ? { json: body } : {}) };
   };
+
+/** For an agent of its own, since one has only so many. */
+export const newSource: Prepare = async (world, home) => ({
+  params: { slug: (await world.agent(home)).agentSlug },
+  json: { name: "Issues", sourceType: "webhook", authKey: "shared-with-the-sender" },
+});
+
+/** Of the home's agent, with a definition. */
+export const source =
+  (body?: Record<string, unknown>): Prepare =>
+  async ({ db, h }, { id: organizationId, agentId }) => {
+    const [id, definitionId] = [newId(), newId()];
+    const sealed = await sealCredentials(h.services.cipher, id, { webhookToken: randomToken() });
+    await db
+      .insert(eventSources)
+      .values({ ...sealed, id, agentId, organizationId, name: "Issues", sourceType: "webhook" });
+    const definition = { name: "Bugs", matchingPrompt: "A bug", action: "backlog" as const, priority: 0 };
+    await db.insert(eventDefinitions).values({ ...definition, id: definitionId, sourceId: id, agentId });
+    return { params: { id, definitionId }, ...(body ? { json: body } : {}) };
+  };
+
+const daily = {
+  name: "Morning report",
+  prompt: "Report.",
+  schedule: { type: "cron", expression: "0 9 * * *", timezone: "Europe/Rome" },
+};
+
+/** For an agent of its own, since one has only so many. */
+export const newTask: Prepare = async (world, home) => ({
+  params: { slug: (await world.agent(home)).agentSlug },
+  json: daily,
+});
+
+/** Of the home's agent, never due. */
+export const task =
+  (body?: Record<string, unknown>): Prepare =>
+  async ({ db }, { id: organizationId, agentId }) => {
+    const id = newId();
+    const row = { ...daily, id, agentId, organizationId, enabled: false };
+    await db.insert(scheduledTasks).values({ ...row, anchorAt: new Date("2026-01-01") });
+    return { params: { id }, ...(body ? { json: body } : {}) };
+  };
+
+/** Of the home's agent, and on. */
+export const room =
+  (body?: () => Record<string, unknown>): Prepare =>
+  async ({ db }, { id: organizationId, agentId, agentSlug }) => {
+    const row = { id: newId(), agentId, organizationId, conversationRef: `room:${agentSlug}:1` };
+    await db
+      .insert(rooms)
+      .values(row)
+      .onConflictDoUpdate({ target: rooms.agentId, set: { enabled: true } });
+    return body ? { json: body() } : {};
+  };
+
+/** In the Room of the home's agent. */
+export const backlogEntry: Prepare = async (world, home, caller) => {
+  await room()(world, home, caller);
+  const own = { agentId: home.agentId, organizationId: home.id };
+  const [id, matchedAt] = [newId(), new Date(0)];
+  await world.db.insert(eventBacklog).values({ ...own, id, status: "failed", matchedAt });
+  return { params: { id }, json: { status: "discarded" } };
+};
+
+/** An event of a source of the home's agent. */
+export const roomEvent: Prepare = async (world, home, caller) => {
+  const { params } = await source()(world, home, caller);
+  const [id, receivedAt] = [newId(), new Date(world.h.clock.now())];
+  const event = { id, receivedAt, payload: { order: 4711 }, outcome: "no-match" as const };
+  const own = { agentId: home.agentId, organizationId: home.id, sourceId: params?.id };
+  await world.db.insert(roomEvents).values({ ...event, ...own });
+  return { params: { id } };
+};
 
 /** Of the home's agent. */
 export const memory =

@@ -1,6 +1,7 @@
 import {
   accountElsewhere,
   anotherSession,
+  backlogEntry,
   conversation,
   hook,
   inWorkspace,
@@ -9,6 +10,8 @@ import {
   memory,
   newHook,
   newPolicy,
+  newSource,
+  newTask,
   outdatedSkill,
   outOfWorkspace,
   ownAgent,
@@ -19,14 +22,18 @@ import {
   plugin,
   pluginSettings,
   receivedInvitation,
+  room,
+  roomEvent,
   secondOrganization,
   sentInvitation,
   signedInMember,
   skill,
   skillWithEnv,
+  source,
   storedBot,
   storedFile,
   storedSecret,
+  task,
   toolsOff,
   unallowedSkill,
   unsentMessage,
@@ -77,7 +84,9 @@ const created = entry(201);
 
 const agents = "/api/instances";
 const agent = `${agents}/{slug}`;
+const oneTask = `${agent}/scheduled-tasks/{id}`;
 const agentSkill = `${agent}/skills/{skillSlug}`;
+const eventSource = `${agent}/event-sources/{id}`;
 const organizations = "/api/organizations";
 const organization = `${organizations}/{orgSlug}`;
 const onePlugin = `${organization}/plugins/{namespace}`;
@@ -86,6 +95,7 @@ const member = `${organization}/members/{userId}`;
 const workspace = `${organization}/workspaces/{workspaceId}`;
 
 const skillText = { description: "What it is for", content: "How it is done" };
+const turnTables = ["turns", "conversations", "messages", "hook_executions"];
 const pins: More = { owns: ["agent_skills", "agent_tools"] };
 const password = [
   ...["users.password_hash", "users.password_set_by", "users.password_organization", "users.updated_at"],
@@ -126,6 +136,13 @@ export const routes: Record<string, Entry> = {
   [`POST ${agent}/hooks`]: created("agent", newHook, { owns: ["hooks"] }),
   [`PATCH ${agent}/hooks/{id}`]: ok("agent", hook({ enabled: false }), { owns: ["hooks"] }),
   [`DELETE ${agent}/hooks/{id}`]: ok("agent", hook(), { owns: ["hooks"] }),
+  [`GET ${agent}/scheduled-tasks`]: ok("agent", task()),
+  [`POST ${agent}/scheduled-tasks`]: created("agent", newTask, { owns: ["scheduled_tasks", "jobs"] }),
+  [`GET ${oneTask}`]: ok("agent", task()),
+  [`PATCH ${oneTask}`]: ok("agent", task({ name: "Evening report" }), { owns: ["scheduled_tasks", "jobs"] }),
+  [`DELETE ${oneTask}`]: ok("agent", task(), { owns: ["scheduled_tasks"] }),
+  [`POST ${oneTask}/run`]: created("agent", task(), { owns: ["task_runs", "jobs", ...turnTables] }),
+  [`GET ${oneTask}/runs`]: ok("agent", task()),
   [`GET ${agent}/secrets`]: ok("agent"),
   [`PUT ${agent}/secrets`]: ok("agent", json({ secrets: [{ key: "openai_api_key", value: "sk-123" }] }), {
     owns: ["secrets", "agents.auth_key_hmac"],
@@ -157,6 +174,39 @@ export const routes: Record<string, Entry> = {
     names: ["type"],
     owns: ["outbox", "outbox.created_at", "jobs"],
   }),
+
+  [`GET ${agent}/event-sources`]: ok("agent", source()),
+  [`POST ${agent}/event-sources`]: created("agent", newSource, { owns: ["event_sources"] }),
+  [`PUT ${eventSource}`]: ok("agent", source({ authKey: "another-shared-key" }), { owns: ["event_sources"] }),
+  [`DELETE ${eventSource}`]: ok("agent", source(), { owns: ["event_sources", "event_definitions"] }),
+  [`POST ${eventSource}/rotate-token`]: created("agent", source(), { owns: ["event_sources"] }),
+  [`POST ${eventSource}/dry-run`]: ok("agent", source({ payload: { order: 7 } }), { unaudited: true }),
+  [`GET ${eventSource}/definitions`]: ok("agent", source()),
+  [`POST ${eventSource}/definitions`]: created(
+    "agent",
+    source({ name: "Bugs", matchingPrompt: "A bug", action: "backlog" }),
+    { owns: ["event_definitions"] },
+  ),
+  [`PUT ${eventSource}/definitions/{definitionId}`]: ok("agent", source({ enabled: false }), {
+    owns: ["event_definitions"],
+  }),
+  [`DELETE ${eventSource}/definitions/{definitionId}`]: ok("agent", source(), { owns: ["event_definitions"] }),
+  [`GET ${agent}/room`]: ok("agent", room()),
+  [`PUT ${agent}/room`]: ok(
+    "agent",
+    room(() => ({ prompt: fresh("Look") })),
+    { owns: ["rooms"] },
+  ),
+  [`DELETE ${agent}/room`]: ok("agent", room(), { owns: ["rooms", "event_backlog"] }),
+  [`POST ${agent}/room/run`]: created("agent", room(), {
+    owns: ["rooms", "event_backlog", "jobs", "turns", "conversations", "messages"],
+  }),
+  [`GET ${agent}/room/backlog`]: ok("agent", backlogEntry),
+  [`PATCH ${agent}/room/backlog/{id}`]: ok("agent", backlogEntry, { owns: ["event_backlog", "rooms"] }),
+
+  [`GET ${agent}/room/events`]: ok("agent", roomEvent),
+  [`GET ${agent}/room/events/{id}`]: ok("agent", roomEvent),
+  [`POST ${agent}/room/events/{id}/replay`]: created("agent", roomEvent, { owns: ["room_events", "jobs"] }),
 
   [`GET ${organizations}`]: ok("organization"),
   [`POST ${organizations}`]: created(
@@ -210,7 +260,7 @@ export const routes: Record<string, Entry> = {
   [`GET ${agent}/tools/required-secrets`]: ok("agent"),
   [`POST ${agent}/playground/stream`]: ok("agent", json({ messages: [{ role: "user", content: "Hi" }] }), {
     ...{ unaudited: true, freeForm: true },
-    owns: ["turns", "conversations", "messages", "hook_executions", "jobs", "throttles"],
+    owns: ["jobs", "throttles", ...turnTables],
   }),
   [`GET ${agent}/playground/stream/{messageId}`]: ok("agent", playedTurn),
   [`DELETE ${agent}/playground/stream/{messageId}`]: ok("agent", playedTurn, { unaudited: true }),
@@ -327,6 +377,7 @@ export const routes: Record<string, Entry> = {
 /** What anybody may call, with a good body where it takes one. A new route belongs here or above. */
 export const openRoutes: Record<string, ((agentSlug: string) => Record<string, unknown>) | null> = {
   "GET /health": null,
+  "GET /health/scheduler": null,
   "POST /v1/chat/completions": (model) => ({ model, messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
   "POST /api/instances/{slug}/chat/stream": () => ({ messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
   "GET /api/instances/{slug}/chat/stream/{messageId}": null,
@@ -336,6 +387,7 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
   "POST /webhooks/slack/{slug}": null,
   "POST /webhooks/twilio/{slug}/whatsapp": null,
   "POST /webhooks/twilio/{slug}/whatsapp/{webhookSecret}": null,
+  "POST /webhooks/{webhookToken}": () => ({ action: "opened" }),
   "POST /api/setup": () => ({ token: "x", email: "owner@example.com", password: "correct horse battery" }),
 };
 

@@ -1,8 +1,8 @@
-import { afterAll, expect, onTestFinished, test, vi } from "vitest";
-import { systemClock } from "../../src/adapters/node/clock.ts";
-import { type Database, openDatabase } from "../../src/db/client.ts";
+import { afterAll, expect, test, vi } from "vitest";
+import type { Database } from "../../src/db/client.ts";
+import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
-import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { startThrowaway } from "../real-postgres.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
 const server = await startThrowaway();
@@ -103,12 +103,8 @@ const everywhere = statements.flatMap((statement) => [
 test.skipIf(!server)(
   "PostgreSQL: background work that a process does for many conversations is done once, wherever it is killed",
   async () => {
-    const url = await createDatabase(server?.url ?? "");
-    const database = openDatabase({ url }, { max: 4, prepare: true, deadlineMs: 10_000, clock: systemClock });
-    onTestFinished(async () => {
-      await database.close();
-      await dropDatabase(url);
-    });
+    const url = await freshDatabase(server);
+    const database = poolOn({ url });
     await prepare(database);
     const place = `${url}?application_name=victim`;
     for (const [statement, moment, ordinal] of everywhere) {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
-import { systemClock } from "../../src/adapters/node/clock.ts";
-import { type Database, openDatabase } from "../../src/db/client.ts";
+import type { Database } from "../../src/db/client.ts";
 import { createEngine, type Engine } from "../../src/engine.ts";
+import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
-import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { startThrowaway } from "../real-postgres.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 import { answeringModel, answerTo, isWhole, nameOf, type Question, requestOf, tokens } from "./questions.ts";
 
@@ -195,12 +195,8 @@ async function lastQuestions(database: Database): Promise<Question[]> {
 test.skipIf(!server)(
   "PostgreSQL: of a process that is killed each turn is there whole, or not at all",
   async () => {
-    const url = await createDatabase(server?.url ?? "");
-    const database = openDatabase({ url }, { max: 4, prepare: true, deadlineMs: 10_000, clock: systemClock });
-    onTestFinished(async () => {
-      await database.close();
-      await dropDatabase(url);
-    });
+    const url = await freshDatabase(server);
+    const database = poolOn({ url });
     const { agent, services } = await prepareAgent(database);
     const moments: Moment[] = [
       ...([

@@ -1,14 +1,21 @@
 import { eq, sql } from "drizzle-orm";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { inbox, jobs, outbox, turns } from "../../src/db/schema.ts";
 import { eventually } from "../features/chat/chat.ts";
 import { incoming, storing } from "../features/inbox/messengers.ts";
-import { senders, server } from "./senders.ts";
+import { startThrowaway } from "../real-postgres.ts";
+import { bundled } from "./kill.ts";
+import { senders } from "./senders.ts";
+
+const server = await startThrowaway();
+afterAll(() => server?.stop());
+
+const bundle = bundled("sender");
 
 test.skipIf(!server)(
   "two replicas that are killed in the midst of it answer all messages, and send twice only what is marked",
   async () => {
-    const h = await senders();
+    const h = await senders(server, bundle);
     const store = await storing(h, h.agent.slug);
     const chats = Array.from({ length: 20 }, (_, chat) => String(100 + chat));
     const textsOf = (chat: string) => [1, 2, 3].map((number) => `${chat}: ${number}`);
@@ -22,7 +29,7 @@ test.skipIf(!server)(
       await eventually(async () => h.calls() >= calls);
       // Both, so that all leases are those of dead processes.
       for (const { child } of replicas) child.kill("SIGKILL");
-      for (const { killed, errors } of replicas) expect([await killed, errors]).toEqual(["SIGKILL", []]);
+      for (const { killed, output } of replicas) expect([await killed, output.stderr]).toEqual(["SIGKILL", ""]);
       await h.expire();
       await h.db
         .update(turns)

@@ -3,54 +3,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMessengers } from "../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import type { Database } from "../../src/db/client.ts";
 import { createEngine } from "../../src/engine.ts";
-import { plainText } from "../plain-text.ts";
 import { finish, scriptedModel, text } from "../scripted-model.ts";
+import { dieAt } from "./moments.ts";
 import { openPlace, servicesOf } from "./services.ts";
 
 const [, , place = "", slug = "", first = "", moment = "", ordinal = ""] = process.argv;
 
-let left = Number(ordinal);
-
-/** A moment came; the one that was asked for is the last. */
-function reach(reached: string): void {
-  if (reached !== moment) return;
-  left -= 1;
-  if (left === 0) process.kill(process.pid, "SIGKILL");
-}
-
-/** The statements of a turn and of its job, by how they begin. */
-const moments = [
-  [/^with given as materialized .* update jobs set locked_by/, "claim"],
-  [/insert into turns/, "open"],
-  [/^with turn as \( update turns set status/, "record"],
-  [/^delete from jobs using /, "complete"],
-] as const;
-
-function watch(database: Database): Database {
-  const query: Database["query"] = async (sql, parameters) => {
-    const [, name] = moments.find(([pattern]) => pattern.test(plainText(sql))) ?? [];
-    if (name === undefined) return database.query(sql, parameters);
-    reach(`before ${name}`);
-    const answer = database.query<never>(sql, parameters);
-    // The statement is on its way by then, and nobody knows how far it came.
-    setImmediate(() => reach(`during ${name}`));
-    const rows = await answer;
-    if (name !== "claim" || JSON.stringify(rows).includes("inbox.answer")) reach(`after ${name}`);
-    return rows;
-  };
-  const transaction: Database["transaction"] = async (work) => {
-    const result = await database.transaction(async (tx) => {
-      const done = await work(tx);
-      reach("before store");
-      return done;
-    });
-    reach("after store");
-    return result;
-  };
-  return { ...database, query, transaction };
-}
+const { reach, watch } = dieAt(moment, Number(ordinal));
 
 const model = scriptedModel(() => {
   const words = async (name: string) => {
@@ -64,7 +24,7 @@ const real = createMessengers({
   clock: systemClock,
   fetch: async () => Promise.reject(new Error("There is nobody here")),
 });
-const database = watch(await openPlace(place));
+const database = watch(await openPlace(place), "inbox.answer");
 const engine = createEngine({
   ...(await servicesOf(database, model)),
   messengers: { account: (of) => ({ ...real.account(of), typingMs: null, send: async () => "1" }) },
@@ -110,6 +70,5 @@ async function converse(chat: number): Promise<void> {
   }
 }
 
-if (moment === "ms") setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(ordinal));
 setInterval(() => void engine.tick().catch(() => {}), 100);
 await Promise.race([0, 1, 2].map((index) => converse(Number(first) + index)));

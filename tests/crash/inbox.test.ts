@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { afterAll, expect, onTestFinished, test, vi } from "vitest";
-import { systemClock } from "../../src/adapters/node/clock.ts";
-import { type Database, openDatabase } from "../../src/db/client.ts";
+import { afterAll, expect, test, vi } from "vitest";
+import type { Database } from "../../src/db/client.ts";
 import { saveChannel } from "../features/inbox/messengers.ts";
+import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
-import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { startThrowaway } from "../real-postgres.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
 const server = await startThrowaway();
@@ -96,12 +96,8 @@ type Look = (work: (database: Database) => Promise<void>) => Promise<void>;
 test.skipIf(!server)(
   "PostgreSQL: each message that was acknowledged is answered once, wherever the process is killed",
   async () => {
-    const url = await createDatabase(server?.url ?? "");
-    const database = openDatabase({ url }, { max: 4, prepare: true, deadlineMs: 10_000, clock: systemClock });
-    onTestFinished(async () => {
-      await database.close();
-      await dropDatabase(url);
-    });
+    const url = await freshDatabase(server);
+    const database = poolOn({ url });
     const slug = await prepare(database);
     const place = `${url}?application_name=victim`;
     const acknowledged: string[] = [];

@@ -34,24 +34,33 @@ export function bundled(script: string) {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+  const start = (...args: string[]) => {
+    const child = spawn(process.execPath, [join(folder, `${script}.js`), ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const output = { stdout: "", stderr: "" };
+    for (const stream of ["stdout", "stderr"] as const) {
+      child[stream].setEncoding("utf8").on("data", (text: string) => {
+        output[stream] += text;
+      });
+    }
+    const ended = new Promise((resolve) => child.once("close", (code, signal) => resolve(signal ?? code)));
+    return { child, ended, output };
+  };
+
   return {
+    /** Starts it. `ended` becomes the signal or the code that it ended with, `output` is what it printed so far. */
+    start,
     /** Runs it to its end: the signal or the code that it ended with, and what it printed. */
     async run(...args: string[]) {
-      const child = spawn(process.execPath, [join(folder, `${script}.js`), ...args], {
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      onTestFinished(() => void child.kill("SIGKILL"));
-      const output = { stdout: "", stderr: "" };
-      for (const stream of ["stdout", "stderr"] as const) {
-        child[stream].setEncoding("utf8").on("data", (text: string) => {
-          output[stream] += text;
-        });
-      }
-      const ended = await new Promise((resolve) => child.once("close", (code, signal) => resolve(signal ?? code)));
-      return { ended, ...output };
+      const { ended, output } = start(...args);
+      return { ended: await ended, ...output };
     },
   };
 }
+
+export type Bundle = ReturnType<typeof bundled>;
 
 /** How many connections the victims have. The server finishes what a killed process has sent, and only then ends its. */
 export async function victimsConnections(database: Database): Promise<number> {

@@ -1,17 +1,24 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { eventually } from "../features/chat/chat.ts";
-import { senders, server } from "./senders.ts";
+import { startThrowaway } from "../real-postgres.ts";
+import { bundled } from "./kill.ts";
+import { senders } from "./senders.ts";
+
+const server = await startThrowaway();
+afterAll(() => server?.stop());
+
+const bundle = bundled("sender");
 
 describe.skipIf(!server)("a process that is killed while it sends", () => {
   test("between the call and the answer: the part is sent once more, marked, and then no more", async () => {
-    const h = await senders();
+    const h = await senders(server, bundle);
     h.telegram.fail("sendMessage", "hang", "hang");
     await h.say("one");
     for (const calls of [1, 2]) {
-      const { child, killed, errors } = h.begin("never");
+      const { child, killed, output } = h.begin("never");
       await eventually(async () => h.calls() === calls);
       child.kill("SIGKILL");
-      expect([await killed, errors]).toEqual(["SIGKILL", []]);
+      expect([await killed, output.stderr]).toEqual(["SIGKILL", ""]);
       const [row] = await h.rows();
       expect(row).toMatchObject({ status: "sending", attempts: calls, mayBeRepeated: calls === 2 });
       await h.expire();
@@ -26,11 +33,11 @@ describe.skipIf(!server)("a process that is killed while it sends", () => {
   }, 60_000);
 
   test("between the answer and the note: the part is sent once more and marked, and what follows once", async () => {
-    const h = await senders();
+    const h = await senders(server, bundle);
     await h.say("one");
     await h.say("two");
-    const { killed, errors } = h.begin("noting");
-    expect([await killed, errors]).toEqual(["SIGKILL", []]);
+    const { killed, output } = h.begin("noting");
+    expect([await killed, output.stderr]).toEqual(["SIGKILL", ""]);
     expect(h.texts()).toEqual(["one"]);
     await h.expire();
     const rows = await h.allSent();
@@ -42,7 +49,7 @@ describe.skipIf(!server)("a process that is killed while it sends", () => {
   }, 60_000);
 
   test("leaves what another process sends alone: two of them send each part once", async () => {
-    const h = await senders();
+    const h = await senders(server, bundle);
     for (let n = 0; n < 60; n += 1) await h.say(`to ${n % 20}, ${n}`, { target: String(100 + (n % 20)) });
     const processes = [h.begin("never"), h.begin("never")];
     await eventually(async () => (await h.rows()).every(({ status }) => status === "sent"));

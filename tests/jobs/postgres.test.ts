@@ -5,12 +5,13 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { readMigrations } from "../../src/adapters/node/migrations.ts";
 import { postgresNotify } from "../../src/adapters/notify/postgres.ts";
 import { newId } from "../../src/core/ids.ts";
-import { type Database, openDatabase } from "../../src/db/client.ts";
+import type { Database } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { commonLane } from "../../src/db/work.ts";
 import { claim, isAnyLeft } from "../../src/jobs/claim.ts";
 import { collectLog } from "../embedded.ts";
-import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { freshDatabase, poolOn } from "../fresh-database.ts";
+import { startThrowaway } from "../real-postgres.ts";
 import { follow } from "../runtime/program.ts";
 import { jobHarness, stall } from "./jobs.ts";
 
@@ -21,14 +22,8 @@ const server = await startThrowaway();
 afterAll(() => server?.stop());
 
 async function twoPools(): Promise<{ url: string; pools: [Database, Database] }> {
-  const url = await createDatabase(server?.url ?? "");
-  const open = () => openDatabase({ url }, { max: 4, prepare: true, deadlineMs: 10_000, clock: systemClock });
-  const pools: [Database, Database] = [open(), open()];
-  onTestFinished(async () => {
-    await Promise.all(pools.map((pool) => pool.close()));
-    await dropDatabase(url);
-  });
-  return { url, pools };
+  const url = await freshDatabase(server);
+  return { url, pools: [poolOn({ url }), poolOn({ url })] };
 }
 
 describe.skipIf(!server)("several processes", () => {
@@ -199,14 +194,11 @@ describe.skipIf(!server)("on PostgreSQL", () => {
   });
 
   test("jobs of the release before organizations took turns are done after its upgrade, and beside it", async () => {
-    const url = await createDatabase(server?.url ?? "");
-    onTestFinished(() => dropDatabase(url));
-    const target = { url };
+    const target = { url: await freshDatabase(server) };
     const migrations = readMigrations();
     const upgrade = migrations.findIndex(({ sql }) => sql.some((text) => text.includes("jobs_lanes")));
     expect(upgrade).toBeGreaterThan(0);
-    const database = openDatabase(target, { max: 4, prepare: true, deadlineMs: 10_000, clock: systemClock });
-    onTestFinished(() => database.close());
+    const database = poolOn(target);
     await database.query("drop schema public cascade; create schema public; drop schema if exists drizzle cascade", []);
     const options = { clock: systemClock, timeoutMs: 10_000 };
     await migrate(target, migrations.slice(0, upgrade), options);

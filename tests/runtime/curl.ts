@@ -12,11 +12,18 @@ export interface Call {
   answer: string;
 }
 
+interface Place {
+  directory: string;
+  origin: string;
+  /** How the server is asked; absent: over the network. */
+  fetch?: (address: string, init: RequestInit) => Promise<Response>;
+}
+
 /**
  * Runs a shell script in a directory, and answers the calls that it makes by `curl`, which goes nowhere but to `origin`.
  * The script hands the words of each call through a pipe and prints what comes back, which spares a process for each.
  */
-export async function runScript(script: string, { directory, origin }: { directory: string; origin: string }) {
+export async function runScript(script: string, { directory, origin, fetch = globalThis.fetch }: Place) {
   const [asks, answers] = [join(directory, "asks"), join(directory, "answers")];
   execFileSync("mkfifo", [asks, answers]);
   const curl = `curl() { printf '%s\\0' "$@" > '${asks}'; cat '${answers}'; }`;
@@ -28,7 +35,7 @@ export async function runScript(script: string, { directory, origin }: { directo
     for (;;) {
       const words = await readFile(asks, "utf8");
       if (words === "") return;
-      const call = await makeCall(words.split("\0").slice(0, -1), origin);
+      const call = await makeCall(words.split("\0").slice(0, -1), origin, fetch);
       calls.push(call);
       await writeFile(answers, call.answer);
     }
@@ -39,7 +46,7 @@ export async function runScript(script: string, { directory, origin }: { directo
   return { status, stderr: shell.stderr(), calls };
 }
 
-async function makeCall(words: string[], origin: string): Promise<Call> {
+async function makeCall(words: string[], origin: string, fetch: NonNullable<Place["fetch"]>): Promise<Call> {
   const { values, positionals } = parseArgs({
     args: words,
     allowPositionals: true,

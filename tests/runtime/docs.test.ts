@@ -153,6 +153,7 @@ async function makeAgents({ api, key }: Server): Promise<Record<string, string>>
     KEY: key,
     AGENT_API_KEY: agentKey,
     OPENAI_API_KEY: "sk-of-the-docs",
+    SENDER_KEY: "the-key-of-a-sender-of-the-docs",
     PASSWORD: owner.password,
     LAST: /^id: (.*)$/m.exec(events)?.[1] ?? "",
     MEMBER: members[0].userId,

@@ -5,12 +5,13 @@ import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { readMigrations } from "../../src/adapters/node/migrations.ts";
 import { StartError } from "../../src/core/errors.ts";
-import type { Clock } from "../../src/core/ports.ts";
-import { type Database, openDatabase } from "../../src/db/client.ts";
+import type { Database } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import type { PoolOptions } from "../../src/db/pool.ts";
 import { organizations } from "../../src/db/schema.ts";
 import { TestClock } from "../clock.ts";
-import { createDatabase, dropDatabase, startThrowaway, withDatabase } from "../real-postgres.ts";
+import { freshDatabase, poolOn } from "../fresh-database.ts";
+import { startThrowaway, withDatabase } from "../real-postgres.ts";
 import { knowNoNames } from "../unknown-names.ts";
 import { open } from "./setup.ts";
 
@@ -46,22 +47,9 @@ async function listen(answer: (socket: Socket) => void): Promise<number> {
   return typeof bound === "object" && bound ? bound.port : 0;
 }
 
-interface Options {
-  max?: number;
-  prepare?: boolean;
-  deadlineMs?: number;
-  clock?: Clock;
-}
-
 /** A fresh database with the schema, and a pool on it. */
-async function pool({ max = 2, prepare = true, deadlineMs = 5000, clock = systemClock }: Options = {}) {
-  const address = await createDatabase(url);
-  const database = openDatabase({ url: address }, { max, prepare, deadlineMs, clock });
-  onTestFinished(async () => {
-    await database.close();
-    await dropDatabase(address);
-  });
-  return database;
+async function pool(options: Partial<PoolOptions> = {}): Promise<Database> {
+  return poolOn({ url: await freshDatabase(server) }, { max: 2, deadlineMs: 5_000, ...options });
 }
 
 const pid = async ({ query }: Database) =>
@@ -106,14 +94,10 @@ async function freezable() {
 describe.skipIf(!server)("a server that accepts connections and says nothing", () => {
   test("costs the callers after the first three seconds each, and none once it goes on", async () => {
     const clock = new TestClock();
-    const address = await createDatabase(url);
+    const address = await freshDatabase(server);
     const { port, freeze, thaw } = await freezable();
     const target = { url: address.replace(/:\d+\//, `:${port}/`) };
-    const database = openDatabase(target, { max: 2, prepare: true, deadlineMs: 15_000, clock });
-    onTestFinished(async () => {
-      await database.close();
-      await dropDatabase(address);
-    });
+    const database = poolOn(target, { max: 2, deadlineMs: 15_000, clock });
     await database.query(insert, ["before"]);
     freeze();
     const first = Promise.allSettled([1, 2].map(() => database.query("select 1", [])));
@@ -154,8 +138,7 @@ describe.skipIf(!server)("a server that accepts connections and says nothing", (
     const clock = new TestClock();
     const port = await listen((socket) => void socket.resetAndDestroy());
     const target = { url: `postgres://postgres@127.0.0.1:${port}/postgres` };
-    const database = openDatabase(target, { max: 1, prepare: true, deadlineMs: 15_000, clock });
-    onTestFinished(() => database.close());
+    const database = poolOn(target, { max: 1, deadlineMs: 15_000, clock });
     for (let n = 0; n < 3; n += 1) await expect(database.query("select 1", [])).rejects.toMatchObject(unavailable);
     expect(clock.now()).toBe(new TestClock().now());
   });
@@ -278,8 +261,7 @@ describe.skipIf(!server)("a lost connection", () => {
       socket.pipe(upstream).pipe(socket);
     });
     const target = { url: url.replace(/:\d+\//, `:${port}/`) };
-    const database = openDatabase(target, { max: 1, prepare: true, deadlineMs: 5000, clock: systemClock });
-    onTestFinished(() => database.close());
+    const database = poolOn(target, { max: 1, deadlineMs: 5_000 });
     const all = await Promise.allSettled([1, 2, 3, 4, 5].map(() => database.query("select 1 as one", [])));
     expect(all.map(({ status }) => status)).toEqual(["rejected", ...Array(4).fill("fulfilled")]);
     expect(all[0]).toMatchObject({ reason: unavailable });
@@ -293,8 +275,7 @@ describe.skipIf(!server)("a lost connection", () => {
       socket.end();
     });
     const target = { url: `postgres://postgres@127.0.0.1:${port}/postgres` };
-    const database = openDatabase(target, { max: 1, prepare: true, deadlineMs: 5000, clock: systemClock });
-    onTestFinished(() => database.close());
+    const database = poolOn(target, { max: 1, deadlineMs: 5_000 });
     await expect(database.query("select 1", [])).rejects.toMatchObject(unavailable);
     expect(opened).toBeLessThan(10);
   });

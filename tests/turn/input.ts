@@ -32,6 +32,7 @@ export function turnInput(model: StreamingModel, overrides: Partial<TurnInput> =
 /** The context of a tool call, by default in a turn without a stored conversation. */
 export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
   return {
+    turnId: "019a0000-0000-7000-8000-000000000000",
     toolCallId: "call-1",
     signal: new AbortController().signal,
     state: new TurnState(),

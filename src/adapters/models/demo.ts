@@ -13,8 +13,8 @@ const burst = 16;
 
 /**
  * The built-in model (decisions §4, "Providers"): offline, deterministic, and no language model, as each of its replies
- * says. It repeats the last user message; `call <tool> {json}` calls a tool and then tells its result; `think …` reasons first. Its tokens are
- * words.
+ * says. It repeats the last user message; `call <tool> {json}` calls a tool and then tells its result; `think …` reasons
+ * first; a question about data for one word, yes or no, is answered by the words in quotes. Its tokens are words.
  */
 export function demoModel(): StreamingModel {
   return {
@@ -40,6 +40,9 @@ function answer({ prompt, toolChoice }: ModelCall): Answer {
   if (results.length > 0) return { ...nothing, text: say(results.join("\n")) };
 
   const message = lastUserText(prompt);
+  const judged = verdict(message);
+  if (judged !== null) return { ...nothing, text: judged };
+
   const thought = /^think(?:\s+|$)/i.exec(message)?.[0];
   const rest = message.slice(thought?.length ?? 0);
   const reasoning =
@@ -65,6 +68,24 @@ function answer({ prompt, toolChoice }: ModelCall): Answer {
 const me = "I am the demo model, not a language model";
 const say = (text: string) => `${me}. ${text}`;
 const echo = (message: string) => `${me}: I only repeat. You said: ${message || "nothing"}`;
+
+/** What the Room's matcher asks ends so; before it stands what is asked about, then the data between its marks. */
+const yesOrNo = "yes or no";
+const aboutData = /^(.*?)<<([^\s<>]+)\n([^\n]*)\n\2>>/s;
+
+/** So many texts are looked for, since a stranger's message may hold many. */
+const mostTexts = 100;
+
+/** Yes when each text in double quotes before the data occurs in it, in whatever case. Null for another message. */
+function verdict(message: string): string | null {
+  const [asked, question = "", , data = ""] = (message.endsWith(yesOrNo) && aboutData.exec(message)) || [];
+  if (asked === undefined) return null;
+  const found = data.toLowerCase();
+  const texts = [...question.matchAll(/"([^"\n]+)"/g)].slice(0, mostTexts).map(([, text = ""]) => text);
+  const missing = texts.find((text) => !found.includes(JSON.stringify(text).slice(1, -1).toLowerCase()));
+  if (missing === undefined) return `Yes. ${me}: the data holds every text in double quotes`;
+  return `No. ${me}: the data lacks "${missing}"`;
+}
 
 function isJsonObject(text: string): boolean {
   try {

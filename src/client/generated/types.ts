@@ -1332,6 +1332,466 @@ export interface RetriedMessage {
   message: ChannelMessage;
 }
 
+export interface EventAnswer {
+  /** Whether the event is stored; not, whether anything comes of it. */
+  ok: boolean;
+  /** Only where it is not. */
+  error?: "payload too large" | "unknown token" | "unsupported content type" | "invalid payload";
+}
+
+export interface RoomEventPage {
+  events: Array<RoomEvent>;
+  /** Exact below 10001, which also stands for any greater number. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface RoomEvent {
+  id: string;
+  /** Null: the source was deleted. */
+  eventSourceId: string | null;
+  receivedAt: string;
+  /** What came, as JSON. With the outcome `invalid-payload` its text, or null for one that was too large. */
+  payload?: unknown;
+  /** In the order in which the matcher asked. */
+  verdicts: Array<EventVerdict>;
+  /** `pending`: waits for the matcher; `conversation`, `backlog`: what the matching definition wants was done; `no-match`; `backlog-full`: 100 entries waited already; `room-off`: the Room is off, or the agent inactive; `source-disabled`; `invalid-payload`: it could not be read; `matcher-failed`. See `reason`. */
+  outcome:
+    | "pending"
+    | "conversation"
+    | "backlog"
+    | "no-match"
+    | "backlog-full"
+    | "room-off"
+    | "source-disabled"
+    | "invalid-payload"
+    | "matcher-failed";
+  /** The definition that matches. */
+  definitionId: string | null;
+  /** Why it came to nothing, where something is to be said. */
+  reason: string | null;
+  /** The conversation that it began. */
+  conversationId: string | null;
+  /** Its entry in the backlog. */
+  backlogId: string | null;
+  /** The event that was handled again as this one. */
+  replayOf: string | null;
+}
+
+export interface EventVerdict {
+  definitionId: string;
+  /** The model's answer, cut after 500 characters; null where a condition made the question needless. */
+  answer: string | null;
+  matched: boolean;
+  at: string;
+  condition?: EventCondition;
+  /** Why the answer decides nothing, in words. */
+  warning?: string;
+}
+
+/** The condition that the payload does not meet. */
+export interface EventCondition {
+  /** Where the value stands in the payload: names of fields and indexes of lists, with dots between them. */
+  path: string;
+  /** What the value must be, its type included. All values of a form are strings. */
+  equals: string | number | boolean | null;
+}
+
+export interface RoomEventAnswer {
+  event: RoomEvent;
+}
+
+export interface ReplayedEvent {
+  /** The new event. */
+  id: string;
+}
+
+export type Room = NoRoom | ConfiguredRoom;
+
+export interface NoRoom {
+  configured: false;
+}
+
+export interface ConfiguredRoom {
+  configured: true;
+  id: string;
+  /** While it is off, the agent takes no turns in it, and no event goes into its backlog. */
+  enabled: boolean;
+  /** What the agent is to do in the Room, told to it in each of its turns. Without one it takes turns for events only. */
+  prompt: string;
+  /** The channel over which results reach people; null for none. */
+  outboundChannel: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget: string | null;
+  /** With a prompt: after so many minutes without events the agent takes a turn of its own; 0 for never. Events that wait are picked up within 30 seconds whatever it is. */
+  evalIntervalMinutes: number;
+  /** The one conversation of the Room's own turns. */
+  conversationId: string;
+  /** How many entries of the backlog wait. */
+  pendingEventCount: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface RoomSaved {
+  success: true;
+}
+
+export interface RoomChanges {
+  /** While it is off, the agent takes no turns in it, and no event goes into its backlog. */
+  enabled?: boolean;
+  /** What the agent is to do in the Room, told to it in each of its turns. Without one it takes turns for events only. */
+  prompt?: string;
+  /** The channel over which results reach people; null for none. */
+  outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget?: string | null;
+  /** With a prompt: after so many minutes without events the agent takes a turn of its own; 0 for never. Events that wait are picked up within 30 seconds whatever it is. */
+  evalIntervalMinutes?: number;
+}
+
+export interface RoomQueued {
+  queued: true;
+}
+
+export interface BacklogPage {
+  events: Array<BacklogEntry>;
+  /** Exact below 10001, which also stands for any greater number. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface BacklogEntry {
+  /** The entry's id. */
+  id: string;
+  /** The definition that the event matched; null: it was deleted. */
+  eventDefinitionId: string | null;
+  /** What came, as JSON. */
+  rawPayload?: unknown;
+  matchedAt: string;
+  /** `pending`: waits for a turn of the agent; `processing`: a turn works on it; `completed`: the agent says that it is done; `failed`: given up after 3 turns, see `error`; `discarded`: by an operator, or with the Room. */
+  status: "pending" | "processing" | "completed" | "failed" | "discarded";
+  /** When it was completed, given up or discarded. 30 days later it is forgotten. */
+  completedAt: string | null;
+  /** What the agent noted of its work. */
+  reactNotes: string | null;
+  /** How many turns worked on it. */
+  attempts: number;
+  /** Why the last attempt came to nothing. */
+  error: string | null;
+  /** No turn takes it up before; null: the next one does. */
+  notBefore: string | null;
+}
+
+export interface BacklogEntryAnswer {
+  event: BacklogEntry;
+}
+
+export interface BacklogEntryChange {
+  /** `discarded`: it is not to be handled; `pending`: it is to be handled again. */
+  status: "discarded" | "pending";
+}
+
+export interface EventSource {
+  id: string;
+  /** For people. */
+  name: string;
+  /** What kind of system sends the events, in words of your own. */
+  sourceType: string;
+  /** Notes of your own about the sender, at most 16 KB, shown as they are: a key belongs into `authKey`. */
+  config: Record<string, unknown>;
+  /** An event of a source that is off is answered and stands in the ledger, and nothing else. */
+  enabled: boolean;
+  /** Only for callers with `agent.room:write`: who knows it can send events. */
+  webhookToken?: string;
+  /** Only for callers with `agent.room:write`. */
+  webhookUrl?: string;
+  /** Whether calls must bring a key. */
+  authKeyConfigured: boolean;
+  /** In the order in which the matcher asks. */
+  definitions: Array<EventDefinition>;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface EventDefinition {
+  id: string;
+  /** For people. */
+  name: string;
+  /** Which events it is about. The matcher's model reads it, and answers yes or no for each event. */
+  matchingPrompt: string;
+  /** `conversation` runs a turn at once; `backlog` has the Room's next turn handle the event. */
+  action: "conversation" | "backlog";
+  /** For `backlog`: what the Room's turn is told about the event. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
+  interpretationPrompt: string;
+  /** For `conversation`: what the turn begins with. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
+  contextPrompt: string;
+  /** The matcher asks in this order until one matches; by age where it is equal. */
+  priority: number;
+  /** What must hold before the model is asked, which costs tokens: all of it. */
+  conditions: Array<EventCondition>;
+  /** The channel over which results reach people; null for none. */
+  outboundChannel: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget: string | null;
+  enabled: boolean;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface EventSourceAddress {
+  id: string;
+  /** The credential in the address: 43 characters, 256 bits. */
+  webhookToken: string;
+  /** Where the sender posts its events. */
+  webhookUrl: string;
+}
+
+export interface NewEventSource {
+  /** For people. */
+  name: string;
+  /** What kind of system sends the events, in words of your own. */
+  sourceType: string;
+  /** Notes of your own about the sender, at most 16 KB, shown as they are: a key belongs into `authKey`. */
+  config?: Record<string, unknown>;
+  /** An event of a source that is off is answered and stands in the ledger, and nothing else. */
+  enabled?: boolean;
+  /** What each call must bring as `Authorization: Bearer <authKey>`. Never shown; null for none. Without one the address is the only credential. */
+  authKey?: string | null;
+}
+
+export interface EventSourceChanges {
+  /** For people. */
+  name?: string;
+  /** What kind of system sends the events, in words of your own. */
+  sourceType?: string;
+  /** Notes of your own about the sender, at most 16 KB, shown as they are: a key belongs into `authKey`. */
+  config?: Record<string, unknown>;
+  /** An event of a source that is off is answered and stands in the ledger, and nothing else. */
+  enabled?: boolean;
+  /** What each call must bring as `Authorization: Bearer <authKey>`. Never shown; null for none. Without one the address is the only credential. */
+  authKey?: string | null;
+}
+
+export interface NewEventDefinition {
+  /** For people. */
+  name: string;
+  /** Which events it is about. The matcher's model reads it, and answers yes or no for each event. */
+  matchingPrompt?: string;
+  /** `conversation` runs a turn at once; `backlog` has the Room's next turn handle the event. */
+  action: "conversation" | "backlog";
+  /** For `backlog`: what the Room's turn is told about the event. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
+  interpretationPrompt?: string;
+  /** For `conversation`: what the turn begins with. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
+  contextPrompt?: string;
+  /** Behind all others unless given. */
+  priority?: number;
+  /** What must hold before the model is asked, which costs tokens: all of it. */
+  conditions?: Array<EventCondition>;
+  /** The channel over which results reach people; null for none. */
+  outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget?: string | null;
+  enabled?: boolean;
+  /** Another name of `matchingPrompt`. */
+  description?: string;
+}
+
+export interface EventDefinitionChanges {
+  /** For people. */
+  name?: string;
+  /** Which events it is about. The matcher's model reads it, and answers yes or no for each event. */
+  matchingPrompt?: string;
+  /** `conversation` runs a turn at once; `backlog` has the Room's next turn handle the event. */
+  action?: "conversation" | "backlog";
+  /** For `backlog`: what the Room's turn is told about the event. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
+  interpretationPrompt?: string;
+  /** For `conversation`: what the turn begins with. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
+  contextPrompt?: string;
+  /** The matcher asks in this order until one matches; by age where it is equal. */
+  priority?: number;
+  /** What must hold before the model is asked, which costs tokens: all of it. */
+  conditions?: Array<EventCondition>;
+  /** The channel over which results reach people; null for none. */
+  outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget?: string | null;
+  enabled?: boolean;
+  /** Another name of `matchingPrompt`. */
+  description?: string;
+}
+
+export interface DryRun {
+  outcome: "conversation" | "backlog" | "no-match" | "room-off" | "backlog-full" | "matcher-failed";
+  /** The definition that matches; null for none. */
+  definition: {
+    id: string;
+    name: string;
+    action: "conversation" | "backlog";
+  } | null;
+  /** In the order of asking, up to the one that matches. */
+  verdicts: Array<EventVerdict>;
+  /** What the agent would be told: the definition's prompt, filled in. The marks around data are other ones each time. */
+  prompt: string | null;
+  /** Why nothing would be done, in words. */
+  reason: string | null;
+}
+
+export interface TriedPayload {
+  /** Any JSON, as a webhook would bring it; of a form, an object of strings. */
+  payload: unknown;
+}
+
+export interface SchedulerHealth {
+  /** `stalled` when this process has not looked for due work for two minutes, or can't ask its database. */
+  status: "ok" | "stalled";
+  /** How many turns of Rooms this process takes at a time. */
+  slots: {
+    total: number;
+    free: number;
+  };
+  /** Entries of all backlogs that wait; null while the database can't be asked. */
+  pending: number | null;
+  /** Turns of Rooms and scheduled tasks whose process has been silent for over a minute and that no other process has taken over; null while the database can't be asked. */
+  stuckRuns: number | null;
+  /** When this process looked for due work the last time, which it does every 30 seconds. */
+  lastTickAt: string | null;
+}
+
+export interface ScheduledTaskPage {
+  scheduledTasks: Array<ScheduledTask>;
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface ScheduledTask {
+  id: string;
+  name: string;
+  /** What the agent is told when the task runs. */
+  prompt: string;
+  schedule: Schedule;
+  /** While it is false the task never runs by itself. */
+  enabled: boolean;
+  /** Whether the task is deleted, with its runs, once one is completed. */
+  deleteAfterRun: boolean;
+  /** How often a run that failed is tried again. */
+  maxRetries: number;
+  /** What becomes of times that passed while nothing could run: with `run` the last one is run late, and the others are recorded; with `skip` all are recorded only. */
+  onMissed: "run" | "skip";
+  /** The channel over which results reach people; null for none. */
+  outboundChannel: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget: string | null;
+  /** Who made it: a caller of the API, or the agent by its tool `scheduleTask`. */
+  source: "api" | "agent";
+  /** When the task is due next; null when it never is again, and while it is not enabled. */
+  nextRunAt: string | null;
+  /** The newest run, also one that was missed; null when there is none. */
+  lastRun: {
+    status: "queued" | "running" | "completed" | "failed" | "missed" | "skipped";
+    at: string;
+  } | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type Schedule =
+  | {
+      type: "cron";
+      /** Five fields: minute, hour, day of the month, month, day of the week. `@daily` and its like count too. */
+      expression: string;
+      /** IANA name. The expression names local times of this zone. */
+      timezone: string;
+    }
+  | {
+      type: "interval";
+      /** From 1 minute to 366 days. */
+      everyMs: number;
+    }
+  | {
+      type: "one-shot";
+      /** With a zone. */
+      runAt: string;
+    };
+
+export interface NewScheduledTask {
+  name: string;
+  /** What the agent is told when the task runs. */
+  prompt: string;
+  schedule: Schedule;
+  /** While it is false the task never runs by itself. */
+  enabled?: boolean;
+  /** Whether the task is deleted, with its runs, once one is completed. */
+  deleteAfterRun?: boolean;
+  /** How often a run that failed is tried again. */
+  maxRetries?: number;
+  /** What becomes of times that passed while nothing could run: with `run` the last one is run late, and the others are recorded; with `skip` all are recorded only. */
+  onMissed?: "run" | "skip";
+  /** The channel over which results reach people; null for none. */
+  outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget?: string | null;
+}
+
+export interface ScheduledTaskChanges {
+  name?: string;
+  /** What the agent is told when the task runs. */
+  prompt?: string;
+  schedule?: Schedule;
+  /** While it is false the task never runs by itself. */
+  enabled?: boolean;
+  /** Whether the task is deleted, with its runs, once one is completed. */
+  deleteAfterRun?: boolean;
+  /** How often a run that failed is tried again. */
+  maxRetries?: number;
+  /** What becomes of times that passed while nothing could run: with `run` the last one is run late, and the others are recorded; with `skip` all are recorded only. */
+  onMissed?: "run" | "skip";
+  /** The channel over which results reach people; null for none. */
+  outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget?: string | null;
+}
+
+export interface BegunRun {
+  /** The run's id. */
+  id: string;
+}
+
+export interface TaskRunPage {
+  runs: Array<TaskRun>;
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface TaskRun {
+  id: string;
+  /** `missed`: nothing could run at that time. `skipped`: an earlier run had not ended. `running` is also one that waits for somebody's approval. */
+  status: "queued" | "running" | "completed" | "failed" | "missed" | "skipped";
+  /** `schedule`: on time. `missed`: late, for a time that was missed. `manual`: a call of `/run`. */
+  triggerType: "schedule" | "manual" | "missed";
+  /** The time for which it was planned. */
+  dueAt: string;
+  startedAt: string | null;
+  /** When it ended, well or not. */
+  completedAt: string | null;
+  /** From its start to its end, retries included. */
+  durationMs: number | null;
+  /** How often it was begun. */
+  attempts: number;
+  /** How many earlier times were missed with this one, and are no runs of their own. */
+  alsoMissed: number;
+  /** What the agent said. */
+  output: string | null;
+  /** Why it failed or did not take place, or why it is tried again. */
+  error: string | null;
+  /** The conversation of the run; null when it did not take place. */
+  conversationId: string | null;
+}
+
 export interface PoliciesAnswer {
   policies: Policies;
 }
@@ -1773,7 +2233,7 @@ export interface Message {
   steps: Array<MessageStep>;
   reasoning: string | null;
   attachments: Array<Attachment>;
-  /** `error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `debug` while the agent's `debugEnabled` is on. */
+  /** `error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` while the agent's `debugEnabled` is on. */
   metadata: Record<string, unknown>;
   promptTokens: number;
   completionTokens: number;
@@ -2356,6 +2816,217 @@ export interface RetryChannelMessageInput {
   id: string;
 }
 
+export interface ReceiveEventInput {
+  /** The source's token. */
+  webhookToken: string;
+  body: unknown | Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;
+}
+
+export interface ListRoomEventsInput {
+  /** The agent's slug. */
+  slug: string;
+  /** `pending`: waits for the matcher; `conversation`, `backlog`: what the matching definition wants was done; `no-match`; `backlog-full`: 100 entries waited already; `room-off`: the Room is off, or the agent inactive; `source-disabled`; `invalid-payload`: it could not be read; `matcher-failed`. See `reason`. */
+  outcome?:
+    | "pending"
+    | "conversation"
+    | "backlog"
+    | "no-match"
+    | "backlog-full"
+    | "room-off"
+    | "source-disabled"
+    | "invalid-payload"
+    | "matcher-failed";
+  eventSourceId?: string;
+  /** 20 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
+export interface GetRoomEventInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The event's id. */
+  id: string;
+}
+
+export interface ReplayRoomEventInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The event's id. */
+  id: string;
+}
+
+export interface GetRoomInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface SetRoomInput {
+  /** The agent's slug. */
+  slug: string;
+  body: RoomChanges;
+}
+
+export interface DeleteRoomInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface RunRoomInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface ListBacklogInput {
+  /** The agent's slug. */
+  slug: string;
+  /** `pending`: waits for a turn of the agent; `processing`: a turn works on it; `completed`: the agent says that it is done; `failed`: given up after 3 turns, see `error`; `discarded`: by an operator, or with the Room. */
+  status?: "pending" | "processing" | "completed" | "failed" | "discarded";
+  /** 20 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
+export interface ChangeBacklogEntryInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The entry's id. */
+  id: string;
+  body: BacklogEntryChange;
+}
+
+export interface ListEventSourcesInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface CreateEventSourceInput {
+  /** The agent's slug. */
+  slug: string;
+  body: NewEventSource;
+}
+
+export interface UpdateEventSourceInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The source's id. */
+  id: string;
+  body: EventSourceChanges;
+}
+
+export interface DeleteEventSourceInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The source's id. */
+  id: string;
+}
+
+export interface RotateEventSourceTokenInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The source's id. */
+  id: string;
+}
+
+export interface ListEventDefinitionsInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The source's id. */
+  id: string;
+}
+
+export interface CreateEventDefinitionInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The source's id. */
+  id: string;
+  body: NewEventDefinition;
+}
+
+export interface UpdateEventDefinitionInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The source's id. */
+  id: string;
+  /** The definition's id. */
+  definitionId: string;
+  body: EventDefinitionChanges;
+}
+
+export interface DeleteEventDefinitionInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The source's id. */
+  id: string;
+  /** The definition's id. */
+  definitionId: string;
+}
+
+export interface DryRunEventSourceInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The source's id. */
+  id: string;
+  body: TriedPayload;
+}
+
+export interface ListScheduledTasksInput {
+  /** The agent's slug. */
+  slug: string;
+  /** 100 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
+export interface CreateScheduledTaskInput {
+  /** The agent's slug. */
+  slug: string;
+  body: NewScheduledTask;
+}
+
+export interface GetScheduledTaskInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The task's id. */
+  id: string;
+}
+
+export interface UpdateScheduledTaskInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The task's id. */
+  id: string;
+  body: ScheduledTaskChanges;
+}
+
+export interface DeleteScheduledTaskInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The task's id. */
+  id: string;
+}
+
+export interface RunScheduledTaskInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The task's id. */
+  id: string;
+}
+
+export interface ListTaskRunsInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The task's id. */
+  id: string;
+  /** 20 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
 export interface UpdatePoliciesInput {
   body: PolicyChanges;
 }
@@ -2612,7 +3283,7 @@ export interface AgentEngine {
    *
    * After 20 wrong keys in a minute from one client address, further ones from there are 429; after 20 for one agent its right key is too, but for where that was right before.
    *
-   * A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. What there is is shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.
+   * A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. Its places are shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.
    */
   createChatCompletion(input: CreateChatCompletionInput, options?: CallOptions): Promise<ChatCompletion>;
 
@@ -2627,7 +3298,7 @@ export interface AgentEngine {
    *
    * After 20 wrong keys in a minute from one client address, further ones from there are 429; after 20 for one agent its right key is too, but for where that was right before.
    *
-   * A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. What there is is shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.
+   * A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. Its places are shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.
    */
   streamChat(input: StreamChatInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 
@@ -3229,6 +3900,212 @@ export interface AgentEngine {
    * One that came is answered as if it came now; one that was to leave is sent, with the other parts of its reply that failed. 409 for one that did not fail, and for one of a person who stopped the agent since.
    */
   retryChannelMessage(input: RetryChannelMessageInput, options?: CallOptions): Promise<RetriedMessage>;
+
+  /**
+   * Events for an agent's Room.
+   *
+   * A sender calls it with an event of an event source: any JSON, or a form, of at most 65,536 bytes. The address is the credential; where the source has an `authKey`, the call must bring it too. The event is stored before it is answered, and matched by the source's definitions in the background. The answer is 200 whatever comes of it; `ok` is false for a payload that is too large, an unknown token, another content type and a payload that can't be read, checked in this order, the key behind the token. Each call of a known source stands in the ledger, but for those without its key. A 503 means that nothing was stored: send it again.
+   */
+  receiveEvent(input: ReceiveEventInput, options?: CallOptions): Promise<EventAnswer>;
+
+  /**
+   * The ledger of an agent's events.
+   *
+   * Each call of a webhook whose token is known, the newest first: what came, what the matcher asked and was answered, what was done, and why not. They are kept for 30 days.
+   */
+  listRoomEvents(input: ListRoomEventsInput, options?: CallOptions): Promise<RoomEventPage>;
+
+  /**
+   * One event.
+   *
+   * With what became of it so far.
+   */
+  getRoomEvent(input: GetRoomEventInput, options?: CallOptions): Promise<RoomEventAnswer>;
+
+  /**
+   * Have an event handled again.
+   *
+   * Makes a new event with the same payload, which is matched by the definitions as they are now, also while the source is off. 409 for an event that could not be read, and for one whose source was deleted.
+   */
+  replayRoomEvent(input: ReplayRoomEventInput, options?: CallOptions): Promise<ReplayedEvent>;
+
+  /**
+   * The Room of an agent.
+   *
+   * Where the agent works on its own: what it is to do there, and how much waits for it.
+   */
+  getRoom(input: GetRoomInput, options?: CallOptions): Promise<Room>;
+
+  /**
+   * Set up the Room of an agent, or change it.
+   *
+   * The first call creates the Room. What is not given stays; at first the Room is on, without a prompt, without an outbound channel, and with an interval of 5 minutes.
+   *
+   * Within 30 seconds the agent takes a turn for the entries of its backlog, at most 10 in one turn. With a prompt it also takes one of its own, without events, `evalIntervalMinutes` after its last turn in the Room. What it says to people goes over the outbound channel of the definition that an event matched, else over the Room's.
+   */
+  setRoom(input: SetRoomInput, options?: CallOptions): Promise<RoomSaved>;
+
+  /**
+   * Delete the Room of an agent.
+   *
+   * What waits in the backlog is discarded, and `backlog` definitions find no Room. The conversation, event sources and the ledger stay. Without a Room nothing happens.
+   */
+  deleteRoom(input: DeleteRoomInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Have the agent take a turn in its Room now.
+   *
+   * Also without events, and for entries that are to wait a while. While a call in the Room's conversation waits for a person's decision, the Room waits too. 409 while the Room is off or missing, or the agent inactive.
+   */
+  runRoom(input: RunRoomInput, options?: CallOptions): Promise<RoomQueued>;
+
+  /**
+   * The events that an agent handles in its Room.
+   *
+   * The newest first, with what became of each. At most 100 wait at a time: what comes then is only in the ledger, as `backlog-full`. Entries that are over are kept for 30 days.
+   */
+  listBacklog(input: ListBacklogInput, options?: CallOptions): Promise<BacklogPage>;
+
+  /**
+   * Discard an entry, or have it handled again.
+   *
+   * An entry that is `pending` or `failed` can be discarded. One that is `failed` or `discarded` can be handled again, with 3 new attempts, also where 100 wait already. 409 for others.
+   */
+  changeBacklogEntry(input: ChangeBacklogEntryInput, options?: CallOptions): Promise<BacklogEntryAnswer>;
+
+  /**
+   * The event sources of an agent.
+   *
+   * By age, each with its definitions. `webhookToken` and `webhookUrl` are there only for callers with `agent.room:write`.
+   */
+  listEventSources(input: ListEventSourcesInput, options?: CallOptions): Promise<Array<EventSource>>;
+
+  /**
+   * Let another system send events.
+   *
+   * Makes an address to which a system posts events, up to 50 for an agent. What becomes of them is told by the source's definitions: without one every event is dropped.
+   */
+  createEventSource(input: CreateEventSourceInput, options?: CallOptions): Promise<EventSourceAddress>;
+
+  /**
+   * Change an event source.
+   *
+   * What is not given stays; `config` is replaced as a whole, and `authKey: null` takes the key away.
+   */
+  updateEventSource(input: UpdateEventSourceInput, options?: CallOptions): Promise<EventSource>;
+
+  /**
+   * Delete an event source.
+   *
+   * With its definitions. Its address is unknown at once; its events stay in the ledger.
+   */
+  deleteEventSource(input: DeleteEventSourceInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Give an event source another address.
+   *
+   * The former address is unknown at once. A key that the source has stays.
+   */
+  rotateEventSourceToken(input: RotateEventSourceTokenInput, options?: CallOptions): Promise<EventSourceAddress>;
+
+  /**
+   * The definitions of an event source.
+   *
+   * In the order in which the matcher asks.
+   */
+  listEventDefinitions(input: ListEventDefinitionsInput, options?: CallOptions): Promise<Array<EventDefinition>>;
+
+  /**
+   * Say which events an agent handles, and how.
+   *
+   * For each event the agent's fast model, or else its own, is asked one definition after the other until one matches: whether the event is one that `matchingPrompt` is about. `conditions` are looked at before, and cost no tokens. A source has up to 50 definitions.
+   *
+   * Payloads are what other systems sent: they reach a model as data between random marks, and are no instructions.
+   *
+   * The result goes to `outboundChannel` and `outboundTarget`, else to those of the Room.
+   */
+  createEventDefinition(input: CreateEventDefinitionInput, options?: CallOptions): Promise<EventDefinition>;
+
+  /**
+   * Change a definition.
+   *
+   * What is not given stays; `conditions` are replaced as a whole.
+   */
+  updateEventDefinition(input: UpdateEventDefinitionInput, options?: CallOptions): Promise<EventDefinition>;
+
+  /**
+   * Delete a definition.
+   *
+   * Events that it put into the backlog stay there.
+   */
+  deleteEventDefinition(input: DeleteEventDefinitionInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Say what an event would lead to.
+   *
+   * Asks the source's definitions about a payload as the matcher would, also while the source is off: the model is really asked, on the agent's budget. Nothing is stored, and nothing done.
+   */
+  dryRunEventSource(input: DryRunEventSourceInput, options?: CallOptions): Promise<DryRun>;
+
+  /**
+   * Whether due work of Rooms and tasks is looked for.
+   *
+   * Needs no authentication. Slots and the last tick are those of the process that answers; the counts are of the whole installation and up to 5 seconds old.
+   */
+  getSchedulerHealth(input?: Record<string, never>, options?: CallOptions): Promise<SchedulerHealth>;
+
+  /**
+   * Tasks of an agent.
+   *
+   * The oldest first: those that people made, and those that the agent made by its tool `scheduleTask`.
+   */
+  listScheduledTasks(input: ListScheduledTasksInput, options?: CallOptions): Promise<ScheduledTaskPage>;
+
+  /**
+   * Have an agent do something at set times.
+   *
+   * Each run is a turn in a conversation of its own, `<slug>:scheduled:<taskId>:<ms>`, that begins with the task's prompt. What the agent says in the end goes to the outbound place, if there is one. An agent has at most 100 tasks.
+   *
+   * `cron` names local times of a time zone in five fields. Fixed times run once a day also where clocks change: one that is skipped runs right after the gap, one that comes twice runs the first time. Times that repeat (`*`, steps) run when the clock shows them. `interval` counts from the creation, and knows no clocks. `one-shot` runs once.
+   *
+   * Times that pass while no server runs, or while the agent is inactive, are recorded as `missed`; `onMissed` says whether the last one is run late. A time at which an earlier run of the task has not ended is `skipped`.
+   */
+  createScheduledTask(input: CreateScheduledTaskInput, options?: CallOptions): Promise<ScheduledTask>;
+
+  /**
+   * One task.
+   *
+   * What the agent does, when it is due next, and how the newest run ended.
+   */
+  getScheduledTask(input: GetScheduledTaskInput, options?: CallOptions): Promise<ScheduledTask>;
+
+  /**
+   * Change a task.
+   *
+   * What is not given stays; `schedule` is replaced as a whole. Another schedule counts from now on, and so does a task that is enabled again: no time before is missed.
+   */
+  updateScheduledTask(input: UpdateScheduledTaskInput, options?: CallOptions): Promise<ScheduledTask>;
+
+  /**
+   * Delete a task.
+   *
+   * Its runs go with it. Their conversations stay, and a run that has begun goes on to its end.
+   */
+  deleteScheduledTask(input: DeleteScheduledTaskInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Run a task now.
+   *
+   * Also one that is not enabled; its schedule stays as it is. 409 while a run of it has not ended, and while the agent is inactive.
+   */
+  runScheduledTask(input: RunScheduledTaskInput, options?: CallOptions): Promise<BegunRun>;
+
+  /**
+   * Runs of a task.
+   *
+   * The newest first, with those that were missed or skipped. They are kept for 90 days, and each task's last one as long as the task.
+   */
+  listTaskRuns(input: ListTaskRunsInput, options?: CallOptions): Promise<TaskRunPage>;
 
   /**
    * The installation's policies.

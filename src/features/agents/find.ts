@@ -40,6 +40,8 @@ interface AgentChange {
   unchanged?: () => boolean;
   /** Whether the change concerns the agents that have this one as a tool, too. */
   concernsAskers?: boolean;
+  /** Whether no turn sees the change: the agent's revision stays (`write`). */
+  agentUnchanged?: boolean;
 }
 
 /**

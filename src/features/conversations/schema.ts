@@ -116,7 +116,7 @@ export const Message = z
     attachments: z.array(Attachment),
     metadata: json.openapi({
       description:
-        "`error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `debug` while the agent's `debugEnabled` is on.",
+        "`error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` while the agent's `debugEnabled` is on.",
       example: {},
     }),
     promptTokens: z.int().openapi({ example: 420 }),

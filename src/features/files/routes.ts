@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { notFound } from "../../core/errors.ts";
-import { ErrorBody } from "../../http/errors.ts";
+import { errorAnswer } from "../../http/error-answers.ts";
 import { matchesEtag } from "../../http/etag.ts";
-import { errorAnswers, guarded, json, router } from "../../http/route.ts";
+import { errorAnswers, guarded, router } from "../../http/route.ts";
 import { disposition } from "./rules.ts";
 import { findFile } from "./service.ts";
 import { readFile } from "./storage.ts";
@@ -27,8 +27,15 @@ const get = guarded("conversation:read", {
     },
     304: { description: "The file is still the same." },
     ...errorAnswers(404),
-    409: json(ErrorBody, "The agent has no keys to the file's storage any more."),
-    502: json(ErrorBody, "The file's storage failed."),
+    409: errorAnswer(409, {
+      description: "The agent has no keys to the file's storage any more.",
+      message:
+        "The file lies in S3: set the agent's secrets s3_region, s3_bucket, s3_access_key_id, s3_secret_access_key again",
+    }),
+    502: errorAnswer(502, {
+      description: "The file's storage failed.",
+      message: "The file storage cannot be reached",
+    }),
   },
 });
 

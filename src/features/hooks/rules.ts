@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../core/json.ts";
 import { closing, opening } from "../../core/placeholder.ts";
-import { isDeeperThan, storableJson } from "../../core/text.ts";
+import { jsonProblem } from "../../core/text.ts";
 import { placeholderNames, statePrefix } from "../../turn/hooks.ts";
 import { privateKey } from "../../turn/state.ts";
 
@@ -9,22 +9,13 @@ export const mostHooks = 32;
 
 export const lastPosition = 9_999;
 
-/** The limit of a hook's arguments, as JSON in UTF-8. */
-const mostBytes = 16 * 1024;
-const mostLevels = 20;
+const limits = { bytes: 16 * 1024, levels: 20 };
 
 const known = [...placeholderNames, `${statePrefix}KEY`].map((name) => `{{${name}}}`).join(", ");
 
-const utf8 = new TextEncoder();
-
 /** Why a hook can't have these arguments; null when it can. */
 export function argsProblem(args: unknown): string | null {
-  // The depth is checked first, since all further checks go into every level.
-  if (isDeeperThan(args, mostLevels)) return `must not be nested deeper than ${mostLevels} levels`;
-  const text = JSON.stringify(args);
-  if (utf8.encode(text).byteLength > mostBytes) return `must be at most ${mostBytes} bytes as JSON`;
-  if (storableJson(args) !== text) return "must not contain NUL or unpaired surrogates";
-  return placeholderProblem(args as JsonValue);
+  return jsonProblem(args, limits) ?? placeholderProblem(args as JsonValue);
 }
 
 /** An unknown placeholder would reach the tool as text. */

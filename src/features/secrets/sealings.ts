@@ -2,7 +2,7 @@ import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import { exclusiveCredential } from "../../core/messengers.ts";
 import { assign } from "../../db/fragments.ts";
-import { channels, installation, jobs, plugins, secrets, skillEnv } from "../../db/schema.ts";
+import { channels, eventSources, installation, jobs, plugins, secrets, skillEnv } from "../../db/schema.ts";
 import { keyCheckPlace } from "./encryption-key.ts";
 
 /** A table with sealed values, and expressions over its rows. */
@@ -59,6 +59,13 @@ export const sealings: readonly Sealing[] = [
     keyId: plugins.keyId,
     place: sql`${plugins.organizationId} || ':plugin:' || ${plugins.namespace}`,
     set: ({ keyId, ciphertext }) => assign(plugins, { keyId, config: ciphertext }),
+  },
+  {
+    table: eventSources,
+    ciphertext: eventSources.credentials,
+    keyId: eventSources.keyId,
+    place: sql`${eventSources.id} || ':event-source'`,
+    set: ({ keyId, ciphertext }) => assign(eventSources, { keyId, credentials: ciphertext }),
   },
   {
     table: jobs,

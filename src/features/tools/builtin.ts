@@ -125,10 +125,54 @@ export const setState = builtin({
   seesSecrets: false,
 });
 
+export const scheduleTask = builtin({
+  name: "scheduleTask",
+  description:
+    "Has you do something later, once or again and again: you will be told the prompt then, in a new conversation. On a messenger what you say then is sent to the person you talk with now. Give exactly one of cron, everyMinutes and at. Ask for the current time first where a date depends on it.",
+  category: "General",
+  input: z.object({
+    name: z.string().trim().min(1).max(128).describe("A short name by which people recognise the task."),
+    prompt: z
+      .string()
+      .trim()
+      .min(1)
+      .max(32_768)
+      .describe(
+        "What you will be told then. Write down all that you need to know: you will not remember this conversation.",
+      ),
+    cron: z
+      .string()
+      .optional()
+      .describe('Again and again: minute, hour, day of the month, month, day of the week, such as "0 9 * * 1-5".'),
+    timezone: z
+      .string()
+      .max(64)
+      .optional()
+      .describe("Of cron: an IANA name such as Europe/Zurich; the assistant's own when absent."),
+    everyMinutes: z
+      .int()
+      .min(1)
+      .max(527_040)
+      .optional()
+      .describe("Again and again: every so many minutes from now on."),
+    at: z.iso
+      .datetime({ offset: true, error: "must be a date and a time with a zone, such as 2026-12-24T09:00:00+01:00" })
+      .optional()
+      .describe("Once: a date and a time with a zone, such as 2026-12-24T09:00:00+01:00."),
+    deleteAfterRun: z
+      .boolean()
+      .optional()
+      .describe("Whether the task is forgotten once it went well; true for at when absent."),
+  }),
+  // The prompt is stored, so it must hold no secret; the same task again is the one that there is.
+  effect: "none",
+  seesSecrets: false,
+});
+
 /** Every tool of the engine, as the catalogue lists them. */
 export const builtins = [
   ...[readSkill, runSkillScript, currentTime, httpRequest],
-  ...[saveMemory, searchMemory, getState, setState],
+  ...[saveMemory, searchMemory, getState, setState, scheduleTask],
 ] as const;
 
 export const builtinNames: ReadonlySet<string> = new Set(builtins.map(({ name }) => name));

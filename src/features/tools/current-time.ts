@@ -10,7 +10,8 @@ export function currentTimeTool(clock: Clock, home: string): Tool {
   });
 }
 
-function localTime(now: Date, timeZone: string): string {
+/** A time as people of a zone say it, with the name of the zone. Throws an `Error` for an unknown one. */
+export function localTime(now: Date, timeZone: string): string {
   try {
     return new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long", timeZone }).format(now);
   } catch {

@@ -9,10 +9,10 @@ import { toolRoutes } from "./routes.ts";
 export { type ToolSetting, toolSettings } from "./agent-tools.ts";
 /** The tool that asks an agent, as catalogues and models see it. */
 export { agentTool } from "./agents-as-tools.ts";
-/** The tools of skills and memories, described; those features add the functions that do their work. */
-export { readSkill, runSkillScript, saveMemory, searchMemory } from "./builtin.ts";
+/** Tools of other features, described; those features add the functions that do their work. */
+export { readSkill, runSkillScript, saveMemory, scheduleTask, searchMemory } from "./builtin.ts";
 /** The tools of the engine that need no other feature. */
-export { currentTimeTool } from "./current-time.ts";
+export { currentTimeTool, localTime } from "./current-time.ts";
 /** Describes a tool for catalogues and models, and checks what a model sends. */
 export { builtin } from "./definition.ts";
 export { httpRequestTool } from "./http-request.ts";

@@ -28,17 +28,18 @@ export interface Alongside {
 }
 
 /** Gives the rows to write for the outcome of a turn. */
-export type AlongsideOf = (outcome: TurnOutcome) => Alongside;
+export type AlongsideOf = (outcome: TurnOutcome, turnId: string) => Alongside;
 
 /** Where the reply of a turn goes that is continued after a decision. */
 export interface ContinuedPlace {
+  /** The turn that stopped for the decision. */
+  turnId: string;
   agentId: string;
+  /** The public id of the conversation. */
+  ref: string;
   channel: Channel;
   channelId: string;
 }
-
-/** Gives what a door writes with a continued turn, which no call to that door takes; undefined for nothing. */
-export type ContinuedAlongside = (place: ContinuedPlace) => AlongsideOf | undefined;
 
 /** The outcome of a turn that newer messages superseded. */
 export function superseded(outcome: TurnOutcome): TurnOutcome {

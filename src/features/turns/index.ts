@@ -9,13 +9,14 @@ import { OpenStreams } from "./access/open-streams.ts";
 import { embedderFor } from "./agent/embedder.ts";
 import { loadAgent } from "./agent/load.ts";
 import { modelSpec } from "./agent/model.ts";
-import type { ContinuedAlongside } from "./alongside.ts";
 import { continueDecided } from "./approvals/continue.ts";
 import { expireWaiting } from "./approvals/waiting.ts";
 import { createComplete } from "./background/complete.ts";
 import { createEndedBudgets } from "./budget/ended.ts";
 import { replySent } from "./end/reply-sent.ts";
+import type { ContinuedBy } from "./request.ts";
 import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
+import { createTakeUnattended, type TakeUnattended } from "./unattended/take.ts";
 
 // Every door calls these functions. This feature imports no door and no HTTP route.
 
@@ -51,16 +52,22 @@ export { approvalMetadata, servedBy } from "./end/record.ts";
 /** A call that asks for its place in a conversation. */
 export type { Arrival } from "./place/arrivals.ts";
 export type { StoredReply } from "./place/idempotency.ts";
-export type { Idempotency, TurnRequest } from "./request.ts";
+export type { ContinuedBy, Idempotency, TurnRequest } from "./request.ts";
 export type { Turn } from "./turns.ts";
+/** Turns for which nobody waits: how they end, and what comes of one that did not go well. */
+export { type Fate, fateOf, stopped } from "./unattended/last-turn.ts";
+export { type Setback, setbackOf, setbackOfTurn } from "./unattended/setback.ts";
+export type { Unattended } from "./unattended/take.ts";
+export { type WatchedTools, watchTools } from "./unattended/watch-tools.ts";
 
 interface Options extends TurnsOptions {
   /** The tools of features above this one. */
   toolSources: () => readonly ToolSource[];
-  alongsideContinued: ContinuedAlongside;
+  continuedBy: ContinuedBy;
 }
 
 export interface Turns extends Pick<RunningTurns, "takeTurn" | "arrive" | "findRepeat"> {
+  takeUnattended: TakeUnattended;
   agents: Agents;
   streams: OpenStreams;
   /** Completes a prompt with the fast model of an agent, for background work. */
@@ -75,12 +82,11 @@ export interface Turns extends Pick<RunningTurns, "takeTurn" | "arrive" | "findR
 }
 
 /** The turns of this process. */
-export function createTurns(services: Services, { toolSources, alongsideContinued, ...options }: Options): Turns {
+export function createTurns(services: Services, { toolSources, continuedBy, ...options }: Options): Turns {
   const agents = new Agents(services, toolSources);
   const turns = createRunningTurns(services, options);
   const streams = new OpenStreams(services, agents);
-  const continueTurns = (turnId: string | null) =>
-    continueDecided({ services, agents, turns, alongsideContinued }, turnId);
+  const continueTurns = (turnId: string | null) => continueDecided({ services, agents, turns, continuedBy }, turnId);
   const by = { type: "engine", whileInactive: false } as const;
   const deleteEndedBudgets = createEndedBudgets(services);
   const { soleProcess } = services.options;
@@ -88,6 +94,7 @@ export function createTurns(services: Services, { toolSources, alongsideContinue
     agents,
     streams,
     takeTurn: turns.takeTurn,
+    takeUnattended: createTakeUnattended(services, { agents, takeTurn: turns.takeTurn }),
     arrive: turns.arrive,
     findRepeat: turns.findRepeat,
     complete: createComplete(services, agents),

@@ -41,7 +41,7 @@ export function prepare({
   const { origin, input } = request;
   const state = new TurnState(transcript.state);
   // Without a stored conversation, a request without history begins one.
-  const begins = conversation ? transcript.begins : input.history.length === 0;
+  const begins = conversation ? transcript.begins || isOnlySent(transcript) : input.history.length === 0;
   return {
     ...rest,
     conversation,
@@ -59,7 +59,7 @@ export function prepare({
     }),
     history: conversation ? replay(earlier(transcript.history, request)) : input.history,
     fresh: request.continued?.suspended.fresh ?? input.fresh,
-    tools: toolsAt(agent, origin),
+    tools: toolsAt(agent, request),
     hooks: hooksAt(agent, origin).filter(({ event }) => begins || event !== "conversation_start"),
     limits: limitsOf(policies, row.maxSteps),
     state,
@@ -67,10 +67,10 @@ export function prepare({
   };
 }
 
-/** The transcript without the turns that this one continues: `continued` carries their messages. */
-function earlier(stored: readonly StoredMessage[], { continued }: TurnRequest): StoredMessage[] {
+/** The transcript without what the request leaves out, and without the turns that it continues: `continued` carries those. */
+function earlier(stored: readonly StoredMessage[], { continued, historyAfter = 0 }: TurnRequest): StoredMessage[] {
   const own = new Set(continued?.suspended.turnIds);
-  return stored.filter(({ turnId }) => turnId === null || !own.has(turnId));
+  return stored.filter(({ turnId, seq }) => seq > historyAfter && (turnId === null || !own.has(turnId)));
 }
 
 /** The longest silence, below the five minutes after which Node and many proxies end a request. */
@@ -90,10 +90,16 @@ export function hooksAt({ hooks }: LiveAgent, { channel }: Origin): readonly Hoo
   return traits.sendsLater ? hooks.filter(({ event }) => event !== "response_sent") : hooks;
 }
 
-/** The tools of a turn. An agent that another agent asked gets no `agent:` tools (spec "Limits"). */
-function toolsAt({ tools }: LiveAgent, { depth }: Origin): TurnInput["tools"] {
-  return depth === 0 ? tools : new Map([...tools].filter(([, { name }]) => !name.startsWith("agent:")));
+/**
+ * The tools of a turn. An agent that another agent asked gets no `agent:` tools (spec "Limits"), and promises nothing
+ * for later: it talks to nobody who could hear of it.
+ */
+function toolsAt({ tools }: LiveAgent, { origin, tools: own = [] }: TurnRequest): TurnInput["tools"] {
+  if (origin.depth > 0) return new Map([...tools].filter(([, { name }]) => !isForPeople(name)));
+  return own.length === 0 ? tools : new Map([...tools, ...own.map((tool) => [tool.name, tool] as const)]);
 }
+
+const isForPeople = (tool: string) => tool.startsWith("agent:") || tool === "scheduleTask";
 
 /** The state as lines of the prompt. Values are JSON, so that none can imitate another part of the prompt. */
 function stateLines(state: TurnState): string {
@@ -102,19 +108,31 @@ function stateLines(state: TurnState): string {
     .join("\n");
 }
 
+/** A message of the agent that belongs to no turn of its conversation: one of the agent's own work elsewhere sent it. */
+const isSent = ({ role, turnId }: StoredMessage) => role === "assistant" && turnId === null;
+
+/** Whether people were written to and have not answered yet. */
+const isOnlySent = ({ history }: Transcript) => history[0]?.seq === 1 && history.every(isSent);
+
+/** Stands for the people before a message that they did not ask for, since models want both sides to alternate. */
+const unasked = "(Nobody wrote. You sent the next message of your own accord, from your own work.)";
+
 /**
  * The messages of a stored transcript for the model. The first one is a user's. Reasoning is left out, since providers
  * accept it only within its own turn.
  */
 export function replay(stored: readonly StoredMessage[]): ModelMessage[] {
-  const first = stored.findIndex(({ role }) => role === "user");
+  const first = stored.findIndex((message) => message.role === "user" || isSent(message));
   if (first === -1) return [];
   return stored.slice(first).flatMap((message): ModelMessage[] => {
-    if (message.role === "user") return [{ role: "user", content: [{ type: "text", text: message.content }] }];
+    if (message.role === "user") return [said("user", message.content)];
+    if (isSent(message)) return [said("user", unasked), said("assistant", message.content)];
     if (message.modelMessages) return message.modelMessages.map(withoutReasoning).filter(hasContent);
-    return message.content === "" ? [] : [{ role: "assistant", content: [{ type: "text", text: message.content }] }];
+    return message.content === "" ? [] : [said("assistant", message.content)];
   });
 }
+
+const said = (role: "user" | "assistant", text: string): ModelMessage => ({ role, content: [{ type: "text", text }] });
 
 function withoutReasoning(message: ModelMessage): ModelMessage {
   if (message.role !== "assistant") return message;

@@ -1,7 +1,7 @@
 import type { Limit } from "../../http/throttle.ts";
 import type { DisconnectRule } from "../../turn/relay.ts";
-import type { Continued, JsonObject, ModelMessage, Origin } from "../../turn/types.ts";
-import type { AlongsideOf } from "./alongside.ts";
+import type { Continued, JsonObject, ModelMessage, Origin, Tool } from "../../turn/types.ts";
+import type { AlongsideOf, ContinuedPlace } from "./alongside.ts";
 
 /** The messages of a turn request. */
 export interface TurnMessages {
@@ -58,10 +58,19 @@ export interface TurnRequest {
   /** The caller gets the reply whole, once it is recorded. */
   whole?: boolean;
   requestId: string;
+  /** What a conversation without a title is called, where no model is asked for one; absent: the first words of `input`. */
+  title?: string;
   throttle: CountedCall | null;
   idempotency?: Idempotency | null;
+  /** The `seq` of the last message that the model does not see any more; absent: it sees them all. */
+  historyAfter?: number;
+  /** The tools of this turn beside the agent's; absent for none. */
+  tools?: readonly Tool[];
   /** Rows of the door's that are written with the turn's end; absent for none. */
   alongside?: AlongsideOf;
   /** The turn that this one continues after an approval, and the decisions about its calls; absent for other turns. */
   continued?: Continued & { turnId: string; suspended: Suspended };
 }
+
+/** Gives what the doors add to a continued turn, which no call to a door takes. */
+export type ContinuedBy = (place: ContinuedPlace) => Promise<Pick<TurnRequest, "alongside" | "tools">>;

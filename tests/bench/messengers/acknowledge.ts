@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startEngine } from "../engine.ts";
 import { quantile } from "../figures.ts";
+import { paced } from "../paced.ts";
 import { cpuMs } from "../processes.ts";
 import { countOf, createAgent, type Messenger, People } from "./people.ts";
 import { openWorld, repliesTo, type World } from "./stand-ins.ts";
@@ -111,17 +112,11 @@ async function warmUp(crowd: People): Promise<void> {
   }
 }
 
-async function crowdSpeaks(crowd: People) {
-  const said: ReturnType<People["say"]>[] = [];
-  const startedAt = performance.now();
-  for (let message = 1; message <= each; message += 1) {
-    for (let chat = 0; chat < people; chat += 1) {
-      await sleep(Math.max(0, startedAt + (said.length * 1_000) / perSecond - performance.now()));
-      said.push(crowd.say(messengerOf(chat), chat, message));
-    }
-  }
-  return Promise.all(said);
-}
+const crowdSpeaks = (crowd: People) =>
+  paced({ count: people * each, perSecond }, (index) => {
+    const chat = index % people;
+    return crowd.say(messengerOf(chat), chat, 1 + Math.floor(index / people));
+  });
 
 function watchHealth(url: string): { stop(): Promise<number[]> } {
   const took: number[] = [];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import connect from "postgres";
-import { withDatabase } from "../../real-postgres.ts";
+import { copyDatabase } from "../copy-database.ts";
 import { startEngine } from "../engine.ts";
 import type { ServerProcess } from "../processes.ts";
 import { createAgent, People } from "./people.ts";
@@ -32,16 +32,14 @@ export async function measureDraining(databaseUrl: string): Promise<string[][]> 
   try {
     const storedPerSecond = await store(databaseUrl, world);
     const rows: string[][] = [];
-    const name = new URL(databaseUrl).pathname.slice(1);
     for (const [title, count] of [
       ["left alone", 0],
       [`killed ${kills} times`, kills],
     ] as const) {
-      const copy = `${name}_${count}`;
-      await copyDatabase(databaseUrl, name, copy);
+      const copy = await copyDatabase(databaseUrl, String(count));
       world.telegram.sent.length = 0;
       world.telegram.requests.length = 0;
-      const found = await drain(withDatabase(databaseUrl, copy), world, count);
+      const found = await drain(copy, world, count);
       rows.push([title, `${chats * each}, ${chats}`, storedPerSecond.toFixed(0), ...found]);
     }
     return rows;
@@ -72,12 +70,6 @@ async function store(databaseUrl: string, world: World): Promise<number> {
   await sql`update jobs set run_at = now()`;
   await sql.end();
   return (chats * each * 1_000) / ms;
-}
-
-async function copyDatabase(url: string, from: string, to: string): Promise<void> {
-  const sql = connect(withDatabase(url, "postgres"), { max: 1 });
-  await sql.unsafe(`create database ${to} template ${from}`);
-  await sql.end();
 }
 
 async function drain(url: string, world: World, count: number): Promise<string[]> {

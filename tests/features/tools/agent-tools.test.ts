@@ -33,7 +33,7 @@ describe("an agent's tools", () => {
     const tools = await h.list();
     expect(tools.map(({ name }) => name)).toEqual([
       ...["readSkill", "runSkillScript", "currentTime", "httpRequest"],
-      ...["saveMemory", "searchMemory", "getState", "setState"],
+      ...["saveMemory", "searchMemory", "getState", "setState", "scheduleTask"],
     ]);
     expect(tools[0]).toEqual({
       name: "readSkill",

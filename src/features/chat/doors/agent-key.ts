@@ -86,11 +86,11 @@ export function countRefusal(c: Context<AppEnv>, refusal: unknown, count: () => 
 
 /** Counts a wrong key, and logs the first one too many. The first verdict is the one that a right key gets. */
 function countGuess(c: Context<AppEnv>, agentId: string | null): Verdict[] {
-  const { refused, services, log, ip } = c.var;
-  const now = services.clock.now();
-  const ofAgent = refused.count(guessKey(c, agentId), wrongKeys, now);
-  const ofAll = refused.count(`wrong-keys:${clientKey(ip)}`, wrongKeys, now);
-  if (ofAll.firstRefusal) log.warn({ client: clientKey(ip) }, "An address sent too many wrong API keys");
+  const now = c.get("services").clock.now();
+  const client = clientKey(c.get("ip"));
+  const ofAgent = c.get("refused").count(guessKey(c, agentId), wrongKeys, now);
+  const ofAll = c.get("refused").count(`wrong-keys:${client}`, wrongKeys, now);
+  if (ofAll.firstRefusal) c.get("log").warn({ client }, "An address sent too many wrong API keys");
   return [ofAgent.verdict, ofAll.verdict];
 }
 

@@ -18,7 +18,7 @@ const wrongKeysText =
   "After 20 wrong keys in a minute from one client address, further ones from there are 429; after 20 for one agent its right key is too, but for where that was right before.";
 
 const overloadText =
-  "A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. What there is is shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.";
+  "A server with more to do than it can refuses new turns at once with 503 and `Retry-After`, before it looks at credentials; such a call is counted by no limit and may be sent again as it is. A known 429 of a throttle goes before. Its places are shared fairly: by organization, then by agent, then by client address. Turns that run, resuming and stopping are not refused.";
 
 const models = createRoute({
   method: "get",

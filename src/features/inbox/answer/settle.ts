@@ -3,11 +3,10 @@ import type { Services } from "../../../context.ts";
 import { inbox } from "../../../db/schema.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
+import { type Setback, setbackOfTurn, type Unattended } from "../../turns/index.ts";
 import { type Batch, sharedAttempts } from "./batch.ts";
-import { type Setback, setbackOfTurn } from "./failure.ts";
 import { giveUp } from "./give-up.ts";
 import type { Pending } from "./pending.ts";
-import type { Answered } from "./turn.ts";
 
 /** Messages that were to be answered. */
 interface Settling {
@@ -21,7 +20,7 @@ interface Settling {
 const mostAttempts = 10;
 
 /** Notes how their turn ended. Throws `Postponed` where the messages still wait for an answer. */
-export async function conclude(settling: Settling, { outcome, acted }: Answered): Promise<void> {
+export async function conclude(settling: Settling, { outcome, acted }: Unattended): Promise<void> {
   const { services, batch } = settling;
   const { db } = services.database;
   const own = inArray(inbox.id, batch.ids);

@@ -1,9 +1,16 @@
 import type { Services } from "../../../context.ts";
 import { channelOf } from "../../../core/channels.ts";
 import { newId } from "../../../core/ids.ts";
-import type { TurnOutcome } from "../../../turn/types.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
-import { type AlongsideOf, admit, type TurnRequest, type Turns, wasStopped } from "../../turns/index.ts";
+import {
+  type AlongsideOf,
+  type TurnRequest,
+  type Turns,
+  type Unattended,
+  type WatchedTools,
+  wasStopped,
+  watchTools,
+} from "../../turns/index.ts";
 import { subjectOf } from "../intake/subject.ts";
 import { outgoing } from "../outbox/outgoing.ts";
 import { failedNotice, repliesOf } from "../outbox/replies.ts";
@@ -11,7 +18,6 @@ import type { Attach } from "./attachments.ts";
 import { type Batch, onlyName, withNames } from "./batch.ts";
 import type { Arrivals } from "./newer.ts";
 import type { Pending } from "./pending.ts";
-import { type WatchedTools, watchTools } from "./tools.ts";
 import { showTyping } from "./typing.ts";
 import { answerWork } from "./work.ts";
 
@@ -31,18 +37,11 @@ interface Attempt {
   signal: AbortSignal;
 }
 
-/** How the turn ended. */
-export interface Answered {
-  outcome: TurnOutcome;
-  /** Whether it called a tool that may have changed something. */
-  acted: boolean;
-}
-
 /**
  * Takes the turn that answers a batch, to its end. Newer messages supersede it while that costs nothing: until a tool or
  * a hook ran, and as often as the agent allows. Throws the refusals before the turn.
  */
-export async function takeAnswer({ services, turns, attach }: Needs, attempt: Attempt): Promise<Answered> {
+export async function takeAnswer({ services, turns, attach }: Needs, attempt: Attempt): Promise<Unattended> {
   const { pending, batch, channel, arrivals, signal } = attempt;
   const { agent, conversation } = pending;
   const { maxRestarts, typingDelayMs } = services.policies.values;
@@ -60,27 +59,18 @@ export async function takeAnswer({ services, turns, attach }: Needs, attempt: At
     },
     alongside: alongsideOf(services, attempt, watched, mayRestart),
   };
-  const share = [conversation.organizationId, agent.slug, request.origin.subject] as const;
-  const turn = await turns.agents.serve(agent.slug, async (live) => {
-    const grant = admit(live, agent.slug, { type: "engine", whileInactive: false });
-    watched.know(grant.agent.tools);
-    return services.admission.during(share, () => turns.takeTurn(grant, request, watched));
-  });
   const { account } = channel;
   const typing = { account, channelId: conversation.channelId, delayMs: agent.typingDelayMs ?? typingDelayMs };
-  const stopTyping = showTyping(services.clock, typing);
-  const giveWay = () => turn.abort("superseded");
-  arrivals.hear(() => {
-    if (mayRestart()) giveWay();
+  return turns.takeUnattended(agent.slug, request, {
+    signal,
+    watched,
+    begun(turn) {
+      arrivals.hear(() => {
+        if (mayRestart()) turn.abort("superseded");
+      });
+      return showTyping(services.clock, typing);
+    },
   });
-  if (signal.aborted) giveWay();
-  signal.addEventListener("abort", giveWay, { once: true });
-  try {
-    return { outcome: await turn.ended, acted: watched.acted() };
-  } finally {
-    signal.removeEventListener("abort", giveWay);
-    stopTyping();
-  }
 }
 
 function requestOf({ pending: { conversation }, batch }: Attempt): Omit<TurnRequest, "input"> {

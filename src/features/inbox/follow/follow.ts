@@ -1,6 +1,7 @@
 import type { Services } from "../../../context.ts";
 import { newId } from "../../../core/ids.ts";
 import { pause } from "../../../core/pause.ts";
+import { Rounds } from "../../../core/rounds.ts";
 import type { StoreMessages } from "../intake/store.ts";
 import { type Followed, follow } from "./followed.ts";
 import { claim, type Leased, leaseMs, release } from "./leases.ts";
@@ -32,29 +33,12 @@ export function createFollowing(services: Services, store: StoreMessages): Follo
   const owner = newId();
   const followed = new Map<string, Followed>();
   const endListening: (() => void)[] = [];
-  let [stopping, wanted] = [false, false];
-  let looking: Promise<void> | null = null;
+  let stopping = false;
   let [cancelExpiry, cancelNext] = [() => {}, () => {}];
 
-  /** Looks which channels are this process's; a call during another one makes that look again. */
-  const look = (): Promise<void> => {
-    wanted = true;
-    looking ??= lookWhileWanted();
-    return looking;
-  };
-
-  const lookWhileWanted = async () => {
-    try {
-      while (wanted && !stopping) {
-        wanted = false;
-        await lookOnce();
-      }
-    } finally {
-      looking = null;
-    }
-  };
-
-  const lookOnce = async () => {
+  /** Looks which channels are this process's. */
+  const looking = new Rounds(async () => {
+    if (stopping) return;
     const now = clock.now();
     const most = options.soleProcess ? 10_000 : mostAtOnce;
     const leased = await claim(database, { owner, now, most });
@@ -68,11 +52,11 @@ export function createFollowing(services: Services, store: StoreMessages): Follo
     cancelNext();
     // Others may want their share meanwhile.
     if (leased.length - before >= most) cancelNext = clock.after(nextMs, lookSoon);
-  };
+  });
 
   const lookSoon = () => {
     if (stopping) return;
-    look().catch((err: unknown) => log.warn({ err }, "Channels to follow could not be looked for"));
+    looking.run().catch((err: unknown) => log.warn({ err }, "Channels to follow could not be looked for"));
   };
 
   const take = (leased: Leased) => {
@@ -108,7 +92,7 @@ export function createFollowing(services: Services, store: StoreMessages): Follo
   return {
     async look() {
       listen();
-      await look();
+      await looking.run();
     },
     async begin() {
       listen();
@@ -119,7 +103,7 @@ export function createFollowing(services: Services, store: StoreMessages): Follo
       for (const end of endListening) end();
       cancelExpiry();
       cancelNext();
-      await looking?.catch(() => {});
+      await looking.ended();
       const ending = [...followed.values()].map(({ ended }) => ended);
       dropAll();
       const over = new AbortController();

@@ -4,6 +4,7 @@ import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { createAsk } from "../../handoff/index.ts";
 import type { Turns } from "../../turns/index.ts";
 import type { Activity } from "../activity.ts";
+import { createEcho, echoKind } from "./echo.ts";
 import { sendKind, tellKind } from "./outgoing.ts";
 import { createRests } from "./rests.ts";
 import { sentKind } from "./rows.ts";
@@ -39,6 +40,7 @@ export function createOutbox({ services, turns, activity, wake }: Needs): Outbox
     jobs: {
       [sendKind]: { run, limit: mostSends },
       [tellKind]: { run, limit: mostModelJobs, longestMs: longestTellMs },
+      [echoKind]: { run: createEcho(services) },
       [sentKind]: { run: unlessRefused(services, runHooks), limit: mostSends },
     },
     upkeep: createUpkeep(services, wake),

@@ -1,6 +1,7 @@
 import { channels } from "../../../core/channels.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
-import { type AlongsideOf, type ContinuedPlace, endingError, wasStopped } from "../../turns/index.ts";
+import { type AlongsideOf, type ContinuedBy, type ContinuedPlace, endingError, wasStopped } from "../../turns/index.ts";
+import { echoWork } from "./echo.ts";
 import { type Outgoing, outgoing, type Place } from "./outgoing.ts";
 
 /** What a person reads when a turn waits for somebody's decision. */
@@ -22,16 +23,39 @@ export function repliesOf(place: Place, outcome: TurnOutcome): Outgoing {
  * What is written with a turn that continues after a decision, for a channel whose replies are sent later. Such a turn is
  * taken once, so its failure is told too.
  */
-export function continuedReplies({ agentId, channel, channelId }: ContinuedPlace): AlongsideOf | undefined {
-  if (!channels[channel].sendsLater) return undefined;
-  const place = { agentId, channel, target: channelId };
+export function continuedReplies({ agentId, channel, channelId }: ContinuedPlace): Awaited<ReturnType<ContinuedBy>> {
+  return channels[channel].sendsLater ? { alongside: laterReplies({ agentId, channel, target: channelId }) } : {};
+}
+
+/** What is written with a turn that is taken once and whose reply a person reads at a place. */
+export function laterReplies(place: Place): AlongsideOf {
   return (outcome) => ({ inboxIds: [], supersededAfter: null, ...repliesOrFailure(place, outcome) });
 }
 
-function repliesOrFailure(place: Place, outcome: TurnOutcome): Outgoing {
-  const hasFailed = endingError(outcome) !== null && !wasStopped(outcome);
-  return hasFailed ? outgoing(place, joined(lastWords(outcome), failedNotice)) : repliesOf(place, outcome);
+/**
+ * What is written with a turn of another conversation whose reply people read at a place: the reply, what was said before
+ * somebody stopped it, or that a decision is waited for. What the agent itself says becomes part of the conversation at
+ * the place. Nothing for a turn that failed or was interrupted.
+ */
+export function repliesElsewhere(place: Place): AlongsideOf {
+  return (outcome, turnId) => {
+    const { sends, work } = repliesOf(place, outcome);
+    const echo = lastWords(outcome) === "" ? [] : echoWork(place, { sends }, { turnId, first: 0 });
+    return { inboxIds: [], supersededAfter: null, sends, work: [...work, ...echo] };
+  };
 }
+
+/** `repliesElsewhere` for a turn that is taken once, such as one that continues after a decision: its failure is told too. */
+export function continuedElsewhere(place: Place): AlongsideOf {
+  const [reply, failure] = [repliesElsewhere(place), laterReplies(place)];
+  return (outcome, turnId) => (isFailure(outcome) ? failure : reply)(outcome, turnId);
+}
+
+function repliesOrFailure(place: Place, outcome: TurnOutcome): Outgoing {
+  return isFailure(outcome) ? outgoing(place, joined(lastWords(outcome), failedNotice)) : repliesOf(place, outcome);
+}
+
+const isFailure = (outcome: TurnOutcome) => endingError(outcome) !== null && !wasStopped(outcome);
 
 /** The text of the last step that has one: what the model says between tools is not for messengers (decisions §5). */
 const lastWords = ({ steps }: TurnOutcome) => steps.findLast(({ text }) => text.trim() !== "")?.text ?? "";

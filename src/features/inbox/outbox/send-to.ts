@@ -7,6 +7,7 @@ import type { Db } from "../../../db/client.ts";
 import { agents, channels, optOuts, outbox, turns } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { isAskable } from "../../agents/index.ts";
+import { echoWork } from "./echo.ts";
 import { outgoing, type Place } from "./outgoing.ts";
 
 /** A text in Markdown for a place. */
@@ -20,7 +21,8 @@ export interface Message extends Place {
 }
 
 /**
- * Has a text sent once the transaction that `tx` is part of is committed. Wake the worker after that. Throws 400 for a
+ * Has a text sent once the transaction that `tx` is part of is committed, and what a turn sends be part of the
+ * conversation at its place. Wake the worker after that. Throws 400 for a
  * blank text and for a channel that sends nothing, 409 where the channel is off or the person stopped the agent.
  */
 export async function sendTo(
@@ -35,7 +37,9 @@ export async function sendTo(
   const { agentId } = place;
   const owner = { agentId, turnId, conversationId: conversationId ?? null };
   await tx.insert(outbox).values(sends.map((send, index) => ({ ...send, ...owner, id: newId(), part: first + index })));
-  for (const { kind, key, payload } of work) await enqueue(tx, kind, payload, { key, organizationId });
+  // What the engine itself tells people is no word of the agent's.
+  const echo = turnId === null ? [] : echoWork(place, { sends }, { turnId, first });
+  for (const { kind, key, payload } of [...work, ...echo]) await enqueue(tx, kind, payload, { key, organizationId });
 }
 
 async function requireOpen(tx: Db, { agentId, channel, target }: Place): Promise<void> {

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import type { Clock } from "../../../core/ports.ts";
+import { every } from "../../../core/every.ts";
 import { assign } from "../../../db/fragments.ts";
 import { inbox, jobs, outbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
@@ -38,15 +38,6 @@ export function createUpkeep({ database, clock, log }: Services, wake: () => voi
       return gone.every((rows) => rows.length < batchSize);
     }),
   ];
-}
-
-/** A work that rests for so long, in milliseconds, once it went well and says that it is complete. */
-function every(clock: Clock, ms: number, work: (now: number) => Promise<boolean>): () => Promise<void> {
-  let due = 0;
-  return async () => {
-    const now = clock.now();
-    if (now >= due && (await work(now))) due = now + ms;
-  };
 }
 
 /** Replicas may run these at the same time: each skips the rows that another one holds. */

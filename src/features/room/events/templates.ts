@@ -1,17 +1,20 @@
 import type { JsonValue } from "../../../core/json.ts";
-import { closing, opening } from "../../../core/placeholder.ts";
-import { inlineData } from "../../../core/prompt-data.ts";
+import { opening } from "../../../core/placeholder.ts";
+import { dataLines, inlineData } from "../../../core/prompt-data.ts";
 import { longestPath, pathProblem, valueAt } from "./path.ts";
 
 /** Each may stand for the whole payload. */
 const mostPlaceholders = 16;
 
-/** `{{payload}}`, or `{{payload.…}}` with a path. */
-const placeholder = new RegExp(String.raw`${opening}payload(?:\.([^{}]{0,${longestPath}}?))?${closing}`, "g");
+/**
+ * `{{payload}}`, or `{{payload.…}}` with a path and the blanks behind it. They have no pattern of their own there: with
+ * two that take blanks, a long run of them would be tried at each place where it can be cut.
+ */
+const placeholder = new RegExp(String.raw`${opening}payload(?:\s*|\.([^{}]{0,${longestPath}}))\}\}`, "g");
 
 /** Why a definition can't have the text as a prompt; null when it can. */
 export function templateProblem(text: string): string | null {
-  const paths = [...text.matchAll(placeholder)].map(([, path]) => path);
+  const paths = [...text.matchAll(placeholder)].map(([, path]) => path?.trimEnd());
   if (paths.length > mostPlaceholders) return `must have at most ${mostPlaceholders} placeholders of the payload`;
   const wrong = paths.find((path) => path !== undefined && pathProblem(path) !== null);
   if (wrong === undefined) return null;
@@ -24,9 +27,19 @@ export function templateProblem(text: string): string | null {
  */
 export function fillTemplate(text: string, payload: JsonValue, mark: string): string {
   const filled = text.replaceAll(placeholder, (_found, path: string | undefined) =>
-    inlineData(mark, path === undefined ? payload : (valueAt(payload, path) ?? null)),
+    inlineData(mark, path === undefined ? payload : (valueAt(payload, path.trimEnd()) ?? null)),
   );
   return filled === text ? text : `${filled}\n\n${noteOf(mark)}`;
+}
+
+/**
+ * What a model is told of an event: the prompt of a definition, filled in. Behind a prompt without a placeholder stands
+ * the whole payload, so that no event comes without it.
+ */
+export function eventPrompt(text: string, payload: JsonValue, mark: string): string {
+  const filled = fillTemplate(text, payload, mark);
+  if (filled !== text) return filled;
+  return [text.trim(), noteOf(mark), dataLines(mark, [payload])].filter((part) => part !== "").join("\n\n");
 }
 
 const noteOf = (mark: string) =>

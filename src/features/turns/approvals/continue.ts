@@ -5,7 +5,7 @@ import { sqlState } from "../../../db/client.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
 import { admit } from "../access/admit.ts";
 import type { Agents } from "../access/agents.ts";
-import type { ContinuedAlongside } from "../alongside.ts";
+import type { ContinuedBy } from "../request.ts";
 import type { RunningTurns } from "../turns.ts";
 import { type DecidedTurn, findDecided } from "./decided.ts";
 import { endWaiting } from "./waiting.ts";
@@ -14,7 +14,7 @@ interface Needs {
   services: Services;
   agents: Agents;
   turns: RunningTurns;
-  alongsideContinued: ContinuedAlongside;
+  continuedBy: ContinuedBy;
 }
 
 /**
@@ -41,10 +41,10 @@ export async function continueDecided(needs: Needs, turnId: string | null): Prom
   await endWaiting(database);
 }
 
-async function continueTurn({ agents, turns, alongsideContinued }: Needs, decided: DecidedTurn): Promise<void> {
+async function continueTurn({ agents, turns, continuedBy }: Needs, decided: DecidedTurn): Promise<void> {
   const { slug, ref, channel, channelId, subject, door, continued } = decided;
   const by = { type: "engine", whileInactive: channels[channel].whileInactive } as const;
-  const alongside = alongsideContinued(decided);
+  const added = await continuedBy(decided);
   await agents.serve(slug, async (agent) =>
     turns.takeTurn(admit(agent, slug, by), {
       door,
@@ -56,7 +56,7 @@ async function continueTurn({ agents, turns, alongsideContinued }: Needs, decide
       requestId: newId(),
       throttle: null,
       continued,
-      ...(alongside ? { alongside } : {}),
+      ...added,
     }),
   );
 }

@@ -3,13 +3,13 @@ import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { monthOf } from "../../../core/month.ts";
 import type { AgentSeen } from "../../../core/ports.ts";
-import type { Asking, Complete } from "../../../jobs/complete.ts";
+import { type Asking, type Complete, NoAnswer } from "../../../jobs/complete.ts";
 import { run } from "../../../turn/run.ts";
 import { TurnState } from "../../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
 import type { LiveAgent } from "../agent/load.ts";
-import { fastModelSpec } from "../agent/model.ts";
+import { fastModelSpec, modelSpec } from "../agent/model.ts";
 import { type BudgetTogether, budgetTogether } from "../budget/budget-together.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
 import { limitsOf } from "../prepare.ts";
@@ -17,23 +17,23 @@ import { Allowances } from "./allowances.ts";
 
 /**
  * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget, as soon as the model
- * allows one more call. Throws a refusal (`isRefusal`) for an agent that has no fast model, is off or has spent its
- * budget, and `Postponed` when the provider wants to be asked later.
+ * allows one more call. Throws a refusal (`isRefusal`) for an agent that has no model for it, is off or has spent its
+ * budget, `Postponed` when the provider wants to be asked later, and `NoAnswer`.
  */
 export function createComplete(services: Services, agents: Agents): Complete {
   const allowances = new Allowances(services);
   const budget = budgetTogether(services);
-  const admit = async (seen: AgentSeen) => {
+  const admit = async (seen: AgentSeen, ownModel: boolean) => {
     const { agent } = await agents.admitSeen(seen, { type: "engine", whileInactive: false });
-    const spec = fastModelSpec(services, agent);
+    const spec = fastModelSpec(services, agent) ?? (ownModel ? modelSpec(services, agent) : null);
     if (!spec) throw new EngineError("not-found", "The agent has no fast model");
     return { agent, spec };
   };
-  return async (seen, prompt, { signal, together }) => {
-    const { agent, spec } = await admit(seen);
+  return async (seen, prompt, { signal, together, ownModel = false }) => {
+    const { agent, spec } = await admit(seen, ownModel);
     const ask = async () => {
       // The agent may have changed while the call waited.
-      const { agent, spec } = await admit(seen);
+      const { agent, spec } = await admit(seen, ownModel);
       const input = inputOf(services, agent, prompt, await services.models.resolve(spec));
       return onBudget({ services, budget, together }, agent, prompt, () =>
         run(input, signal, services.clock, () => {}),
@@ -42,9 +42,9 @@ export function createComplete(services: Services, agents: Agents): Complete {
     const outcome = await allowances.of(spec).call({ owner: agent.row.organizationId, signal, ask });
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.
-    if (outcome.status !== "failed") throw new Error(`The fast model was ${outcome.status}`);
+    if (outcome.status !== "failed") throw new NoAnswer(`The model was ${outcome.status}`);
     const { message, hint } = outcome.failure;
-    throw new Error(hint === undefined ? message : `${message}: ${hint}`);
+    throw new NoAnswer(hint === undefined ? message : `${message}: ${hint}`);
   };
 }
 

@@ -65,7 +65,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       budgeted: agent.budgeted,
       debug: agent.row.debugEnabled && begun ? debugOf(taken, begun) : null,
       continued: continued?.suspended ?? null,
-      alongside: request.alongside?.(outcome) ?? null,
+      alongside: request.alongside?.(outcome, turnId) ?? null,
     };
     // The lease is renewed meanwhile, or as soon as the database is back.
     const until = now + (request.whole ? wholeOutageMs : outageMs);

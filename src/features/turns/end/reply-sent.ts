@@ -38,14 +38,20 @@ export async function replySent(
   if (!turn) return;
   const { agent } = await agents.admitNow(turn.slug, { type: "engine", whileInactive: false });
   const state = new TurnState(turn.state);
-  const scope = scopeOf(agent, turn, state, limitsOf(policies.values, agent.row.maxSteps));
+  const limits = limitsOf(policies.values, agent.row.maxSteps);
+  const scope = { turnId, ...scopeOf(agent, turn, state, limits) };
   const executions: HookExecution[] = [];
   const reply = { text: turn.text, hookId: null };
   await runHooks(scope, "response_sent", reply, { signal, clock }, (execution) => executions.push(execution));
   if (executions.length > 0) await store(database, { turnId, turn, executions, state });
 }
 
-function scopeOf(agent: LiveAgent, turn: SentTurn, state: TurnState, limits: HookScope["limits"]): HookScope {
+function scopeOf(
+  agent: LiveAgent,
+  turn: SentTurn,
+  state: TurnState,
+  limits: HookScope["limits"],
+): Omit<HookScope, "turnId"> {
   const { row, hooks, scrub, tools } = agent;
   return {
     agent: { id: row.id, slug: row.slug, name: row.name },

@@ -35,7 +35,8 @@ export function aftermathOf({ taken, request, outcome }: Ended, now: number): Af
   const { channel, source } = request.origin;
   const learnable = row.fastModel !== null && row.memoryEnabled;
   const asks = learnable && source === "user" && channels[channel].learns && taken.spec.provider !== "demo";
-  const title = asks ? null : firstWords(request.input.fresh.find((text) => text.trim() !== "") ?? "") || null;
+  const named = request.title ?? request.input.fresh.find((text) => text.trim() !== "") ?? "";
+  const title = asks ? null : firstWords(named) || null;
   const { conversation } = taken.place;
   if (!asks || !conversation || outcome.status !== "done") return { work: [], title, learnable };
   const { id, ticket } = conversation;

@@ -26,6 +26,7 @@ describe("a template", () => {
     ["{{ payload.issue.title }} ({{payload.n}})", `${data("It broke")} (${data(1)})`],
     ["{{payload.issue.labels.0.name}}", data("bug")],
     ["{{payload.issue.labels.9.name}}, {{payload.issue.body}}", `${data(null)}, ${data(null)}`],
+    ["{{payload.issue.title\n }}{{ payload }}", `${data("It broke")}${data(payload)}`],
     ["{{payload.__proto__}} {{payload.constructor}}", `${data(null)} ${data(null)}`],
   ])("%s is filled in with data", (text, expected) => expect(filled(text)).toBe(expected));
 
@@ -56,7 +57,8 @@ describe("a template", () => {
 
   test("of many braces is read at once", () => {
     const started = performance.now();
-    for (const text of ["{{ ".repeat(5_000), `{{${" ".repeat(10_000)}`, `{{payload.${" ".repeat(10_000)}`])
+    const open = ["{{ ".repeat(10_000), `{{${" ".repeat(32_000)}`, `{{payload.${" ".repeat(32_000)}`];
+    for (const text of Array(30).fill(open).flat())
       expect([templateProblem(text), fillTemplate(text, payload, mark)]).toEqual([null, text]);
     expect(performance.now() - started).toBeLessThan(2_000);
   });

@@ -1,0 +1,178 @@
+import { sql } from "drizzle-orm";
+import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { agents, ofAgent } from "./agents.ts";
+import { authorship, bytea, createdAt, id, moment, oneOf, organizationId, updatedAt } from "./columns.ts";
+
+/** Where results of an agent's own work go; both null for nowhere. */
+const outbound = () => ({ outboundChannel: text("outbound_channel"), outboundTarget: text("outbound_target") });
+
+/** The Room of an agent, in which the agent works on its own (decisions §9). */
+export const rooms = pgTable(
+  "rooms",
+  {
+    agentId: uuid("agent_id")
+      .primaryKey()
+      .references(() => agents.id, { onDelete: "cascade" }),
+    id: uuid("id").notNull(),
+    organizationId: organizationId(),
+    enabled: boolean("enabled").notNull().default(true),
+    prompt: text("prompt").notNull().default(""),
+    ...outbound(),
+    /** 0: without events the Room does nothing. */
+    evalIntervalMinutes: integer("eval_interval_minutes").notNull().default(5),
+    /** `room:<slug>:<ms>`, the one conversation of the Room's own turns. */
+    conversationRef: text("conversation_ref").notNull(),
+    /** The entries of the backlog with the status `pending`: a counter, since only a row that is locked counts exactly. */
+    pendingCount: integer("pending_count").notNull().default(0),
+    /** When the Room has something to do: entries that may be picked up, or a proactive turn. Null for never. */
+    dueAt: moment("due_at"),
+    lastEvaluatedAt: moment("last_evaluated_at"),
+    /** What stands for the messages of the conversation up to `compactedSeq`. */
+    historySummary: text("history_summary").notNull().default(""),
+    compactedSeq: integer("compacted_seq").notNull().default(0),
+    ...authorship(),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [
+    check("rooms_pending_count", sql`${table.pendingCount} >= 0`),
+    uniqueIndex("rooms_conversation").on(table.conversationRef),
+    index("rooms_due").on(table.dueAt).where(sql`${table.enabled} and ${table.dueAt} is not null`),
+  ],
+);
+
+/** Senders of events. The AAD of the sealed credentials is `<id>:event-source`. */
+export const eventSources = pgTable(
+  "event_sources",
+  {
+    id: id(),
+    agentId: ofAgent(),
+    organizationId: organizationId(),
+    name: text("name").notNull(),
+    sourceType: text("source_type").notNull(),
+    config: jsonb("config").$type<Record<string, unknown>>().notNull().default({}),
+    enabled: boolean("enabled").notNull().default(true),
+    /** The SHA-256 of the webhook's token, in hexadecimal. */
+    tokenDigest: text("token_digest").notNull().unique(),
+    keyId: text("key_id").notNull(),
+    /** Sealed JSON: `webhookToken`, and `authKey` where the source has one. */
+    credentials: bytea("credentials").notNull(),
+    hasAuthKey: boolean("has_auth_key").notNull().default(false),
+    ...authorship(),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [index("event_sources_agent").on(table.agentId, table.createdAt)],
+);
+
+/** The events of a source that the agent is to handle, and how. */
+export const eventDefinitions = pgTable(
+  "event_definitions",
+  {
+    id: id(),
+    sourceId: uuid("source_id")
+      .notNull()
+      .references(() => eventSources.id, { onDelete: "cascade" }),
+    agentId: ofAgent(),
+    name: text("name").notNull(),
+    matchingPrompt: text("matching_prompt").notNull(),
+    action: text("action").$type<"conversation" | "backlog">().notNull(),
+    interpretationPrompt: text("interpretation_prompt").notNull().default(""),
+    contextPrompt: text("context_prompt").notNull().default(""),
+    /** The matcher asks in this order, and among equals in the order of their creation. */
+    priority: integer("priority").notNull(),
+    conditions: jsonb("conditions").$type<unknown[]>().notNull().default([]),
+    ...outbound(),
+    enabled: boolean("enabled").notNull().default(true),
+    ...authorship(),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [
+    oneOf("event_definitions_action", table.action, ["conversation", "backlog"]),
+    index("event_definitions_order").on(table.sourceId, table.priority, table.createdAt),
+    index("event_definitions_agent").on(table.agentId),
+  ],
+);
+
+export const eventOutcomes = [
+  ...["pending", "conversation", "backlog", "no-match", "backlog-full", "room-off"],
+  ...["source-disabled", "invalid-payload", "matcher-failed"],
+] as const;
+
+/** The ledger: each webhook whose token is known, what was asked and answered, and what was done. */
+export const roomEvents = pgTable(
+  "room_events",
+  {
+    id: id(),
+    agentId: ofAgent(),
+    organizationId: organizationId(),
+    sourceId: uuid("source_id").references(() => eventSources.id, { onDelete: "set null" }),
+    receivedAt: moment("received_at").notNull(),
+    /** Of an unreadable body its text; null for one that was too large. */
+    payload: jsonb("payload"),
+    /** In the order in which the matcher asked. */
+    verdicts: jsonb("verdicts").$type<unknown[]>().notNull().default([]),
+    outcome: text("outcome").$type<(typeof eventOutcomes)[number]>().notNull().default("pending"),
+    /** Why the event came to nothing, in words without secrets. */
+    reason: text("reason"),
+    /** How often the matcher's model failed. */
+    attempts: integer("attempts").notNull().default(0),
+    /** The matching definition. There is no foreign key, since the ledger outlives definitions. */
+    definitionId: uuid("definition_id"),
+    /** `room:<slug>:<ms>`, the conversation that the event began. */
+    conversationRef: text("conversation_ref"),
+    backlogId: uuid("backlog_id"),
+    /** The event that an operator had handled again as this one. */
+    replayOf: uuid("replay_of"),
+    matchedAt: moment("matched_at"),
+  },
+  (table) => [
+    oneOf("room_events_outcome", table.outcome, eventOutcomes),
+    uniqueIndex("room_events_conversation").on(table.conversationRef).where(sql`${table.conversationRef} is not null`),
+    index("room_events_agent").on(table.agentId, table.receivedAt),
+    index("room_events_source").on(table.sourceId),
+    index("room_events_age").on(table.receivedAt),
+  ],
+);
+
+export const backlogStatuses = ["pending", "processing", "completed", "failed", "discarded"] as const;
+
+/** Events that the Room's turns handle. */
+export const eventBacklog = pgTable(
+  "event_backlog",
+  {
+    id: id(),
+    agentId: ofAgent(),
+    organizationId: organizationId(),
+    roomEventId: uuid("room_event_id").references(() => roomEvents.id, { onDelete: "set null" }),
+    definitionId: uuid("definition_id").references(() => eventDefinitions.id, { onDelete: "set null" }),
+    rawPayload: jsonb("raw_payload"),
+    status: text("status").$type<(typeof backlogStatuses)[number]>().notNull().default("pending"),
+    /** How often a turn took the entry up. */
+    attempts: integer("attempts").notNull().default(0),
+    /**
+     * The claim that the entry is `processing` for. Each claim has a new value. Of an entry that waits for a person's
+     * decision the turn that stopped for it.
+     */
+    claim: uuid("claim"),
+    /** Before this moment no turn takes the entry up; null for at once. */
+    notBefore: moment("not_before"),
+    /** What the agent noted of its work. */
+    reactNotes: text("react_notes"),
+    /** Why the last attempt came to nothing, in words without secrets. */
+    error: text("error"),
+    matchedAt: moment("matched_at").notNull(),
+    completedAt: moment("completed_at"),
+  },
+  (table) => [
+    oneOf("event_backlog_status", table.status, backlogStatuses),
+    index("event_backlog_agent").on(table.agentId, table.matchedAt),
+    index("event_backlog_open")
+      .on(table.agentId, table.matchedAt)
+      .where(sql`${table.status} in ('pending', 'processing')`),
+    index("event_backlog_event").on(table.roomEventId),
+    index("event_backlog_definition").on(table.definitionId),
+    index("event_backlog_age").on(table.completedAt).where(sql`${table.completedAt} is not null`),
+  ],
+);

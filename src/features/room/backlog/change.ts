@@ -1,0 +1,58 @@
+import { and, eq, inArray } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import { isUuid } from "../../../core/ids.ts";
+import type { Db } from "../../../db/client.ts";
+import { eventBacklog } from "../../../db/schema.ts";
+import { writeAgent } from "../../agents/index.ts";
+import { toEntry } from "./read.ts";
+import type { BacklogEntry, BacklogEntryChange } from "./schema.ts";
+import { lockRoom } from "./settle.ts";
+import { type BacklogRow, type BacklogStatus, changeEntries, type EntryChange } from "./status.ts";
+
+/** What an operator may do with an entry: from which statuses, and what becomes of it. */
+const changes: Record<BacklogEntryChange["status"], { action: string; from: BacklogStatus[]; to: EntryChange }> = {
+  discarded: { action: "agent.room.entry.discard", from: ["pending", "failed"], to: { status: "discarded" } },
+  pending: {
+    action: "agent.room.entry.retry",
+    from: ["failed", "discarded"],
+    to: { status: "pending", notBefore: null, attempts: 0, error: null },
+  },
+};
+
+/**
+ * Discards an entry, or has it handled again. Throws the 404 of agent and entry; 409 where its status does not allow it,
+ * and for one that is to be handled in a Room that is not there.
+ */
+export async function changeEntry(
+  ctx: Ctx,
+  slug: string,
+  id: string,
+  { status }: BacklogEntryChange,
+): Promise<BacklogEntry> {
+  const { action, from, to } = changes[status];
+  const change = { action, agentUnchanged: true, summary: { entryId: id } };
+  return writeAgent(ctx, slug, change, async (tx, { id: agentId }) => {
+    const room = await lockRoom(tx, agentId);
+    const found = await findEntry(tx, agentId, id);
+    if (!room && status === "pending") throw new EngineError("conflict", "The agent has no Room: set it up first");
+    const isSo = and(eq(eventBacklog.id, found.id), inArray(eventBacklog.status, from));
+    const [changed] = await changeEntries(tx, { agentId, now: ctx.clock.now() }, isSo, to);
+    if (!changed) throw refusal(found.status, from);
+    return toEntry(changed);
+  });
+}
+
+async function findEntry(tx: Db, agentId: string, id: string): Promise<BacklogRow> {
+  const [row] = isUuid(id)
+    ? await tx
+        .select()
+        .from(eventBacklog)
+        .where(and(eq(eventBacklog.id, id), eq(eventBacklog.agentId, agentId)))
+    : [];
+  if (!row) throw notFound("Entry");
+  return row;
+}
+
+const refusal = (status: BacklogStatus, from: readonly BacklogStatus[]) =>
+  new EngineError("conflict", `Only an entry that is ${from.join(" or ")} can become that: this one is ${status}`);

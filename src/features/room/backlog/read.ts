@@ -1,0 +1,36 @@
+import { and, desc, eq } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { eventBacklog } from "../../../db/schema.ts";
+import { mostCounted, totalOf } from "../../../http/paging.ts";
+import { findAgent } from "../../agents/index.ts";
+import type { BacklogEntry, BacklogQuery } from "./schema.ts";
+import type { BacklogRow } from "./status.ts";
+
+/** A page of an agent's backlog, the newest first. Throws the 404 of the agent. */
+export async function listBacklog(ctx: Ctx, slug: string, { status, limit = 20, offset = 0 }: BacklogQuery) {
+  const { id: agentId } = await findAgent(ctx, slug);
+  const wanted = and(
+    eq(eventBacklog.agentId, agentId),
+    status === undefined ? undefined : eq(eventBacklog.status, status),
+  );
+  const rows = await ctx.db
+    .select()
+    .from(eventBacklog)
+    .where(wanted)
+    .orderBy(desc(eventBacklog.matchedAt), desc(eventBacklog.id))
+    .limit(limit)
+    .offset(offset);
+  const some = ctx.db.select({ id: eventBacklog.id }).from(eventBacklog).where(wanted).limit(mostCounted).as("some");
+  const total = totalOf(rows.length, { limit, offset }) ?? (await ctx.db.$count(some));
+  return { events: rows.map(toEntry), total, limit, offset };
+}
+
+/** An entry as the wire shows it. */
+export function toEntry({ definitionId, matchedAt, completedAt, notBefore, ...row }: BacklogRow): BacklogEntry {
+  const { id, rawPayload, status, reactNotes, attempts, error } = row;
+  return {
+    ...{ id, eventDefinitionId: definitionId, rawPayload, matchedAt: matchedAt.toISOString(), status },
+    ...{ completedAt: completedAt?.toISOString() ?? null, reactNotes, attempts, error },
+    notBefore: notBefore?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,47 @@
+import { and, eq, type SQL } from "drizzle-orm";
+import type { Db } from "../../../db/client.ts";
+import { type backlogStatuses, eventBacklog } from "../../../db/schema.ts";
+import { lockRoom, settleDueAt } from "./settle.ts";
+
+export type BacklogRow = typeof eventBacklog.$inferSelect;
+export type BacklogStatus = (typeof backlogStatuses)[number];
+
+/** What becomes of entries. Of the optional fields, what is not given stays as it is. */
+export type EntryChange = (
+  | { status: "pending" /** Null for at once. */; notBefore: Date | null }
+  | { status: "processing"; claim: string }
+  | { status: "completed" | "failed" | "discarded" }
+) & {
+  attempts?: number | SQL;
+  reactNotes?: string | null;
+  /** In words without secrets. */
+  error?: string | null;
+};
+
+/**
+ * Gives entries of an agent another status: the only way to do so, since the Room's counter and its due time follow. The
+ * Room is locked first. Answers the changed rows in no order; `now` is in milliseconds since the epoch.
+ */
+export async function changeEntries(
+  tx: Db,
+  { agentId, now }: { agentId: string; now: number },
+  where: SQL | undefined,
+  change: EntryChange,
+): Promise<BacklogRow[]> {
+  await lockRoom(tx, agentId);
+  const changed = await tx
+    .update(eventBacklog)
+    .set({ ...change, ...stateOf(change, new Date(now)) })
+    .where(and(eq(eventBacklog.agentId, agentId), where))
+    .returning();
+  if (changed.length > 0) await settleDueAt(tx, agentId, now);
+  return changed;
+}
+
+/** The columns that have a value in some statuses only. */
+function stateOf(change: EntryChange, now: Date): Pick<BacklogRow, "claim" | "notBefore" | "completedAt"> {
+  const open = { claim: null, notBefore: null, completedAt: null };
+  if (change.status === "pending") return { ...open, notBefore: change.notBefore };
+  if (change.status === "processing") return { ...open, claim: change.claim };
+  return { ...open, completedAt: now };
+}

@@ -1,0 +1,27 @@
+import { sql } from "drizzle-orm";
+import type { Db } from "../../db/client.ts";
+import { conversations, roomEvents, rooms } from "../../db/schema.ts";
+
+export interface RoomRef {
+  /** `room:<slug>:<ms>`, the id of a conversation. */
+  ref: string;
+  /** The number at its end, which is the conversation's `channelId`. */
+  ms: number;
+}
+
+/**
+ * The id of a new conversation of an agent's Room at a time, in milliseconds since the epoch: moved on to the next one
+ * that nothing has. Two transactions may find the same; `rooms_conversation` and `room_events_conversation` refuse one.
+ */
+export async function freeRoomRef(tx: Db, slug: string, now: number): Promise<RoomRef> {
+  for (let ms = now; ; ms += 1) {
+    const ref = `room:${slug}:${ms}`;
+    const taken = [
+      sql`exists (select from ${rooms} where ${rooms.conversationRef} = ${ref})`,
+      sql`exists (select from ${roomEvents} where ${roomEvents.conversationRef} = ${ref})`,
+      sql`exists (select from ${conversations} where ${conversations.ref} = ${ref})`,
+    ];
+    const [row] = await tx.execute<{ taken: boolean }>(sql`select ${sql.join(taken, sql` or `)} as taken`);
+    if (!row?.taken) return { ref, ms };
+  }
+}

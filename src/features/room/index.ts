@@ -1,0 +1,73 @@
+import type { Services } from "../../context.ts";
+import type { Contribution } from "../../contribution.ts";
+import type { Schedule } from "../../jobs/schedule.ts";
+import type { ContinuedBy, Turns } from "../turns/index.ts";
+import { backlogRoutes } from "./backlog/routes.ts";
+import { backlogUpkeep } from "./backlog/upkeep.ts";
+import { continuedReply } from "./converse/continued.ts";
+import { converseJobs } from "./converse/converse.ts";
+import { createReceive } from "./intake/receive.ts";
+import { intakeRoutes } from "./intake/routes.ts";
+import { deleteEventsOf } from "./ledger/delete-all.ts";
+import { ledgerRoutes } from "./ledger/routes.ts";
+import { ledgerUpkeep } from "./ledger/upkeep.ts";
+import { createTryOut } from "./match/dry-run.ts";
+import { createJudge } from "./match/judge.ts";
+import { matchJobs } from "./match/match.ts";
+import { dryRunRoutes } from "./match/routes.ts";
+import { continuedTools } from "./scheduler/continued.ts";
+import { dueRooms } from "./scheduler/due.ts";
+import { evaluateJobs } from "./scheduler/evaluate.ts";
+import { schedulerHealth } from "./scheduler/health.ts";
+import { sendMessageTool } from "./scheduler/tools/index.ts";
+import { repliesTrigger } from "./scheduler/trigger.ts";
+import { roomRoutes } from "./settings/routes.ts";
+import { definitionRoutes } from "./sources/definition-routes.ts";
+import { sourceRoutes } from "./sources/routes.ts";
+
+/** What the Room needs of the engine. */
+export interface RoomNeeds {
+  services: Services;
+  turns: Turns;
+  /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
+  wake(at?: number): void;
+  schedule: () => Pick<Schedule, "lastTickAt">;
+  /** How many jobs of a kind this process runs. */
+  running(kind: string): number;
+}
+
+/** What the Room adds to a turn of its own that continues after a person's decision. */
+export function continuedInRoom({ services, wake }: Pick<RoomNeeds, "services" | "wake">): ContinuedBy {
+  const replied = continuedReply(services);
+  const tools = continuedTools({ services, wake: () => wake() });
+  return async (place) => ({ ...(await replied(place)), ...(await tools(place)) });
+}
+
+/** The door of events: turns that agents take on their own. */
+export function roomFeature(needs: RoomNeeds): Contribution {
+  const { services, turns, wake } = needs;
+  const own = { services, turns, wake: () => wake() };
+  const health = schedulerHealth(needs);
+  const judge = createJudge(services, turns.complete);
+  return {
+    routes: [
+      ...[intakeRoutes(createReceive(services, wake)), ledgerRoutes(wake)],
+      ...[roomRoutes(own.wake), backlogRoutes, sourceRoutes, definitionRoutes],
+      ...[dryRunRoutes(createTryOut(services, judge)), health.routes],
+    ],
+    observers: [repliesTrigger(own)],
+    jobs: {
+      ...matchJobs({ services, judge, wake: own.wake }),
+      ...converseJobs({
+        services,
+        turns,
+        tools: ({ owner, definitionId }) => [sendMessageTool(own, owner, definitionId)],
+      }),
+      ...evaluateJobs(own),
+    },
+    due: dueRooms,
+    ticks: { seldom: [...ledgerUpkeep(services), backlogUpkeep(services)] },
+    beforeAgentDelete: deleteEventsOf,
+    boot: async () => health.booted(),
+  };
+}

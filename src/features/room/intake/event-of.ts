@@ -1,0 +1,30 @@
+import { answerText } from "../../../core/egress/text.ts";
+import type { JsonValue } from "../../../core/json.ts";
+import { type PayloadProblem, type ReadPayload, readPayload } from "../events/payload.ts";
+import type { NewEvent } from "../ledger/store.ts";
+import type { WebhookSource } from "../sources/find.ts";
+import type { EventAnswer } from "./schema.ts";
+
+type Judged = Pick<NewEvent, "payload" | "outcome" | "reason"> & { answer: EventAnswer };
+
+/** What a call of a source leaves in the ledger, and what the sender is told. `body` is null for one that was too large. */
+export function eventOf(
+  { enabled, active }: Pick<WebhookSource, "enabled" | "active">,
+  body: Uint8Array | null,
+  contentType: string | undefined,
+): Judged {
+  if (!body) return unreadable("payload too large");
+  const read: ReadPayload = readPayload(body, contentType ?? null);
+  if (!read.ok) return unreadable(read.error, answerText(body, contentType));
+  const { payload } = read;
+  // The sender can do nothing about these two.
+  const answer = { ok: true } as const;
+  if (!enabled) return { payload, outcome: "source-disabled", reason: "The event source is turned off", answer };
+  if (!active) return { payload, outcome: "room-off", reason: "The agent is inactive", answer };
+  return { payload, outcome: "pending", answer };
+}
+
+function unreadable(error: PayloadProblem, payload?: JsonValue): Judged {
+  const event = { outcome: "invalid-payload", reason: error, answer: { ok: false, error } } as const;
+  return payload === undefined ? event : { ...event, payload };
+}

@@ -1,0 +1,72 @@
+import type { Services } from "../../../context.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { sameText } from "../../../core/ids.ts";
+import type { Log } from "../../../core/ports.ts";
+import { sqlState } from "../../../db/client.ts";
+import { unlessDeadlocked } from "../../../db/retry.ts";
+import { bearer } from "../../turns/index.ts";
+import { storeEvent } from "../ledger/store.ts";
+import { findSourceByToken, type WebhookSource } from "../sources/find.ts";
+import { eventOf } from "./event-of.ts";
+import type { EventAnswer } from "./schema.ts";
+
+/** What came with a call of a webhook. */
+export interface WebhookCall {
+  token: string;
+  /** Null: it was too large, and not read. */
+  body: Uint8Array | null;
+  contentType: string | undefined;
+  authorization: string | undefined;
+  /** The client, for fair shares. */
+  client: string;
+  log: Log;
+}
+
+/**
+ * Stores the event of a call in the ledger, with the job that matches it, and answers what the sender is told. Throws the
+ * 401 of a call without the source's key, and the 503s.
+ */
+export type Receive = (call: WebhookCall) => Promise<EventAnswer>;
+
+/** `wake` begins work that is due. */
+export function createReceive(services: Services, wake: () => void): Receive {
+  const { admission } = services;
+  return async (call) => {
+    const { body, client } = call;
+    // In one branch for all tokens: else who tries random ones would get a share for each.
+    const source = await admission.during(["webhooks", "", client], () => findSourceByToken(services, call.token));
+    if (!source) return { ok: false, error: body ? "unknown token" : "payload too large" };
+    if (!isProven(source, call.authorization)) {
+      call.log.warn({ agent: source.slug, source: source.id }, "An event was refused: its call lacks the source's key");
+      // The size is checked before the key. The ledger has only what the sender proved.
+      if (!body) return { ok: false, error: "payload too large" };
+      throw new EngineError("unauthorized", "This event source wants its key, as Authorization: Bearer <key>");
+    }
+    const share = [source.organizationId, source.slug, `source:${source.id}`] as const;
+    return admission.during(share, () => keep(services, wake, source, call));
+  };
+}
+
+/** Compares the presented key with the source's in constant time. */
+const isProven = ({ authKey }: WebhookSource, authorization: string | undefined) =>
+  authKey === null || sameText(bearer(authorization) ?? "", authKey);
+
+async function keep(
+  { database, clock }: Services,
+  wake: () => void,
+  source: WebhookSource,
+  { body, contentType }: WebhookCall,
+): Promise<EventAnswer> {
+  const { answer, ...event } = eventOf(source, body, contentType);
+  const { id: sourceId, agentId, organizationId } = source;
+  const row = { ...event, sourceId, agentId, organizationId, receivedAt: new Date(clock.now()) };
+  try {
+    await unlessDeadlocked(() => database.transaction((tx) => storeEvent(tx, row)));
+  } catch (error) {
+    // The source, or its agent, was deleted at this moment.
+    if (sqlState(error) === "23503") return { ok: false, error: "unknown token" };
+    throw error;
+  }
+  if (event.outcome === "pending") wake();
+  return answer;
+}

@@ -1,0 +1,67 @@
+import { and, count, desc, eq, type SQL } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { notFound } from "../../../core/errors.ts";
+import { isUuid } from "../../../core/ids.ts";
+import type { Db } from "../../../db/client.ts";
+import { roomEvents } from "../../../db/schema.ts";
+import { mostCounted, totalOf } from "../../../http/paging.ts";
+import { findAgent } from "../../agents/index.ts";
+import type { Verdict } from "../match/schema.ts";
+import type { RoomEvent, RoomEventsQuery } from "./schema.ts";
+
+type EventRow = typeof roomEvents.$inferSelect;
+
+/** A page of an agent's ledger, the newest first. Throws the 404 of the agent. */
+export async function listEvents(ctx: Ctx, slug: string, query: RoomEventsQuery) {
+  const { limit = 20, offset = 0, outcome, eventSourceId } = query;
+  const { id: agentId } = await findAgent(ctx, slug);
+  const wanted = and(
+    eq(roomEvents.agentId, agentId),
+    outcome && eq(roomEvents.outcome, outcome),
+    eventSourceId === undefined ? undefined : eq(roomEvents.sourceId, eventSourceId),
+  );
+  const rows = await ctx.db
+    .select()
+    .from(roomEvents)
+    .where(wanted)
+    .orderBy(desc(roomEvents.receivedAt), desc(roomEvents.id))
+    .limit(limit)
+    .offset(offset);
+  const total = totalOf(rows.length, { limit, offset }) ?? (await countEvents(ctx.db, wanted));
+  return { events: rows.map(toEvent), total, limit, offset };
+}
+
+async function countEvents(db: Db, wanted: SQL | undefined): Promise<number> {
+  const some = db.select({ id: roomEvents.id }).from(roomEvents).where(wanted).limit(mostCounted).as("some");
+  const [found] = await db.select({ total: count() }).from(some);
+  return found?.total ?? 0;
+}
+
+/** One event of an agent. Throws the 404 of both. */
+export async function getEvent(ctx: Ctx, slug: string, id: string): Promise<RoomEvent> {
+  const { id: agentId } = await findAgent(ctx, slug);
+  return toEvent(await findEvent(ctx.db, agentId, id));
+}
+
+/** The row of an agent's event. Throws the 404. */
+export async function findEvent(db: Db, agentId: string, id: string): Promise<EventRow> {
+  const [row] = isUuid(id)
+    ? await db
+        .select()
+        .from(roomEvents)
+        .where(and(eq(roomEvents.id, id), eq(roomEvents.agentId, agentId)))
+    : [];
+  if (!row) throw notFound("Event");
+  return row;
+}
+
+function toEvent(row: EventRow): RoomEvent {
+  const { id, payload, outcome, definitionId, reason, backlogId, replayOf } = row;
+  return {
+    ...{ id, payload, outcome, definitionId, reason, backlogId, replayOf },
+    eventSourceId: row.sourceId,
+    receivedAt: row.receivedAt.toISOString(),
+    verdicts: row.verdicts as Verdict[],
+    conversationId: row.conversationRef,
+  };
+}

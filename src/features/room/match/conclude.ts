@@ -1,0 +1,93 @@
+import { and, eq, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { storableJson } from "../../../core/text.ts";
+import type { Db } from "../../../db/client.ts";
+import { unlessOvertaken } from "../../../db/retry.ts";
+import { agents, type eventOutcomes, roomEvents } from "../../../db/schema.ts";
+import { enqueue } from "../../../jobs/enqueue.ts";
+import { addToBacklog } from "../backlog/add.ts";
+import { freeRoomRef } from "../conversation-ref.ts";
+import { converseKind } from "../converse/work.ts";
+import type { EventDefinition } from "../sources/find.ts";
+import type { PendingEvent } from "./event.ts";
+import type { Verdict } from "./schema.ts";
+
+/** How an event ends: by a definition's action, or without any. */
+export type Ending =
+  | { definition: EventDefinition }
+  /** `reason` is in words without secrets. */
+  | { outcome: (typeof eventOutcomes)[number]; reason?: string };
+
+type Columns = Partial<typeof roomEvents.$inferInsert>;
+
+/**
+ * Stores how an event ended, and with it what is to be done: an entry in the backlog, or the job of a turn. Nothing
+ * happens when another process ended it meanwhile. Wake the worker after that. Rejects with 23503 when the definition
+ * was deleted meanwhile.
+ */
+export function conclude(
+  { database, clock }: Pick<Services, "database" | "clock">,
+  event: PendingEvent,
+  ending: Ending,
+): Promise<void> {
+  return unlessOvertaken(() =>
+    database.transaction(async (tx) => {
+      const now = clock.now();
+      // Before the event, as the deletion of an agent locks it.
+      if ("definition" in ending && ending.definition.action === "conversation") await lockAgent(tx, event.agent.id);
+      const isPending = and(eq(roomEvents.id, event.id), eq(roomEvents.outcome, "pending"));
+      const [found] = await tx.select({ id: roomEvents.id }).from(roomEvents).where(isPending).for("update");
+      if (!found) return;
+      const columns = "definition" in ending ? await act(tx, event, ending.definition, now) : ending;
+      // From here on the attempts are those of the turn.
+      const common = { verdicts: jsonOf(event.verdicts), matchedAt: new Date(now), attempts: 0 };
+      await tx
+        .update(roomEvents)
+        .set({ ...common, ...columns })
+        .where(eq(roomEvents.id, event.id));
+    }),
+  );
+}
+
+/** Notes what was found of an event until an error, and how often its model failed by now. */
+export async function noteAttempt(
+  { database }: Pick<Services, "database">,
+  { id, verdicts }: PendingEvent,
+  attempts: number,
+): Promise<void> {
+  const isPending = and(eq(roomEvents.id, id), eq(roomEvents.outcome, "pending"));
+  await database.db
+    .update(roomEvents)
+    .set({ attempts, verdicts: jsonOf(verdicts) })
+    .where(isPending);
+}
+
+/** A model wrote parts of them. */
+const jsonOf = (verdicts: readonly Verdict[]) => sql<Verdict[]>`${storableJson(verdicts)}::jsonb`;
+
+/** Conversations of an agent's Room begin one after the other, so that each finds an id of its own. */
+async function lockAgent(tx: Db, agentId: string): Promise<void> {
+  await tx.select({ id: agents.id }).from(agents).where(eq(agents.id, agentId)).for("no key update");
+}
+
+async function act(tx: Db, event: PendingEvent, definition: EventDefinition, now: number): Promise<Columns> {
+  const { id: agentId, slug, organizationId } = event.agent;
+  const common = { definitionId: definition.id };
+  if (definition.action === "conversation") {
+    const { ref } = await freeRoomRef(tx, slug, now);
+    await enqueue(tx, converseKind, { eventId: event.id }, { key: event.id, organizationId });
+    return { ...common, outcome: "conversation", conversationRef: ref };
+  }
+  const entry = { agentId, organizationId, roomEventId: event.id, definitionId: definition.id };
+  const added = await addToBacklog(tx, { ...entry, payload: event.payload, now });
+  if (added.outcome === "backlog") return { ...common, ...added };
+  return { ...common, outcome: added.outcome, reason: whyNot[added.outcome] };
+}
+
+/** What the ledger says of a match that came to nothing. */
+export const whyNot = {
+  "room-off": "The Room is off",
+  "backlog-full": "The backlog holds 100 pending entries",
+} as const;
+
+export const inactive = "The agent is inactive";

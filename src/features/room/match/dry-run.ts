@@ -1,0 +1,79 @@
+import { eq } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import { randomHex } from "../../../core/ids.ts";
+import type { JsonValue } from "../../../core/json.ts";
+import { rooms } from "../../../db/schema.ts";
+import { Postponed } from "../../../jobs/postponed.ts";
+import { createGathering } from "../../../jobs/together.ts";
+import { findAgent } from "../../agents/index.ts";
+import { mostPending } from "../backlog/add.ts";
+import { eventPrompt } from "../events/templates.ts";
+import { definitionsOf, type EventDefinition } from "../sources/find.ts";
+import { findSource } from "../sources/rows.ts";
+import { inactive, whyNot } from "./conclude.ts";
+import type { Judge } from "./judge.ts";
+import type { DryRun, Verdict } from "./schema.ts";
+import { askingSetback } from "./setback.ts";
+
+/** What a source's definitions would make of a payload. The models are really asked; nothing is stored. */
+export type TryOut = (ctx: Ctx, slug: string, sourceId: string, tried: Tried) => Promise<DryRun>;
+
+interface Tried {
+  payload: JsonValue;
+  /** The caller's. */
+  signal: AbortSignal;
+}
+
+type Ended = Pick<DryRun, "outcome"> & Partial<DryRun>;
+
+/** `TryOut` throws the 404 of agent and source, and the 503 of an overload. */
+export function createTryOut({ clock }: Pick<Ctx, "clock">, judge: Judge): TryOut {
+  const { together } = createGathering(clock, () => 0);
+  return async (ctx, slug, sourceId, { payload, signal }) => {
+    const agent = await findAgent(ctx, slug);
+    const source = await findSource(ctx.db, agent, sourceId);
+    const [room] = await ctx.db.select().from(rooms).where(eq(rooms.agentId, agent.id));
+    const verdicts: Verdict[] = [];
+    const answer = ({ outcome, definition = null, prompt = null, reason = null }: Ended): DryRun => ({
+      ...{ outcome, definition, verdicts, prompt, reason },
+    });
+    if (!agent.active) return answer({ outcome: "room-off", reason: inactive });
+    const definitions = await definitionsOf(ctx.db, source.id);
+    const judging = { agent, definitions, payload, verdicts, roomOn: room?.enabled ?? false, warn: () => {} };
+    try {
+      const judged = await judge(judging, { signal, together });
+      if (judged.kind === "end") return answer(endOf(judged.outcome));
+      return answer({ ...actionOf(judged.definition, room), ...shown(judged.definition, payload) });
+    } catch (error) {
+      return answer(failureOf(error));
+    }
+  };
+}
+
+function endOf(outcome: "no-match" | "room-off"): Ended {
+  return outcome === "room-off" ? { outcome, reason: whyNot[outcome] } : { outcome };
+}
+
+type Room = Pick<typeof rooms.$inferSelect, "enabled" | "pendingCount"> | undefined;
+
+/** What would be done for a match. */
+function actionOf({ action }: EventDefinition, room: Room): Ended {
+  if (action === "conversation") return { outcome: action };
+  if (!room?.enabled) return { outcome: "room-off", reason: whyNot["room-off"] };
+  const full = room.pendingCount >= mostPending;
+  return full ? { outcome: "backlog-full", reason: whyNot["backlog-full"] } : { outcome: action };
+}
+
+function shown(definition: EventDefinition, payload: JsonValue): Pick<DryRun, "definition" | "prompt"> {
+  const { id, name, action, contextPrompt, interpretationPrompt } = definition;
+  const template = action === "conversation" ? contextPrompt : interpretationPrompt;
+  return { definition: { id, name, action }, prompt: eventPrompt(template, payload, randomHex(24)) };
+}
+
+/** Throws what is not about the agent or its model. */
+function failureOf(error: unknown): Ended {
+  if (error instanceof Postponed) return { outcome: "matcher-failed", reason: error.message };
+  const setback = askingSetback(error);
+  if (setback === null || setback.kind === "wait") throw error;
+  return { outcome: setback.kind === "end" ? setback.outcome : "matcher-failed", reason: setback.reason };
+}

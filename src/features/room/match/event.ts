@@ -1,0 +1,49 @@
+import { and, eq } from "drizzle-orm";
+import type { JsonValue } from "../../../core/json.ts";
+import type { Db } from "../../../db/client.ts";
+import { agents, roomEvents, rooms } from "../../../db/schema.ts";
+import { definitionsOf, type EventDefinition } from "../sources/find.ts";
+import type { Verdict } from "./schema.ts";
+
+/** An event that waits to be matched, with the agent and its Room as they are now. */
+export interface PendingEvent {
+  id: string;
+  /** Null: its source was deleted. */
+  sourceId: string | null;
+  payload: JsonValue;
+  /** Of earlier attempts. */
+  verdicts: Verdict[];
+  /** How often its model failed. */
+  attempts: number;
+  agent: { id: string; slug: string; revision: number; active: boolean; organizationId: string };
+  roomOn: boolean;
+  definitions: EventDefinition[];
+}
+
+/** Null for an event that is gone, or matched already. */
+export async function readPending(db: Db, eventId: string): Promise<PendingEvent | null> {
+  const [row] = await db
+    .select({
+      event: roomEvents,
+      agent: {
+        id: agents.id,
+        slug: agents.slug,
+        revision: agents.revision,
+        active: agents.active,
+        organizationId: agents.organizationId,
+      },
+      roomOn: rooms.enabled,
+    })
+    .from(roomEvents)
+    .innerJoin(agents, eq(agents.id, roomEvents.agentId))
+    .leftJoin(rooms, eq(rooms.agentId, agents.id))
+    .where(and(eq(roomEvents.id, eventId), eq(roomEvents.outcome, "pending")));
+  if (!row) return null;
+  const { id, sourceId, payload, verdicts, attempts } = row.event;
+  return {
+    ...{ id, sourceId, attempts, agent: row.agent, roomOn: row.roomOn ?? false },
+    payload: payload as JsonValue,
+    verdicts: verdicts as Verdict[],
+    definitions: sourceId === null ? [] : await definitionsOf(db, sourceId),
+  };
+}

@@ -1,0 +1,49 @@
+import type { Services } from "../../../context.ts";
+import { randomHex } from "../../../core/ids.ts";
+import type { AgentSeen } from "../../../core/ports.ts";
+import type { Asking, Complete } from "../../../jobs/complete.ts";
+import { matchingPrompt } from "../events/matching-prompt.ts";
+import type { EventDefinition } from "../sources/find.ts";
+import { type Matching, nextStep, passed, type Step, verdictOf } from "./rules.ts";
+import type { Verdict } from "./schema.ts";
+
+/** How the matching of an event ends: with a definition, or without one. */
+export type Judged = Extract<Step<EventDefinition>, { kind: "act" | "end" }>;
+
+/** An event that is being matched. */
+export interface Judging extends Matching {
+  agent: AgentSeen;
+  /** The enabled ones of its source, in the order of asking. */
+  definitions: readonly EventDefinition[];
+  /** Grows by what is found, so that a later attempt goes on where an error ended this one. */
+  verdicts: Verdict[];
+  /** Told of each answer that decides nothing. */
+  warn(verdict: Verdict): void;
+}
+
+/**
+ * Asks the fast model of an agent, or else its own one, which definition an event matches: one after the other, until one
+ * does. Throws what `complete` throws.
+ */
+export type Judge = (judging: Judging, asking: Asking) => Promise<Judged>;
+
+export function createJudge({ clock }: Pick<Services, "clock">, complete: Complete): Judge {
+  return async (judging, asking) => {
+    const { definitions, agent, payload, verdicts, warn } = judging;
+    for (;;) {
+      const step = nextStep(definitions, judging);
+      if (step.kind === "act" || step.kind === "end") return step;
+      const { definition } = step;
+      if (step.kind === "pass") {
+        verdicts.push(passed(definition, step.unmet, clock.now()));
+        continue;
+      }
+      const prompt = matchingPrompt({ description: definition.matchingPrompt, payload, mark: randomHex(24) });
+      const answer = await complete(agent, prompt, { ...asking, ownModel: true });
+      asking.signal.throwIfAborted();
+      const verdict = verdictOf(definition, answer, clock.now());
+      verdicts.push(verdict);
+      if (verdict.warning !== undefined) warn(verdict);
+    }
+  };
+}

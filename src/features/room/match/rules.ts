@@ -1,0 +1,68 @@
+import type { JsonValue } from "../../../core/json.ts";
+import { clip } from "../../../core/text.ts";
+import { type EventCondition, unmetCondition } from "../events/conditions.ts";
+import { readVerdict } from "../events/verdict.ts";
+import type { EventDefinition } from "../sources/find.ts";
+import type { Verdict } from "./schema.ts";
+
+/** An event while its definitions are asked. */
+export interface Matching {
+  payload: JsonValue;
+  /** In the order of asking. */
+  verdicts: readonly Verdict[];
+  /** Whether the agent's Room takes entries. */
+  roomOn: boolean;
+}
+
+export type Step<Definition> =
+  /** The model is asked whether the event is one of the definition's. */
+  | { kind: "ask"; definition: Definition }
+  /** The definition is passed over, and the model not asked: the payload does not meet this condition of it. */
+  | { kind: "pass"; definition: Definition; unmet: EventCondition }
+  /** The definition matches: its action is taken. */
+  | { kind: "act"; definition: Definition }
+  /** No definition is left whose match would do anything. */
+  | { kind: "end"; outcome: "no-match" | "room-off" };
+
+type Asked = Pick<EventDefinition, "id" | "action" | "conditions">;
+
+/** What comes next in matching an event, with the definitions in the order of asking. */
+export function nextStep<Definition extends Asked>(
+  definitions: readonly Definition[],
+  { payload, verdicts, roomOn }: Matching,
+): Step<Definition> {
+  const judged = new Map(verdicts.map((verdict) => [verdict.definitionId, verdict]));
+  const match = definitions.find(({ id }) => judged.get(id)?.matched);
+  if (match) return { kind: "act", definition: match };
+  const left = definitions.filter(({ id }) => !judged.has(id));
+  const [definition] = left;
+  if (!definition) return { kind: "end", outcome: "no-match" };
+  const unmet = unmetCondition(definition.conditions, payload);
+  if (unmet) return { kind: "pass", definition, unmet };
+  // Without a Room an entry for the backlog would come to nothing, so nobody pays for the question.
+  const isIdle = (one: Definition) => one.action === "backlog" || unmetCondition(one.conditions, payload) !== null;
+  if (!roomOn && left.every(isIdle)) return { kind: "end", outcome: "room-off" };
+  return { kind: "ask", definition };
+}
+
+/** What of an answer stands in the ledger, in UTF-16 units. */
+const longestAnswer = 500;
+
+const undecided = "The answer begins neither with yes nor with no, so it counts as no match";
+
+/** The verdict of a model's answer; `at` is in milliseconds since the epoch. */
+export function verdictOf({ id }: Pick<EventDefinition, "id">, answer: string, at: number): Verdict {
+  const said = readVerdict(answer);
+  return {
+    definitionId: id,
+    answer: clip(answer, longestAnswer),
+    matched: said === true,
+    at: new Date(at).toISOString(),
+    ...(said === null ? { warning: undecided } : {}),
+  };
+}
+
+/** The verdict on a definition whose condition is not met; `at` is in milliseconds since the epoch. */
+export function passed({ id }: Pick<EventDefinition, "id">, condition: EventCondition, at: number): Verdict {
+  return { definitionId: id, answer: null, matched: false, at: new Date(at).toISOString(), condition };
+}

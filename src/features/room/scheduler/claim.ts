@@ -1,0 +1,133 @@
+import { and, asc, eq, inArray, isNull, lte, or, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { newId } from "../../../core/ids.ts";
+import type { Db } from "../../../db/client.ts";
+import { agents, conversations, eventBacklog, eventDefinitions, rooms } from "../../../db/schema.ts";
+import { lockRoom, type RoomRow, settleDueAt } from "../backlog/settle.ts";
+import { type BacklogRow, changeEntries } from "../backlog/status.ts";
+import { batchOf, mostEntries } from "./batch.ts";
+import { putBack } from "./put-back.ts";
+
+/** An entry with the definition that it matched; null when that was deleted since. */
+export interface ClaimedEntry extends BacklogRow {
+  definition: typeof eventDefinitions.$inferSelect | null;
+}
+
+/** What one turn of a Room is taken for. */
+export interface Claimed {
+  /** Tells this work from that of a process which was taken for dead. */
+  claim: string;
+  agent: { id: string; slug: string; organizationId: string; revision: number };
+  room: RoomRow;
+  /** The oldest first; none for a proactive turn. */
+  entries: ClaimedEntry[];
+  /** Whether entries are left that could be taken up now. */
+  leaves: boolean;
+  /** The Room's conversation as stored; null before its first turn. */
+  conversation: RoomConversation | null;
+}
+
+export interface RoomConversation {
+  id: string;
+  lastSeq: number;
+  awaiting: string | null;
+  metadata: Record<string, unknown>;
+}
+
+interface Asked {
+  agentId: string;
+  /** Whether somebody wants a turn now, also without events. */
+  run: boolean;
+}
+
+/**
+ * Takes up what an agent's Room has to do; null when there is nothing to do now. Entries that a dead process left are
+ * given back first. While a person has yet to decide about a call in the Room's conversation, the Room waits: its next
+ * turn would refuse that call.
+ */
+export function claimWork({ database, clock }: Services, asked: Asked): Promise<Claimed | null> {
+  const { agentId } = asked;
+  return database.transaction(async (tx) => {
+    const now = clock.now();
+    const room = await lockRoom(tx, agentId);
+    if (!room) return null;
+    const lost = "The process ended while the agent worked on it";
+    await putBack(tx, { agentId, now }, { kind: "lost", reason: lost });
+    const [agent] = await tx.select().from(agents).where(eq(agents.id, agentId));
+    if (!agent?.active || !room.enabled) return null;
+    const conversation = await readConversation(tx, room);
+    if (conversation?.awaiting) return null;
+    const known = await forgetDeleted(tx, room, conversation);
+    const claim = newId();
+    const { entries, leaves } = await takeEntries(tx, { agentId, now, claim });
+    if (entries.length === 0 && !asked.run && !isProactive(room, now)) {
+      await settleDueAt(tx, agentId, now);
+      return null;
+    }
+    const { slug, organizationId, revision } = agent;
+    return {
+      ...{ claim, agent: { id: agentId, slug, organizationId, revision }, room: known },
+      ...{ entries, leaves, conversation },
+    };
+  });
+}
+
+async function readConversation(tx: Db, { conversationRef }: RoomRow): Promise<RoomConversation | null> {
+  const { id, lastSeq, awaiting, metadata } = conversations;
+  const [found] = await tx
+    .select({ id, lastSeq, awaiting, metadata })
+    .from(conversations)
+    .where(eq(conversations.ref, conversationRef));
+  return found ?? null;
+}
+
+/** Whoever deletes the conversation wants its summary gone too. */
+async function forgetDeleted(tx: Db, room: RoomRow, conversation: RoomConversation | null): Promise<RoomRow> {
+  if ((conversation?.lastSeq ?? 0) >= room.compactedSeq) return room;
+  const fresh = { historySummary: "", compactedSeq: 0 };
+  await tx.update(rooms).set(fresh).where(eq(rooms.agentId, room.agentId));
+  return { ...room, ...fresh };
+}
+
+interface Taking {
+  agentId: string;
+  now: number;
+  claim: string;
+}
+
+async function takeEntries(tx: Db, { agentId, now, claim }: Taking) {
+  const { id, attempts, notBefore, status, matchedAt, rawPayload } = eventBacklog;
+  const isDue = or(isNull(notBefore), lte(notBefore, new Date(now)));
+  const waiting = await tx
+    .select({ id, attempts, bytes: sql<number>`coalesce(octet_length(${rawPayload}::text), 0)` })
+    .from(eventBacklog)
+    .where(and(eq(eventBacklog.agentId, agentId), eq(status, "pending"), isDue))
+    .orderBy(asc(matchedAt), asc(id))
+    // Some of them may have to wait for an attempt of their own.
+    .limit(2 * mostEntries)
+    .for("update", { skipLocked: true });
+  const chosen = batchOf(waiting);
+  if (chosen.length === 0) return { entries: [], leaves: false };
+  const change = { status: "processing", claim, attempts: sql`${attempts} + 1` } as const;
+  const rows = await changeEntries(tx, { agentId, now }, and(inArray(id, chosen), eq(status, "pending")), change);
+  return { entries: await withDefinitions(tx, rows), leaves: chosen.length < waiting.length };
+}
+
+async function withDefinitions(tx: Db, rows: readonly BacklogRow[]): Promise<ClaimedEntry[]> {
+  const ids = rows.flatMap(({ definitionId }) => definitionId ?? []);
+  const found =
+    ids.length === 0 ? [] : await tx.select().from(eventDefinitions).where(inArray(eventDefinitions.id, ids));
+  const definitions = new Map(found.map((definition) => [definition.id, definition]));
+  return rows
+    .toSorted((a, b) => a.matchedAt.getTime() - b.matchedAt.getTime() || (a.id < b.id ? -1 : 1))
+    .map((row) => ({ ...row, definition: definitions.get(row.definitionId ?? "") ?? null }));
+}
+
+/** Whether a turn without events is due. */
+export function isProactive(
+  { prompt, evalIntervalMinutes, lastEvaluatedAt, createdAt }: RoomRow,
+  now: number,
+): boolean {
+  if (prompt === "" || evalIntervalMinutes === 0) return false;
+  return (lastEvaluatedAt ?? createdAt).getTime() + evalIntervalMinutes * 60_000 <= now;
+}

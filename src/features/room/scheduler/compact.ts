@@ -1,0 +1,113 @@
+import { and, desc, eq, gt, sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { randomHex } from "../../../core/ids.ts";
+import { clip, storable } from "../../../core/text.ts";
+import type { Db } from "../../../db/client.ts";
+import { messages, rooms } from "../../../db/schema.ts";
+import type { Asking, Complete } from "../../../jobs/complete.ts";
+import type { Claimed } from "./claim.ts";
+import { compactionPrompt, mostShown, type Said } from "./compaction-prompt.ts";
+
+/** A longer history is compacted before the next turn. */
+const [mostMessages, mostBytes] = [40, 64 * 1024];
+
+/** So many of the newest messages stay as they are, as far as they have no more bytes than this. */
+const [keptMessages, keptBytes] = [10, 16 * 1024];
+
+/** The longest summary, in UTF-16 units. */
+export const longestSummary = 16_000;
+
+interface Needs {
+  services: Services;
+  complete: Complete;
+}
+
+/** A message of the Room's conversation, and its size as the model gets it. */
+interface Stored extends Said {
+  seq: number;
+  bytes: number;
+}
+
+/**
+ * Has a model sum up the older messages of a Room whose history has become long; answers the Room with what is in force
+ * then. Where that fails, the history stays as it is.
+ */
+export async function compactLongHistory(
+  { services, complete }: Needs,
+  { agent, room, conversation }: Claimed,
+  asking: Asking,
+): Promise<Claimed["room"]> {
+  const { database, log } = services;
+  if (!conversation || !(await isLong(database.db, conversation.id, room.compactedSeq))) return room;
+  try {
+    const old = olderPart(await readHistory(database.db, conversation.id, room.compactedSeq));
+    const last = old.at(-1);
+    if (!last) return room;
+    const prompt = compactionPrompt({ summary: room.historySummary, messages: old, mark: randomHex(24) });
+    const answer = await complete(agent, prompt, { ...asking, ownModel: true });
+    const compacted = await storeSummary(database.db, room, { summary: answer, seq: last.seq });
+    return compacted ?? room;
+  } catch (err) {
+    asking.signal.throwIfAborted();
+    log.warn({ agent: agent.slug, err }, "A Room's history could not be compacted");
+    return room;
+  }
+}
+
+const sizeOf = sql<number>`octet_length(${messages.content}) + coalesce(octet_length(${messages.modelMessages}::text), 0)`;
+
+const isNewer = (conversationId: string, seq: number) =>
+  and(eq(messages.conversationId, conversationId), gt(messages.seq, seq));
+
+async function isLong(db: Db, conversationId: string, seq: number): Promise<boolean> {
+  const newest = db
+    .select({ bytes: sizeOf.as("bytes") })
+    .from(messages)
+    .where(isNewer(conversationId, seq))
+    .orderBy(desc(messages.seq))
+    .limit(mostMessages + 1)
+    .as("newest");
+  const [row] = await db
+    .select({ count: sql<number>`count(*)::int`, bytes: sql<number>`coalesce(sum(${newest.bytes}), 0)::float8` })
+    .from(newest);
+  return row !== undefined && (row.count > mostMessages || row.bytes > mostBytes);
+}
+
+/** What may be summed up and what stays, oldest first. Where no model summed anything up for long, the rest is let go. */
+async function readHistory(db: Db, conversationId: string, seq: number): Promise<Stored[]> {
+  const { role, content, steps } = messages;
+  const newestFirst = await db
+    .select({ seq: messages.seq, role, content, steps, bytes: sizeOf })
+    .from(messages)
+    .where(isNewer(conversationId, seq))
+    .orderBy(desc(messages.seq))
+    .limit(mostShown + keptMessages);
+  return newestFirst.reverse();
+}
+
+/** All but the newest messages. What stays begins with a message to the agent, as a history must. */
+export function olderPart<M extends Pick<Stored, "role" | "bytes">>(history: readonly M[]): M[] {
+  let [kept, bytes] = [0, 0];
+  for (const message of history.toReversed()) {
+    bytes += message.bytes;
+    if (kept >= keptMessages || bytes > keptBytes) break;
+    kept += 1;
+  }
+  const stays = history.slice(history.length - kept);
+  const first = stays.findIndex(({ role }) => role === "user");
+  return history.slice(0, first < 0 ? history.length : history.length - kept + first);
+}
+
+/** Null where the history was compacted meanwhile. */
+async function storeSummary(
+  db: Db,
+  { agentId, compactedSeq }: Claimed["room"],
+  { summary, seq }: { summary: string; seq: number },
+): Promise<Claimed["room"] | null> {
+  const [room] = await db
+    .update(rooms)
+    .set({ historySummary: clip(storable(summary), longestSummary), compactedSeq: seq })
+    .where(and(eq(rooms.agentId, agentId), eq(rooms.compactedSeq, compactedSeq)))
+    .returning();
+  return room ?? null;
+}

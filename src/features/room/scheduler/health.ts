@@ -1,0 +1,73 @@
+import { createRoute } from "@hono/zod-openapi";
+import type { Services } from "../../../context.ts";
+import { json, router } from "../../../http/route.ts";
+import type { Schedule } from "../../../jobs/schedule.ts";
+import { SchedulerHealth } from "./health-schema.ts";
+import { evaluateKind } from "./kinds.ts";
+import { readWork } from "./work.ts";
+
+interface Needs {
+  services: Services;
+  schedule: () => Pick<Schedule, "lastTickAt">;
+  running(kind: string): number;
+}
+
+/** A process that has not looked for due work for so long is stalled (decisions §9), in milliseconds. */
+const stalledMs = 2 * 60_000;
+
+/** Strangers may ask as often as they like: the database is asked once in this time, in milliseconds. */
+const freshMs = 5_000;
+
+const health = createRoute({
+  method: "get",
+  path: "/health/scheduler",
+  operationId: "getSchedulerHealth",
+  tags: ["Service"],
+  summary: "Whether due work of Rooms and tasks is looked for",
+  description:
+    "Needs no authentication. Slots and the last tick are those of the process that answers; the counts are of the whole installation and up to 5 seconds old.",
+  responses: {
+    200: json(SchedulerHealth, "It is."),
+    503: json(SchedulerHealth, "It is not: no tick ran for two minutes, or the database can't be asked."),
+  },
+});
+
+/** The route of the scheduler's health. Call `booted` at the start: a process that never ticked is stalled by then. */
+export function schedulerHealth({ services, schedule, running }: Needs) {
+  const { clock, policies } = services;
+  let bootedAt = clock.now();
+  const read = shared(services, () => readWork(services));
+
+  const routes = router().openapi(health, async (c) => {
+    const work = await read();
+    const lastTickAt = schedule().lastTickAt();
+    const total = policies.values.roomSlots;
+    const isStalled = work === null || clock.now() - (lastTickAt ?? bootedAt) > stalledMs;
+    const body: SchedulerHealth = {
+      status: isStalled ? "stalled" : "ok",
+      slots: { total, free: Math.max(0, total - running(evaluateKind)) },
+      pending: work?.pending ?? null,
+      stuckRuns: work?.stuckRuns ?? null,
+      lastTickAt: lastTickAt === null ? null : new Date(lastTickAt).toISOString(),
+    };
+    return c.json(body, isStalled ? 503 : 200);
+  });
+  const booted = () => {
+    bootedAt = clock.now();
+  };
+  return { routes, booted };
+}
+
+/** Reads at most once in `freshMs`, for all who ask meanwhile; null where that fails. */
+function shared<T>({ clock, log }: Services, read: () => Promise<T>): () => Promise<T | null> {
+  let last: { at: number; value: Promise<T | null> } | null = null;
+  return () => {
+    if (last && clock.now() - last.at < freshMs) return last.value;
+    const value = read().catch((err: unknown) => {
+      log.warn({ err }, "The scheduler's health could not be read");
+      return null;
+    });
+    last = { at: clock.now(), value };
+    return value;
+  };
+}

@@ -1,0 +1,52 @@
+import { and, desc, eq, gt, or, type SQL, sql } from "drizzle-orm";
+import { clip } from "../../../core/text.ts";
+import type { Db } from "../../../db/client.ts";
+import { conversations, messages } from "../../../db/schema.ts";
+import { outboundPlace } from "../../inbox/index.ts";
+import type { Claimed } from "./claim.ts";
+import { repliesSeen } from "./conclude.ts";
+
+/** What a person wrote to the agent where the agent sends what the Room comes to. */
+export interface Reply {
+  channel: string;
+  channelId: string;
+  at: Date;
+  text: string;
+}
+
+/** At most so many are told, each cut to so many UTF-16 units. */
+const [mostReplies, longestReply] = [20, 4_000];
+
+/** Whether a messenger's conversation is at a place: the very one, or a thread or topic of it. */
+export function isAtPlace(
+  of: { channel: SQL | typeof conversations.channel; channelId: SQL | typeof conversations.channelId },
+  place: { channel: unknown; target: unknown },
+): SQL {
+  const within = sql`starts_with(${of.channelId}, ${place.target} || ':')`;
+  return sql`(${of.channel} = ${place.channel} and (${of.channelId} = ${place.target} or ${within}))`;
+}
+
+/** What people wrote at the places of the Room and of these entries since the last turn that knew of it, oldest first. */
+export async function readReplies(db: Db, { agent, room, entries, conversation }: Claimed): Promise<Reply[]> {
+  const owners = [room, ...entries.flatMap(({ definition }) => definition ?? [])];
+  const places = owners.flatMap((owner) => outboundPlace(agent.id, owner) ?? []);
+  if (places.length === 0) return [];
+  const seen = conversation?.metadata[repliesSeen];
+  const since = typeof seen === "string" ? new Date(seen) : room.createdAt;
+  const { channel, channelId } = conversations;
+  const rows = await db
+    .select({ channel, channelId, at: messages.createdAt, text: messages.content })
+    .from(messages)
+    .innerJoin(conversations, eq(conversations.id, messages.conversationId))
+    .where(
+      and(
+        eq(conversations.agentId, agent.id),
+        or(...places.map((place) => isAtPlace({ channel, channelId }, place))),
+        eq(messages.role, "user"),
+        gt(messages.createdAt, since),
+      ),
+    )
+    .orderBy(desc(messages.createdAt), desc(messages.seq))
+    .limit(mostReplies);
+  return rows.reverse().map((row) => ({ ...row, text: clip(row.text, longestReply) }));
+}

@@ -1,0 +1,14 @@
+import type { Services } from "../../../../context.ts";
+
+/** What the Room's tools need of the engine. */
+export interface ToolNeeds {
+  services: Pick<Services, "database" | "clock">;
+  /** Says that a job is due. */
+  wake(): void;
+}
+
+/** Whose Room it is. */
+export interface RoomAgent {
+  id: string;
+  organizationId: string;
+}

@@ -1,0 +1,114 @@
+import { z } from "@hono/zod-openapi";
+import { and, eq, sql } from "drizzle-orm";
+import { isUuid } from "../../../../core/ids.ts";
+import { storable } from "../../../../core/text.ts";
+import type { Db } from "../../../../db/client.ts";
+import { eventBacklog, eventDefinitions, rooms } from "../../../../db/schema.ts";
+import type { Tool, ToolContext } from "../../../../turn/types.ts";
+import { outboundPlace, sendTo } from "../../../inbox/index.ts";
+import { builtin } from "../../../tools/index.ts";
+import { patienceMs } from "../fates.ts";
+import type { RoomAgent, ToolNeeds } from "./needs.ts";
+
+const message = z.string().trim().min(1).max(32_768).describe("What to tell them, in Markdown.");
+
+const description =
+  "Sends a message to the people whom the operator set for this, over one of your channels. They may reply there, but not in this conversation.";
+
+const shared = { name: "sendMessageToHuman", category: "Room", effect: "external", seesSecrets: false } as const;
+
+const plain = builtin({ ...shared, description, input: z.object({ message }) });
+
+const ofRoom = builtin({
+  ...shared,
+  description: `${description} An event that you don't mark as completed then waits for their reply, a day at most.`,
+  input: z.object({
+    message,
+    eventId: z.string().optional().describe("The event that it is about; absent for all that you were given."),
+  }),
+});
+
+/** The tool in a turn for one event: it sends to the place of the definition, else to the Room's. */
+export function sendMessageTool(needs: ToolNeeds, agent: RoomAgent, definitionId: string | null): Tool {
+  return plain.implement(({ message }, context) =>
+    send(needs, agent, context, message, (tx) => placeOfDefinition(tx, agent.id, definitionId)),
+  );
+}
+
+/** The tool in a turn of the Room: the event, or all of the claim, wait for the reply. */
+export function sendMessageOfRoom(needs: ToolNeeds, agent: RoomAgent, claim: string): Tool {
+  return ofRoom.implement(({ message, eventId }, context) =>
+    send(needs, agent, context, message, async (tx) => {
+      const definitionId = eventId === undefined ? null : await definitionOf(tx, agent.id, eventId);
+      await letWait(tx, { agentId: agent.id, claim, eventId, until: needs.services.clock.now() + patienceMs });
+      return placeOfDefinition(tx, agent.id, definitionId);
+    }),
+  );
+}
+
+type Place = ReturnType<typeof outboundPlace>;
+
+async function send(
+  { services, wake }: ToolNeeds,
+  { organizationId }: RoomAgent,
+  { turnId }: Pick<ToolContext, "turnId">,
+  message: string,
+  findPlace: (tx: Db) => Promise<Place>,
+) {
+  await services.database.transaction(async (tx) => {
+    const place = await findPlace(tx);
+    if (!place) throw new Error("Nobody can be told: the operator has set no place to send messages to");
+    await sendTo(tx, { ...place, organizationId, turnId, text: storable(message) });
+  });
+  wake();
+  return { sent: true };
+}
+
+/** The place of a definition that has one, else the Room's; never one that the model names. */
+async function placeOfDefinition(tx: Db, agentId: string, definitionId: string | null): Promise<Place> {
+  const { outboundChannel, outboundTarget } = eventDefinitions;
+  const isOwn = and(eq(eventDefinitions.agentId, agentId), eq(eventDefinitions.id, definitionId ?? ""));
+  const [definition] =
+    definitionId === null
+      ? []
+      : await tx.select({ outboundChannel, outboundTarget }).from(eventDefinitions).where(isOwn);
+  const place = definition && outboundPlace(agentId, definition);
+  if (place) return place;
+  const [room] = await tx.select().from(rooms).where(eq(rooms.agentId, agentId));
+  return room ? outboundPlace(agentId, room) : null;
+}
+
+/** The definition of an entry; null when it was deleted. Throws an `Error` for the model where there is no such entry. */
+async function definitionOf(tx: Db, agentId: string, eventId: string): Promise<string | null> {
+  const { id, definitionId } = eventBacklog;
+  const [entry] = isUuid(eventId)
+    ? await tx
+        .select({ definitionId })
+        .from(eventBacklog)
+        .where(and(eq(id, eventId), eq(eventBacklog.agentId, agentId)))
+    : [];
+  if (!entry) throw new Error(`There is no event ${eventId}: give its id as you got it, or leave it out`);
+  return entry.definitionId;
+}
+
+interface Waiting {
+  agentId: string;
+  claim: string;
+  eventId: string | undefined;
+  /** In milliseconds since the epoch. */
+  until: number;
+}
+
+/** Their status stays, and with it what follows from it for the Room: the end of the turn, or the next claim, sees to that. */
+async function letWait(tx: Db, { agentId, claim, eventId, until }: Waiting): Promise<void> {
+  const { id, status } = eventBacklog;
+  const own = and(eq(eventBacklog.agentId, agentId), eq(eventBacklog.claim, claim));
+  await tx
+    .update(eventBacklog)
+    .set({
+      notBefore: new Date(until),
+      // Those that waited for a decision wait for the reply from now on, whatever becomes of the turn.
+      claim: sql`case when ${status} = 'processing' then ${eventBacklog.claim} end`,
+    })
+    .where(and(own, eventId === undefined ? undefined : eq(id, eventId)));
+}

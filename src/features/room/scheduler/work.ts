@@ -1,0 +1,35 @@
+import { sql } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import { fields, type RowOf } from "../../../db/fragments.ts";
+import { jobs, rooms } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import { ownWorkKinds } from "./kinds.ts";
+
+/** What waits and what hangs, of all agents. */
+export interface WaitingWork {
+  /** Entries of backlogs with the status `pending`. */
+  pending: number;
+  /** Jobs whose lease ended over a minute ago: no process has claimed them since. */
+  stuckRuns: number;
+}
+
+export async function readWork({ database, clock }: Pick<Services, "database" | "clock">): Promise<WaitingWork> {
+  const [work] = await workStatement.run(database, { now: new Date(clock.now()) });
+  if (!work) throw new Error("The statement answered no row");
+  return work;
+}
+
+const isOwnWork = sql`${jobs.kind} in (${sql.join(
+  ownWorkKinds.map((kind) => sql`${kind}`),
+  sql`, `,
+)})`;
+
+const workStatement = statement({ now: "timestamptz" }, ({ now }) => {
+  const hung = sql`select count(*) from ${jobs} where ${isOwnWork} and ${jobs.lockedUntil} < ${now} - interval '1 minute'`;
+  const waiting = sql`select coalesce(sum(${rooms.pendingCount}), 0) from ${rooms} where ${rooms.pendingCount} > 0`;
+  const row = fields({
+    pending: sql<number>`(${waiting})::float8`,
+    stuckRuns: sql<number>`(${hung})::float8`,
+  });
+  return sql<RowOf<typeof row>>`select ${row}`;
+});

@@ -1,0 +1,117 @@
+import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
+import { authorOf, type Ctx } from "../../../context.ts";
+import { type Changes, changesBetween } from "../../../core/changes.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import type { Db } from "../../../db/client.ts";
+import { eventBacklog, rooms } from "../../../db/schema.ts";
+import { enqueue } from "../../../jobs/enqueue.ts";
+import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
+import { outboundProblem } from "../../inbox/index.ts";
+import { lockRoom, type RoomRow, settleDueAt } from "../backlog/settle.ts";
+import { changeEntries } from "../backlog/status.ts";
+import { freeRoomRef } from "../conversation-ref.ts";
+import { evaluateKind } from "../scheduler/kinds.ts";
+import type { Room, RoomChanges } from "./schema.ts";
+
+/** Throws the 404 of the agent. */
+export async function getRoom(ctx: Ctx, slug: string): Promise<Room> {
+  const { id } = await findAgent(ctx, slug);
+  const [room] = await ctx.db.select().from(rooms).where(eq(rooms.agentId, id));
+  return room ? toRoom(room) : { configured: false };
+}
+
+/**
+ * Changes the given settings of an agent's Room; the first call creates it. Throws the 404 of the agent, and 400 for a
+ * channel without a target or the other way round.
+ */
+export async function saveRoom(ctx: Ctx, slug: string, input: RoomChanges): Promise<void> {
+  const changes: Changes = {};
+  const summary = { created: false };
+  const unchanged = () => !summary.created && Object.keys(changes).length === 0;
+  const change = { action: "agent.room.update", agentUnchanged: true, summary, changes, unchanged };
+  await writeAgent(ctx, slug, change, async (tx, agent) => {
+    const now = ctx.clock.now();
+    const known = await lockRoom(tx, agent.id);
+    summary.created = !known;
+    const before = known ?? (await createRoom(ctx, tx, agent));
+    const after = { ...settingsOf(before), ...stored(input) };
+    const problem = outboundProblem(after);
+    if (problem !== null) throw new EngineError("bad-request", problem);
+    Object.assign(changes, changesBetween(settingsOf(before), after));
+    if (Object.keys(changes).length === 0) return;
+    const columns = { ...after, updatedBy: authorOf(ctx), updatedAt: new Date(now) };
+    await tx.update(rooms).set(columns).where(eq(rooms.agentId, agent.id));
+    await settleDueAt(tx, agent.id, now);
+  });
+}
+
+/**
+ * Forgets an agent's Room and discards what waits in its backlog; its conversation stays. Without a Room nothing
+ * happens. Throws the 404 of the agent.
+ */
+export async function deleteRoom(ctx: Ctx, slug: string): Promise<void> {
+  const summary = { discarded: 0 };
+  let existed = false;
+  const change = { action: "agent.room.delete", agentUnchanged: true, summary, unchanged: () => !existed };
+  await writeAgent(ctx, slug, change, async (tx, { id: agentId }) => {
+    existed = (await lockRoom(tx, agentId)) !== null;
+    if (!existed) return;
+    const isOpen = inArray(eventBacklog.status, ["pending", "processing"]);
+    const discard = { status: "discarded", error: "The Room was deleted" } as const;
+    summary.discarded = (await changeEntries(tx, { agentId, now: ctx.clock.now() }, isOpen, discard)).length;
+    await tx.delete(rooms).where(eq(rooms.agentId, agentId));
+  });
+}
+
+/**
+ * Has an agent take a turn in its Room now, also without events and before entries that are to wait. Throws the 404 of
+ * the agent, and 409 while the Room or the agent is off. Wake the worker after that.
+ */
+export async function runRoom(ctx: Ctx, slug: string): Promise<void> {
+  const change = { action: "agent.room.run", agentUnchanged: true };
+  await writeAgent(ctx, slug, change, async (tx, { id: agentId, organizationId, active }) => {
+    const room = await lockRoom(tx, agentId);
+    if (!room) throw new EngineError("conflict", "The agent has no Room: set it up first");
+    if (!room.enabled) throw new EngineError("conflict", "The Room is off: switch it on first");
+    if (!active) throw new EngineError("conflict", "The agent is inactive: activate it first");
+    const { status, notBefore, claim } = eventBacklog;
+    // An entry that keeps its claim waits for a decision about a call that is made for it.
+    const rests = and(eq(status, "pending"), isNotNull(notBefore), isNull(claim));
+    await changeEntries(tx, { agentId, now: ctx.clock.now() }, rests, { status: "pending", notBefore: null });
+    await enqueue(tx, evaluateKind, { agentId, run: true }, { key: agentId, organizationId });
+  });
+}
+
+async function createRoom(ctx: Ctx, tx: Db, { id: agentId, organizationId, slug }: AgentRow): Promise<RoomRow> {
+  const { ref, ms } = await freeRoomRef(tx, slug, ctx.clock.now());
+  const [author, createdAt] = [authorOf(ctx), new Date(ms)];
+  const made = { createdBy: author, updatedBy: author, createdAt, updatedAt: createdAt };
+  const row = { ...made, id: newId(), agentId, organizationId, conversationRef: ref };
+  const [room] = await tx.insert(rooms).values(row).returning();
+  if (!room) throw new Error("The Room is gone");
+  return room;
+}
+
+/** The input as it is stored: a blank text is an empty one, which is no prompt, or no target. */
+function stored({ prompt, outboundTarget, ...input }: RoomChanges) {
+  return {
+    ...input,
+    ...(prompt === undefined ? {} : { prompt: prompt.trim() === "" ? "" : prompt }),
+    ...(outboundTarget === undefined ? {} : { outboundTarget: outboundTarget?.trim() || null }),
+  };
+}
+
+function settingsOf({ enabled, prompt, outboundChannel, outboundTarget, evalIntervalMinutes }: RoomRow) {
+  const channel = outboundChannel as Exclude<RoomChanges["outboundChannel"], undefined>;
+  return { enabled, prompt, outboundChannel: channel, outboundTarget, evalIntervalMinutes };
+}
+
+/** A Room as the wire shows it. */
+function toRoom(room: RoomRow): Room {
+  return {
+    ...{ configured: true, id: room.id, ...settingsOf(room) },
+    ...{ conversationId: room.conversationRef, pendingEventCount: room.pendingCount },
+    ...{ createdAt: room.createdAt.toISOString(), updatedAt: room.updatedAt.toISOString() },
+  };
+}

@@ -1,0 +1,51 @@
+import type { Cipher, Sealed } from "../../../core/cipher.ts";
+import { digest, randomToken, toHex } from "../../../core/ids.ts";
+
+/** What a source keeps sealed. */
+export interface Credentials {
+  webhookToken: string;
+  /** What the sender proves itself by; absent where the address is enough. */
+  authKey?: string | undefined;
+}
+
+/** The columns of a source that follow from its credentials. */
+export interface SealedCredentials {
+  tokenDigest: string;
+  keyId: string;
+  credentials: Uint8Array;
+  hasAuthKey: boolean;
+}
+
+const tokenBytes = 32;
+const tokenPattern = /^[\w-]{43}$/;
+
+/** The part of a webhook's address that is its credential: 256 bits as base64url. */
+export const newWebhookToken = () => randomToken(tokenBytes);
+
+/** Whether a text could be a webhook's token; any other one needs no look into the database. */
+export const isWebhookToken = (text: string) => tokenPattern.test(text);
+
+/** What a source is found by. */
+export const digestOf = async (webhookToken: string) => toHex(await digest(webhookToken));
+
+const place = (sourceId: string) => `${sourceId}:event-source`;
+
+export async function sealCredentials(
+  cipher: Cipher,
+  sourceId: string,
+  credentials: Credentials,
+): Promise<SealedCredentials> {
+  const { keyId, ciphertext } = await cipher.seal(JSON.stringify(credentials), place(sourceId));
+  const tokenDigest = await digestOf(credentials.webhookToken);
+  return { tokenDigest, keyId, credentials: ciphertext, hasAuthKey: credentials.authKey !== undefined };
+}
+
+/** The row's columns that `openCredentials` reads. */
+export interface SealedSource extends Pick<SealedCredentials, "keyId" | "credentials"> {
+  id: string;
+}
+
+export async function openCredentials(cipher: Cipher, source: SealedSource): Promise<Credentials> {
+  const sealed: Sealed = { keyId: source.keyId, ciphertext: source.credentials };
+  return JSON.parse(await cipher.open(sealed, place(source.id))) as Credentials;
+}

@@ -1,0 +1,49 @@
+import { and, eq } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
+import type { Db } from "../../../db/client.ts";
+import { agents, eventDefinitions, eventSources } from "../../../db/schema.ts";
+import type { EventCondition } from "../events/conditions.ts";
+import { digestOf, isWebhookToken, openCredentials } from "./credentials.ts";
+import { type DefinitionRow, selectDefinitions } from "./rows.ts";
+
+/** An enabled definition, as the matcher reads it. */
+export type EventDefinition = Omit<DefinitionRow, "conditions"> & { conditions: readonly EventCondition[] };
+
+/** A source as its webhook sees it. */
+export interface WebhookSource {
+  id: string;
+  agentId: string;
+  slug: string;
+  organizationId: string;
+  enabled: boolean;
+  /** Whether the agent is active. */
+  active: boolean;
+  /** What each call must prove itself by; null where the address is enough. */
+  authKey: string | null;
+}
+
+/** The source that a webhook's token addresses; null for an unknown token. */
+export async function findSourceByToken(
+  { database, cipher }: Pick<Services, "database" | "cipher">,
+  token: string,
+): Promise<WebhookSource | null> {
+  if (!isWebhookToken(token)) return null;
+  const [row] = await database.db
+    .select({ source: eventSources, slug: agents.slug, active: agents.active })
+    .from(eventSources)
+    .innerJoin(agents, eq(agents.id, eventSources.agentId))
+    .where(eq(eventSources.tokenDigest, await digestOf(token)));
+  if (!row) return null;
+  const { id, agentId, organizationId, enabled, hasAuthKey } = row.source;
+  const { authKey = null } = hasAuthKey ? await openCredentials(cipher, row.source) : {};
+  // A key that can't be read must not leave the webhook open.
+  if (hasAuthKey && authKey === null) throw new Error(`The event source ${id} has lost its key`);
+  return { id, agentId, organizationId, enabled, authKey, slug: row.slug, active: row.active };
+}
+
+/** The enabled definitions of a source, in the order in which the matcher asks. */
+export async function definitionsOf(db: Db, sourceId: string): Promise<EventDefinition[]> {
+  const enabled = and(eq(eventDefinitions.sourceId, sourceId), eq(eventDefinitions.enabled, true));
+  const rows = await selectDefinitions(db, enabled);
+  return rows.map((row) => ({ ...row, conditions: row.conditions as EventCondition[] }));
+}

@@ -1,0 +1,47 @@
+import { type Ctx, publicAddress } from "../../../context.ts";
+import type { EventCondition } from "../events/conditions.ts";
+import { openCredentials } from "./credentials.ts";
+import type { EventDefinition } from "./definition-schema.ts";
+import type { DefinitionRow, SourceRow } from "./rows.ts";
+import type { EventSource, EventSourceAddress } from "./schema.ts";
+
+/** A source as the caller may see it. */
+export async function showSource(
+  ctx: Ctx,
+  row: SourceRow,
+  definitions: readonly DefinitionRow[],
+): Promise<EventSource> {
+  const { id, name, sourceType, config, enabled, hasAuthKey, createdAt, updatedAt } = row;
+  return {
+    ...{ id, name, sourceType, config, enabled },
+    ...(await addressFor(ctx, row)),
+    authKeyConfigured: hasAuthKey,
+    definitions: definitions.map(showDefinition),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
+
+/** Who knows the address can send events: it is only for those who may make one. */
+async function addressFor(ctx: Ctx, row: SourceRow): Promise<Partial<Omit<EventSourceAddress, "id">>> {
+  if (!ctx.membership.permissions.has("agent.room:write")) return {};
+  const { webhookToken } = await openCredentials(ctx.cipher, row);
+  return addressOf(ctx, webhookToken);
+}
+
+/** Where the sender of a source posts its events. */
+export function addressOf(ctx: Ctx, webhookToken: string): Omit<EventSourceAddress, "id"> {
+  return { webhookToken, webhookUrl: `${publicAddress(ctx)}/webhooks/${webhookToken}` };
+}
+
+/** A definition as the wire shows it. */
+export function showDefinition(row: DefinitionRow): EventDefinition {
+  const { sourceId, agentId, createdBy, updatedBy, conditions, createdAt, updatedAt, ...shown } = row;
+  return {
+    ...shown,
+    conditions: conditions as EventCondition[],
+    outboundChannel: row.outboundChannel as EventDefinition["outboundChannel"],
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}

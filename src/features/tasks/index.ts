@@ -1,0 +1,39 @@
+import type { Services } from "../../context.ts";
+import type { Contribution } from "../../contribution.ts";
+import { mostModelJobs } from "../../jobs/attempt.ts";
+import type { Turns } from "../turns/index.ts";
+import { handleDue } from "./due/handle.ts";
+import { dueKind, dueTasks } from "./due/select.ts";
+import { taskRoutes } from "./routes.ts";
+import { runTask } from "./runs/run.ts";
+import { createUpkeep } from "./runs/upkeep.ts";
+import { runKind } from "./runs/work.ts";
+import { taskTools } from "./tool.ts";
+
+/** A turn may wait for others of its agent, and the policies let it take an hour. */
+const longestMs = 3 * 60 * 60_000;
+
+/** What the scheduled tasks need of the engine. */
+interface Needs {
+  services: Services;
+  turns: Turns;
+  /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
+  wake(at?: number): void;
+}
+
+/** What is written with a run that continues after a person's decision. */
+export { continuedRun } from "./runs/continue.ts";
+
+/** The door of the clock: turns that agents take at set times. */
+export function tasksFeature({ services, turns, wake }: Needs): Contribution {
+  return {
+    routes: [taskRoutes(wake)],
+    tools: taskTools({ services, wake }),
+    jobs: {
+      [dueKind]: { run: handleDue({ services, wake }) },
+      [runKind]: { run: runTask({ services, turns }), limit: mostModelJobs, longestMs },
+    },
+    due: dueTasks,
+    ticks: { seldom: createUpkeep(services) },
+  };
+}

@@ -1,0 +1,74 @@
+import { and, eq, sql } from "drizzle-orm";
+import { audit, type Services } from "../../../context.ts";
+import { newId } from "../../../core/ids.ts";
+import { clip, storable } from "../../../core/text.ts";
+import type { Database } from "../../../db/client.ts";
+import { unlessDeadlocked } from "../../../db/retry.ts";
+import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
+import type { OpenRun } from "./read.ts";
+import { isOpen } from "./store.ts";
+
+/** How a run ended. */
+export interface Ending {
+  status: "completed" | "failed";
+  output: string | null;
+  /** In words without secrets. */
+  error: string | null;
+}
+
+/** The longest output that is kept with a run, in UTF-16 units; the conversation has all of it. */
+const longestOutput = 64 * 1024;
+
+interface Noted {
+  attempts: number;
+  /** When the run begins; absent for one that has begun. */
+  now?: Date;
+  /** Why it is tried again. */
+  error?: string;
+}
+
+/** Notes an attempt of a run. Answers false when the run has ended, or its task is gone. */
+export async function noteAttempt({ db }: Database, runId: string, { attempts, now, error }: Noted): Promise<boolean> {
+  const begun = now ? { startedAt: sql`coalesce(${taskRuns.startedAt}, ${now.toISOString()}::timestamptz)` } : {};
+  const noted = await db
+    .update(taskRuns)
+    .set({ ...begun, status: "running", attempts, ...(error === undefined ? {} : { error }) })
+    .where(and(eq(taskRuns.id, runId), isOpen))
+    .returning({ id: taskRuns.id });
+  return noted.length > 0;
+}
+
+/** Notes that the turn of a run waits for a person's decision. The turn that continues it ends the run. */
+export async function noteWaiting({ db }: Database, runId: string): Promise<void> {
+  const error = "Somebody has to approve a call of the agent";
+  await db
+    .update(taskRuns)
+    .set({ error })
+    .where(and(eq(taskRuns.id, runId), isOpen));
+}
+
+/** Ends a run, and deletes its task where that was wanted. Nothing happens to one that has ended. */
+export async function endRun({ database, clock }: Services, { run, slug }: OpenRun, ending: Ending): Promise<void> {
+  const completedAt = new Date(clock.now());
+  const output = ending.output === null ? null : clip(storable(ending.output), longestOutput);
+  await unlessDeadlocked(() =>
+    database.transaction(async (tx) => {
+      const own = eq(scheduledTasks.id, run.taskId);
+      const [task] = await tx.select().from(scheduledTasks).where(own).for("no key update");
+      const ended = await tx
+        .update(taskRuns)
+        .set({ ...ending, output, completedAt })
+        .where(and(eq(taskRuns.id, run.id), isOpen))
+        .returning({ id: taskRuns.id });
+      if (!task?.deleteAfterRun || ended.length === 0 || ending.status !== "completed") return;
+      await tx.delete(scheduledTasks).where(own);
+      const { agentId, organizationId, id: taskId, name } = task;
+      await audit(tx, {
+        ...{ action: "agent.task.delete", target: slug, agentId, organizationId },
+        actor: { type: "system", id: null, name: "deleteAfterRun" },
+        summary: { taskId, name },
+        request: { id: newId(), ip: "" },
+      });
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+import { and, eq, sql } from "drizzle-orm";
+import { newId } from "../../../core/ids.ts";
+import type { Db } from "../../../db/client.ts";
+import { taskRuns } from "../../../db/schema.ts";
+import { enqueue } from "../../../jobs/enqueue.ts";
+import { refOf } from "./conversation.ts";
+import { runKind } from "./work.ts";
+
+export type RunRow = typeof taskRuns.$inferSelect;
+
+interface RunOf {
+  task: { id: string; agentId: string; organizationId: string };
+  /** The slug of the task's agent. */
+  slug: string;
+  dueAt: Date;
+  triggerType: RunRow["triggerType"];
+  now: Date;
+}
+
+/**
+ * Stores a run with its job, which runs it once the transaction is committed; answers its id. Call it with the task
+ * locked. A run that was planned for the same moment takes it a millisecond later, so that each has a conversation.
+ */
+export async function queueRun(tx: Db, { task, slug, triggerType, now, ...planned }: RunOf): Promise<string> {
+  const { id: taskId, agentId, organizationId } = task;
+  const row = { id: newId(), taskId, agentId, organizationId, triggerType, status: "queued", createdAt: now } as const;
+  for (let ms = planned.dueAt.getTime(); ; ms += 1) {
+    const dueAt = new Date(ms);
+    const placed = { ...row, dueAt, conversationRef: refOf(slug, { taskId, dueAt }) };
+    const made = await tx.insert(taskRuns).values(placed).onConflictDoNothing().returning({ id: taskRuns.id });
+    if (made.length > 0) break;
+  }
+  await enqueue(tx, runKind, { runId: row.id }, { key: row.id, organizationId });
+  return row.id;
+}
+
+/** Whether a run of the task has not ended. */
+export async function hasOpenRun(tx: Db, taskId: string): Promise<boolean> {
+  const [open] = await tx
+    .select({ id: taskRuns.id })
+    .from(taskRuns)
+    .where(and(eq(taskRuns.taskId, taskId), isOpen))
+    .limit(1);
+  return open !== undefined;
+}
+
+/** A run that has not ended, in literals, so that the planner finds the index of these. */
+export const isOpen = sql`${taskRuns.status} in ('queued', 'running')`;

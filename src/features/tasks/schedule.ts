@@ -1,0 +1,98 @@
+import { isTimezone } from "../../core/time-zones.ts";
+import { cronRunsBetween, expressionProblem, horizonYears, nextCronRun } from "./cron.ts";
+
+/** When a scheduled task runs (decisions §9). */
+export type Schedule =
+  | { type: "cron"; expression: string; timezone: string }
+  | { type: "interval"; everyMs: number }
+  | { type: "one-shot"; runAt: string };
+
+/** A minute: the scheduler looks twice a minute, so that it could not keep a shorter interval. */
+export const shortestInterval = 60_000;
+
+/** 366 days: what is rarer has a date, and a cron expression or a one-shot names it. */
+export const longestInterval = 366 * 24 * 3_600_000;
+
+/** Missed runs of a cron expression are counted up to this number, since croner takes some 0.1 ms to find one. */
+export const countedRuns = 250;
+
+/** Why a task can't have this schedule, as a sentence that says what to do, or null. */
+export function scheduleProblem(schedule: Schedule, now: Date): string | null {
+  if (schedule.type === "cron") return cronProblem(schedule.expression, schedule.timezone, now);
+  if (schedule.type === "interval") return intervalProblem(schedule.everyMs);
+  return oneShotProblem(new Date(schedule.runAt), now);
+}
+
+function cronProblem(expression: string, timezone: string, now: Date): string | null {
+  const problem = expressionProblem(expression);
+  if (problem) return problem;
+  if (!isTimezone(timezone)) return "Set timezone to an IANA time zone, such as Europe/Rome";
+  if (nextCronRun(expression, timezone, now)) return null;
+  return `Correct the cron expression: no time of the next ${horizonYears} years matches it`;
+}
+
+function intervalProblem(everyMs: number): string | null {
+  if (Number.isInteger(everyMs) && everyMs >= shortestInterval && everyMs <= longestInterval) return null;
+  return `Set everyMs to a whole number from ${shortestInterval} (1 minute) to ${longestInterval} (366 days)`;
+}
+
+function oneShotProblem(runAt: Date, now: Date): string | null {
+  if (Number.isNaN(runAt.getTime())) return "Set runAt to an ISO 8601 date and time with a zone";
+  if (runAt <= now) return "Set runAt to a time in the future";
+  const latest = new Date(now);
+  latest.setUTCFullYear(now.getUTCFullYear() + horizonYears);
+  return runAt > latest ? `Set runAt to a time within the next ${horizonYears} years` : null;
+}
+
+/**
+ * The first run after `after`, or null when none comes. `anchor` is the time from which an interval counts, such as the
+ * creation of the task: it runs a whole number of intervals later, first after one, and knows no daylight saving time.
+ * What a cron expression does where clocks change stands at `nextCronRun`. Throws for a cron expression or a time zone
+ * in which `scheduleProblem` finds a fault.
+ */
+export function nextRun(schedule: Schedule, after: Date, anchor: Date): Date | null {
+  if (schedule.type === "cron") return nextCronRun(schedule.expression, schedule.timezone, after);
+  if (schedule.type === "one-shot") {
+    const runAt = new Date(schedule.runAt);
+    return runAt > after ? runAt : null;
+  }
+  const { everyMs } = schedule;
+  const passed = Math.floor((after.getTime() - anchor.getTime()) / everyMs);
+  return new Date(anchor.getTime() + Math.max(1, passed + 1) * everyMs);
+}
+
+/** Runs that were due. There were more than `count` when `more` holds; `last` has the last ones, oldest first. */
+export interface MissedRuns {
+  count: number;
+  more: boolean;
+  last: Date[];
+}
+
+/**
+ * The runs that were due after `lastRun` and until `now`, and the last `most` of them. `lastRun` is the time for which
+ * the last run was planned, not the time when it began, or the anchor when there was none: an interval counts from it.
+ * The work is bounded, however long ago `lastRun` is: a cron expression is counted up to `countedRuns`, or to `most`
+ * if that is larger. Throws as `nextRun` does.
+ */
+export function missedRuns(schedule: Schedule, lastRun: Date, now: Date, most: number): MissedRuns {
+  if (schedule.type === "cron") {
+    const limit = Math.max(most, countedRuns);
+    const runs = cronRunsBetween(schedule.expression, schedule.timezone, lastRun, now, limit + 1);
+    const counted = runs.slice(-limit);
+    return {
+      count: counted.length,
+      more: runs.length > limit,
+      last: counted.slice(counted.length - Math.min(most, counted.length)),
+    };
+  }
+  if (schedule.type === "one-shot") {
+    const runAt = new Date(schedule.runAt);
+    const missed = runAt > lastRun && runAt <= now ? [runAt] : [];
+    return { count: missed.length, more: false, last: missed.slice(0, most) };
+  }
+  const { everyMs } = schedule;
+  const count = Math.max(0, Math.floor((now.getTime() - lastRun.getTime()) / everyMs));
+  const kept = Math.min(most, count);
+  const last = Array.from({ length: kept }, (_, at) => new Date(lastRun.getTime() + (count - kept + at + 1) * everyMs));
+  return { count, more: false, last };
+}

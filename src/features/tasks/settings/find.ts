@@ -1,0 +1,61 @@
+import { and, desc, eq, sql } from "drizzle-orm";
+import { notFound } from "../../../core/errors.ts";
+import { isUuid } from "../../../core/ids.ts";
+import type { Db } from "../../../db/client.ts";
+import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
+import type { Schedule } from "../schedule.ts";
+import type { ScheduledTask } from "./schema.ts";
+
+export type TaskRow = typeof scheduledTasks.$inferSelect;
+
+/** The schedule as it was stored. */
+export const scheduleOf = ({ schedule }: Pick<TaskRow, "schedule">) => schedule as Schedule;
+
+/** Finds a task of an agent, and locks it until the transaction ends. Throws the 404. */
+export async function lockTask(tx: Db, agentId: string, id: string): Promise<TaskRow> {
+  const [row] = isUuid(id)
+    ? await tx
+        .select()
+        .from(scheduledTasks)
+        .where(and(eq(scheduledTasks.id, id), eq(scheduledTasks.agentId, agentId)))
+        .for("no key update")
+    : [];
+  if (!row) throw notFound("Scheduled task");
+  return row;
+}
+
+/** Tasks with their newest runs. */
+export function selectTasks(db: Db) {
+  const last = db
+    .select({
+      status: taskRuns.status,
+      at: sql<Date>`coalesce(${taskRuns.completedAt}, ${taskRuns.startedAt}, ${taskRuns.dueAt})`
+        .mapWith(taskRuns.dueAt)
+        .as("at"),
+    })
+    .from(taskRuns)
+    .where(eq(taskRuns.taskId, scheduledTasks.id))
+    .orderBy(desc(taskRuns.dueAt))
+    .limit(1)
+    .as("last");
+  return db
+    .select({ task: scheduledTasks, status: last.status, at: last.at })
+    .from(scheduledTasks)
+    .leftJoinLateral(last, sql`true`);
+}
+
+type SelectedTask = Awaited<ReturnType<typeof selectTasks>>[number];
+
+/** A task as the wire shows it. */
+export function toTask({ task, status, at }: SelectedTask): ScheduledTask {
+  const { id, name, prompt, enabled, deleteAfterRun, maxRetries, onMissed, outboundTarget, source } = task;
+  return {
+    ...{ id, name, prompt, schedule: scheduleOf(task), enabled, deleteAfterRun, maxRetries, onMissed },
+    outboundChannel: task.outboundChannel as ScheduledTask["outboundChannel"],
+    ...{ outboundTarget, source },
+    nextRunAt: task.nextRunAt?.toISOString() ?? null,
+    lastRun: status && at ? { status, at: at.toISOString() } : null,
+    createdAt: task.createdAt.toISOString(),
+    updatedAt: task.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,27 @@
+import { EngineError } from "../../../core/errors.ts";
+import { outboundProblem } from "../../inbox/index.ts";
+import { nextRun, type Schedule, scheduleProblem } from "../schedule.ts";
+
+/** When a task runs: its schedule, whether it is on, and the time from which an interval counts. */
+interface Timed {
+  schedule: Schedule;
+  enabled: boolean;
+  anchorAt: Date;
+}
+
+/** When the task is due next; null when it never is again, and while it is off. */
+export function nextRunAt({ schedule, enabled, anchorAt }: Timed, now: Date): Date | null {
+  return enabled ? nextRun(schedule, now, anchorAt) : null;
+}
+
+/** Throws the 400 of a schedule that can't be kept. */
+export function requireSchedule(schedule: Schedule, now: Date): void {
+  const problem = scheduleProblem(schedule, now);
+  if (problem) throw new EngineError("bad-request", `schedule: ${problem}`);
+}
+
+/** Throws the 400 of a place without its channel or its target. */
+export function requirePlace(place: Parameters<typeof outboundProblem>[0]): void {
+  const problem = outboundProblem(place);
+  if (problem) throw new EngineError("bad-request", problem);
+}

@@ -1,0 +1,95 @@
+import { z } from "@hono/zod-openapi";
+import { zInt4, zText } from "../../../core/text.ts";
+import { runStatuses } from "../../../db/schema.ts";
+import { page, pageQuery } from "../../../http/paging.ts";
+import { Name, Timestamp } from "../../../http/shapes.ts";
+import { slugParam } from "../../agents/index.ts";
+import { outboundFields } from "../../inbox/index.ts";
+import { Schedule } from "../schema.ts";
+
+/** An agent has at most so many tasks. */
+export const mostTasks = 100;
+
+/** The longest prompt, in UTF-16 units. */
+export const longestPrompt = 32_768;
+
+/** The fields that callers may set, with their descriptions: one list for create, change and read. */
+const settable = {
+  name: Name.openapi({ example: "Morning report" }),
+  prompt: zText(longestPrompt)
+    .refine((text) => text.trim() !== "", "must not be blank")
+    .openapi({
+      description: "What the agent is told when the task runs.",
+      example: "Summarise the orders of yesterday.",
+    }),
+  schedule: Schedule,
+  enabled: z.boolean().openapi({ description: "While it is false the task never runs by itself.", example: true }),
+  deleteAfterRun: z
+    .boolean()
+    .openapi({ description: "Whether the task is deleted, with its runs, once one is completed.", example: false }),
+  maxRetries: zInt4(0, 10).openapi({ description: "How often a run that failed is tried again.", example: 3 }),
+  onMissed: z.enum(["run", "skip"], "must be run or skip").openapi({
+    description:
+      "What becomes of times that passed while nothing could run: with `run` the last one is run late, and the others are recorded; with `skip` all are recorded only.",
+    example: "run",
+  }),
+  ...outboundFields,
+};
+
+export const ScheduledTask = z
+  .object({
+    id: z.uuid(),
+    ...settable,
+    source: z
+      .enum(["api", "agent"])
+      .openapi({ description: "Who made it: a caller of the API, or the agent by its tool `scheduleTask`." }),
+    nextRunAt: Timestamp.nullable().openapi({
+      description: "When the task is due next; null when it never is again, and while it is not enabled.",
+      example: "2026-11-23T08:00:00.000Z",
+    }),
+    lastRun: z
+      .object({ status: z.enum(runStatuses), at: Timestamp })
+      .nullable()
+      .openapi({ description: "The newest run, also one that was missed; null when there is none." }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .openapi("ScheduledTask");
+export type ScheduledTask = z.infer<typeof ScheduledTask>;
+
+export const ScheduledTaskPage = z
+  .object({ scheduledTasks: z.array(ScheduledTask), ...page })
+  .openapi("ScheduledTaskPage");
+export type ScheduledTaskPage = z.infer<typeof ScheduledTaskPage>;
+
+export const ScheduledTaskQuery = z.object(pageQuery(mostTasks, mostTasks));
+export type ScheduledTaskQuery = z.infer<typeof ScheduledTaskQuery>;
+
+export const NewScheduledTask = z
+  .object({
+    ...settable,
+    enabled: settable.enabled.default(true),
+    deleteAfterRun: settable.deleteAfterRun.default(false),
+    maxRetries: settable.maxRetries.default(3),
+    onMissed: settable.onMissed.default("run"),
+    outboundChannel: settable.outboundChannel.default(null),
+    outboundTarget: settable.outboundTarget.default(null),
+  })
+  .openapi("NewScheduledTask", {
+    example: {
+      name: "Morning report",
+      prompt: "Summarise the orders of yesterday.",
+      schedule: { type: "cron", expression: "0 9 * * 1-5", timezone: "Europe/Rome" },
+    },
+  });
+export type NewScheduledTask = z.infer<typeof NewScheduledTask>;
+
+export const ScheduledTaskChanges = z
+  .object(settable)
+  .partial()
+  .openapi("ScheduledTaskChanges", { example: { enabled: false } });
+export type ScheduledTaskChanges = z.infer<typeof ScheduledTaskChanges>;
+
+export const taskPath = slugParam.extend({
+  id: z.string().openapi({ description: "The task's id.", example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
+});

@@ -1,0 +1,122 @@
+import { and, eq, sql } from "drizzle-orm";
+import { type Services, systemCtx } from "../../context.ts";
+import type { ToolSource } from "../../contribution.ts";
+import { messengerNames } from "../../core/messengers.ts";
+import { storable } from "../../core/text.ts";
+import { agents, organizations, scheduledTasks } from "../../db/schema.ts";
+import type { ToolContext } from "../../turn/types.ts";
+import { localTime, scheduleTask } from "../tools/index.ts";
+import { plannedOf } from "./runs/conversation.ts";
+import type { Schedule } from "./schedule.ts";
+import { selectTasks, toTask } from "./settings/find.ts";
+import type { NewScheduledTask, ScheduledTask } from "./settings/schema.ts";
+import { createTask, type TaskOrigin } from "./settings/service.ts";
+
+interface Needs {
+  services: Services;
+  /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
+  wake(at?: number): void;
+}
+
+/** The tool `scheduleTask`: the agent promises to do something later, and does. */
+export function taskTools({ services, wake }: Needs): ToolSource {
+  return async ({ id, slug, named }) => {
+    if (!named.includes(scheduleTask.name)) return [];
+    const tool = scheduleTask.implement(async (input, context) => {
+      if (!context.conversation) throw new Error("Nothing of this conversation is stored, so nothing can be scheduled");
+      const { timezone, ...organization } = await readHome(services, id);
+      const place = await placeFor(services, context.origin);
+      const wanted = wantedTask(input, context, { timezone, place });
+      const known = await findSame(services, id, wanted);
+      const ctx = systemCtx(services, organization, scheduleTask.name);
+      const task = known ?? (await createTask(ctx, slug, wanted.task, wanted.origin));
+      if (task.nextRunAt) wake(Date.parse(task.nextRunAt));
+      return answerOf(task, timezone);
+    });
+    return [tool];
+  };
+}
+
+/** What the model is told: when it runs, and who reads what comes of it. */
+function answerOf({ id, nextRunAt, outboundChannel }: ScheduledTask, timezone: string) {
+  const nextRun = nextRunAt === null ? null : localTime(new Date(nextRunAt), timezone);
+  const reply = outboundChannel === null ? "kept with the task, not sent to anybody" : `sent over ${outboundChannel}`;
+  return { id, nextRun, timezone, reply };
+}
+
+/** The agent's time zone, and its organization. */
+async function readHome({ database }: Services, agentId: string) {
+  const [home] = await database.db
+    .select({ timezone: agents.timezone, organizationId: organizations.id, organizationSlug: organizations.slug })
+    .from(agents)
+    .innerJoin(organizations, eq(organizations.id, agents.organizationId))
+    .where(eq(agents.id, agentId));
+  if (!home) throw new Error("This assistant is being deleted");
+  return home;
+}
+
+type Input = Parameters<Parameters<typeof scheduleTask.implement>[0]>[0];
+
+interface Wanted {
+  task: NewScheduledTask;
+  origin: TaskOrigin;
+}
+
+type Place = Pick<NewScheduledTask, "outboundChannel" | "outboundTarget">;
+
+/** Where the result goes: to the messenger's conversation, or in a task's run to where the results of that task go. */
+async function placeFor({ database }: Services, { channel, channelId }: ToolContext["origin"]): Promise<Place> {
+  const messenger = messengerNames.find((name) => name === channel);
+  if (messenger) return { outboundChannel: messenger, outboundTarget: channelId };
+  const planned = channel === "scheduled" ? plannedOf(channelId) : null;
+  const [task] = planned ? await selectTasks(database.db).where(eq(scheduledTasks.id, planned.taskId)) : [];
+  const { outboundChannel = null, outboundTarget = null } = task ? toTask(task) : {};
+  return { outboundChannel, outboundTarget };
+}
+
+function wantedTask(
+  input: Input,
+  { origin }: ToolContext,
+  { timezone, place }: { timezone: string; place: Place },
+): Wanted {
+  return {
+    task: {
+      name: storable(input.name),
+      prompt: storable(input.prompt),
+      schedule: scheduleOf(input, timezone),
+      enabled: true,
+      deleteAfterRun: input.deleteAfterRun ?? input.at !== undefined,
+      maxRetries: 3,
+      onMissed: "run",
+      ...place,
+    },
+    origin: { source: "agent", subject: origin.subject, userName: origin.userName ?? null },
+  };
+}
+
+/** Throws an `Error` for the model unless the input names one schedule. */
+function scheduleOf({ cron, timezone, everyMinutes, at }: Input, home: string): Schedule {
+  const given = [cron, everyMinutes, at].filter((value) => value !== undefined);
+  if (given.length !== 1) throw new Error("Give exactly one of cron, everyMinutes and at");
+  if (cron !== undefined) return { type: "cron", expression: storable(cron), timezone: timezone ?? home };
+  if (everyMinutes !== undefined) return { type: "interval", everyMs: everyMinutes * 60_000 };
+  return { type: "one-shot", runAt: new Date(at ?? "").toISOString() };
+}
+
+/** A call that is made again, such as by a turn that is taken anew, finds the task that it made. */
+async function findSame(
+  { database }: Services,
+  agentId: string,
+  { task, origin }: Wanted,
+): Promise<ScheduledTask | null> {
+  const { name, prompt, schedule, outboundTarget } = task;
+  const isSame = and(
+    eq(scheduledTasks.agentId, agentId),
+    ...[eq(scheduledTasks.source, "agent"), eq(scheduledTasks.enabled, true), eq(scheduledTasks.name, name)],
+    ...[eq(scheduledTasks.prompt, prompt), eq(scheduledTasks.subject, origin.subject)],
+    sql`${scheduledTasks.schedule} = ${JSON.stringify(schedule)}::jsonb`,
+    sql`${scheduledTasks.outboundTarget} is not distinct from ${outboundTarget}`,
+  );
+  const [row] = await selectTasks(database.db).where(isSame).limit(1);
+  return row ? toTask(row) : null;
+}

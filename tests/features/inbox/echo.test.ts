@@ -1,0 +1,218 @@
+import { asc, eq } from "drizzle-orm";
+import { describe, expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import { channels, conversations, hookExecutions, hooks, jobs, messages } from "../../../src/db/schema.ts";
+import { repliesElsewhere } from "../../../src/features/inbox/index.ts";
+import { createEcho } from "../../../src/features/inbox/outbox/echo.ts";
+import type { AlongsideOf } from "../../../src/features/turns/index.ts";
+import type { TurnOutcome } from "../../../src/turn/types.ts";
+import { reply, scriptedModel } from "../../scripted-model.ts";
+import { takeOwnTurn } from "../../turns.ts";
+import { eventually } from "../chat/chat.ts";
+import { adaTarget, messaging, paragraphs } from "./sending.ts";
+
+const ref = `support:telegram:${adaTarget}`;
+const roomRef = "room:support:1767225600000";
+
+/** An agent whose Room takes turns of its own. */
+async function withRoom(options: Parameters<typeof messaging>[0] = {}) {
+  const h = await messaging(options);
+  /** A turn of the Room; what it sends is up to `alongside`. */
+  const work = async (text: string, alongside?: AlongsideOf) => {
+    const turn = await takeOwnTurn(h.turns, "support", {
+      ...{ door: "room", ref: roomRef, stored: true, rule: "always-finish", requestId: newId(), throttle: null },
+      origin: { channel: "room", channelId: "1767225600000", source: "room", depth: 0, subject: roomRef },
+      input: { history: [], fresh: [text] },
+      ...(alongside ? { alongside } : {}),
+    });
+    await turn.ended;
+    return turn.id;
+  };
+  const isEchoed = () =>
+    eventually(async () => {
+      await h.engine.tick();
+      return (await h.db.select().from(jobs)).every(({ kind }) => !kind.startsWith("outbox."));
+    });
+  const conversation = async (of = ref) => {
+    const [row] = await h.db.select().from(conversations).where(eq(conversations.ref, of));
+    return row;
+  };
+  const transcript = async (of = ref) => {
+    const row = await conversation(of);
+    return row
+      ? h.db.select().from(messages).where(eq(messages.conversationId, row.id)).orderBy(asc(messages.seq))
+      : [];
+  };
+  const said = async (of = ref) => (await transcript(of)).map(({ seq, role, content }) => [seq, role, content]);
+  /** The messages of the last prompt, without the system's. */
+  const prompt = () =>
+    (h.model.calls.at(-1)?.prompt ?? []).flatMap(({ role, content }) =>
+      typeof content === "string" ? [] : [[role, content.map((part) => ("text" in part ? part.text : "")).join("")]],
+    );
+  return { ...h, work, isEchoed, conversation, transcript, said, prompt };
+}
+
+const unasked = ["user", expect.stringContaining("of your own accord")];
+
+describe("what an agent sends of itself", () => {
+  test("is what a person's answer is understood by, also where nothing was said before", async () => {
+    const h = await withRoom();
+    const turnId = await h.work("The shelf is empty");
+    await h.say("Shall I order more?", { turnId });
+    await h.isEchoed();
+    expect(await h.said()).toEqual([[1, "assistant", "Shall I order more?"]]);
+    const [message] = await h.transcript();
+    expect(message).toMatchObject({ turnId: null, metadata: { sentBy: { turnId, conversationId: roomRef } } });
+    expect(await h.conversation()).toMatchObject({
+      ...{ channel: "telegram", channelId: adaTarget, subject: ref, source: "user" },
+      ...{ lastSeq: 1, messageCount: 1, openTurns: 0, lastInboxSeq: 0 },
+    });
+    await h.answer("Yes, do it");
+    expect(h.prompt()).toEqual([unasked, ["assistant", "Shall I order more?"], ["user", "Yes, do it"]]);
+    expect((await h.said()).slice(1)).toEqual([
+      [2, "user", "Yes, do it"],
+      [3, "assistant", "Re: Yes, do it"],
+    ]);
+    expect(await h.conversation()).toMatchObject({ lastSeq: 3, messageCount: 3 });
+    await h.allSent();
+    expect(h.texts()).toEqual(["Shall I order more?", "Re: Yes, do it"]);
+  });
+
+  test("stands behind what was said before, whether results of tools are remembered or not", async () => {
+    const h = await withRoom();
+    const json = { toolResultsInHistoryEnabled: false };
+    await h.request("/api/instances/support", { method: "PATCH", headers: h.agent.headers, json });
+    await h.answer("Hello");
+    const turnId = await h.work("The shelf is empty");
+    await h.say("Shall I order more?", { turnId });
+    await h.say("And paint it?", { turnId });
+    await h.isEchoed();
+    await h.answer("Yes, do it");
+    const both = h.prompt().slice(2, -1);
+    expect(h.prompt().slice(0, 2)).toEqual([
+      ["user", "Hello"],
+      ["assistant", "Re: Hello"],
+    ]);
+    expect(
+      both
+        .filter(([role]) => role === "assistant")
+        .map(([, text]) => text)
+        .toSorted(),
+    ).toEqual(["And paint it?", "Shall I order more?"]);
+    expect(both.map(([role]) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+    expect((await h.said()).map(([seq]) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await h.conversation()).toMatchObject({ lastSeq: 6, messageCount: 6 });
+  });
+
+  test("is one message however many parts it has, and however often its job runs", async () => {
+    const h = await withRoom();
+    const turnId = await h.work("The shelf is empty");
+    const text = paragraphs(9);
+    await h.say(text, { turnId });
+    await h.isEchoed();
+    const rows = await h.rows();
+    expect(rows.length).toBeGreaterThan(1);
+    const echo = createEcho(h.services);
+    const job = { id: newId(), payload: { turnId, first: 10_000, count: rows.length }, attempt: 2 };
+    await Promise.all([1, 2, 3].map(() => echo(job, new AbortController().signal, undefined as never)));
+    expect(await h.said()).toEqual([[1, "assistant", text]]);
+    expect(await h.conversation()).toMatchObject({ lastSeq: 1, messageCount: 1 });
+  });
+
+  test("does not disturb a turn that runs there meanwhile, nor other texts", async () => {
+    const gate = Promise.withResolvers<void>();
+    const model = scriptedModel(({ prompt }) =>
+      JSON.stringify(prompt).includes("Wait") ? { ...reply("Waited."), opens: gate.promise } : reply("Ok."),
+    );
+    const h = await withRoom({ model });
+    const turnId = await h.work("The shelf is empty");
+    const running = h.answer("Wait");
+    await model.called(2);
+    await Promise.all(Array.from({ length: 8 }, (_, index) => h.say(`Text ${index}`, { turnId })));
+    await h.isEchoed();
+    gate.resolve();
+    await running;
+    const all = await h.said();
+    expect(all.map(([seq]) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(
+      all
+        .slice(0, 8)
+        .map(([, , text]) => text)
+        .toSorted(),
+    ).toEqual(all.slice(0, 8).map((_, i) => `Text ${i}`));
+    expect(all.at(8)).toEqual([9, "user", "Wait"]);
+    expect(await h.conversation()).toMatchObject({ lastSeq: 10, messageCount: 10, openTurns: 0 });
+  });
+});
+
+describe("the reply of a turn elsewhere", () => {
+  test("is part of the conversation whose people read it", async () => {
+    const h = await withRoom();
+    const turnId = await h.work("The shelf is empty", repliesElsewhere(h.place));
+    await h.isEchoed();
+    expect(await h.said()).toEqual([[1, "assistant", "Re: The shelf is empty"]]);
+    expect(await h.transcript()).toMatchObject([{ metadata: { sentBy: { turnId, conversationId: roomRef } } }]);
+    await h.allSent();
+    expect(h.texts()).toEqual(["Re: The shelf is empty"]);
+  });
+
+  test("waits for a decision: words of the agent are part of it, the notice alone is not", () => {
+    const place = { agentId: newId(), channel: "telegram", target: adaTarget } as const;
+    const kinds = (text: string) => {
+      const outcome = { status: "approval", steps: [{ text }] } as unknown as TurnOutcome;
+      const { sends, work } = repliesElsewhere(place)(outcome, newId());
+      expect(sends).toHaveLength(1);
+      return work.map(({ kind }) => kind);
+    };
+    expect([kinds(""), kinds("I want to order 12.")]).toEqual([["outbox.send"], ["outbox.send", "outbox.echo"]]);
+  });
+
+  test("is none where the agent said nothing, or failed", async () => {
+    const model = scriptedModel([reply(""), { fail: new Error("No") }]);
+    const h = await withRoom({ model });
+    await h.work("One", repliesElsewhere(h.place));
+    await h.work("Two", repliesElsewhere(h.place));
+    await h.isEchoed();
+    expect([await h.said(), await h.rows()]).toEqual([[], []]);
+  });
+});
+
+test("replies in their own conversation, notices of the engine and words to agents are echoed nowhere", async () => {
+  const h = await withRoom();
+  await h.addAgent({ slug: "helper" });
+  const own = await h.answer("Hello");
+  await h.say("In the same chat", { turnId: own });
+  await h.say("The agent is off", { turnId: null });
+  const turnId = await h.work("The shelf is empty");
+  await h.say("Restock", { turnId, channel: "agent", target: "helper" });
+  await h.work("The shelf is full", repliesElsewhere({ ...h.place, channel: "agent", target: "helper" }));
+  await h.allSent();
+  await h.isEchoed();
+  expect(await h.said()).toEqual([
+    [1, "user", "Hello"],
+    [2, "assistant", "Re: Hello"],
+  ]);
+  const all = await h.db.select().from(messages);
+  expect(all.filter((message) => message.turnId === null)).toEqual([]);
+});
+
+test("a text for a channel that is off by then becomes part of nothing", async () => {
+  const h = await withRoom();
+  const turnId = await h.work("The shelf is empty");
+  await h.say("Shall I order more?", { turnId });
+  await h.db.update(channels).set({ enabled: false }).where(eq(channels.type, "telegram"));
+  await h.isEchoed();
+  expect(await h.conversation()).toBe(undefined);
+});
+
+test("the first message of a person still begins the conversation for hooks", async () => {
+  const h = await withRoom();
+  const actionConfig = { toolName: "currentTime", args: {} };
+  await h.db.insert(hooks).values({ agentId: h.agent.id, event: "conversation_start", actionConfig });
+  const turnId = await h.work("The shelf is empty");
+  await h.say("Shall I order more?", { turnId });
+  await h.isEchoed();
+  await h.answer("Yes, do it");
+  await h.answer("And paint it");
+  expect(await h.db.select().from(hookExecutions)).toMatchObject([{ event: "conversation_start" }]);
+});
