@@ -1,4 +1,5 @@
 import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
+import type { ActivityBus } from "./core/activity.ts";
 import type { Admission } from "./core/admission/admission.ts";
 import type { Changes } from "./core/changes.ts";
 import type { Cipher } from "./core/cipher.ts";
@@ -47,8 +48,12 @@ export interface Services {
   scripts: Scripts;
   policies: CurrentPolicies;
   notify: Notify;
+  activity: ActivityBus;
   options: EngineOptions;
 }
+
+/** The services that come from outside; the engine makes the others from them. */
+export type Ports = Omit<Services, "activity">;
 
 /** Options that stay the same while the process runs; settings that may change are policies. */
 export interface EngineOptions {

@@ -9,6 +9,7 @@ import { pooledPost } from "../src/adapters/node/post.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import { listen as listenAt } from "../src/adapters/node/server.ts";
 import type { Services } from "../src/context.ts";
+import { unwatched } from "../src/core/activity.ts";
 import { Admission } from "../src/core/admission/admission.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { EgressError } from "../src/core/egress/target.ts";
@@ -109,6 +110,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     scripts: options.scripts ?? threadedScripts({ clock: systemClock, log: collect(logs) }),
     policies: new CurrentPolicies(),
     notify: options.notify ?? localNotify(collect(logs)),
+    activity: unwatched,
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     mcp: options.mcp ?? unreachable,
     messengers:

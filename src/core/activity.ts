@@ -1,0 +1,59 @@
+/** The kinds of what happens (spec "Activity bus" 2). */
+export const activityKinds = [
+  "inbound",
+  "outbound",
+  "memory",
+  "cron",
+  "webhook",
+  "agent-handoff",
+  "conversation",
+  "governance",
+  "tool-start",
+  "tool-end",
+  "thinking",
+  "reply",
+] as const;
+
+export type ActivityKind = (typeof activityKinds)[number];
+
+/** The agent that an activity is of. Organization and workspace say who may see it, and are not shown. */
+export interface ActingAgent {
+  id: string;
+  slug: string;
+  name: string;
+  organizationId: string;
+  workspaceId: string;
+}
+
+/** One thing that happened, as its producer tells it. No text in it holds a secret; previews have at most 500 characters. */
+export interface Activity {
+  /** Starts and ends of one thing share an id but for the suffixes `:start` and `:end`. Absent: an id of its own. */
+  id?: string;
+  kind: ActivityKind;
+  /** A sentence for people. */
+  text: string;
+  agent: ActingAgent;
+  /** The public id of the conversation; null for none. */
+  conversationId: string | null;
+  tool?: string;
+  status?: "ok" | "failed" | "blocked" | "running";
+  argsPreview?: string;
+  resultPreview?: string;
+  responsePreview?: string;
+  durationMs?: number;
+  channel?: string;
+  webhook?: { source: string; phase: "received" | "matched"; definition?: string };
+  cron?: { taskId: string; name: string };
+  memory?: { event: "ADD" | "UPDATE"; content: string };
+  conversation?: { event: string };
+  handoff?: { agent: string; phase: "start" | "end" };
+}
+
+/** Tells what happened to whoever watches. */
+export interface ActivityBus {
+  /** Returns at once; never throws and never waits. */
+  emit(activity: Activity): void;
+}
+
+/** The bus of a process that nobody watches. */
+export const unwatched: ActivityBus = { emit: () => {} };
