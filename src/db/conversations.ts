@@ -65,7 +65,10 @@ export const conversations = pgTable(
   ],
 );
 
-/** A row for each turn of every door, without its content. The id is also the id of the assistant's message. */
+/**
+ * A row for each turn of every door, without its content but for what a debugged agent keeps. The id is also the id of
+ * the assistant's message.
+ */
 export const turns = pgTable(
   "turns",
   {
@@ -109,6 +112,8 @@ export const turns = pgTable(
     durationMs: integer("duration_ms"),
     errorCode: text("error_code"),
     requestId: text("request_id"),
+    /** How the turn came to its reply; null unless the agent's `debugEnabled` was on. */
+    debug: jsonb("debug").$type<Record<string, unknown>>(),
     createdAt: createdAt(),
     finishedAt: moment("finished_at"),
   },

@@ -85,7 +85,9 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
           if (!retry) throw error;
           call.close();
           step = turn.begin(index, stepType);
-          await pause(clock, retryDelayMs(error, attempt), controller.signal);
+          const waitMs = retryDelayMs(error, attempt);
+          tell({ type: "model-retry", index, attempt, failure: classifyFailure(error), waitMs });
+          await pause(clock, waitMs, controller.signal);
         } finally {
           call.close();
         }

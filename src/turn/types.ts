@@ -173,6 +173,8 @@ export interface Usage {
 export type TurnEvent =
   | { type: "hook-execution"; execution: HookExecution }
   | { type: "step-start"; index: number; stepType: StepType }
+  /** An attempt at a model call failed before anything came of it; the next one follows after the wait. */
+  | { type: "model-retry"; index: number; attempt: number; failure: Failure; waitMs: number }
   /** Reasoning or a tool's input began: nothing to show, but a disconnect no longer cancels the turn. */
   | { type: "produced" }
   | { type: "reasoning-delta"; text: string }

@@ -34,16 +34,18 @@ async function drive<T>(clock: TestClock, turn: Promise<T>, stepMs = 1_000): Pro
 }
 
 test.each([
-  ["500", () => apiError(500)],
-  ["429 that says when", () => apiError(429, { "retry-after": "2" })],
-  ["a dropped socket", droppedSocket],
-])("%s before the first output is tried again", async (_what, error) => {
+  ["500", () => apiError(500), "provider-failed", [500, 1_000]],
+  ["429 that says when", () => apiError(429, { "retry-after": "2" }), "rate-limited", [2_000, 2_000]],
+  ["a dropped socket", droppedSocket, "provider-failed", [500, 1_000]],
+] as const)("%s before the first output is tried again, and told", async (_what, error, code, waits) => {
   const clock = new TestClock();
   const model = scriptedModel((_call, index) => (index < 2 ? { fail: error() } : reply("third time")));
   const { outcome, events } = await drive(clock, runTurn(turnInput(model), { clock }));
 
   expect(outcome).toMatchObject({ status: "done", text: "third time" });
   expect(events.filter(({ type }) => type === "step-start")).toHaveLength(1);
+  const told = waits.map((waitMs, at) => ({ index: 0, attempt: at + 1, failure: { code }, waitMs }));
+  expect(events.filter(({ type }) => type === "model-retry")).toMatchObject(told);
 });
 
 test("a stream that breaks before its first output is tried again, its remains forgotten", async () => {

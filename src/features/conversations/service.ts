@@ -94,6 +94,7 @@ async function detachTurns(tx: Db, conversationId: string): Promise<void> {
   const detached = assign(turns, {
     conversationId: null,
     suspended: null,
+    debug: null,
     status: sql`case when ${turns.status} = 'approval' then 'done' else ${turns.status} end`,
     stopRequested: sql`${turns.stopRequested} or ${turns.status} in ('queued', 'running')`,
   });

@@ -17,6 +17,7 @@ export function refusalText(message: string, conversationId: string | null): str
 export function wireEvent(event: TurnEvent): object | null {
   switch (event.type) {
     case "produced":
+    case "model-retry":
     case "handoff":
     case "approval-request":
       return null;
