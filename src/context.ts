@@ -1,5 +1,5 @@
 import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
-import type { ActivityBus } from "./core/activity.ts";
+import type { ActivityBus } from "./core/activity/bus.ts";
 import type { Admission } from "./core/admission/admission.ts";
 import type { Changes } from "./core/changes.ts";
 import type { Cipher } from "./core/cipher.ts";
@@ -51,9 +51,6 @@ export interface Services {
   activity: ActivityBus;
   options: EngineOptions;
 }
-
-/** The services that come from outside; the engine makes the others from them. */
-export type Ports = Omit<Services, "activity">;
 
 /** Options that stay the same while the process runs; settings that may change are policies. */
 export interface EngineOptions {

@@ -1,7 +1,6 @@
 import { type App, createApp, describe } from "./app.ts";
-import { type Ports, type Services, systemCtx } from "./context.ts";
+import { type Services, systemCtx } from "./context.ts";
 import type { Contribution, Ticks } from "./contribution.ts";
-import { unwatched } from "./core/activity.ts";
 import {
   accountFeature,
   bootstrapOwner,
@@ -112,8 +111,7 @@ export interface Engine {
 const firstJobsMs = 2_000;
 
 /** Builds the engine from all features over the given ports. */
-export function createEngine(ports: Ports): Engine {
-  const services: Services = { ...ports, activity: unwatched };
+export function createEngine(services: Services): Engine {
   // Filled below, since `createTurns` needs the tools and observers of features that are created after it.
   const features: Contribution[] = [];
   const turns = createTurns(services, {

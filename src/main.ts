@@ -18,6 +18,7 @@ import { type Listener, listen } from "./adapters/node/server.ts";
 import { openStorage, type Storage, startStorage } from "./adapters/node/storage.ts";
 import { postgresNotify } from "./adapters/notify/postgres.ts";
 import { createS3 } from "./adapters/s3.ts";
+import { ActivityBus } from "./core/activity/bus.ts";
 import { Admission } from "./core/admission/admission.ts";
 import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
@@ -103,6 +104,7 @@ async function assembleEngine(
       scripts: threadedScripts({ clock: systemClock, log }),
       policies: new CurrentPolicies(),
       notify,
+      activity: new ActivityBus({ clock: systemClock, log }),
       options: {
         version,
         trustProxy: settings.TRUST_PROXY,

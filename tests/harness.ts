@@ -9,7 +9,7 @@ import { pooledPost } from "../src/adapters/node/post.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import { listen as listenAt } from "../src/adapters/node/server.ts";
 import type { Services } from "../src/context.ts";
-import { unwatched } from "../src/core/activity.ts";
+import { ActivityBus } from "../src/core/activity/bus.ts";
 import { Admission } from "../src/core/admission/admission.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { EgressError } from "../src/core/egress/target.ts";
@@ -110,7 +110,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     scripts: options.scripts ?? threadedScripts({ clock: systemClock, log: collect(logs) }),
     policies: new CurrentPolicies(),
     notify: options.notify ?? localNotify(collect(logs)),
-    activity: unwatched,
+    activity: new ActivityBus({ clock, log: collect(logs) }),
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     mcp: options.mcp ?? unreachable,
     messengers:

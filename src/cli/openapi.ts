@@ -1,6 +1,7 @@
 import { createModels } from "../adapters/models/index.ts";
 import { systemClock } from "../adapters/node/clock.ts";
 import { createLog } from "../adapters/node/log.ts";
+import { ActivityBus } from "../core/activity/bus.ts";
 import { Admission } from "../core/admission/admission.ts";
 import { createCipher } from "../core/cipher.ts";
 import { localNotify } from "../core/notify.ts";
@@ -43,6 +44,7 @@ export async function describeApi(): Promise<object> {
     scripts: { run: unused },
     policies: new CurrentPolicies(),
     notify: localNotify(log),
+    activity: new ActivityBus({ clock: systemClock, log }),
     options: unserved,
   });
   return engine.document();

@@ -2,7 +2,7 @@ import { shippedAssets } from "../../src/adapters/node/assets.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import type { Services } from "../../src/context.ts";
-import { unwatched } from "../../src/core/activity.ts";
+import { ActivityBus } from "../../src/core/activity/bus.ts";
 import { Admission } from "../../src/core/admission/admission.ts";
 import { createCipher } from "../../src/core/cipher.ts";
 import { localNotify } from "../../src/core/notify.ts";
@@ -35,7 +35,7 @@ export async function servicesOf(database: Database, model: StreamingModel): Pro
     scripts: { run: refuse },
     policies: new CurrentPolicies(),
     notify: localNotify(silent),
-    activity: unwatched,
+    activity: new ActivityBus({ clock: systemClock, log: silent }),
     egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "looked up", url }) },
     messengers: {
       account() {

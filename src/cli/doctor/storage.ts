@@ -13,6 +13,7 @@ import { createMcp } from "../../adapters/node/mcp/servers.ts";
 import { threadedScripts } from "../../adapters/node/scripts/pool.ts";
 import { openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
 import { createS3 } from "../../adapters/s3.ts";
+import { ActivityBus } from "../../core/activity/bus.ts";
 import { Admission } from "../../core/admission/admission.ts";
 import { createCipher } from "../../core/cipher.ts";
 import type { Settings } from "../../core/config.ts";
@@ -139,6 +140,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       scripts: threadedScripts({ clock: systemClock, log: silent() }),
       policies: new CurrentPolicies(),
       notify: localNotify(silent()),
+      activity: new ActivityBus({ clock: systemClock, log: silent() }),
       options: unserved,
     });
     const { secrets, owned, settings: stored, jobs, messages } = await engine.inspect();

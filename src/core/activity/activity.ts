@@ -23,6 +23,8 @@ export interface ActingAgent {
   name: string;
   organizationId: string;
   workspaceId: string;
+  /** The address of its icon. */
+  icon?: string | null;
 }
 
 /** One thing that happened, as its producer tells it. No text in it holds a secret; previews have at most 500 characters. */
@@ -49,11 +51,9 @@ export interface Activity {
   handoff?: { agent: string; phase: "start" | "end" };
 }
 
-/** Tells what happened to whoever watches. */
-export interface ActivityBus {
-  /** Returns at once; never throws and never waits. */
-  emit(activity: Activity): void;
-}
-
-/** The bus of a process that nobody watches. */
-export const unwatched: ActivityBus = { emit: () => {} };
+/** A row of a conversation that was stored, so that whoever shows the conversation can read it again. */
+export type Persisted = {
+  agent: { id: string };
+  /** The public id of the conversation. */
+  conversationId: string;
+} & ({ messageId: string } | { hookExecutionId: string });

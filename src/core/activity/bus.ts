@@ -1,0 +1,162 @@
+import type { Clock, Log } from "../ports.ts";
+import type { Activity, Persisted } from "./activity.ts";
+import { ActivityEvent } from "./event.ts";
+
+/** Spec "Limits", "Activity ring buffer". */
+export const ringSize = 100;
+
+/** Somebody who follows what happens. */
+export interface Watcher {
+  sees(event: ActivityEvent): boolean;
+  /** The conversation of whose stored rows the watcher is told; null for none. */
+  conversation: { agentId: string; ref: string } | null;
+  /** Takes complete server-sent events, in order. */
+  take(text: string): void;
+}
+
+/** The way to the buses of other processes. */
+export interface Outside {
+  happened(event: ActivityEvent): void;
+  stored(row: Persisted): void;
+  /** The first watcher came. */
+  watched(): void;
+}
+
+/** An event, a stored row, or a comment. */
+type News = ActivityEvent | Persisted | string;
+
+interface Watching {
+  watcher: Watcher;
+  /** Events up to this sequence number were replayed, or were not asked for. */
+  after: number;
+}
+
+/**
+ * Tells what happened to whoever watches (spec "Activity bus"). Events reach watchers after the code that told them has
+ * come to its next pause, so that a turn does not pay for the writing.
+ */
+export class ActivityBus {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** The last events, by time. */
+  readonly #ring: ActivityEvent[] = [];
+  readonly #watching = new Set<Watching>();
+  #waiting: News[] = [];
+  #numbers = 0;
+  #sequence = 0;
+  #outside: Outside | null = null;
+
+  constructor({ clock, log }: { clock: Clock; log: Log }) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Tells of something that happened in this process. Returns at once; never throws and never waits. */
+  emit(activity: Activity): void {
+    this.#numbers += 1;
+    this.#sequence += 1;
+    const { agent, conversationId } = activity;
+    const event = new ActivityEvent(activity, this.#clock.now(), agent, conversationId, this.#numbers);
+    event.sequence = this.#sequence;
+    this.#ring.push(event);
+    if (this.#ring.length > ringSize) this.#ring.shift();
+    this.#outside?.happened(event);
+    this.#tell(event);
+  }
+
+  /** Tells the watchers of a conversation that a row of it was stored. Call it after the commit. As safe as `emit`. */
+  persisted(row: Persisted): void {
+    this.#outside?.stored(row);
+    this.#tell(row);
+  }
+
+  /**
+   * Replays the last events behind sequence number `after`, then tells what happens: each event once. The returned
+   * function ends that.
+   */
+  watch(watcher: Watcher, after = 0): () => void {
+    const watching = { watcher, after: this.#sequence };
+    const isFirst = this.#watching.size === 0;
+    this.#watching.add(watching);
+    const missed = this.#ring.filter((event) => event.sequence > after);
+    this.#hand(
+      { watcher, after },
+      missed.sort((one, other) => one.sequence - other.sequence),
+    );
+    if (isFirst) this.#outside?.watched();
+    return () => void this.#watching.delete(watching);
+  }
+
+  get watchers(): number {
+    return this.#watching.size;
+  }
+
+  /** The last events, of all agents. */
+  get ring(): readonly ActivityEvent[] {
+    return this.#ring;
+  }
+
+  /** Sets the way to other processes, which is told of all that is emitted here. */
+  join(outside: Outside): void {
+    this.#outside = outside;
+  }
+
+  /** Takes in an event of another process. One that is older than all of a full ring is told only if it is `live`. */
+  receive(event: ActivityEvent, live: boolean): void {
+    let place = this.#ring.length;
+    while (place > 0 && (this.#ring[place - 1]?.at ?? 0) > event.at) place -= 1;
+    const isOld = place === 0 && this.#ring.length >= ringSize;
+    if (isOld && !live) return;
+    this.#sequence += 1;
+    event.sequence = this.#sequence;
+    if (!isOld) this.#ring.splice(place, 0, event);
+    if (this.#ring.length > ringSize) this.#ring.shift();
+    this.#tell(event);
+  }
+
+  /** `persisted` for a row that another process stored. */
+  receivePersisted(row: Persisted): void {
+    this.#tell(row);
+  }
+
+  /** Tells all watchers something about the stream itself. */
+  remark(comment: string): void {
+    this.#tell(`: ${comment}\n\n`);
+  }
+
+  #tell(news: News): void {
+    if (this.#watching.size === 0) return;
+    if (this.#waiting.length === 0) queueMicrotask(() => this.#deliver());
+    this.#waiting.push(news);
+  }
+
+  #deliver(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const watching of this.#watching) {
+      if (!this.#hand(watching, waiting)) this.#watching.delete(watching);
+    }
+  }
+
+  /** Answers whether the watcher took it. */
+  #hand({ watcher, after }: Watching, all: readonly News[]): boolean {
+    try {
+      for (const news of all) {
+        if (typeof news === "string") watcher.take(news);
+        else if (!(news instanceof ActivityEvent)) tellStored(watcher, news);
+        else if (news.sequence > after && watcher.sees(news)) watcher.take(news.text);
+      }
+      return true;
+    } catch (err) {
+      this.#log.error({ err }, "A watcher of the activity failed");
+      return false;
+    }
+  }
+}
+
+/** The named event `persisted`. It has no id, since it is not replayed. */
+function tellStored(watcher: Watcher, { agent, conversationId, ...row }: Persisted): void {
+  const { conversation } = watcher;
+  if (conversation?.ref !== conversationId || conversation.agentId !== agent.id) return;
+  watcher.take(`event: persisted\ndata: ${JSON.stringify(row)}\n\n`);
+}

@@ -1,0 +1,78 @@
+import { newId } from "../ids.ts";
+import type { ActingAgent, Activity, ActivityKind } from "./activity.ts";
+
+/** What a client may filter by. */
+const categories = {
+  inbound: "message",
+  outbound: "message",
+  thinking: "message",
+  reply: "message",
+  "tool-start": "tool",
+  "tool-end": "tool",
+  memory: "memory",
+  cron: "work",
+  webhook: "work",
+  "agent-handoff": "agent",
+  conversation: "conversation",
+  governance: "governance",
+} as const satisfies Record<ActivityKind, string>;
+
+export const activityCategories = [...new Set(Object.values(categories))];
+
+/** The agent of an event, as far as it decides who may see the event. */
+export type EventOwner = Pick<ActingAgent, "id" | "organizationId" | "workspaceId">;
+
+/** An event of the bus. Its text is made at most once, for all who read it, and only when somebody does. */
+export class ActivityEvent {
+  /** The number among the events of its own process; null for an event that came from another process. */
+  readonly number: number | null;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  readonly agent: EventOwner;
+  readonly conversationId: string | null;
+  /** The number among all events that this process knows of. */
+  sequence = 0;
+  #source: Activity | string;
+  #text: string | null = null;
+
+  /** `source` is JSON as `data` answers it when the event comes from another process. */
+  constructor(
+    source: Activity | string,
+    at: number,
+    owner: EventOwner,
+    conversationId: string | null,
+    number?: number,
+  ) {
+    this.#source = source;
+    this.at = at;
+    this.agent = owner;
+    this.conversationId = conversationId;
+    this.number = number ?? null;
+  }
+
+  /** The event on the wire, as JSON. */
+  get data(): string {
+    if (typeof this.#source !== "string") this.#source = JSON.stringify(toWire(this.#source, this.at));
+    return this.#source;
+  }
+
+  /** The server-sent event. */
+  get text(): string {
+    this.#text ??= `id: ${this.sequence}\ndata: ${this.data}\n\n`;
+    return this.#text;
+  }
+}
+
+/** Decisions §10, "Wire". */
+function toWire({ id, kind, text, agent, conversationId, ...more }: Activity, at: number): Record<string, unknown> {
+  return {
+    id: id ?? newId(),
+    ts: new Date(at).toISOString(),
+    kind,
+    category: categories[kind],
+    text,
+    instance: { id: agent.id, slug: agent.slug, name: agent.name, icon: agent.icon ?? null },
+    conversationId,
+    ...more,
+  };
+}
