@@ -84,6 +84,7 @@ SwaggerUIBundle({
   dom_id: "#docs",
   validatorUrl: null,
   deepLinking: true,
+  docExpansion: "none",
   filter: true,
   syntaxHighlight: { theme: "obsidian" },
   persistAuthorization: false,

@@ -64,7 +64,7 @@ browserTest("from the setup link to an agent that answers, by keyboard alone", a
 
   // The session goes on where the page leads to.
   await page.getByRole("link", { name: "API pages" }).click();
-  await page.locator("#operations-Account-getMe").waitFor();
+  await page.locator("#operations-tag-Account").waitFor();
   const me = await page.evaluate(async () => (await fetch("api/me")).json());
   expect(me).toMatchObject({ user: { email: "ada@example.com", name: "Ada" } });
 
