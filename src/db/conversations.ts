@@ -94,6 +94,8 @@ export const turns = pgTable(
     /** The model's messages of a turn that waits for a decision, verbatim. */
     suspended: jsonb("suspended").$type<unknown[]>(),
     door: text("door").notNull(),
+    /** The channel of the turn's origin, which stays when the conversation is deleted. */
+    channel: text("channel").notNull().default("web"),
     source: text("source").$type<TurnSource>().notNull().default("user"),
     provider: text("provider"),
     model: text("model"),
@@ -103,6 +105,8 @@ export const turns = pgTable(
     requestDigest: text("request_digest"),
     promptTokens: integer("prompt_tokens").notNull().default(0),
     completionTokens: integer("completion_tokens").notNull().default(0),
+    /** The messages that the turn stored. */
+    messageCount: integer("message_count").notNull().default(0),
     /** Tokens that the agent's budget of `budgetMonth` holds for the turn until its use is known. */
     reserved: integer("reserved").notNull().default(0),
     /** Tokens that the end user's budget of that month holds. */

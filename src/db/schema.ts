@@ -9,4 +9,5 @@ export * from "./secrets.ts";
 export * from "./skills.ts";
 export * from "./tasks.ts";
 export * from "./tools.ts";
+export * from "./usage.ts";
 export * from "./work.ts";

@@ -67,9 +67,10 @@ function closedTurn(
   superseded: SQL<boolean>,
 ): SQL {
   const { id, budgetMonth, createdAt } = turns;
-  const { promptTokens, completionTokens, ttftMs, durationMs, errorCode, suspended } = values;
+  const { promptTokens, completionTokens, messageCount, ttftMs, durationMs, errorCode, suspended } = values;
   const closed = {
-    ...{ status, promptTokens, completionTokens, ttftMs, durationMs, errorCode, suspended, finishedAt: sql`now()` },
+    ...{ status, promptTokens, completionTokens, messageCount, ttftMs, durationMs, errorCode, suspended },
+    finishedAt: sql`now()`,
     // A failed turn may be asked for again with the same key.
     idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,
   };

@@ -25,6 +25,7 @@ const valueTypes = {
   owner: "uuid",
   requestId: "text",
   door: "text",
+  channel: "text",
   source: "text",
   subject: "text",
   agentId: "uuid",
@@ -36,7 +37,6 @@ const valueTypes = {
   conversationId: "uuid | null",
   ref: "text | null",
   parentId: "uuid | null",
-  channel: "text | null",
   channelId: "text | null",
   continues: "uuid | null",
   idempotencyKey: "text | null",
@@ -108,11 +108,11 @@ function placedConversation(values: OpenValues, of: Owner): SQL {
 }
 
 function insertedTurn(values: OpenValues, of: Owner, { stored, ofAgent, ofUser }: Parts): SQL {
-  const { turnId, subject, owner, door, source, provider, model, fingerprint, requestId, continues } = values;
-  const { idempotencyKey, requestDigest, month } = values;
+  const { turnId, subject, owner, door, channel, source, provider, model, fingerprint, requestId } = values;
+  const { continues, idempotencyKey, requestDigest, month } = values;
   const row = {
-    ...{ id: turnId, owner, leaseUntil, door, source, subject, requestId, continues, idempotencyKey, requestDigest },
-    ...{ provider, model, fingerprint },
+    ...{ id: turnId, owner, leaseUntil, door, channel, source, subject, provider, model, fingerprint },
+    ...{ requestId, continues, idempotencyKey, requestDigest },
     ...{ agentId: of.id, organizationId: of.organizationId, status: "running" },
     ...(stored ? placeIn(conversation) : {}),
     ...(ofAgent || ofUser ? { budgetMonth: month } : {}),

@@ -12,6 +12,7 @@ export interface Opening {
   agentRevision: number;
   owner: string;
   door: string;
+  channel: string;
   source: string;
   subject: string;
   provider: string;
@@ -21,7 +22,7 @@ export interface Opening {
   historyLimit: number;
   room: PromptRoom;
   /** Null: nothing but the turn's row is stored. */
-  conversation: { id: string; ref: string; channel: string; channelId: string; parentId: string | null } | null;
+  conversation: { id: string; ref: string; channelId: string; parentId: string | null } | null;
   /** The turn that stopped for a decision and goes on in this one. */
   continues: string | null;
   idempotency: Idempotency | null;
@@ -61,7 +62,6 @@ function valuesOf(opening: Opening) {
     conversationId: conversation?.id ?? null,
     ref: conversation?.ref ?? null,
     parentId: conversation?.parentId ?? null,
-    channel: conversation?.channel ?? null,
     channelId: conversation?.channelId ?? null,
     window: room.window,
     takenBytes: room.takenBytes,

@@ -58,7 +58,8 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
   const reservation = firstReservation(grant.agent, room, request, clock.now());
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const opened = await openAgain(database, {
-      ...{ turnId, owner: leases.owner, door, requestId, fingerprint, source, subject, room, reservation },
+      ...{ turnId, owner: leases.owner, door, requestId, fingerprint, room, reservation },
+      ...{ channel, source, subject },
       agentId: row.id,
       agentRevision: row.revision,
       provider: spec.provider,
@@ -67,7 +68,7 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
       continues: request.continued?.turnId ?? null,
       idempotency: request.idempotency ?? null,
       remembers: row.memoryEnabled,
-      conversation: stored ? { id: newId(), ref, channel, channelId, parentId } : null,
+      conversation: stored ? { id: newId(), ref, channelId, parentId } : null,
       // A second attempt is still the same call.
       throttle: attempt === 1 ? throttle : null,
     });

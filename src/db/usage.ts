@@ -1,0 +1,86 @@
+import { sql } from "drizzle-orm";
+import { bigint, check, date, integer, pgTable, primaryKey, smallint, text, uuid } from "drizzle-orm/pg-core";
+import { ofAgent } from "./agents.ts";
+import { moment } from "./columns.ts";
+
+// Numbers of turns by UTC day, which the roll-up adds to while the day goes on. They are of the turns that were created
+// before `usageRollups.until`: what came later is read from the turns themselves.
+
+/** A single row: how far turns and calls of tools are rolled up. */
+export const usageRollups = pgTable(
+  "usage_rollups",
+  {
+    id: smallint("id").primaryKey().default(1),
+    until: moment("until").notNull(),
+  },
+  (table) => [check("usage_rollups_single", sql`${table.id} = 1`)],
+);
+
+/** The UTC day on which turns were created. */
+const day = () => date("day").notNull();
+
+const tokens = () => ({
+  promptTokens: bigint("prompt_tokens", { mode: "number" }).notNull(),
+  completionTokens: bigint("completion_tokens", { mode: "number" }).notNull(),
+});
+
+export const usageDaily = pgTable(
+  "usage_daily",
+  {
+    agentId: ofAgent(),
+    day: day(),
+    channel: text("channel").notNull(),
+    /** `provider:model`. */
+    model: text("model").notNull(),
+    turns: integer("turns").notNull(),
+    messages: integer("messages").notNull(),
+    ...tokens(),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.day, table.channel, table.model] })],
+);
+
+/** How many turns took how long, in buckets (`features/analytics/buckets.ts`). */
+export const latencyDaily = pgTable(
+  "latency_daily",
+  {
+    agentId: ofAgent(),
+    day: day(),
+    measure: text("measure").$type<"turn" | "first-output">().notNull(),
+    bucket: smallint("bucket").notNull(),
+    turns: integer("turns").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.day, table.measure, table.bucket] })],
+);
+
+/** How many calls of a tool took how long, in the same buckets. */
+export const toolUsageDaily = pgTable(
+  "tool_usage_daily",
+  {
+    agentId: ofAgent(),
+    day: day(),
+    /** The canonical name. */
+    tool: text("tool").notNull(),
+    bucket: smallint("bucket").notNull(),
+    calls: integer("calls").notNull(),
+    errors: integer("errors").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.day, table.tool, table.bucket] })],
+);
+
+/** The conversation of turns that belong to none that is stored. */
+export const noConversation = "00000000-0000-0000-0000-000000000000";
+
+export const userUsageDaily = pgTable(
+  "user_usage_daily",
+  {
+    agentId: ofAgent(),
+    day: day(),
+    /** The end user; empty for none that is known. */
+    subject: text("subject").notNull(),
+    /** There is no foreign key: the numbers outlive the conversation. */
+    conversationId: uuid("conversation_id").notNull(),
+    turns: integer("turns").notNull(),
+    ...tokens(),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.day, table.subject, table.conversationId] })],
+);
