@@ -1,8 +1,9 @@
 import { systemClock } from "../src/adapters/node/clock.ts";
 import type { Services } from "../src/context.ts";
 import { newId } from "../src/core/ids.ts";
+import { scrubber } from "../src/core/scrub/scrub.ts";
 import { admit, createTurns, type Turn, type TurnRequest, type Turns } from "../src/features/turns/index.ts";
-import type { Asking } from "../src/jobs/complete.ts";
+import type { Completion } from "../src/jobs/complete.ts";
 import { createGathering } from "../src/jobs/together.ts";
 import type { StartedTurn, TurnObserver } from "../src/turn/observers.ts";
 
@@ -16,9 +17,10 @@ export function ownTurns(services: Services, observers: readonly TurnObserver[] 
   });
 }
 
-/** What a job is given that asks a model beside no others, or beside so many. */
-export function asking(signal = new AbortController().signal, running = 1): Asking {
-  return { signal, together: createGathering(systemClock, () => running).together };
+/** One prompt of a job beside no others, or beside so many. */
+export function asking(signal = new AbortController().signal, running = 1): Completion {
+  const { together } = createGathering(systemClock, () => running);
+  return { signal, together, purpose: "test", conversationRef: "helper:web:x" };
 }
 
 /** Takes a turn as the engine itself, for requests that no HTTP door allows. */
@@ -38,8 +40,11 @@ export function startedTurn(fields: Partial<StartedTurn> = {}): StartedTurn {
     conversationRef: "assistant:web:x",
     stored: true,
     continues: null,
+    askedBy: null,
     requestId: newId(),
     fresh: ["Hello"],
+    scrub: scrubber([]),
+    tracing: null,
     model: { provider: "demo", model: "demo" },
     leave: () => {},
     abort: () => {},

@@ -1,5 +1,7 @@
 import type { EngineError } from "../core/errors.ts";
 import type { Log } from "../core/ports.ts";
+import type { Scrub } from "../core/scrub/scrub.ts";
+import type { AgentTracing } from "../core/tracing.ts";
 import type { AbortReason, Origin, TurnEvent, TurnOutcome } from "./types.ts";
 
 /** A turn that has its place, as observers know it. */
@@ -21,13 +23,33 @@ export interface StartedTurn {
   readonly stored: boolean;
   /** The turn that stopped for a decision and that this one continues; null for none. */
   readonly continues: string | null;
+  /** The call of another agent's turn that asked for this one; null for none. */
+  readonly askedBy: CallOfTurn | null;
   readonly requestId: string;
-  /** The new messages of the user. */
+  /** The new messages of the user, as they came: a secret may be in them. */
   readonly fresh: readonly string[];
+  /** Blots the agent's secrets out of a text. */
+  readonly scrub: Scrub;
+  /** Where the agent's operator wants traces; null: nowhere. */
+  readonly tracing: AgentTracing | null;
   readonly model: { readonly provider: string; readonly model: string };
   /** Nobody follows the turn any more: its rule decides whether the turn goes on. */
   leave(): void;
   abort(reason: AbortReason): void;
+}
+
+/** A call of a tool, in its turn. */
+export interface CallOfTurn {
+  readonly turnId: string;
+  readonly toolCallId: string;
+}
+
+/** A prompt that a model completes for the engine's own background work, as observers know it. */
+export interface StartedCompletion
+  extends Pick<StartedTurn, "id" | "agent" | "model" | "scrub" | "tracing" | "conversationRef"> {
+  /** What the work is, such as `extract-memories`. */
+  readonly purpose: string;
+  readonly prompt: string;
 }
 
 /** How a turn ended. */
@@ -44,6 +66,8 @@ export interface TurnListener {
 /** Is told of every turn of this process, synchronously, before its first event; null for a turn that does not matter. */
 export interface TurnObserver {
   started(turn: StartedTurn): TurnListener | null;
+  /** Is told of every completion in the background likewise; absent: those do not matter. */
+  completing?(completion: StartedCompletion): TurnListener | null;
 }
 
 /** Tells all listeners of one turn; a listener that failed is told nothing more. */
@@ -57,16 +81,11 @@ export class Audience {
 
   start(observers: readonly TurnObserver[], turn: StartedTurn, own: TurnListener | undefined): void {
     if (own) this.#listeners.add(own);
-    for (const observer of observers) {
-      this.#guard(
-        () => {
-          const listener = observer.started(turn);
-          if (listener) this.#listeners.add(listener);
-          return listener;
-        },
-        (err) => this.#complain(err),
-      );
-    }
+    this.#begin(observers, (observer) => observer.started(turn));
+  }
+
+  startCompletion(observers: readonly TurnObserver[], completion: StartedCompletion): void {
+    this.#begin(observers, (observer) => observer.completing?.(completion) ?? null);
   }
 
   event(event: TurnEvent): void {
@@ -75,6 +94,19 @@ export class Audience {
 
   ended(ending: TurnEnding): void {
     this.#tell((listener) => listener.ended?.(ending));
+  }
+
+  #begin(observers: readonly TurnObserver[], begin: (observer: TurnObserver) => TurnListener | null): void {
+    for (const observer of observers) {
+      this.#guard(
+        () => {
+          const listener = begin(observer);
+          if (listener) this.#listeners.add(listener);
+          return listener;
+        },
+        (err) => this.#complain(err),
+      );
+    }
   }
 
   #tell(tell: (listener: TurnListener) => unknown): void {

@@ -37,10 +37,11 @@ function describeConversation({ services: { database, log }, complete }: Needs):
     if (!subject) return;
     const wanted = wantedOf(subject);
     if (!wanted.title && !wanted.summary) return;
-    const { slug, revision, summary } = subject;
+    const { slug, revision, summary, conversationRef } = subject;
+    const purpose = "describe-conversation";
     const found = subject.ask
       ? await askFor(wanted, { messages: await together(newestOf, conversationId), summary }, (prompt) =>
-          complete({ slug, revision }, prompt, { signal, together }),
+          complete({ slug, revision }, prompt, { signal, together, purpose, conversationRef }),
         )
       : unasked;
     signal.throwIfAborted();

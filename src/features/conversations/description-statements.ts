@@ -7,6 +7,8 @@ import type { Gathered } from "../../jobs/together.ts";
 import type { Description } from "./description-prompt.ts";
 
 export interface Subject {
+  /** The public id of the conversation. */
+  conversationRef: string;
   slug: string;
   revision: number;
   titled: boolean;
@@ -88,7 +90,7 @@ const readSubjects = statement({ ids: "uuid[]" }, ({ ids }) => {
     select ${turns.provider} from ${turns}
     where ${turns.conversationId} = ${conversations.id} and ${turns.status} = 'done' order by ${turns.ticket} desc limit 1`;
   const row = fields({
-    ...{ id: conversations.id, slug: agents.slug, revision: agents.revision },
+    ...{ id: conversations.id, conversationRef: conversations.ref, slug: agents.slug, revision: agents.revision },
     titled: sql<boolean>`${conversations.title} is not null`,
     ...{ summary: conversations.summary, messages: conversations.messageCount },
     summarized: sql<number>`coalesce((${metadata} ->> 'summarizedMessages')::int, 0)`,

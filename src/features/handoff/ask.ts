@@ -59,6 +59,7 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
 
 /** The turn of the asked agent, in the one conversation that it has for the thread. */
 function requestOf({ asker, slug, message, thread, context, idempotency }: Question): TurnRequest {
+  const { turnId, toolCallId } = context;
   const { subject, userName } = context.origin;
   const channelId = `${asker.slug}:${thread?.id ?? newId()}`;
   return {
@@ -74,6 +75,7 @@ function requestOf({ asker, slug, message, thread, context, idempotency }: Quest
     rule: "always-finish",
     requestId: newId(),
     throttle: null,
+    ...(turnId === undefined ? {} : { askedBy: { turnId, toolCallId } }),
     ...(idempotency ? { idempotency } : {}),
   };
 }

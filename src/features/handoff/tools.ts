@@ -16,7 +16,7 @@ export interface Question {
   message: string;
   /** What the asked agent has a conversation of its own for; null: nothing is stored. */
   thread: { id: string; parentId: string | null } | null;
-  context: Pick<ToolContext, "toolCallId" | "signal" | "origin" | "emit">;
+  context: Pick<ToolContext, "toolCallId" | "signal" | "origin" | "emit"> & Partial<Pick<ToolContext, "turnId">>;
   /** A question that was answered is not asked again; absent for one that is asked once. */
   idempotency?: Idempotency;
 }

@@ -97,7 +97,7 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
     takeUnattended: createTakeUnattended(services, { agents, takeTurn: turns.takeTurn }),
     arrive: turns.arrive,
     findRepeat: turns.findRepeat,
-    complete: createComplete(services, agents),
+    complete: createComplete(services, { agents, observers: options.observers }),
     embedderOf: async (slug) => embedderFor(services, (await agents.admitNow(slug, by)).agent),
     continueDecided: continueTurns,
     replySent: (turnId, signal) => replySent(services, agents, turnId, signal),

@@ -1,4 +1,5 @@
 import type { Limit } from "../../http/throttle.ts";
+import type { CallOfTurn } from "../../turn/observers.ts";
 import type { DisconnectRule } from "../../turn/relay.ts";
 import type { Continued, JsonObject, ModelMessage, Origin, Tool } from "../../turn/types.ts";
 import type { AlongsideOf, ContinuedPlace } from "./alongside.ts";
@@ -52,6 +53,8 @@ export interface TurnRequest {
   /** The id of the conversation in which an agent asked this one. */
   parentId?: string;
   input: TurnMessages;
+  /** The call of another agent's turn that asks; absent for none. */
+  askedBy?: CallOfTurn;
   /** The values that the call writes to the conversation's state before its turn opens. */
   callContext?: JsonObject | null;
   rule: DisconnectRule;

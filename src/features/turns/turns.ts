@@ -6,6 +6,7 @@ import { Audience, type StartedTurn, type TurnListener, type TurnObserver } from
 import { type Relay, relay } from "../../turn/relay.ts";
 import { run } from "../../turn/run.ts";
 import type { Grant } from "./access/admit.ts";
+import type { AgentRow } from "./agent/load.ts";
 import { type Begun, begin } from "./begin.ts";
 import { finish } from "./end/finish.ts";
 import { Arrivals } from "./place/arrivals.ts";
@@ -159,22 +160,21 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
 
 /** The description of a turn for observers, without its functions. */
 function describe(id: string, { grant, spec }: Taken, request: TurnRequest): Omit<StartedTurn, "leave" | "abort"> {
-  const { row } = grant.agent;
-  const { door, origin, stored, requestId, continued } = request;
+  const { row, scrub, tracing } = grant.agent;
+  const { door, origin, stored, requestId, continued, askedBy = null } = request;
   return {
-    ...{ id, door, origin, stored, requestId },
-    agent: {
-      id: row.id,
-      slug: row.slug,
-      name: row.name,
-      organizationId: row.organizationId,
-      workspaceId: row.workspaceId,
-    },
+    ...{ id, door, origin, stored, requestId, scrub, tracing, askedBy },
+    agent: observedAgent(row),
     conversationRef: request.ref,
     continues: continued?.turnId ?? null,
     fresh: continued?.suspended.fresh ?? request.input.fresh,
     model: { provider: spec.provider, model: spec.model },
   };
+}
+
+/** An agent as observers know it. */
+export function observedAgent({ id, slug, name, organizationId, workspaceId }: AgentRow): StartedTurn["agent"] {
+  return { id, slug, name, organizationId, workspaceId };
 }
 
 function stoppingError(): EngineError {

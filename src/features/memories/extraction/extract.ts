@@ -79,7 +79,7 @@ interface Learning extends Needs {
 /** Stores the facts in messages with one end user. */
 async function learn(
   { services, complete, statements, together, signal }: Learning,
-  { agent, conversationId }: Source,
+  { agent, conversationId, conversationRef }: Source,
   messages: readonly Unread[],
 ): Promise<void> {
   const { database, clock, log } = services;
@@ -96,7 +96,8 @@ async function learn(
     now: new Date(clock.now()),
     mark: randomHex(24),
   });
-  const facts = await askForFacts(() => complete(agent, prompt, { signal, together }));
+  const job = { signal, together, purpose: "extract-memories", conversationRef };
+  const facts = await askForFacts(() => complete(agent, prompt, job));
   if (facts === null) {
     log.warn({ conversationId, agent: agent.slug }, "The fast model gave no list of facts");
     return;

@@ -10,6 +10,8 @@ import { longestMessage, type Said } from "./prompt.ts";
 /** A conversation to learn from, and how far it was read. */
 export interface Source {
   conversationId: string;
+  /** The public id of the conversation. */
+  conversationRef: string;
   agent: { id: string; organizationId: string; slug: string; revision: number; memoryEnabled: boolean };
   /** `seq` of the last message. */
   lastSeq: number;
@@ -45,8 +47,8 @@ export function unreadStatements(database: Database): UnreadStatements {
       async run(ids) {
         const rows = await readSources.run(database, { ids });
         const found = new Map(
-          rows.map(({ conversationId, lastSeq, unread, ...agent }) => {
-            return [conversationId, { conversationId, agent, lastSeq, unread }];
+          rows.map(({ conversationId, conversationRef, lastSeq, unread, ...agent }) => {
+            return [conversationId, { conversationId, conversationRef, agent, lastSeq, unread }];
           }),
         );
         return ids.map((id) => found.get(id));
@@ -92,7 +94,7 @@ const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
     order by ${seq} limit ${batchMessages + 1}`;
   const { id, organizationId, slug, revision, memoryEnabled } = agents;
   const row = fields({
-    ...{ conversationId: conversations.id, lastSeq: conversations.lastSeq },
+    ...{ conversationId: conversations.id, conversationRef: conversations.ref, lastSeq: conversations.lastSeq },
     ...{ id, organizationId, slug, revision, memoryEnabled },
     unread: sql<Unread[]>`case when ${learns}
       then (select coalesce(jsonb_agg(to_jsonb(u) order by u.seq), '[]') from (${unread}) u) else '[]' end`,

@@ -39,7 +39,8 @@ export function createTryOut({ clock }: Pick<Ctx, "clock">, judge: Judge): TryOu
     });
     if (!agent.active) return answer({ outcome: "room-off", reason: inactive });
     const definitions = await definitionsOf(ctx.db, source.id);
-    const judging = { agent, definitions, payload, verdicts, roomOn: room?.enabled ?? false, warn: () => {} };
+    const event = { payload, receivedAt: clock.now(), roomOn: room?.enabled ?? false };
+    const judging = { ...event, agent, definitions, verdicts, warn: () => {} };
     try {
       const judged = await judge(judging, { signal, together });
       if (judged.kind === "end") return answer(endOf(judged.outcome));

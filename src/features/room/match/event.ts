@@ -11,6 +11,8 @@ export interface PendingEvent {
   /** Null: its source was deleted. */
   sourceId: string | null;
   payload: JsonValue;
+  /** In milliseconds since the epoch. */
+  receivedAt: number;
   /** Of earlier attempts. */
   verdicts: Verdict[];
   /** How often its model failed. */
@@ -43,6 +45,7 @@ export async function readPending(db: Db, eventId: string): Promise<PendingEvent
   return {
     ...{ id, sourceId, attempts, agent: row.agent, roomOn: row.roomOn ?? false },
     payload: payload as JsonValue,
+    receivedAt: row.event.receivedAt.getTime(),
     verdicts: verdicts as Verdict[],
     definitions: sourceId === null ? [] : await definitionsOf(db, sourceId),
   };

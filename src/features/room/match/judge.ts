@@ -13,6 +13,8 @@ export type Judged = Extract<Step<EventDefinition>, { kind: "act" | "end" }>;
 /** An event that is being matched. */
 export interface Judging extends Matching {
   agent: AgentSeen;
+  /** When the event came, in milliseconds since the epoch. */
+  receivedAt: number;
   /** The enabled ones of its source, in the order of asking. */
   definitions: readonly EventDefinition[];
   /** Grows by what is found, so that a later attempt goes on where an error ended this one. */
@@ -30,6 +32,7 @@ export type Judge = (judging: Judging, asking: Asking) => Promise<Judged>;
 export function createJudge({ clock }: Pick<Services, "clock">, complete: Complete): Judge {
   return async (judging, asking) => {
     const { definitions, agent, payload, verdicts, warn } = judging;
+    const of = { purpose: "match-event", conversationRef: `room:${agent.slug}:${judging.receivedAt}`, ownModel: true };
     for (;;) {
       const step = nextStep(definitions, judging);
       if (step.kind === "act" || step.kind === "end") return step;
@@ -39,7 +42,7 @@ export function createJudge({ clock }: Pick<Services, "clock">, complete: Comple
         continue;
       }
       const prompt = matchingPrompt({ description: definition.matchingPrompt, payload, mark: randomHex(24) });
-      const answer = await complete(agent, prompt, { ...asking, ownModel: true });
+      const answer = await complete(agent, prompt, { ...asking, ...of });
       asking.signal.throwIfAborted();
       const verdict = verdictOf(definition, answer, clock.now());
       verdicts.push(verdict);

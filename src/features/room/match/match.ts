@@ -33,11 +33,11 @@ function match({ services, judge, wake }: Needs): JobHandler {
   return async ({ payload, attempt: begun }, signal, together) => {
     const event = await readPending(database.db, JobPayload.parse(payload).eventId);
     if (!event) return;
-    const { agent, roomOn, verdicts, definitions } = event;
+    const { agent, roomOn, verdicts, definitions, receivedAt } = event;
     const none = unasked(event);
     if (none) return conclude(services, event, none);
     const judging = {
-      ...{ agent, definitions, verdicts, roomOn, payload: event.payload },
+      ...{ agent, definitions, verdicts, roomOn, receivedAt, payload: event.payload },
       warn: ({ definitionId, warning }: { definitionId: string; warning?: string | undefined }) =>
         log.warn({ agent: agent.slug, eventId: event.id, definitionId }, warning ?? ""),
     };

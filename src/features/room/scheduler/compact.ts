@@ -44,7 +44,9 @@ export async function compactLongHistory(
     const last = old.at(-1);
     if (!last) return room;
     const prompt = compactionPrompt({ summary: room.historySummary, messages: old, mark: randomHex(24) });
-    const answer = await complete(agent, prompt, { ...asking, ownModel: true });
+    const answer = await complete(agent, prompt, {
+      ...{ ...asking, ownModel: true, purpose: "compact-room", conversationRef: room.conversationRef },
+    });
     const compacted = await storeSummary(database.db, room, { summary: answer, seq: last.seq });
     return compacted ?? room;
   } catch (err) {

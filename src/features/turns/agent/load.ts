@@ -3,6 +3,7 @@ import type { Services } from "../../../context.ts";
 import type { ToolSource } from "../../../contribution.ts";
 import { digest, toHex } from "../../../core/ids.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
+import type { AgentTracing } from "../../../core/tracing.ts";
 import {
   agents,
   budgetPeriods,
@@ -43,6 +44,8 @@ export interface LiveAgent {
   tools: ReadonlyMap<string, Tool>;
   /** The enabled hooks, in their order. */
   hooks: readonly Hook[];
+  /** Null: the agent's turns are not traced. */
+  tracing: AgentTracing | null;
   /** The size of prompt and tools in the model's window, in bytes. */
   fixedBytes: number;
   /** A hash that changes with the prompt, the versions of the skills, and the tools as the model sees them. */
@@ -94,6 +97,7 @@ export async function loadAgent(
     datetime: datetimeIn(timezone),
     tools,
     hooks: hooks.map((hook) => ({ ...hook, tool: find(hook.toolName) })),
+    tracing: row.tracingEnabled ? { apiKey: opened.get("tracing_api_key"), project: row.tracingProject } : null,
     ...(await describe(prompt(unfilled), served, tools)),
     scrub: scrubber([
       ...secretTexts(opened),

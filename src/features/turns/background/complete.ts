@@ -2,8 +2,9 @@ import type { Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { monthOf } from "../../../core/month.ts";
-import type { AgentSeen } from "../../../core/ports.ts";
-import { type Asking, type Complete, NoAnswer } from "../../../jobs/complete.ts";
+import type { AgentSeen, ModelSpec } from "../../../core/ports.ts";
+import { type Asking, type Complete, type Completion, NoAnswer } from "../../../jobs/complete.ts";
+import { Audience, type StartedCompletion, type TurnObserver } from "../../../turn/observers.ts";
 import { run } from "../../../turn/run.ts";
 import { TurnState } from "../../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
@@ -13,14 +14,26 @@ import { fastModelSpec, modelSpec } from "../agent/model.ts";
 import { type BudgetTogether, budgetTogether } from "../budget/budget-together.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
 import { limitsOf } from "../prepare.ts";
+import { observedAgent } from "../turns.ts";
 import { Allowances } from "./allowances.ts";
+
+interface Needs {
+  agents: Agents;
+  observers: () => readonly TurnObserver[];
+}
+
+/** An agent, and which model of it is asked. */
+interface Asked {
+  agent: LiveAgent;
+  spec: ModelSpec;
+}
 
 /**
  * Completes one prompt with an agent's fast model, without tools and history, on the agent's budget, as soon as the model
  * allows one more call. Throws a refusal (`isRefusal`) for an agent that has no model for it, is off or has spent its
  * budget, `Postponed` when the provider wants to be asked later, and `NoAnswer`.
  */
-export function createComplete(services: Services, agents: Agents): Complete {
+export function createComplete(services: Services, { agents, observers }: Needs): Complete {
   const allowances = new Allowances(services);
   const budget = budgetTogether(services);
   const admit = async (seen: AgentSeen, ownModel: boolean) => {
@@ -29,17 +42,23 @@ export function createComplete(services: Services, agents: Agents): Complete {
     if (!spec) throw new EngineError("not-found", "The agent has no fast model");
     return { agent, spec };
   };
-  return async (seen, prompt, { signal, together, ownModel = false }) => {
+  const ask = async ({ agent, spec }: Asked, prompt: string, { purpose, conversationRef, signal }: Completion) => {
+    const input = inputOf(services, agent, { prompt, conversationRef, model: await services.models.resolve(spec) });
+    const audience = new Audience(services.log);
+    audience.startCompletion(observers(), describe(input, { agent, spec }, purpose));
+    const outcome = await run(input, signal, services.clock, (event) => audience.event(event));
+    audience.ended({ outcome, replyKept: false });
+    return outcome;
+  };
+  return async (seen, prompt, job) => {
+    const { signal, together, ownModel = false } = job;
     const { agent, spec } = await admit(seen, ownModel);
-    const ask = async () => {
+    const askNow = async () => {
       // The agent may have changed while the call waited.
-      const { agent, spec } = await admit(seen, ownModel);
-      const input = inputOf(services, agent, prompt, await services.models.resolve(spec));
-      return onBudget({ services, budget, together }, agent, prompt, () =>
-        run(input, signal, services.clock, () => {}),
-      );
+      const asked = await admit(seen, ownModel);
+      return onBudget({ services, budget, together }, asked.agent, prompt, () => ask(asked, prompt, job));
     };
-    const outcome = await allowances.of(spec).call({ owner: agent.row.organizationId, signal, ask });
+    const outcome = await allowances.of(spec).call({ owner: agent.row.organizationId, signal, ask: askNow });
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.
     if (outcome.status !== "failed") throw new NoAnswer(`The model was ${outcome.status}`);
@@ -48,15 +67,37 @@ export function createComplete(services: Services, agents: Agents): Complete {
   };
 }
 
-function inputOf({ policies }: Services, agent: LiveAgent, prompt: string, model: TurnInput["model"]): TurnInput {
+/** A completion as observers get it. */
+function describe(
+  { turnId: id, conversationRef, fresh }: TurnInput,
+  { agent: { row, scrub, tracing }, spec: { provider, model } }: Asked,
+  purpose: string,
+): StartedCompletion {
+  const prompt = fresh.join("\n");
+  return {
+    id,
+    conversationRef,
+    prompt,
+    purpose,
+    scrub,
+    tracing,
+    agent: observedAgent(row),
+    model: { provider, model },
+  };
+}
+
+function inputOf(
+  { policies }: Services,
+  agent: LiveAgent,
+  { prompt, ...given }: Pick<TurnInput, "conversationRef" | "model"> & { prompt: string },
+): TurnInput {
   const { row, scrub } = agent;
   return {
     turnId: newId(),
+    ...given,
     conversation: null,
-    conversationRef: "",
     agent: { id: row.id, slug: row.slug, name: row.name },
     origin: { channel: "background", channelId: "", source: "user", depth: 0, subject: "" },
-    model,
     settings: { thinking: false },
     system: "",
     history: [],
