@@ -34,11 +34,19 @@ export function takeOwnTurn({ agents, takeTurn }: Turns, slug: string, request: 
 export function startedTurn(fields: Partial<StartedTurn> = {}): StartedTurn {
   return {
     id: "turn-1",
-    agent: { id: "agent-1", slug: "assistant", name: "Assistant", organizationId: newId(), workspaceId: newId() },
+    agent: {
+      id: "agent-1",
+      slug: "assistant",
+      name: "Assistant",
+      organizationId: newId(),
+      workspaceId: newId(),
+      iconVersion: null,
+    },
     door: "native",
     origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "x" },
     conversationRef: "assistant:web:x",
     stored: true,
+    begins: true,
     continues: null,
     askedBy: null,
     requestId: newId(),

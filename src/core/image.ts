@@ -28,3 +28,6 @@ export function dataUrlBytes(address: string): Uint8Array<ArrayBuffer> | null {
 export async function contentVersion(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))).slice(0, 16);
 }
+
+/** The address of an agent's icon, which changes with the picture. */
+export const iconAddress = (slug: string, version: string) => `/api/instances/${slug}/icon?v=${version}`;

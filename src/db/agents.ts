@@ -85,6 +85,16 @@ export const agentIcons = pgTable("agent_icons", {
   updatedAt: updatedAt(),
 });
 
+const { id: agentId, slug, name, organizationId, workspaceId } = agents;
+
+/** The agent as activity shows it, for statements that read `agents`. */
+export const actingAgent = {
+  ...{ id: agentId, slug, name, organizationId, workspaceId },
+  iconVersion: sql<
+    string | null
+  >`(select ${agentIcons.version} from ${agentIcons} where ${agentIcons.agentId} = ${agentId})`,
+};
+
 export const agentPrompts = pgTable(
   "agent_prompts",
   {

@@ -1,3 +1,4 @@
+import type { ActingAgent } from "../core/activity/activity.ts";
 import type { EngineError } from "../core/errors.ts";
 import type { Log } from "../core/ports.ts";
 import type { Scrub } from "../core/scrub/scrub.ts";
@@ -8,19 +9,15 @@ import type { AbortReason, Origin, TurnEvent, TurnOutcome } from "./types.ts";
 export interface StartedTurn {
   /** Also the id of the assistant's message. */
   readonly id: string;
-  readonly agent: {
-    readonly id: string;
-    readonly slug: string;
-    readonly name: string;
-    readonly organizationId: string;
-    readonly workspaceId: string;
-  };
+  readonly agent: Readonly<ActingAgent>;
   readonly door: string;
   readonly origin: Origin;
   /** The public id of the conversation, stored or not. */
   readonly conversationRef: string;
   /** Whether the turn belongs to a stored conversation. */
   readonly stored: boolean;
+  /** Whether it is the first turn of its conversation. */
+  readonly begins: boolean;
   /** The turn that stopped for a decision and that this one continues; null for none. */
   readonly continues: string | null;
   /** The call of another agent's turn that asked for this one; null for none. */
@@ -52,10 +49,23 @@ export interface StartedCompletion
   readonly prompt: string;
 }
 
+/** The ids of what a turn stored in its conversation. */
+export interface StoredRows {
+  readonly messageIds: readonly string[];
+  readonly hookExecutionIds: readonly string[];
+}
+
+export const nothingStored: StoredRows = { messageIds: [], hookExecutionIds: [] };
+
 /** How a turn ended. */
 export type TurnEnding =
-  /** `replyKept`: the reply can be known by the turn's id. */
-  { outcome: TurnOutcome; replyKept: boolean } | { unrecorded: EngineError };
+  | {
+      outcome: TurnOutcome;
+      /** Whether the reply can be known by the turn's id. */
+      replyKept: boolean;
+      stored: StoredRows;
+    }
+  | { unrecorded: EngineError };
 
 /** What is told of one turn. Nothing that a listener does reaches the turn: neither what it throws nor its promises. */
 export interface TurnListener {

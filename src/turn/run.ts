@@ -208,9 +208,9 @@ async function answerDecided(work: Work, { decided }: Continued): Promise<void> 
   await makeCalls(work, step.calls, async (call, emit): Promise<ToolResult> => {
     const decision = decisions.get(call.id);
     if (decision?.approved) return callTool(input, call, { signal, clock, emit, approved: true });
-    if (decision?.expired) return { ok: false, error: "Nobody decided about this call in time" };
+    if (decision?.expired) return { ok: false, error: "Nobody decided about this call in time", withheld: "expired" };
     const reason = decision?.reason ? `: ${decision.reason}` : "";
-    return { ok: false, error: `A person refused this call${reason}` };
+    return { ok: false, error: `A person refused this call${reason}`, withheld: "refused" };
   });
   signal.throwIfAborted();
   turn.finishDecided(step);
@@ -233,7 +233,8 @@ async function makeCalls(
     const result = await make(call, emit);
     const taken = turn.answer(call, { ...result, durationMs: clock.now() - startedAt });
     const { ok, durationMs } = taken;
-    tell({ type: "tool-result", id: call.id, name: call.tool, ok, durationMs, result: wireResult(taken) });
+    const withheld = taken.ok || !taken.withheld ? {} : { withheld: taken.withheld };
+    tell({ type: "tool-result", id: call.id, name: call.tool, ok, durationMs, result: wireResult(taken), ...withheld });
   };
   await Promise.all(calls.map(answer));
   open = false;

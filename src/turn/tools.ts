@@ -2,10 +2,10 @@ import type { Clock } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import { clip } from "../core/text.ts";
 import type { ToolCall } from "./step.ts";
-import type { JsonValue, Tell, TurnInput } from "./types.ts";
+import type { JsonValue, Tell, TurnInput, Withheld } from "./types.ts";
 
 /** How a call ended: with a result, or with an error text that the model reads before it goes on. */
-export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: string };
+export type ToolResult = { ok: true; value: JsonValue } | { ok: false; error: string; withheld?: Withheld };
 
 /** A result, and how long it took. */
 export type Answer = ToolResult & { durationMs: number };
@@ -57,7 +57,7 @@ export async function callTool(
   if (!tool || (approved && tool.name !== call.tool))
     return { ok: false, error: `There is no tool named ${call.tool}` };
   if (call.malformed !== undefined) return { ok: false, error: call.malformed };
-  if (tool.needsApproval && !approved) return { ok: false, error: unapproved(call) };
+  if (tool.needsApproval && !approved) return { ok: false, error: unapproved(call), withheld: "undecidable" };
   const controller = new AbortController();
   const limit = cutOff(controller, signal, clock, tool.timeoutMs?.() ?? input.limits.toolMs);
   try {

@@ -169,6 +169,9 @@ export interface Usage {
   completionTokens: number;
 }
 
+/** Why a call may not be made: a person refused it, nobody decided in time, or nobody can decide where it came up. */
+export type Withheld = "refused" | "expired" | "undecidable";
+
 /** The events of a turn, in order: doors and observers consume nothing else. */
 export type TurnEvent =
   | { type: "hook-execution"; execution: HookExecution }
@@ -180,7 +183,16 @@ export type TurnEvent =
   | { type: "reasoning-delta"; text: string }
   | { type: "text-delta"; text: string }
   | { type: "tool-call"; id: string; name: string; args: JsonValue }
-  | { type: "tool-result"; id: string; name: string; ok: boolean; durationMs: number; result: JsonValue }
+  | {
+      type: "tool-result";
+      id: string;
+      name: string;
+      ok: boolean;
+      durationMs: number;
+      result: JsonValue;
+      /** Why the call was not made; absent for one that was, and for one that can't be made. */
+      withheld?: Withheld;
+    }
   /** The turn stops at a call that a person has to decide about. */
   | { type: "approval-request"; id: string; name: string; args: JsonValue }
   /** Another agent was asked, and answered. */

@@ -144,6 +144,7 @@ test("refused, the model hears it with the reason, and nothing is made", async (
       type: "tool-result",
       id: ownId,
       result: { error: "A person refused this call: too dear" },
+      withheld: "refused",
     }),
   );
   expect(whole.status).toBe("done");
@@ -155,8 +156,9 @@ test("where nothing is stored, nobody can approve: the model hears that", async 
     { parts: [...toolCall("p", "shop__pay", {}), finish("tool-calls")] },
     reply("I can't pay."),
   ]);
-  const { outcome } = await runTurn(turnInput(model, { conversation: null, tools: map }));
+  const { events, outcome } = await runTurn(turnInput(model, { conversation: null, tools: map }));
   expect(made).toEqual([]);
+  expect(events).toContainEqual(expect.objectContaining({ type: "tool-result", withheld: "undecidable" }));
   expect(outcome).toMatchObject({ status: "done", text: "I can't pay.", calls: [{ toolCallId: ownId, ok: false }] });
 });
 

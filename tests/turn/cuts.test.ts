@@ -5,7 +5,7 @@ import type { Database } from "../../src/db/client.ts";
 import { type Replay, Replays } from "../../src/features/chat/replay/replay.ts";
 import { record } from "../../src/features/turns/end/record.ts";
 import { isBuffered } from "../../src/turn/hooks.ts";
-import type { TurnListener } from "../../src/turn/observers.ts";
+import { nothingStored, type TurnListener } from "../../src/turn/observers.ts";
 import { type DisconnectRule, isOutput, relay } from "../../src/turn/relay.ts";
 import { run } from "../../src/turn/run.ts";
 import type { TurnEvent, TurnOutcome } from "../../src/turn/types.ts";
@@ -116,8 +116,8 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
         fileIds: [],
       };
       const whose = { turnId: "turn-1", owner: "owner-1", origin: input.origin, fresh: ["Hello"], stored: true };
-      const replyKept = (await record(takingAll(recorded), { ...whose, ...nothing, outcome }))?.replyKept ?? false;
-      listener?.ended?.({ outcome, replyKept });
+      const known = await record(takingAll(recorded), { ...whose, ...nothing, outcome });
+      listener?.ended?.({ outcome, replyKept: known?.replyKept ?? false, stored: known?.stored ?? nothingStored });
       return outcome;
     },
   });

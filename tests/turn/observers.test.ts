@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Log } from "../../src/core/ports.ts";
 import type { TurnRequest } from "../../src/features/turns/index.ts";
-import { Audience, type TurnEnding, type TurnListener, type TurnObserver } from "../../src/turn/observers.ts";
+import {
+  Audience,
+  nothingStored,
+  type TurnEnding,
+  type TurnListener,
+  type TurnObserver,
+} from "../../src/turn/observers.ts";
 import { relay } from "../../src/turn/relay.ts";
 import { run } from "../../src/turn/run.ts";
 import type { Tool, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
@@ -60,7 +66,7 @@ async function observed(
     tell: (event) => audience.event(event),
     record: async (outcome) => {
       recorded.push(outcome);
-      audience.ended({ outcome, replyKept: true });
+      audience.ended({ outcome, replyKept: true, stored: nothingStored });
       return outcome;
     },
   });
@@ -85,7 +91,7 @@ describe.each(Object.entries(bad))("an observer that %s", (_, { observer, errors
         ...["step-start", "text-delta", "text-delta", "text-delta", "step-finish"],
       ]);
       expect(streamedText(events)).toBe("one two three");
-      expect(endings).toEqual([{ outcome, replyKept: true }]);
+      expect(endings).toEqual([{ outcome, replyKept: true, stored: nothingStored }]);
     }
     expect(errors).toHaveLength(count);
   });
@@ -109,8 +115,9 @@ describe.each(Object.entries(bad))("an observer that %s", (_, { observer, errors
     await new Promise((resolve) => setImmediate(resolve));
     expect(outcome).toMatchObject({ status: "done", text: "one two" });
     expect(streamedText(good.events)).toBe("one two");
-    expect(good.endings).toEqual([{ outcome, replyKept: true }]);
     const { messages, turns: rows } = await h.stored();
+    const stored = { messageIds: messages.map(({ id }) => id), hookExecutionIds: [] };
+    expect(good.endings).toEqual([{ outcome, replyKept: true, stored }]);
     expect(messages.map(({ content }) => content)).toEqual(["Hi", "one two"]);
     expect(rows.map(({ status }) => status)).toEqual(["done"]);
     expect(h.logs.filter((line) => line.includes("An observer of turns failed"))).toHaveLength(count);

@@ -23,8 +23,8 @@ export interface ActingAgent {
   name: string;
   organizationId: string;
   workspaceId: string;
-  /** The address of its icon. */
-  icon?: string | null;
+  /** By which its icon is addressed; null for none. */
+  iconVersion: string | null;
 }
 
 /** One thing that happened, as its producer tells it. No text in it holds a secret; previews have at most 500 characters. */

@@ -1,4 +1,5 @@
 import { newId } from "../ids.ts";
+import { iconAddress } from "../image.ts";
 import type { ActingAgent, Activity, ActivityKind } from "./activity.ts";
 
 /** What a client may filter by. */
@@ -63,6 +64,8 @@ export class ActivityEvent {
   }
 }
 
+const iconOf = ({ slug, iconVersion }: ActingAgent) => (iconVersion === null ? null : iconAddress(slug, iconVersion));
+
 /** Decisions §10, "Wire". */
 function toWire({ id, kind, text, agent, conversationId, ...more }: Activity, at: number): Record<string, unknown> {
   return {
@@ -71,7 +74,7 @@ function toWire({ id, kind, text, agent, conversationId, ...more }: Activity, at
     kind,
     category: categories[kind],
     text,
-    instance: { id: agent.id, slug: agent.slug, name: agent.name, icon: agent.icon ?? null },
+    instance: { id: agent.id, slug: agent.slug, name: agent.name, icon: iconOf(agent) },
     conversationId,
     ...more,
   };

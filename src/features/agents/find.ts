@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import { type Ctx, workspaceScope, write } from "../../context.ts";
 import type { Changes } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
+import { iconAddress } from "../../core/image.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentIcons, agents, channels } from "../../db/schema.ts";
@@ -79,8 +80,6 @@ export function selectInstances(db: Db) {
 }
 
 type InstanceRow = Awaited<ReturnType<typeof selectInstances>>[number];
-
-export const iconAddress = (slug: string, version: string) => `/api/instances/${slug}/icon?v=${version}`;
 
 /** An agent as the wire shows it. */
 export function toInstance({ agent, iconVersion, webEnabled }: InstanceRow): Instance {

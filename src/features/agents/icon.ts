@@ -2,9 +2,9 @@ import { eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
-import { contentVersion, imageType } from "../../core/image.ts";
+import { contentVersion, iconAddress, imageType } from "../../core/image.ts";
 import { agentIcons } from "../../db/schema.ts";
-import { findAgent, iconAddress, writeAgent } from "./find.ts";
+import { findAgent, writeAgent } from "./find.ts";
 
 const limit = 512 * 1024;
 

@@ -6,7 +6,7 @@ import { Audience, type StartedTurn, type TurnListener, type TurnObserver } from
 import { type Relay, relay } from "../../turn/relay.ts";
 import { run } from "../../turn/run.ts";
 import type { Grant } from "./access/admit.ts";
-import type { AgentRow } from "./agent/load.ts";
+import { asActing } from "./agent/load.ts";
 import { type Begun, begin } from "./begin.ts";
 import { finish } from "./end/finish.ts";
 import { Arrivals } from "./place/arrivals.ts";
@@ -77,8 +77,9 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
           const finished = await services.admission.always(() => finish(services, ended));
           others = finished.othersWait;
           if (finished.workAt !== null) onWork(finished.workAt);
-          audience.ended({ outcome: finished.outcome, replyKept: finished.replyKept });
-          return finished.outcome;
+          const { outcome: recorded, replyKept, stored } = finished;
+          audience.ended({ outcome: recorded, replyKept, stored });
+          return recorded;
         } catch (error) {
           audience.ended({ unrecorded: asEngineError(error) });
           throw error;
@@ -159,22 +160,23 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
 }
 
 /** The description of a turn for observers, without its functions. */
-function describe(id: string, { grant, spec }: Taken, request: TurnRequest): Omit<StartedTurn, "leave" | "abort"> {
-  const { row, scrub, tracing } = grant.agent;
-  const { door, origin, stored, requestId, continued, askedBy = null } = request;
+function describe(
+  id: string,
+  { grant, spec, place }: Taken,
+  request: TurnRequest,
+): Omit<StartedTurn, "leave" | "abort"> {
+  const { agent } = grant;
+  const { scrub, tracing } = agent;
+  const { door, origin, stored, requestId, continued, input, askedBy = null } = request;
   return {
     ...{ id, door, origin, stored, requestId, scrub, tracing, askedBy },
-    agent: observedAgent(row),
+    agent: asActing(agent),
     conversationRef: request.ref,
+    begins: place.conversation ? place.conversation.ticket === 1 : input.history.length === 0,
     continues: continued?.turnId ?? null,
-    fresh: continued?.suspended.fresh ?? request.input.fresh,
+    fresh: continued?.suspended.fresh ?? input.fresh,
     model: { provider: spec.provider, model: spec.model },
   };
-}
-
-/** An agent as observers know it. */
-export function observedAgent({ id, slug, name, organizationId, workspaceId }: AgentRow): StartedTurn["agent"] {
-  return { id, slug, name, organizationId, workspaceId };
 }
 
 function stoppingError(): EngineError {

@@ -4,7 +4,14 @@ import { ActivityBus, ringSize, type Watcher } from "../../../src/core/activity/
 import type { Log } from "../../../src/core/ports.ts";
 import { TestClock } from "../../clock.ts";
 
-const agent = { id: "agent", slug: "helper", name: "Helper", organizationId: "organization", workspaceId: "workspace" };
+const agent = {
+  id: "agent",
+  slug: "helper",
+  name: "Helper",
+  organizationId: "organization",
+  workspaceId: "workspace",
+  iconVersion: null,
+};
 
 const said = (text: string, more: Partial<Activity> = {}): Activity => ({
   ...{ kind: "inbound", text, agent, conversationId: "one" },
@@ -36,7 +43,7 @@ test("an event is told as decisions §10 has it", async () => {
   const { texts } = follow();
   const icon = "/api/instances/helper/icon?v=1";
   const tool = { tool: "httpRequest", status: "ok", durationMs: 12, resultPreview: "{}" } as const;
-  bus.emit(said("Called", { kind: "tool-end", id: "call:end", agent: { ...agent, icon }, ...tool }));
+  bus.emit(said("Called", { kind: "tool-end", id: "call:end", agent: { ...agent, iconVersion: "1" }, ...tool }));
   bus.emit(said("Hello"));
   expect(texts).toEqual([]);
   await delivered();

@@ -3,6 +3,7 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type Replay, Replays } from "../../../src/features/chat/replay/replay.ts";
 import { followReplay } from "../../../src/features/chat/replay/stream.ts";
+import { nothingStored } from "../../../src/turn/observers.ts";
 import type { TurnOutcome } from "../../../src/turn/types.ts";
 import { TestClock } from "../../clock.ts";
 import { finish, scriptedModel, textDelta } from "../../scripted-model.ts";
@@ -22,7 +23,7 @@ function turnOf(id: string, replays: Replays) {
     replay,
     leave,
     say: (text: string) => listener.event?.({ type: "text-delta", text }),
-    end: () => listener.ended?.({ outcome, replyKept: true }),
+    end: () => listener.ended?.({ outcome, replyKept: true, stored: nothingStored }),
   };
 }
 

@@ -1,10 +1,12 @@
 import { eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { ToolSource } from "../../../contribution.ts";
+import type { ActingAgent } from "../../../core/activity/activity.ts";
 import { digest, toHex } from "../../../core/ids.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import type { AgentTracing } from "../../../core/tracing.ts";
 import {
+  actingAgent,
   agents,
   budgetPeriods,
   firstOrganization,
@@ -51,6 +53,14 @@ export interface LiveAgent {
   /** A hash that changes with the prompt, the versions of the skills, and the tools as the model sees them. */
   fingerprint: string;
   scrub: Scrub;
+  /** By which the agent's icon is addressed; null for none. */
+  iconVersion: string | null;
+}
+
+/** The agent as activity shows it. */
+export function asActing({ row, iconVersion }: LiveAgent): ActingAgent {
+  const { id, slug, name, organizationId, workspaceId } = row;
+  return { id, slug, name, organizationId, workspaceId, iconVersion };
 }
 
 /** Reads an agent by its slug; null when there is none. Its tools are those of `loadTools`, with those of `sources`. */
@@ -66,6 +76,7 @@ export async function loadAgent(
       row: agents,
       organizationSlug: organizations.slug,
       inFirstOrganization: sql<boolean>`${organizations.id} = (${firstOrganization})`,
+      iconVersion: actingAgent.iconVersion,
       hadBudget: sql<boolean>`exists (${periodsOf(budgetPeriods)}) or exists (${periodsOf(userBudgetPeriods)})`,
     })
     .from(agents)
@@ -73,7 +84,8 @@ export async function loadAgent(
     .where(eq(agents.slug, slug));
   if (!found) return null;
 
-  const { row, organizationSlug, inFirstOrganization, hadBudget } = found;
+  const { row, hadBudget, ...known } = found;
+  const { inFirstOrganization } = known;
   const channels = await loadChannels(database.db, cipher, row.id);
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
@@ -87,8 +99,7 @@ export async function loadAgent(
   const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(served) });
   return {
     row,
-    organizationSlug,
-    inFirstOrganization,
+    ...known,
     budgeted: hadBudget || row.monthlyTokenBudget !== null || row.userMonthlyTokenBudget !== null,
     secrets: opened,
     web: channels.web,

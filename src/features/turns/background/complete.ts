@@ -4,17 +4,16 @@ import { newId } from "../../../core/ids.ts";
 import { monthOf } from "../../../core/month.ts";
 import type { AgentSeen, ModelSpec } from "../../../core/ports.ts";
 import { type Asking, type Complete, type Completion, NoAnswer } from "../../../jobs/complete.ts";
-import { Audience, type StartedCompletion, type TurnObserver } from "../../../turn/observers.ts";
+import { Audience, nothingStored, type StartedCompletion, type TurnObserver } from "../../../turn/observers.ts";
 import { run } from "../../../turn/run.ts";
 import { TurnState } from "../../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
-import type { LiveAgent } from "../agent/load.ts";
+import { asActing, type LiveAgent } from "../agent/load.ts";
 import { fastModelSpec, modelSpec } from "../agent/model.ts";
 import { type BudgetTogether, budgetTogether } from "../budget/budget-together.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
 import { limitsOf } from "../prepare.ts";
-import { observedAgent } from "../turns.ts";
 import { Allowances } from "./allowances.ts";
 
 interface Needs {
@@ -47,7 +46,7 @@ export function createComplete(services: Services, { agents, observers }: Needs)
     const audience = new Audience(services.log);
     audience.startCompletion(observers(), describe(input, { agent, spec }, purpose));
     const outcome = await run(input, signal, services.clock, (event) => audience.event(event));
-    audience.ended({ outcome, replyKept: false });
+    audience.ended({ outcome, replyKept: false, stored: nothingStored });
     return outcome;
   };
   return async (seen, prompt, job) => {
@@ -70,10 +69,11 @@ export function createComplete(services: Services, { agents, observers }: Needs)
 /** A completion as observers get it. */
 function describe(
   { turnId: id, conversationRef, fresh }: TurnInput,
-  { agent: { row, scrub, tracing }, spec: { provider, model } }: Asked,
+  { agent, spec: { provider, model } }: Asked,
   purpose: string,
 ): StartedCompletion {
   const prompt = fresh.join("\n");
+  const { scrub, tracing } = agent;
   return {
     id,
     conversationRef,
@@ -81,7 +81,7 @@ function describe(
     purpose,
     scrub,
     tracing,
-    agent: observedAgent(row),
+    agent: asActing(agent),
     model: { provider, model },
   };
 }

@@ -3,6 +3,7 @@ import type { Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { patiently } from "../../../db/retry.ts";
 import { turns } from "../../../db/schema.ts";
+import type { StoredRows } from "../../../turn/observers.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { superseded } from "../alongside.ts";
 import type { Begun } from "../begin.ts";
@@ -40,6 +41,7 @@ interface Finished {
   workAt: number | null;
   /** Whether the reply can be known by the turn's id. */
   replyKept: boolean;
+  stored: StoredRows;
 }
 
 /** Records a turn and enqueues its background work. Throws when the turn could not be recorded. */

@@ -2,6 +2,7 @@ import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text.ts";
 import type { Database } from "../../../db/client.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
+import { nothingStored, type StoredRows } from "../../../turn/observers.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
 import { type Alongside, superseded } from "../alongside.ts";
 import type { Suspended } from "../request.ts";
@@ -41,6 +42,7 @@ interface Recorded {
   othersWait: boolean;
   /** Whether newer messages took the place of the turn, so that nothing of it is stored. */
   wasSuperseded: boolean;
+  stored: StoredRows;
 }
 
 /**
@@ -52,7 +54,8 @@ export async function record(database: Database, recording: Recording): Promise<
   const { turnId, owner, stored, outcome, continued, alongside } = recording;
   // The result of an approved call is always stored.
   const said = !alongside?.discarded && (isKept(outcome) || continued !== null);
-  const values = valuesOf(recording, stored && said);
+  const rows = stored && said ? rowsOf(recording) : nothing;
+  const values = valuesOf(recording, rows, stored && said);
   const parts = partsOf(recording, values);
   let [result] = await recordStatement(parts).run(database, values);
   if (!result?.recorded && !result?.superseded && !parts.budget) {
@@ -61,17 +64,39 @@ export async function record(database: Database, recording: Recording): Promise<
   }
   if (result?.recorded) {
     // The conversation may have been deleted meanwhile. A turn without a stored conversation has an id all the same.
-    return { replyKept: said && (!stored || result.placed), othersWait: result.othersWait, wasSuperseded: false };
+    const known = { replyKept: said && (!stored || result.placed), othersWait: result.othersWait };
+    return { ...known, wasSuperseded: false, stored: result.placed ? idsOf(rows) : nothingStored };
   }
   const [before] = await repeatStatement.run(database, { turnId, owner, status: outcome.status });
-  if (before) return { replyKept: said && (!stored || before.placed), othersWait: stored, wasSuperseded: false };
+  if (before) {
+    const known = { replyKept: said && (!stored || before.placed), othersWait: stored, wasSuperseded: false };
+    // The other rows have the ids that the earlier RECORD gave them.
+    return { ...known, stored: { messageIds: before.placed ? [turnId] : [], hookExecutionIds: [] } };
+  }
   return result?.superseded ? recordSuperseded(database, recording) : null;
 }
 
-/** `kept`: the conversation keeps the messages. Null: the turn has no such rows. */
-function valuesOf(recording: Recording, kept: boolean) {
-  const { turnId, owner, fresh, fileIds, aftermath, measured, charged, debug, outcome, alongside } = recording;
-  const rows = kept ? messageRows(turnId, fresh, outcome, debug) : [];
+/** What a turn leaves in its conversation. */
+interface Rows {
+  messages: readonly MessageRow[];
+  hooks: readonly HookRow[];
+}
+
+const nothing: Rows = { messages: [], hooks: [] };
+
+const rowsOf = ({ turnId, fresh, outcome, debug }: Recording): Rows => ({
+  messages: messageRows(turnId, fresh, outcome, debug),
+  hooks: hookRows(outcome),
+});
+
+const idsOf = ({ messages, hooks }: Rows): StoredRows => ({
+  messageIds: messages.map(({ id }) => id),
+  hookExecutionIds: hooks.map(({ id }) => id),
+});
+
+/** `kept`: the conversation keeps the rows. Null: the turn has no such rows. */
+function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: boolean) {
+  const { turnId, owner, fileIds, aftermath, measured, charged, outcome, alongside } = recording;
   const { usage } = outcome;
   const left = outcome.status === "approval" ? leftBy(recording, outcome) : null;
   return {
@@ -91,7 +116,7 @@ function valuesOf(recording: Recording, kept: boolean) {
     messageCount: rows.length,
     messages: jsonOf(rows),
     calls: jsonOf(callRows(outcome)),
-    hooks: jsonOf(kept ? hookRows(outcome) : []),
+    hooks: jsonOf(hooks),
     work: jsonOf(workRows([...(kept ? aftermath.work : []), ...(alongside?.work ?? [])])),
     title: kept && aftermath.title !== null ? storable(aftermath.title) : null,
     learnable: !kept || aftermath.learnable,
