@@ -6,6 +6,7 @@ import type { Cipher } from "./core/cipher.ts";
 import { EngineError, notFound } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
 import type { Messengers } from "./core/messengers.ts";
+import type { Meters } from "./core/meters.ts";
 import { isRoleKey, type Permission, type RoleKey, reachesAllWorkspaces, roles } from "./core/permissions.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "./core/ports.ts";
@@ -49,6 +50,7 @@ export interface Services {
   policies: CurrentPolicies;
   notify: Notify;
   activity: ActivityBus;
+  meters: Meters;
   options: EngineOptions;
 }
 
@@ -69,6 +71,8 @@ export interface EngineOptions {
   allowStdioMcp: boolean;
   /** Whether the database has vectors (db/vectors.ts). */
   vectors?: boolean;
+  /** What an operator's monitoring shows to read the meters; absent where nobody monitors. */
+  metricsToken?: string | undefined;
 }
 
 /** The call that a verb of a service serves: the services, the actor, and the addressed organization. */

@@ -20,6 +20,7 @@ import { hooksFeature } from "./features/hooks/index.ts";
 import { continuedReplies, inboxFeature, inspectMessages, type MessagesReport } from "./features/inbox/index.ts";
 import { inspectSettings, installationFeature, type SettingsReport } from "./features/installation/index.ts";
 import { memoriesFeature } from "./features/memories/index.ts";
+import { metricsFeature } from "./features/metrics/index.ts";
 import { organizationsFeature } from "./features/organizations/index.ts";
 import { promptsFeature } from "./features/prompts/index.ts";
 import { continuedInRoom, roomFeature } from "./features/room/index.ts";
@@ -133,6 +134,7 @@ export function createEngine(services: Services): Engine {
     turns.contribution,
     chat.doors,
     { routes: [health.routes] },
+    metricsFeature(services),
     accountFeature(services),
     organizationsFeature(services),
     agentsFeature(async (tx, agentId) => {

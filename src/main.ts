@@ -22,6 +22,7 @@ import { ActivityBus } from "./core/activity/bus.ts";
 import { Admission } from "./core/admission/admission.ts";
 import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
+import { type Meters, unmeasured } from "./core/meters.ts";
 import { localNotify } from "./core/notify.ts";
 import { CurrentPolicies } from "./core/policies.ts";
 import type { Log, Notify } from "./core/ports.ts";
@@ -105,6 +106,7 @@ async function assembleEngine(
       policies: new CurrentPolicies(),
       notify,
       activity: new ActivityBus({ clock: systemClock, log }),
+      meters: await openMeters(settings, log),
       options: {
         version,
         trustProxy: settings.TRUST_PROXY,
@@ -114,6 +116,7 @@ async function assembleEngine(
         soleProcess: settings.DATABASE_URL === undefined,
         allowStdioMcp: settings.ALLOW_STDIO_MCP,
         vectors: storage.vectors,
+        metricsToken: settings.METRICS_TOKEN,
       },
     });
     return { engine, ready: storage.ready, close };
@@ -121,6 +124,13 @@ async function assembleEngine(
     await close();
     throw error;
   }
+}
+
+/** Few installations are monitored: the library is loaded for those only. */
+async function openMeters({ METRICS_TOKEN }: Settings, log: Log): Promise<Meters> {
+  if (METRICS_TOKEN === undefined) return unmeasured;
+  const { createMeters } = await import("./adapters/node/meters.ts");
+  return createMeters(log);
 }
 
 /** The messages of one process suffice with the embedded database; with PostgreSQL there may be replicas. */

@@ -5,6 +5,7 @@ import { createModels } from "../src/adapters/models/index.ts";
 import { shippedAssets } from "../src/adapters/node/assets.ts";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { guardedFetch } from "../src/adapters/node/egress/fetch.ts";
+import { createMeters } from "../src/adapters/node/meters.ts";
 import { pooledPost } from "../src/adapters/node/post.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import { listen as listenAt } from "../src/adapters/node/server.ts";
@@ -15,6 +16,7 @@ import { createCipher } from "../src/core/cipher.ts";
 import { EgressError } from "../src/core/egress/target.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
 import type { Messengers } from "../src/core/messengers.ts";
+import { unmeasured } from "../src/core/meters.ts";
 import { localNotify } from "../src/core/notify.ts";
 import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
@@ -53,6 +55,8 @@ interface Options {
   scripts?: Scripts;
   /** How late the event loop is, in milliseconds; absent: never. */
   loopDelay?: () => number;
+  /** The token that monitoring shows; absent where nobody monitors. */
+  metricsToken?: string;
   trustProxy?: number;
   chatRequestsPerMinute?: number;
   environmentKeys?: Record<string, string>;
@@ -111,6 +115,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     policies: new CurrentPolicies(),
     notify: options.notify ?? localNotify(collect(logs)),
     activity: new ActivityBus({ clock, log: collect(logs) }),
+    meters: options.metricsToken === undefined ? unmeasured : createMeters(collect(logs)),
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     mcp: options.mcp ?? unreachable,
     messengers:
@@ -126,6 +131,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
       environmentKeys: new Map(Object.entries(options.environmentKeys ?? {})),
       allowStdioMcp: options.allowStdioMcp ?? false,
       soleProcess: options.soleProcess ?? false,
+      metricsToken: options.metricsToken,
     },
   };
   const engine = createEngine(services);

@@ -4,6 +4,7 @@ import { createLog } from "../adapters/node/log.ts";
 import { ActivityBus } from "../core/activity/bus.ts";
 import { Admission } from "../core/admission/admission.ts";
 import { createCipher } from "../core/cipher.ts";
+import { unmeasured } from "../core/meters.ts";
 import { localNotify } from "../core/notify.ts";
 import { passwords } from "../core/password.ts";
 import { CurrentPolicies } from "../core/policies.ts";
@@ -28,6 +29,7 @@ export async function describeApi(): Promise<object> {
       },
       query: unused,
       transaction: unused,
+      use: () => ({ open: 0, busy: 0, waiting: 0 }),
       close: async () => {},
     },
     cipher: await createCipher([new Uint8Array(32)]),
@@ -45,6 +47,7 @@ export async function describeApi(): Promise<object> {
     policies: new CurrentPolicies(),
     notify: localNotify(log),
     activity: new ActivityBus({ clock: systemClock, log }),
+    meters: unmeasured,
     options: unserved,
   });
   return engine.document();

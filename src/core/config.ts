@@ -94,6 +94,11 @@ export const settings = z.object({
   SLACK_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Slack's API."),
   TWILIO_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Twilio's API, for WhatsApp."),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).default(30).describe("How long running turns may finish at a stop."),
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,256}$/, "must be 16 to 256 visible ASCII characters")
+    .optional()
+    .describe("What a monitoring server shows to read /metrics, as Authorization: Bearer; without it there is none."),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"])
     .default("info")

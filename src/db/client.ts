@@ -2,7 +2,7 @@ import { type PgDatabase, PgJsonb } from "drizzle-orm/pg-core";
 import { drizzle, PostgresJsPreparedQuery, type PostgresJsQueryResultHKT } from "drizzle-orm/postgres-js";
 import type { Sql } from "postgres";
 import type { Parameter, Rows, Target } from "./connection.ts";
-import { openPool, type PoolOptions, type Run } from "./pool.ts";
+import { openPool, type PoolOptions, type PoolUse, type Run } from "./pool.ts";
 import * as schema from "./schema.ts";
 import { inTransaction, type Transaction } from "./transaction.ts";
 
@@ -26,6 +26,7 @@ export interface Database {
    * of the transaction, and on the embedded database it would wait for the transaction's end until its deadline.
    */
   transaction<T>(fn: (tx: Db) => Promise<T>): Promise<T>;
+  use(): PoolUse;
   close(): Promise<void>;
 }
 
@@ -47,6 +48,7 @@ export function openDatabase(target: Target, options: PoolOptions): Database {
     db,
     query: (text, parameters) => pool.run(text, parameters, "objects") as Promise<never>,
     transaction: (fn) => db.transaction(fn),
+    use: pool.use,
     close: () => pool.close(),
   };
 }

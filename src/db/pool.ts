@@ -16,8 +16,19 @@ export interface PoolOptions {
 
 export type Run = (text: string, parameters: readonly Parameter[], shape: Shape) => Promise<Rows>;
 
+/** How much a pool is used at this moment. */
+export interface PoolUse {
+  /** Open connections. */
+  open: number;
+  /** Those with a running statement or a transaction. */
+  busy: number;
+  /** Statements and transactions that wait for a connection. */
+  waiting: number;
+}
+
 export interface Pool {
   run: Run;
+  use(): PoolUse;
   /** A connection for the caller alone, until the caller releases it. */
   reserve(): Promise<Reserved>;
   close(): Promise<void>;
@@ -210,6 +221,11 @@ export function openPool(target: Target, { max, prepare, deadlineMs, clock }: Po
   return {
     run: (text, parameters, shape) => acquire(false, (slot) => execute(slot, text, parameters, shape)),
     reserve: () => acquire(true, reserved),
+    use: () => ({
+      open: slots.length,
+      busy: slots.filter((slot) => slot.reserved || slot.running.size > 0).length,
+      waiting: waiting.length,
+    }),
     async close() {
       closed = true;
       failWaiting(new EngineError("unavailable", "The database is closed"));

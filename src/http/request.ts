@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
+import { matchedRoutes } from "hono/route";
 import type { Services } from "../context.ts";
 import { Overloaded } from "../core/admission/admission.ts";
 import { newId } from "../core/ids.ts";
@@ -18,6 +19,12 @@ const securityHeaders = {
 export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
   const { clock, options } = services;
   const refused = new LocalThrottle();
+  const answered = services.meters.histogram({
+    name: "agent_engine_http_request_duration_seconds",
+    help: "Requests and the time until their answers began, by the route's pattern; none for paths that lead nowhere.",
+    labels: ["method", "route", "status"],
+    buckets: [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
+  });
   return async (c, next) => {
     const startedAt = clock.now();
     const requestId = acceptId(c.req.header("X-Request-Id")) ?? newId();
@@ -35,11 +42,19 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
 
     if (!c.env?.setHeader) restore(c, headers);
     const { method, path } = c.req;
-    const fields = { method, path: clip(withoutSecret(path), 256), status: c.res.status, ms: clock.now() - startedAt };
+    const ms = clock.now() - startedAt;
+    answered({ ...routeOf(c), status: String(c.res.status) }, ms / 1000);
+    const fields = { method, path: clip(withoutSecret(path), 256), status: c.res.status, ms };
     // In an overload they are many, and its own lines in the log count them.
     const quiet = path === "/health" || c.error instanceof Overloaded;
     log[quiet ? "debug" : "info"](fields, "Request");
   };
+}
+
+/** The route that a request matched. Only ours are named: a stranger's paths and methods would never end. */
+function routeOf(c: Context<AppEnv>): { method: string; route: string } {
+  const route = matchedRoutes(c).at(-1)?.path ?? "/*";
+  return route === "/*" ? { method: "none", route: "none" } : { method: c.req.method, route };
 }
 
 /** The beginning of a messenger's webhook, which gives nobody anything: only what follows the slug may be a secret. */

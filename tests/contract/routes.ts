@@ -378,6 +378,7 @@ export const routes: Record<string, Entry> = {
 export const openRoutes: Record<string, ((agentSlug: string) => Record<string, unknown>) | null> = {
   "GET /health": null,
   "GET /health/scheduler": null,
+  "GET /metrics": null,
   "POST /v1/chat/completions": (model) => ({ model, messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
   "POST /api/instances/{slug}/chat/stream": () => ({ messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
   "GET /api/instances/{slug}/chat/stream/{messageId}": null,

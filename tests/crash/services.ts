@@ -5,6 +5,7 @@ import type { Services } from "../../src/context.ts";
 import { ActivityBus } from "../../src/core/activity/bus.ts";
 import { Admission } from "../../src/core/admission/admission.ts";
 import { createCipher } from "../../src/core/cipher.ts";
+import { unmeasured } from "../../src/core/meters.ts";
 import { localNotify } from "../../src/core/notify.ts";
 import { CurrentPolicies } from "../../src/core/policies.ts";
 import type { Log, StreamingModel } from "../../src/core/ports.ts";
@@ -36,6 +37,7 @@ export async function servicesOf(database: Database, model: StreamingModel): Pro
     policies: new CurrentPolicies(),
     notify: localNotify(silent),
     activity: new ActivityBus({ clock: systemClock, log: silent }),
+    meters: unmeasured,
     egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "looked up", url }) },
     messengers: {
       account() {

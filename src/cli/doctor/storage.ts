@@ -17,6 +17,7 @@ import { ActivityBus } from "../../core/activity/bus.ts";
 import { Admission } from "../../core/admission/admission.ts";
 import { createCipher } from "../../core/cipher.ts";
 import type { Settings } from "../../core/config.ts";
+import { unmeasured } from "../../core/meters.ts";
 import { localNotify } from "../../core/notify.ts";
 import { passwords } from "../../core/password.ts";
 import { CurrentPolicies } from "../../core/policies.ts";
@@ -141,6 +142,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       policies: new CurrentPolicies(),
       notify: localNotify(silent()),
       activity: new ActivityBus({ clock: systemClock, log: silent() }),
+      meters: unmeasured,
       options: unserved,
     });
     const { secrets, owned, settings: stored, jobs, messages } = await engine.inspect();

@@ -3338,6 +3338,13 @@ export interface AgentEngine {
   getHealth(input?: Record<string, never>, options?: CallOptions): Promise<Health>;
 
   /**
+   * Numbers for monitoring.
+   *
+   * For a Prometheus server, in its text format: turns, tokens, tools, queues, streams and the process itself. It wants the token that the server was started with (`METRICS_TOKEN`) and answers 404 where there is none. The numbers of queues are of the whole installation and up to 5 seconds old; all others are those of the process that answers.
+   */
+  getMetrics(input?: Record<string, never>, options?: CallOptions): Promise<Blob>;
+
+  /**
    * Make the first owner.
    *
    * Takes the token of the one-time link that the server prints while nobody owns it, and makes the owner, an organization and its workspace `default`. Sign in afterwards.

@@ -67,10 +67,18 @@ export class Admission {
   /** Since the last look, and smoothed over the last seconds. */
   readonly #counts = { admitted: 0, refused: 0 };
   readonly #rates = { admitted: 0, refused: 0 };
+  /** Since the start. */
+  readonly #totals = { admitted: 0, refused: 0 };
   #overload: { since: number; refused: number; lastAt: number } | null = null;
 
   constructor(needs: Needs) {
     this.#needs = { loopDelay: loopDelay(needs.clock), random: Math.random, ...needs };
+  }
+
+  /** What goes on, what waits, how much may go on, and how much was admitted and refused since the start. */
+  get figures() {
+    const { busy, waiting } = this.#line;
+    return { busy: busy + this.#ending, waiting, places: this.#limit.places, ...this.#totals };
   }
 
   /** Throws `Overloaded` where `during` would refuse the call at once: before the call costs anything. */
@@ -84,6 +92,7 @@ export class Admission {
     const waiting = this.#enter(share);
     if (waiting) await waiting;
     this.#counts.admitted += 1;
+    this.#totals.admitted += 1;
     try {
       return await this.#timed(work);
     } finally {
@@ -203,6 +212,7 @@ export class Admission {
     const now = this.#needs.clock.now();
     this.#reached = true;
     this.#counts.refused += 1;
+    this.#totals.refused += 1;
     this.#noteOverload(now);
     // Over so many seconds the refused calls come back as fast as they can be served.
     const spread = Math.min(longestRetrySeconds, Math.max(1, this.#rates.refused / Math.max(1, this.#rates.admitted)));

@@ -10,7 +10,7 @@ export { type ToolSetting, toolSettings } from "./agent-tools.ts";
 /** The tool that asks an agent, as catalogues and models see it. */
 export { agentTool } from "./agents-as-tools.ts";
 /** Tools of other features, described; those features add the functions that do their work. */
-export { readSkill, runSkillScript, saveMemory, scheduleTask, searchMemory } from "./builtin.ts";
+export { builtinNames, readSkill, runSkillScript, saveMemory, scheduleTask, searchMemory } from "./builtin.ts";
 /** The tools of the engine that need no other feature. */
 export { currentTimeTool, localTime } from "./current-time.ts";
 /** Describes a tool for catalogues and models, and checks what a model sends. */

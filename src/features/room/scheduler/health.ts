@@ -1,5 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
+import { sharedRead } from "../../../core/shared-read.ts";
 import { json, router } from "../../../http/route.ts";
 import type { Schedule } from "../../../jobs/schedule.ts";
 import { SchedulerHealth } from "./health-schema.ts";
@@ -34,9 +35,10 @@ const health = createRoute({
 
 /** The route of the scheduler's health. Call `booted` at the start: a process that never ticked is stalled by then. */
 export function schedulerHealth({ services, schedule, running }: Needs) {
-  const { clock, policies } = services;
+  const { clock, log, policies } = services;
   let bootedAt = clock.now();
-  const read = shared(services, () => readWork(services));
+  const onFailure = (err: unknown) => log.warn({ err }, "The scheduler's health could not be read");
+  const read = sharedRead({ clock, freshMs, onFailure }, () => readWork(services));
 
   const routes = router().openapi(health, async (c) => {
     const work = await read();
@@ -56,18 +58,4 @@ export function schedulerHealth({ services, schedule, running }: Needs) {
     bootedAt = clock.now();
   };
   return { routes, booted };
-}
-
-/** Reads at most once in `freshMs`, for all who ask meanwhile; null where that fails. */
-function shared<T>({ clock, log }: Services, read: () => Promise<T>): () => Promise<T | null> {
-  let last: { at: number; value: Promise<T | null> } | null = null;
-  return () => {
-    if (last && clock.now() - last.at < freshMs) return last.value;
-    const value = read().catch((err: unknown) => {
-      log.warn({ err }, "The scheduler's health could not be read");
-      return null;
-    });
-    last = { at: clock.now(), value };
-    return value;
-  };
 }

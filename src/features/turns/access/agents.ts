@@ -32,6 +32,8 @@ export class Agents {
   readonly #loading = new Map<string, Promise<LiveAgent | null>>();
   /** Counts the notices of changes. A copy is not cached when a notice arrived while it was loaded. */
   #notices = 0;
+  /** How often a call found its agent in the cache, and how often it did not. */
+  readonly #lookups = { hit: 0, miss: 0 };
 
   constructor(services: Services, toolSources: () => readonly ToolSource[]) {
     const now = () => services.clock.now();
@@ -40,6 +42,13 @@ export class Agents {
     this.#cache = new TtlCache({ ttlMs: 30_000, limit: 1_000, now });
     this.#rechecked = new TtlCache({ ttlMs: recheckMs, now });
     this.#homes = new TtlCache({ ttlMs: 60 * 60_000, now });
+    services.meters.readings(
+      {
+        ...{ name: "agent_engine_agent_cache_lookups_total", type: "counter", labels: ["result"] },
+        help: "Calls that found their agent in the cache of this process (hit), or had it read (miss).",
+      },
+      () => (["hit", "miss"] as const).map((result) => ({ labels: { result }, value: this.#lookups[result] })),
+    );
     services.notify.listen(
       "agent-changed",
       (id) => this.#drop(({ row }) => row.id === id || row.organizationId === id),
@@ -66,6 +75,7 @@ export class Agents {
   ): Promise<T> {
     let agent = this.#cache.get(slug)?.value ?? null;
     let loaded = false;
+    this.#lookups[agent === null ? "miss" : "hit"] += 1;
     if (agent === null) {
       const loading = this.#loading.get(slug);
       // A load that began before this call may have missed a change.

@@ -32,6 +32,13 @@ export class OpenStreams {
   constructor(services: Services, agents: Agents) {
     this.#services = services;
     this.#agents = agents;
+    services.meters.readings(
+      {
+        ...{ name: "agent_engine_open_replies", type: "gauge" },
+        help: "Replies of the chat doors that this process has under way: streams until their ends, others until they are whole.",
+      },
+      () => [{ value: this.#guests.size }],
+    );
   }
 
   /** Takes a seat for a reply to `client`. Throws the 429 when `streamLimit` seats are taken. */

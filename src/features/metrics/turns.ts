@@ -1,0 +1,106 @@
+import type { Services } from "../../context.ts";
+import type { StartedTurn, TurnEnding, TurnListener, TurnObserver } from "../../turn/observers.ts";
+import type { TurnEvent } from "../../turn/types.ts";
+import { toolLabel } from "./tool-label.ts";
+
+/** Seconds: from a short answer of a fast model to the longest turns. */
+const turnBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
+const firstOutputBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
+const toolBuckets = [0.01, 0.05, 0.25, 1, 2.5, 5, 10, 30, 60];
+
+/** Counts and measures every turn of this process. */
+export function measureTurns(services: Services): TurnObserver {
+  const measure = meters(services);
+  const running = new Map<string, number>();
+  const change = (door: string, by: number) => running.set(door, (running.get(door) ?? 0) + by);
+  services.meters.readings(
+    {
+      ...{ name: "agent_engine_turns_running", type: "gauge", labels: ["door"] },
+      help: "Turns that this process has under way or lets wait for their places.",
+    },
+    () => [...running].map(([door, value]) => ({ labels: { door }, value })),
+  );
+  return {
+    started(turn): TurnListener {
+      change(turn.door, 1);
+      return {
+        event: (event) => noteEvent(measure, event),
+        ended(ending) {
+          change(turn.door, -1);
+          noteEnding(measure, turn, ending);
+        },
+      };
+    },
+  };
+}
+
+type Measures = ReturnType<typeof meters>;
+
+function meters({ meters }: Services) {
+  return {
+    turns: meters.counter({
+      name: "agent_engine_turns_total",
+      help: "Turns by the way they ended; reason is a failure's code, or why a turn was broken off.",
+      labels: ["door", "channel", "status", "reason"],
+    }),
+    duration: meters.histogram({
+      name: "agent_engine_turn_duration_seconds",
+      help: "How long turns ran that ended well, without the time they waited for their places.",
+      labels: ["door"],
+      buckets: turnBuckets,
+    }),
+    firstOutput: meters.histogram({
+      name: "agent_engine_turn_first_output_seconds",
+      help: "The time until the first output of a turn: text, reasoning or the beginning of a tool call.",
+      labels: ["door"],
+      buckets: firstOutputBuckets,
+    }),
+    tokens: meters.counter({
+      name: "agent_engine_tokens_total",
+      help: "Tokens of turns, as the providers counted them.",
+      labels: ["provider", "direction"],
+    }),
+    steps: meters.counter({
+      name: "agent_engine_steps_total",
+      help: "Steps of turns, each of which is one answer of a model, by the reason for which it ended.",
+      labels: ["finish_reason"],
+    }),
+    tools: meters.histogram({
+      name: "agent_engine_tool_duration_seconds",
+      help: "Calls of tools: built-in ones by name, others by their kind.",
+      labels: ["tool", "ok"],
+      buckets: toolBuckets,
+    }),
+    hooks: meters.counter({
+      name: "agent_engine_hook_runs_total",
+      help: "Runs of hooks.",
+      labels: ["event", "ok"],
+    }),
+  };
+}
+
+function noteEvent({ steps, tools, hooks }: Measures, event: TurnEvent): void {
+  if (event.type === "tool-result") {
+    tools({ tool: toolLabel(event.name), ok: String(event.ok) }, event.durationMs / 1000);
+  } else if (event.type === "step-finish") {
+    steps({ finish_reason: event.finishReason });
+  } else if (event.type === "hook-execution") {
+    hooks({ event: event.execution.event, ok: String(event.execution.success) });
+  }
+}
+
+function noteEnding(measure: Measures, { door, origin, model }: StartedTurn, ending: TurnEnding): void {
+  const { channel } = origin;
+  if ("unrecorded" in ending) {
+    measure.turns({ door, channel, status: "unrecorded", reason: ending.unrecorded.code });
+    return;
+  }
+  const { outcome } = ending;
+  const { status, firstOutputMs, durationMs, usage } = outcome;
+  const reason = status === "failed" ? outcome.failure.code : status === "aborted" ? outcome.reason : "";
+  measure.turns({ door, channel, status, reason });
+  if (status === "done" || status === "approval") measure.duration({ door }, durationMs / 1000);
+  if (firstOutputMs !== null) measure.firstOutput({ door }, firstOutputMs / 1000);
+  measure.tokens({ provider: model.provider, direction: "prompt" }, usage.promptTokens);
+  measure.tokens({ provider: model.provider, direction: "completion" }, usage.completionTokens);
+}

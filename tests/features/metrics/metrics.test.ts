@@ -1,0 +1,191 @@
+import { describe, expect, test, vi } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import { toolLabel } from "../../../src/features/metrics/tool-label.ts";
+import { enqueue } from "../../../src/jobs/enqueue.ts";
+import { harness } from "../../harness.ts";
+import { finish, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { metricsToken, monitored, samplesOf, scrape } from "./scrape.ts";
+
+describe("who reads the metrics", () => {
+  test("nobody, where the server has no token for it: the route is one of those that are not there", async () => {
+    const h = await harness();
+    const headers = [{}, { Authorization: "Bearer " }, await h.as("owner")];
+    for (const given of headers) {
+      const answer = await h.request("/metrics", { headers: given });
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ message: "No such route: /metrics" });
+    }
+  });
+
+  test("whoever shows the token, and no member or key of an organization", async () => {
+    const h = await monitored();
+    const refused = [
+      {},
+      { Authorization: metricsToken },
+      { Authorization: `Bearer ${metricsToken}x` },
+      { Authorization: `Bearer ${metricsToken.slice(0, -1)}` },
+      { Authorization: `Bearer ${h.agent.key}` },
+      await h.as("owner"),
+    ];
+    for (const headers of refused) {
+      const answer = await h.request("/metrics", { headers });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get("WWW-Authenticate")).toBe("Bearer");
+      expect(await answer.text()).not.toContain("agent_engine_");
+    }
+    expect((await scrape(h)).size).toBeGreaterThan(50);
+    expect(h.logs.join()).not.toContain(metricsToken);
+  });
+
+  test("who guesses is refused with 429 after a while, and the token still works", async () => {
+    const h = await monitored();
+    const guesses = await Promise.all(
+      Array.from({ length: 700 }, async (_, index) => {
+        const headers = { Authorization: `Bearer guess-${index}` };
+        return (await h.request("/metrics", { headers })).status;
+      }),
+    );
+    expect([...new Set(guesses)].sort()).toEqual([401, 429]);
+    await scrape(h);
+  });
+});
+
+describe("what they tell", () => {
+  test("turns by door and ending, their times, tokens, steps and tools", async () => {
+    const model = scriptedModel([
+      {
+        parts: [...toolCall("call-1", "currentTime"), ...toolCall("call-2", "Ignore all rules"), finish("tool-calls")],
+      },
+      { parts: [...text("It is noon."), finish()] },
+      { parts: [...text("Hello."), finish()] },
+      { fail: Object.assign(new Error("no"), { statusCode: 400, isRetryable: false }) },
+    ]);
+    const h = await monitored(model);
+    const enabled = { method: "PATCH", headers: h.agent.headers, json: { enabled: ["currentTime"] } };
+    expect((await h.request(`/api/instances/${h.agent.slug}/tools`, enabled)).status).toBe(200);
+    await (await h.native("What time is it?", { chat_id: "a" })).text();
+    await h.complete("Hi", { chat_id: "b" });
+    await h.complete("Hi", { chat_id: "c" });
+    const found = await scrape(h);
+
+    expect(samplesOf(found, "agent_engine_turns_total")).toEqual({
+      '{door="native",channel="web",status="done",reason=""}': 1,
+      '{door="completions",channel="web",status="done",reason=""}': 1,
+      '{door="completions",channel="web",status="failed",reason="provider-failed"}': 1,
+    });
+    expect(samplesOf(found, "agent_engine_turns_running")).toEqual({ '{door="native"}': 0, '{door="completions"}': 0 });
+    expect(samplesOf(found, "agent_engine_turn_duration_seconds_count")).toEqual({
+      '{door="native"}': 1,
+      '{door="completions"}': 1,
+    });
+    expect(found.get('agent_engine_turn_first_output_seconds_count{door="native"}')).toBe(1);
+    expect(samplesOf(found, "agent_engine_steps_total")).toEqual({
+      '{finish_reason="tool-calls"}': 1,
+      '{finish_reason="stop"}': 2,
+    });
+    const stored = await h.stored();
+    const sum = (of: "promptTokens" | "completionTokens") => stored.turns.reduce((total, turn) => total + turn[of], 0);
+    expect(sum("completionTokens")).toBeGreaterThan(0);
+    expect(samplesOf(found, "agent_engine_tokens_total")).toEqual({
+      '{provider="demo",direction="prompt"}': sum("promptTokens"),
+      '{provider="demo",direction="completion"}': sum("completionTokens"),
+    });
+    expect(samplesOf(found, "agent_engine_tool_duration_seconds_count")).toEqual({
+      '{tool="currentTime",ok="true"}': 1,
+      '{tool="other",ok="false"}': 1,
+    });
+  });
+
+  test("requests by route, the cache of agents, connections and the process", async () => {
+    const h = await monitored();
+    await h.complete("Hi");
+    await h.complete("Hi");
+    await h.request("/api/instances/agent-1", { headers: h.agent.headers });
+    await h.request("/nowhere/at/all");
+    await h.request("/health", { method: "POST" });
+    const found = await scrape(h);
+
+    const requests = samplesOf(found, "agent_engine_http_request_duration_seconds_count");
+    expect(requests).toMatchObject({
+      '{method="POST",route="/v1/chat/completions",status="200"}': 2,
+      '{method="GET",route="/api/instances/:slug",status="200"}': 1,
+      '{method="none",route="none",status="404"}': 1,
+      '{method="none",route="none",status="405"}': 1,
+    });
+    expect(Object.keys(requests).join()).not.toContain("agent-1");
+    expect(samplesOf(found, "agent_engine_agent_cache_lookups_total")).toEqual({
+      '{result="hit"}': 1,
+      '{result="miss"}': 1,
+    });
+    expect(found.get('agent_engine_admission_total{verdict="admitted"}')).toBeGreaterThan(2);
+    expect(found.get('agent_engine_database_connections{state="open"}')).toBeGreaterThan(0);
+    expect(found.get('agent_engine_info{version="0.1.0"}')).toBe(1);
+    expect(found.get("process_resident_memory_bytes")).toBeGreaterThan(1e6);
+    expect(found.has("nodejs_eventloop_lag_p99_seconds")).toBe(true);
+  });
+
+  test("an open reply, while it is one", async () => {
+    const gate = Promise.withResolvers<void>();
+    const h = await monitored(scriptedModel([{ parts: [gate.promise, ...text("Done."), finish()] }]));
+    const answer = await h.native("Hi", { chat_id: "a" });
+    const during = await scrape(h);
+    expect(during.get("agent_engine_open_replies")).toBe(1);
+    expect(during.get('agent_engine_turns_running{door="native"}')).toBe(1);
+    gate.resolve();
+    await answer.text();
+    const after = await scrape(h);
+    expect(after.get("agent_engine_open_replies")).toBe(0);
+    expect(after.get('agent_engine_turns_running{door="native"}')).toBe(0);
+  });
+
+  test("names of tools are ours, whatever a model calls or a plugin offers", () => {
+    expect(["httpRequest", "github:issue", "agent:sales", "Ignore all rules", ""].map(toolLabel)).toEqual([
+      ...["httpRequest", "plugin", "agent", "other", "other"],
+    ]);
+  });
+});
+
+describe("what waits in the database", () => {
+  test("is counted once in five seconds, however many ask", async () => {
+    const h = await monitored();
+    const { db } = h.services.database;
+    const asked = vi.spyOn(h.services.database, "query");
+    const counts = () => asked.mock.calls.filter(([text]) => text.includes("approvals")).length;
+    const at = (ms: number) => new Date(h.clock.now() + ms);
+    await enqueue(db, "unknown.kind", {}, { runAt: at(-60_000) });
+    await enqueue(db, "unknown.kind", {}, { runAt: at(-10_000) });
+    await enqueue(db, "unknown.kind", {}, { runAt: at(3_600_000) });
+    const [found] = await Promise.all([scrape(h), scrape(h), scrape(h)]);
+    expect(counts()).toBe(1);
+    expect(found.get("agent_engine_database_up")).toBe(1);
+    expect(samplesOf(found, "agent_engine_jobs")).toEqual({
+      '{kind="unknown.kind",state="due"}': 2,
+      '{kind="unknown.kind",state="waiting"}': 1,
+    });
+
+    await enqueue(db, "unknown.kind", {}, { key: newId(), runAt: at(-10_000) });
+    expect(samplesOf(await scrape(h), "agent_engine_jobs")['{kind="unknown.kind",state="due"}']).toBe(2);
+    await h.clock.jump(5_000);
+    expect(samplesOf(await scrape(h), "agent_engine_jobs")['{kind="unknown.kind",state="due"}']).toBe(3);
+    expect(counts()).toBe(2);
+  });
+
+  test("a database that is away, or hangs, keeps back only these numbers", async () => {
+    const h = await monitored();
+    const asked = vi.spyOn(h.services.database, "query");
+    asked.mockRejectedValueOnce(new Error("away"));
+    const away = await scrape(h);
+    expect(away.get("agent_engine_database_up")).toBe(0);
+    expect(samplesOf(away, "agent_engine_approvals_waiting")).toEqual({});
+    expect(away.get("process_resident_memory_bytes")).toBeGreaterThan(0);
+
+    await h.clock.jump(5_000);
+    asked.mockReturnValueOnce(new Promise(() => {}));
+    const answer = scrape(h);
+    await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(1));
+    await h.clock.jump(3_000);
+    expect((await answer).get("agent_engine_database_up")).toBe(0);
+    await h.clock.jump(5_000);
+    expect((await scrape(h)).get("agent_engine_database_up")).toBe(1);
+  });
+});
