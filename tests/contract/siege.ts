@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import { expect } from "vitest";
 import { organizations } from "../../src/db/schema.ts";
 import type { Headers } from "./call.ts";
 import { type Case, cases } from "./cases.ts";
@@ -41,6 +42,18 @@ export async function send({ h, settle }: World, route: Route, path: string, hea
   return { status: response.status, text };
 }
 
+/** Waits for the work that earlier routes began: what it changes is not of the next one. */
+async function rested({ h }: World): Promise<void> {
+  const open = "select from jobs where locked_until is not null or (status = 'pending' and run_at <= $1)";
+  const isLeft = async () => (await h.services.database.query(open, [new Date(h.clock.now())])).length > 0;
+  await expect
+    .poll(async () => {
+      if (await isLeft()) await h.engine.tick();
+      return isLeft();
+    })
+    .toBe(false);
+}
+
 /** What `attack` changed in the database beyond what the route may. */
 export async function damage(
   one: Case,
@@ -48,6 +61,7 @@ export async function damage(
   slug: string | undefined,
   attack: () => Promise<void>,
 ) {
+  await rested(world);
   const before = await takeSnapshot(world.h.services.database);
   await attack();
   const changes = compare(before, await takeSnapshot(world.h.services.database));

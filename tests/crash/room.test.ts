@@ -64,10 +64,10 @@ test.skipIf(!server)(
       expect([moment, ended, stderr]).toEqual([moment, "SIGKILL", ""]);
       added.push(...stdout.split("\n").filter((line) => line !== ""));
     };
-    const waiting = [...everywhere, ...randomly];
+    const waiting = [...randomly, ...everywhere];
     while (waiting.length > 0) {
       // Two processes with the same agents, whose events both bring and take up.
-      const owners = await Promise.all([agentWithRoom(database), agentWithRoom(database)]);
+      const owners = await Promise.all(Array.from({ length: 4 }, () => agentWithRoom(database)));
       const own = owners.map(({ agentId, organizationId, definitionId }) => ({
         agentId,
         organizationId,

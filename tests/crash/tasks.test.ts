@@ -15,7 +15,8 @@ const bundle = bundled("tasks-victim");
 /** When a process kills itself: at the so-manieth such moment in it, or so many milliseconds after its beginning. */
 type Moment = readonly [moment: string, ordinal: number];
 
-const steps = ["claim", "open", "record", "complete"];
+/** Those in which a run differs from the answer to a message, whose test kills at all of them. */
+const steps = ["record", "complete"];
 const everywhere: Moment[] = [
   // Transactions make tasks, have them run, and end runs.
   ...[4, 7, 10, 13].flatMap((ordinal): Moment[] => [
@@ -28,7 +29,6 @@ const everywhere: Moment[] = [
     [`after ${step}`, 3],
   ]),
   ["thinking", 3],
-  ["streaming", 4],
 ];
 const randomly = (count: number): Moment[] =>
   fc
@@ -104,7 +104,7 @@ test.skipIf(!server)(
     await prepare(database);
     const place = `${url}?application_name=victim`;
     const made: string[] = [];
-    const waiting = [...everywhere, ...randomly(4)].map((moment, index) => ({ moment, series: 1_000 + 10 * index }));
+    const waiting = [...everywhere, ...randomly(2)].map((moment, index) => ({ moment, series: 1_000 + 10 * index }));
     const runner = async () => {
       for (let next = waiting.shift(); next; next = waiting.shift())
         made.push(...(await kill(place, next.series, next.moment)));
