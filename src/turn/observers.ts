@@ -89,8 +89,13 @@ export class Audience {
     this.#log = log;
   }
 
-  start(observers: readonly TurnObserver[], turn: StartedTurn, own: TurnListener | undefined): void {
-    if (own) this.#listeners.add(own);
+  /** `own`: listeners of this turn alone. */
+  start(
+    observers: readonly TurnObserver[],
+    turn: StartedTurn,
+    ...own: readonly (TurnListener | null | undefined)[]
+  ): void {
+    for (const listener of own) if (listener) this.#listeners.add(listener);
     this.#begin(observers, (observer) => observer.started(turn));
   }
 

@@ -384,15 +384,15 @@ export const storedFile: Prepare = async ({ db, h }, { id: organizationId, agent
 export const conversation =
   (body?: Record<string, unknown>): Prepare =>
   async ({ db }, { id: organizationId, agentId, agentSlug }) => {
-    const id = newId();
+    const [id, turnId] = [newId(), newId()];
     const channelId = fresh("api");
     const ref = `${agentSlug}:web:${channelId}`;
     const own = { agentId, organizationId, subject: "ada" };
     const named = { ref, channel: "web", channelId, title: fresh("title"), messageCount: 2 };
     await db.insert(conversations).values({ ...own, ...named, id });
     const turn = { status: "done" as const, door: "native", owner: newId(), leaseUntil: new Date(0) };
-    await db.insert(turns).values({ ...own, ...turn, id: newId(), conversationId: id });
-    return { params: { conversationId: ref }, ...(body ? { json: body } : {}) };
+    await db.insert(turns).values({ ...own, ...turn, id: turnId, conversationId: id });
+    return { params: { conversationId: ref, turnId }, ...(body ? { json: body } : {}) };
   };
 
 /** A turn of the playground that ended just now on another replica, which wrote down what it said. */

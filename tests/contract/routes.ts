@@ -280,6 +280,8 @@ export const routes: Record<string, Entry> = {
   [`GET ${oneConversation}/messages`]: ok("agent", conversation()),
   [`GET ${oneConversation}/state`]: ok("agent", conversation()),
   [`GET ${oneConversation}/hooks`]: ok("agent", conversation()),
+  [`GET ${oneConversation}/turns`]: ok("agent", conversation()),
+  [`GET ${oneConversation}/turns/{turnId}`]: ok("agent", conversation()),
 
   [`GET ${organization}/plugins`]: ok("organization"),
   [`GET ${onePlugin}`]: ok("organization", plugin()),

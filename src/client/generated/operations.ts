@@ -303,6 +303,13 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     answer: "json",
     query: { limit: "limit", offset: "offset" },
   },
+  listTurns: {
+    method: "GET",
+    path: "/api/conversations/{conversationId}/turns",
+    answer: "json",
+    query: { limit: "limit", offset: "offset" },
+  },
+  getTurn: { method: "GET", path: "/api/conversations/{conversationId}/turns/{turnId}", answer: "json" },
   listApprovals: {
     method: "GET",
     path: "/api/approvals",

@@ -649,7 +649,7 @@ export interface Instance {
   stateInPromptEnabled: boolean;
   /** Show results of earlier tool calls to the model. */
   toolResultsInHistoryEnabled: boolean;
-  /** Keep more of each turn for looking into it. */
+  /** Keep of each turn how it came to its reply; `GET /api/conversations/{conversationId}/turns/{turnId}` shows it. */
   debugEnabled: boolean;
   /** Store files that come with messages. */
   attachmentsEnabled: boolean;
@@ -728,7 +728,7 @@ export interface NewAgent {
   stateInPromptEnabled?: boolean;
   /** Show results of earlier tool calls to the model. */
   toolResultsInHistoryEnabled?: boolean;
-  /** Keep more of each turn for looking into it. */
+  /** Keep of each turn how it came to its reply; `GET /api/conversations/{conversationId}/turns/{turnId}` shows it. */
   debugEnabled?: boolean;
   /** Store files that come with messages. */
   attachmentsEnabled?: boolean;
@@ -814,7 +814,7 @@ export interface AgentChanges {
   stateInPromptEnabled?: boolean;
   /** Show results of earlier tool calls to the model. */
   toolResultsInHistoryEnabled?: boolean;
-  /** Keep more of each turn for looking into it. */
+  /** Keep of each turn how it came to its reply; `GET /api/conversations/{conversationId}/turns/{turnId}` shows it. */
   debugEnabled?: boolean;
   /** Store files that come with messages. */
   attachmentsEnabled?: boolean;
@@ -2233,7 +2233,7 @@ export interface Message {
   steps: Array<MessageStep>;
   reasoning: string | null;
   attachments: Array<Attachment>;
-  /** `error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` while the agent's `debugEnabled` is on. */
+  /** `error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` of older turns, while the agent's `debugEnabled` is on: newer ones have it at `/turns/{turnId}`. */
   metadata: Record<string, unknown>;
   promptTokens: number;
   completionTokens: number;
@@ -2288,6 +2288,180 @@ export interface HookExecution {
   args?: unknown;
   result?: unknown;
   createdAt: string;
+}
+
+export interface TurnPage {
+  turns: Array<Turn>;
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+export interface Turn {
+  /** Also the id of the agent's message, where one is stored. */
+  id: string;
+  /** `approval`: it stopped at a call that a person decides about. `lost`: its process died or lost touch with the database. */
+  status: "queued" | "running" | "done" | "approval" | "failed" | "aborted" | "lost";
+  /** The way in. */
+  door: string;
+  /** What it came from: a person, a webhook's event, the agent's Room or a scheduled task. */
+  source: "user" | "webhook" | "room" | "scheduled";
+  /** The end user, or the conversation without one. */
+  subject: string;
+  provider: string | null;
+  model: string | null;
+  /** Another one: prompt, tools or skills of the agent were different. */
+  fingerprint: string | null;
+  promptTokens: number;
+  completionTokens: number;
+  /** Until its first output; null: there was none. */
+  ttftMs: number | null;
+  /** Null: it has not ended. */
+  durationMs: number | null;
+  /** Why it failed or was aborted. */
+  errorCode: string | null;
+  /** Finds the lines of the log. */
+  requestId: string | null;
+  /** The turn that waited for a decision before this one. */
+  continues: string | null;
+  createdAt: string;
+  finishedAt: string | null;
+}
+
+export interface OneTurn {
+  turn: WholeTurn;
+}
+
+export type WholeTurn = Turn & {
+  /** What was stored: the user's messages and the agent's. */
+  messages: Array<Message>;
+  toolCalls: Array<TurnToolCall>;
+  hooks: Array<HookExecution>;
+  debug: TurnDebug;
+};
+
+export interface TurnToolCall {
+  toolCallId: string;
+  toolName: string;
+  /** `executed`, `failed`, `pending`, `approved`, `refused` or `expired`. */
+  status: string;
+  durationMs: number | null;
+  /** The user who decided about it. */
+  decidedBy: string | null;
+  /** The reason that this user gave. */
+  reason: string | null;
+}
+
+/** Kept of turns that ran while the agent's `debugEnabled` was on, and shown while it is on. */
+export type TurnDebug = {
+  /** From its request until it ran, the wait for earlier turns included. Null: it never ran. */
+  preparedMs: number | null;
+  settings: {
+    thinking: boolean;
+    temperature: number | null;
+    maxOutputTokens: number | null;
+    maxSteps: number;
+  } | null;
+  /** The prompt of the first call; later ones add the steps. Null: the turn never ran. */
+  prompt: {
+    system: string;
+    messages: Array<PromptMessage>;
+    /** How many older messages of the prompt were not kept. */
+    omitted: number;
+  } | null;
+  /** The memories in the prompt, one a line. */
+  memories: string;
+  /** The state of the conversation before, without `_private`. */
+  state: Record<string, unknown>;
+  tools: Array<{
+    name: string;
+    /** As the model sees it. */
+    modelName: string;
+    description: string;
+    needsApproval: boolean;
+  }>;
+  /** With what each took; their texts and calls are in the message. */
+  steps: Array<TurnStep>;
+  /** The conversations with other agents. */
+  handoffs: Array<{
+    toolCallId: string;
+    agent: string;
+    conversationId: string;
+  }>;
+  /** Hooks of a turn that stored no message; else they are in the turn's `hooks`. */
+  hooks: Array<{
+    /** The hook may be gone. */
+    hookId: string;
+    event: string;
+    toolName: string;
+    success: boolean;
+    error: string | null;
+    durationMs: number;
+    args?: unknown;
+    result?: unknown;
+  }>;
+  /** What the turn did to the state. Null: nothing. */
+  stateChanges: {
+    set: Record<string, unknown>;
+    removed: Array<string>;
+  } | null;
+  failure: TurnFailure & (Record<string, unknown> | null);
+} | null;
+
+export interface PromptMessage {
+  role: "user" | "assistant" | "tool";
+  content: Array<
+    | {
+        type: "text" | "reasoning";
+        text: string;
+      }
+    | {
+        type: "file";
+        mediaType: string;
+      }
+    | {
+        type: "tool-call";
+        toolCallId: string;
+        toolName: string;
+        args?: unknown;
+      }
+    | {
+        type: "tool-result";
+        toolCallId: string;
+        toolName: string;
+        result?: unknown;
+      }
+  >;
+}
+
+export interface TurnStep {
+  index: number;
+  stepType: "initial" | "tool-result" | "continue";
+  /** After the turn began to run. */
+  startedMs: number;
+  /** From the step's start to its first output. */
+  firstOutputMs: number | null;
+  /** Null: the step did not end. */
+  durationMs: number | null;
+  promptTokens: number;
+  completionTokens: number;
+  finishReason: string | null;
+  /** The attempts that failed, and how long the next one waited. */
+  retries: Array<{
+    attempt: number;
+    waitMs: number;
+    failure: TurnFailure;
+  }>;
+}
+
+export interface TurnFailure {
+  code: string;
+  /** What the caller was told. */
+  message: string;
+  /** What to look at, in the engine's words. */
+  hint: string | null;
+  /** The provider's answer, without secrets; at most 1000 characters. */
+  said: string | null;
 }
 
 export interface ApprovalPage {
@@ -3223,6 +3397,22 @@ export interface ListHookExecutionsInput {
   limit?: number;
   /** How many to skip, counted from the newest. */
   offset?: number;
+}
+
+export interface ListTurnsInput {
+  /** The conversation's id, percent-encoded. */
+  conversationId: string;
+  /** 20 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
+export interface GetTurnInput {
+  /** The conversation's id, percent-encoded. */
+  conversationId: string;
+  /** The turn's id, which is the id of the agent's message as well. */
+  turnId: string;
 }
 
 export interface ListApprovalsInput {
@@ -4320,6 +4510,20 @@ export interface AgentEngine {
    * In order; the newest ones, unless `offset` asks for older ones.
    */
   listHookExecutions(input: ListHookExecutionsInput, options?: CallOptions): Promise<HookExecutions>;
+
+  /**
+   * The turns of a conversation.
+   *
+   * The newest first, also those that failed before they said anything and so left no message.
+   */
+  listTurns(input: ListTurnsInput, options?: CallOptions): Promise<TurnPage>;
+
+  /**
+   * Why the agent answered so.
+   *
+   * One turn with all that is stored of it: messages, tool calls, hooks, tokens and times. While the agent's `debugEnabled` is on, `debug` has how it came to its reply: the prompt as the model got it, the memories and the state in it, the tools on offer, and each step with its retries and what the provider said. A turn's id is the id of the agent's message.
+   */
+  getTurn(input: GetTurnInput, options?: CallOptions): Promise<OneTurn>;
 
   /**
    * List the calls that wait.

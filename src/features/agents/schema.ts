@@ -63,7 +63,9 @@ const settable = {
   historyLimit: zInt4(0, 1000).openapi({ description: "Earlier messages that the model sees.", example: 100 }),
   stateInPromptEnabled: toggle("Show the conversation's state to the model."),
   toolResultsInHistoryEnabled: toggle("Show results of earlier tool calls to the model."),
-  debugEnabled: toggle("Keep more of each turn for looking into it."),
+  debugEnabled: toggle(
+    "Keep of each turn how it came to its reply; `GET /api/conversations/{conversationId}/turns/{turnId}` shows it.",
+  ),
   attachmentsEnabled: toggle("Store files that come with messages."),
   streamUsageEnabled: toggle("Send a usage chunk to requests with `stream_options.include_usage`."),
   debounceMs: zInt4(0, minute)

@@ -4,17 +4,20 @@ import type { Complete } from "../../jobs/complete.ts";
 import { deleteConversationsOf } from "./delete-all.ts";
 import { conversationJobs } from "./describe.ts";
 import { conversationRoutes } from "./routes.ts";
+import { turnRoutes } from "./turns/routes.ts";
 
 /** Deletes many rows of an agent in its deletion. */
 export { deleteRows } from "./delete-all.ts";
 /** The job that gives a conversation its title and its summary, as `enqueue` takes it. */
 export { descriptionOf } from "./describe.ts";
 export { firstWords } from "./description-prompt.ts";
+/** What a turn of a debugged agent keeps. */
+export type { PromptMessage, TurnDebug } from "./turns/schema.ts";
 
 /** `/api/conversations`, and the job that writes titles and summaries. */
 export function conversationsFeature(needs: { services: Services; complete: Complete }): Contribution {
   return {
-    routes: [conversationRoutes],
+    routes: [conversationRoutes, turnRoutes],
     jobs: conversationJobs(needs),
     beforeAgentDelete: deleteConversationsOf,
   };

@@ -6,9 +6,9 @@ import { longestSnippet } from "./rules.ts";
 
 const ref = z.string().openapi({ description: "The conversation's id.", example: "support:web:api-7" });
 const instanceId = z.string().openapi({ description: "Slug of the agent.", example: "support" });
-const json = z.record(z.string(), z.unknown());
+export const json = z.record(z.string(), z.unknown());
 
-const source = z.enum(["user", "webhook", "room", "scheduled"]).openapi({
+export const source = z.enum(["user", "webhook", "room", "scheduled"]).openapi({
   description: "What it came from: a person, a webhook's event, the agent's Room or a scheduled task.",
   example: "user",
 });
@@ -116,7 +116,7 @@ export const Message = z
     attachments: z.array(Attachment),
     metadata: json.openapi({
       description:
-        "`error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` while the agent's `debugEnabled` is on.",
+        "`error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` of older turns, while the agent's `debugEnabled` is on: newer ones have it at `/turns/{turnId}`.",
       example: {},
     }),
     promptTokens: z.int().openapi({ example: 420 }),

@@ -1,48 +1,65 @@
-import { and, asc, desc, eq, sql } from "drizzle-orm";
+import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { writeArray } from "../../db/arrays.ts";
 import { files, hookExecutions, messages } from "../../db/schema.ts";
 import { fileAddress } from "../files/index.ts";
 import { type ConversationRow, findConversation } from "./find.ts";
-import type { Attachment, HookExecutions, HookQuery, Message, MessagePage, MessageQuery, Step } from "./schema.ts";
+import type {
+  Attachment,
+  HookExecution,
+  HookExecutions,
+  HookQuery,
+  Message,
+  MessagePage,
+  MessageQuery,
+  Step,
+} from "./schema.ts";
 
 /** A page of the messages. Throws the 404. */
 export async function listMessages(ctx: Ctx, ref: string, query: MessageQuery): Promise<MessagePage> {
   const { limit = 50, offset = 0, order = "asc" } = query;
   const found = await findConversation(ctx, ref);
-  const rows = await selectMessages(ctx, found, { limit, offset, order });
-  const attachments = await findAttachments(
-    ctx,
-    found,
-    rows.map(({ id }) => id),
-  );
-  const shown = rows.map(({ createdAt, steps, ...row }) => ({
-    ...row,
-    steps: steps as Step[],
-    attachments: attachments.get(row.id) ?? [],
-    createdAt: createdAt.toISOString(),
-  }));
+  const page = selectMessages(ctx, found)
+    .orderBy(order === "asc" ? asc(messages.seq) : desc(messages.seq))
+    .limit(limit)
+    .offset(offset);
+  const shown = await withAttachments(ctx, found, await page);
   return { messages: shown, total: found.conversation.messageCount, limit, offset, order };
 }
 
-interface Page {
-  limit: number;
-  offset: number;
-  order: "asc" | "desc";
+/** The messages that a turn of the conversation stored, in order. */
+export async function messagesOfTurn(ctx: Ctx, found: ConversationRow, turnId: string): Promise<Message[]> {
+  const rows = await selectMessages(ctx, found, eq(messages.turnId, turnId)).orderBy(asc(messages.seq));
+  return withAttachments(ctx, found, rows);
 }
 
-/** Leaves debug payloads in the database while the agent's `debugEnabled` is off. */
-function selectMessages({ db }: Ctx, { conversation, agent }: ConversationRow, { limit, offset, order }: Page) {
+/** Leaves the debug payloads that older messages have in the database while the agent's `debugEnabled` is off. */
+function selectMessages({ db }: Ctx, { conversation, agent }: ConversationRow, wanted?: SQL) {
   const { id, role, content, steps, reasoning, metadata, promptTokens, completionTokens, createdAt } = messages;
   const columns = { id, role, content, steps, reasoning, promptTokens, completionTokens, createdAt };
   const plain = sql<Message["metadata"]>`${metadata} - 'debug'`.mapWith(metadata).as("plain");
   return db
     .select({ ...columns, metadata: agent.debugEnabled ? metadata : plain })
     .from(messages)
-    .where(eq(messages.conversationId, conversation.id))
-    .orderBy(order === "asc" ? asc(messages.seq) : desc(messages.seq))
-    .limit(limit)
-    .offset(offset);
+    .where(and(eq(messages.conversationId, conversation.id), wanted));
+}
+
+async function withAttachments(
+  ctx: Ctx,
+  found: ConversationRow,
+  rows: Awaited<ReturnType<typeof selectMessages>>,
+): Promise<Message[]> {
+  const attachments = await findAttachments(
+    ctx,
+    found,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ createdAt, steps, ...row }) => ({
+    ...row,
+    steps: steps as Step[],
+    attachments: attachments.get(row.id) ?? [],
+    createdAt: createdAt.toISOString(),
+  }));
 }
 
 /** The stored files of the messages, by the message's id. */
@@ -75,15 +92,28 @@ async function findAttachments(
 /** The executions of hooks in order: the newest, unless `offset` asks for older ones. Throws the 404. */
 export async function listHookExecutions(ctx: Ctx, ref: string, query: HookQuery): Promise<HookExecutions> {
   const { limit = 200, offset = 0 } = query;
-  const { conversation } = await findConversation(ctx, ref);
-  const { id, hookId, event, toolName, success, error, durationMs, args, result, createdAt } = hookExecutions;
-  const rows = await ctx.db
-    .select({ id, hookId, event, toolName, success, error, durationMs, args, result, createdAt })
-    .from(hookExecutions)
-    .where(eq(hookExecutions.conversationId, conversation.id))
-    .orderBy(desc(createdAt), desc(hookExecutions.turnId), desc(hookExecutions.position))
+  const rows = await selectHookExecutions(ctx, await findConversation(ctx, ref))
     .limit(limit)
     .offset(offset);
-  const executions = rows.toReversed().map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }));
-  return { executions };
+  return { executions: rows.toReversed().map(toExecution) };
+}
+
+/** Those of one turn of the conversation, in order. */
+export async function hookExecutionsOfTurn(ctx: Ctx, found: ConversationRow, turnId: string): Promise<HookExecution[]> {
+  const rows = await selectHookExecutions(ctx, found, eq(hookExecutions.turnId, turnId));
+  return rows.toReversed().map(toExecution);
+}
+
+/** The newest first. */
+function selectHookExecutions({ db }: Ctx, { conversation }: ConversationRow, wanted?: SQL) {
+  const { id, hookId, event, toolName, success, error, durationMs, args, result, createdAt } = hookExecutions;
+  return db
+    .select({ id, hookId, event, toolName, success, error, durationMs, args, result, createdAt })
+    .from(hookExecutions)
+    .where(and(eq(hookExecutions.conversationId, conversation.id), wanted))
+    .orderBy(desc(createdAt), desc(hookExecutions.turnId), desc(hookExecutions.position));
+}
+
+function toExecution(row: Awaited<ReturnType<typeof selectHookExecutions>>[number]): HookExecution {
+  return { ...row, createdAt: row.createdAt.toISOString() };
 }

@@ -20,6 +20,8 @@ export interface Begun {
   input: TurnInput;
   /** The size of the first prompt, in bytes. */
   promptBytes: number;
+  /** The memories in the prompt, as lines. */
+  memories: string;
 }
 
 interface Waiting {
@@ -46,6 +48,7 @@ export async function begin(services: Services, { turnId, request, taken, transc
   if (conversation && !continued && (place.kind === "queued" || place.awaiting !== null)) {
     await refuseWaiting(database, conversation.id);
   }
+  const memories = place.remembered ? await recallFor(services, agent, request) : "";
   const input = prepare({
     turnId,
     agent,
@@ -54,14 +57,14 @@ export async function begin(services: Services, { turnId, request, taken, transc
     transcript: found,
     policies: policies.values,
     now,
-    memories: place.remembered ? await recallFor(services, agent, request) : "",
+    memories,
     model: await resolving,
     images: await picturesFor(services, conversation, request),
     // Decisions may have changed while the turn waited for its place.
     continued: continued && (await asDecided(database, continued)),
     reserve: reserveFor(services, turnId, taken, promptBytes),
   });
-  return { input, promptBytes };
+  return { input, promptBytes, memories };
 }
 
 /** Reads the conversation with this call's context in its state, even if later calls overwrote the context meanwhile. */

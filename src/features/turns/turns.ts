@@ -8,6 +8,7 @@ import { run } from "../../turn/run.ts";
 import type { Grant } from "./access/admit.ts";
 import { asActing } from "./agent/load.ts";
 import { type Begun, begin } from "./begin.ts";
+import { DebugNotes } from "./debug/notes.ts";
 import { finish } from "./end/finish.ts";
 import { Arrivals } from "./place/arrivals.ts";
 import { findRepeat } from "./place/idempotency.ts";
@@ -56,6 +57,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     const { conversation, transcript } = place;
     const buffered = isBuffered(hooksAt(grant.agent, request.origin));
     const audience = new Audience(log);
+    const notes = conversation && grant.agent.row.debugEnabled ? new DebugNotes(clock, grant.agent.scrub) : null;
     let begun: Begun | null = null;
     let waits = place.kind === "queued";
     const turn = relay({
@@ -67,13 +69,14 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
         if (waits && conversation) await waitingTurns.wait(turnId, conversation, signal);
         waits = false;
         begun = await begin(services, { turnId, request, taken, transcript });
+        notes?.begin(begun);
         return run(begun.input, signal, clock, tell);
       },
       tell: (event) => audience.event(event),
       record: async (outcome) => {
         let others = true;
         try {
-          const ended = { turnId, owner: leases.owner, request, taken, begun, outcome, mayWait: () => !gaveUp };
+          const ended = { turnId, owner: leases.owner, request, taken, begun, notes, outcome, mayWait: () => !gaveUp };
           const finished = await services.admission.always(() => finish(services, ended));
           others = finished.othersWait;
           if (finished.workAt !== null) onWork(finished.workAt);
@@ -91,7 +94,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
       },
     });
     running.set(turnId, turn);
-    audience.start(observers(), { ...turn, ...describe(turnId, taken, request) }, listener);
+    audience.start(observers(), { ...turn, ...describe(turnId, taken, request) }, notes, listener);
     if (stopping) turn.abort("shutdown");
     return { ...turn, id: turnId };
   };

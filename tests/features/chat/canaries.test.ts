@@ -115,6 +115,8 @@ test("no secret of an agent or of one that it asks is told, stored, remembered o
   const ref = encodeURIComponent("caller:web:api-c");
   for (const path of ["", "/messages", "/hooks", "/state"])
     told.push(await h.call("GET", `/api/conversations/${ref}${path}`));
+  for (const { id } of (await h.stored()).turns.filter(({ door }) => door === "native"))
+    told.push(await h.call("GET", `/api/conversations/${ref}/turns/${id}`));
   told.push(await h.call("GET", "/api/conversations?search=helper"), await h.call("GET", "/memories"));
   told.push(JSON.stringify(Object.values(h.models).flatMap(({ calls }) => calls.map(({ prompt }) => prompt))));
 

@@ -178,7 +178,7 @@ test("a change that comes again and again is a 503, and the call leaves nothing"
       extra: { context: { customer: { id: "c-17" } } },
     });
     expect(seen).toMatchObject({ verdict: "The agent is being changed; try again", model: null });
-    expect(await seen.stored()).toEqual({ state: {}, metadata: null });
+    expect(await seen.stored()).toEqual({ state: {}, debug: null });
   }
 });
 

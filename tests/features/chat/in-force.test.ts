@@ -91,7 +91,7 @@ const offered = (seen: Seen) => seen.model?.options.tools?.map(({ name }) => nam
 const fetched = ({ fetched }: Seen) => fetched;
 /** What of the words of the model reached the caller. */
 const unhidden = ({ text }: Seen) => said.filter((word) => text.includes(word));
-const debugged = async ({ stored }: Seen) => "debug" in Object((await stored())?.metadata);
+const debugged = async ({ stored }: Seen) => ((await stored())?.debug ?? null) !== null;
 
 const context = { extra: { context: { customer: { id: "c-17" } } } };
 const foreign =

@@ -3,7 +3,7 @@ import { newId } from "../../../src/core/ids.ts";
 import { localNotify } from "../../../src/core/notify.ts";
 import { CurrentPolicies } from "../../../src/core/policies.ts";
 import type { ModelSpec, Notify } from "../../../src/core/ports.ts";
-import { conversations, messages } from "../../../src/db/schema.ts";
+import { conversations, messages, turns } from "../../../src/db/schema.ts";
 import { createEngine, type Engine } from "../../../src/engine.ts";
 import { reply, type ScriptedCall, scriptedModel } from "../../scripted-model.ts";
 import { askOnce, heard } from "./asking.ts";
@@ -36,8 +36,8 @@ export interface Seen {
   model: (ScriptedCall & { spec: ModelSpec; system: string }) | null;
   /** How often tools and hooks sent a request. */
   fetched: number;
-  /** What is stored of the conversation: its state, and what is noted of its newest message. */
-  stored(): Promise<{ state: unknown; metadata: unknown } | undefined>;
+  /** What is stored of the conversation: its state, and what its newest turn keeps for debugging. */
+  stored(): Promise<{ state: unknown; debug: unknown } | undefined>;
 }
 
 export type World = Awaited<ReturnType<typeof world>>;
@@ -88,9 +88,10 @@ export async function world({ asks = false } = {}) {
 
   const storedOf = async (chatId: string) => {
     const [stored] = await h.services.database.db
-      .select({ state: conversations.state, metadata: messages.metadata })
+      .select({ state: conversations.state, debug: turns.debug })
       .from(conversations)
       .leftJoin(messages, eq(messages.conversationId, conversations.id))
+      .leftJoin(turns, eq(turns.id, messages.turnId))
       .where(like(conversations.ref, `helper:%${chatId}`))
       .orderBy(desc(messages.seq));
     return stored;

@@ -41,6 +41,13 @@ describe("a turn costs two statements, which name no table that it has nothing f
     expect(record).not.toMatch(/tool_calls|hook_executions|files|jobs|inbox|outbox|update (user_)?budget_periods/);
   });
 
+  test("one of an agent that is debugged", async () => {
+    const [, record, ...more] = await secondTurn({ debugEnabled: true });
+    expect(more).toEqual([]);
+    expect(record).toContain("debug = case");
+    expect((await secondTurn())[1]).not.toContain("debug");
+  });
+
   test("one that nothing is stored of", async () => {
     const texts = await secondTurn({}, { extra: {} });
     expect(texts).toHaveLength(2);

@@ -8,6 +8,7 @@ import type { TurnOutcome } from "../../../turn/types.ts";
 import { superseded } from "../alongside.ts";
 import type { Begun } from "../begin.ts";
 import { tokensTaken } from "../budget/estimate.ts";
+import type { DebugNotes } from "../debug/notes.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
 import { describeCause } from "./cause.ts";
@@ -21,6 +22,8 @@ interface Ended {
   taken: Taken;
   /** Null: the turn never ran. */
   begun: Begun | null;
+  /** Null: the agent is not being debugged. */
+  notes: DebugNotes | null;
   outcome: TurnOutcome;
   /** Whether the turn may wait for a database that is away. */
   mayWait(): boolean;
@@ -65,7 +68,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       measured: continued ? null : measure(begun, outcome),
       charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
       budgeted: agent.budgeted,
-      debug: agent.row.debugEnabled && begun ? debugOf(taken, begun) : null,
+      debug: debugOf(services, ended),
       continued: continued?.suspended ?? null,
       alongside: request.alongside?.(outcome, turnId) ?? null,
     };
@@ -100,13 +103,12 @@ function measure(begun: Begun | null, { contextTokens }: TurnOutcome): Recording
   return { contextTokens, bytesPerToken: Math.min(9, Math.max(1, begun.promptBytes / contextTokens)) };
 }
 
-/** How the model was asked (decisions §4, `debugEnabled`). */
-function debugOf({ spec, grant }: Taken, { input }: Begun): Record<string, unknown> {
-  const { provider, model } = spec;
-  return {
-    ...{ provider, model, settings: input.settings, historyMessages: input.history.length },
-    fingerprint: grant.agent.fingerprint,
-    system: input.scrub(input.system),
-    tools: [...input.tools.keys()],
-  };
+/** How the turn came to its reply. Whatever is wrong with it, the turn is recorded. */
+function debugOf({ log }: Services, { turnId, notes, outcome }: Ended): Recording["debug"] {
+  try {
+    return notes?.of(outcome) ?? null;
+  } catch (err) {
+    log.error({ turnId, err }, "What was kept for debugging a turn could not be written down");
+    return null;
+  }
 }

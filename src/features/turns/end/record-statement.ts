@@ -34,6 +34,7 @@ const valueTypes = {
   durationMs: "int",
   errorCode: "text | null",
   suspended: "jsonb | null",
+  debug: "jsonb | null",
   charged: "int",
   contextTokens: "int | null",
   bytesPerToken: "real | null",
@@ -62,8 +63,8 @@ const turn = alias(turns, "turn");
 const conversation = alias(conversations, "conversation");
 
 function closedTurn(
-  { turnId, owner, status, ...values }: RecordValues,
-  { budget }: Parts,
+  { turnId, owner, status, debug, ...values }: RecordValues,
+  { budget, ...parts }: Parts,
   superseded: SQL<boolean>,
 ): SQL {
   const { id, budgetMonth, createdAt } = turns;
@@ -73,6 +74,8 @@ function closedTurn(
     finishedAt: sql`now()`,
     // A failed turn may be asked for again with the same key.
     idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,
+    // Of a conversation that was deleted meanwhile nothing stays.
+    ...(parts.debug ? { debug: sql`case when ${turns.conversationId} is not null then ${debug} end` } : {}),
   };
   // A turn that began before there was a budget counts as well, if there is one now.
   const month = sql`coalesce(${budgetMonth}, date_trunc('month', ${createdAt} at time zone 'UTC')::date)`;
@@ -160,6 +163,7 @@ function enqueuedWork({ work }: RecordValues): SQL {
 export interface Parts {
   /** Whether budgets may count the turn. Without this part, nothing is written where one does. */
   budget: boolean;
+  debug: boolean;
   /** The turn belongs to a stored conversation. */
   conversation: boolean;
   messages: boolean;

@@ -4,6 +4,7 @@ import type { Database } from "../../../db/client.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
 import { nothingStored, type StoredRows } from "../../../turn/observers.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
+import type { TurnDebug } from "../../conversations/index.ts";
 import { type Alongside, superseded } from "../alongside.ts";
 import type { Suspended } from "../request.ts";
 import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-rows.ts";
@@ -26,8 +27,8 @@ export interface Recording {
   charged: number;
   /** Whether there may be such budgets. */
   budgeted: boolean;
-  /** Shown beside the answer while the agent is being debugged. */
-  debug: Record<string, unknown> | null;
+  /** How the turn came to its reply; null unless the agent is being debugged. */
+  debug: TurnDebug | null;
   /** The remainder of the turn that this one continues; null for other turns. */
   continued: Suspended | null;
   outcome: TurnOutcome;
@@ -84,8 +85,8 @@ interface Rows {
 
 const nothing: Rows = { messages: [], hooks: [] };
 
-const rowsOf = ({ turnId, fresh, outcome, debug }: Recording): Rows => ({
-  messages: messageRows(turnId, fresh, outcome, debug),
+const rowsOf = ({ turnId, fresh, outcome }: Recording): Rows => ({
+  messages: messageRows(turnId, fresh, outcome),
   hooks: hookRows(outcome),
 });
 
@@ -96,7 +97,7 @@ const idsOf = ({ messages, hooks }: Rows): StoredRows => ({
 
 /** `kept`: the conversation keeps the rows. Null: the turn has no such rows. */
 function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: boolean) {
-  const { turnId, owner, fileIds, aftermath, measured, charged, outcome, alongside } = recording;
+  const { turnId, owner, fileIds, aftermath, measured, charged, debug, outcome, alongside } = recording;
   const { usage } = outcome;
   const left = outcome.status === "approval" ? leftBy(recording, outcome) : null;
   return {
@@ -109,6 +110,8 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
     durationMs: outcome.durationMs,
     errorCode: errorCode(outcome),
     suspended: left && storableJson(left),
+    // Hooks of a turn that is kept have rows of their own; the others change no state.
+    debug: debug && storableJson({ ...debug, ...(kept ? { hooks: [] } : { stateChanges: null }) }),
     charged,
     contextTokens: measured?.contextTokens ?? null,
     bytesPerToken: measured?.bytesPerToken ?? null,
@@ -131,9 +134,10 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
 const jsonOf = (rows: readonly unknown[]) => (rows.length === 0 ? null : storableJson(rows));
 
 function partsOf({ stored, budgeted }: Recording, values: ReturnType<typeof valuesOf>): Parts {
-  const { stateChanges, messages, calls, hooks, fileIds, work, inboxIds } = values;
+  const { debug, stateChanges, messages, calls, hooks, fileIds, work, inboxIds } = values;
   return {
     budget: budgeted,
+    debug: debug !== null,
     conversation: stored,
     messages: messages !== null,
     state: stateChanges !== null,
@@ -175,12 +179,7 @@ function isKept(outcome: TurnOutcome): boolean {
   return outcome.status === "done" || outcome.status === "approval" || outcome.produced;
 }
 
-function messageRows(
-  turnId: string,
-  fresh: readonly string[],
-  outcome: TurnOutcome,
-  debug: Recording["debug"],
-): MessageRow[] {
+function messageRows(turnId: string, fresh: readonly string[], outcome: TurnOutcome): MessageRow[] {
   const blank = {
     reasoning: null,
     steps: [],
@@ -200,7 +199,7 @@ function messageRows(
     reasoning: outcome.reasoning === "" ? null : outcome.reasoning,
     steps: outcome.steps,
     modelMessages: outcome.messages,
-    metadata: { ...endingMetadata(outcome), ...(debug ? { debug } : {}) },
+    metadata: endingMetadata(outcome),
     promptTokens: outcome.usage.promptTokens,
     completionTokens: outcome.usage.completionTokens,
   };

@@ -1,0 +1,41 @@
+import type { JsonValue } from "./json.ts";
+import { clip } from "./text.ts";
+
+/** A text with at most `limit` of its characters, and how many more it had. */
+export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return `${clip(text, limit)}… (${text.length - limit} more characters)`;
+}
+
+/**
+ * A value of about `limit` characters as JSON at most: texts in it are shortened, and the members of lists and objects
+ * that do not fit are left out, with `…` for them. Scrub it first: of a secret that is cut, a part would stay.
+ */
+export function clipJson(value: JsonValue, limit: number): JsonValue {
+  let room = limit;
+  const take = (one: JsonValue): JsonValue => {
+    if (typeof one === "string") {
+      const short = shorten(one, Math.max(0, room));
+      room -= one.length + 2;
+      return short;
+    }
+    room -= 6;
+    if (one === null || typeof one !== "object") return one;
+    if (Array.isArray(one)) {
+      const items: JsonValue[] = [];
+      for (const item of one) {
+        if (room <= 0) return [...items, "…"];
+        items.push(take(item));
+      }
+      return items;
+    }
+    const members: [string, JsonValue][] = [];
+    for (const [key, member] of Object.entries(one)) {
+      if (room <= 0) return Object.fromEntries([...members, ["…", "…"]]);
+      room -= key.length + 3;
+      members.push([shorten(key, 256), take(member)]);
+    }
+    return Object.fromEntries(members);
+  };
+  return take(value);
+}

@@ -1,0 +1,26 @@
+import { APICallError } from "@ai-sdk/provider";
+import { shorten } from "../../../core/clip-json.ts";
+import type { Scrub } from "../../../core/scrub/scrub.ts";
+import { Blocked } from "../../../turn/failure.ts";
+import type { Failure } from "../../../turn/types.ts";
+import type { TurnDebug } from "../../conversations/index.ts";
+import { describeCause } from "../end/cause.ts";
+
+/** In characters. */
+const longestAnswer = 1_000;
+
+/** A failed call of a model as it is kept, with the provider's own words. */
+export function keptFailure({ code, message, hint, cause }: Failure, scrub: Scrub): NonNullable<TurnDebug["failure"]> {
+  const said = code === "internal" ? null : answerIn(cause);
+  return { code, message, hint: hint ?? null, said: said && shorten(scrub(said), longestAnswer) };
+}
+
+/** What a provider answered; null where it did not. Errors of connections name addresses of the operator's network. */
+function answerIn(cause: unknown): string | null {
+  if (APICallError.isInstance(cause)) {
+    return (cause.statusCode ?? 0) < 400 ? null : cause.responseBody || cause.message;
+  }
+  if (cause instanceof Blocked) return cause.message;
+  // The error of a stream comes as data.
+  return cause === undefined || cause instanceof Error ? null : describeCause(cause);
+}

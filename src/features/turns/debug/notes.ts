@@ -1,0 +1,126 @@
+import { clipJson, shorten } from "../../../core/clip-json.ts";
+import type { JsonObject, JsonValue } from "../../../core/json.ts";
+import type { Clock } from "../../../core/ports.ts";
+import { scrubJson } from "../../../core/scrub/json.ts";
+import type { Scrub } from "../../../core/scrub/scrub.ts";
+import { hookContext } from "../../../turn/hooks.ts";
+import type { TurnListener } from "../../../turn/observers.ts";
+import { callOptions } from "../../../turn/prompt.ts";
+import { isOutput } from "../../../turn/relay.ts";
+import type { HookExecution, TurnEvent, TurnInput, TurnOutcome } from "../../../turn/types.ts";
+import type { TurnDebug } from "../../conversations/index.ts";
+import type { Begun } from "../begin.ts";
+import { keptFailure } from "./failure.ts";
+import { keptPrompt } from "./prompt.ts";
+
+/** The limits of what is kept, in characters or members. */
+const longestValue = 16 * 1024;
+const longestMemories = 32 * 1024;
+const longestState = 64 * 1024;
+const longestDescription = 500;
+const [mostTools, mostSteps, mostHandoffs, mostHooks] = [500, 200, 200, 64];
+
+type Step = TurnDebug["steps"][number];
+
+/** Notes how a turn comes to its reply, for an agent that is being debugged (decisions §12, "why this answer"). */
+export class DebugNotes implements TurnListener {
+  readonly #clock: Clock;
+  readonly #scrub: Scrub;
+  readonly #arrivedAt: number;
+  #begunAt = 0;
+  #stepAt = 0;
+  #begun: Begun | null = null;
+  #state: JsonObject = {};
+  readonly #steps: Step[] = [];
+  readonly #handoffs: TurnDebug["handoffs"] = [];
+
+  constructor(clock: Clock, scrub: Scrub) {
+    this.#clock = clock;
+    this.#scrub = scrub;
+    this.#arrivedAt = clock.now();
+  }
+
+  /** The turn is about to run: its state is as it goes into the prompt. */
+  begin(begun: Begun): void {
+    this.#begun = begun;
+    this.#begunAt = this.#clock.now();
+    this.#state = structuredClone(begun.input.state.visible());
+  }
+
+  event(event: TurnEvent): void {
+    const now = this.#clock.now();
+    const step = this.#steps.at(-1);
+    if (step && step.firstOutputMs === null && isOutput(event)) step.firstOutputMs = now - this.#stepAt;
+    if (event.type === "step-start" && this.#steps.length < mostSteps) {
+      this.#stepAt = now;
+      const { index, stepType } = event;
+      this.#steps.push({ ...blankStep, index, stepType, startedMs: now - this.#begunAt, retries: [] });
+    } else if (event.type === "model-retry" && step?.index === event.index) {
+      const { attempt, waitMs } = event;
+      step.retries.push({ attempt, waitMs, failure: keptFailure(event.failure, this.#scrub) });
+    } else if (event.type === "step-finish" && step?.index === event.index) {
+      Object.assign(step, { durationMs: now - this.#stepAt, finishReason: event.finishReason, ...event.usage });
+    } else if (event.type === "handoff" && event.phase === "start" && this.#handoffs.length < mostHandoffs) {
+      const { id, agent, conversationId } = event;
+      this.#handoffs.push({ toolCallId: id, agent, conversationId });
+    }
+  }
+
+  /** What is kept of the turn. */
+  of(outcome: TurnOutcome): TurnDebug {
+    const begun = this.#begun;
+    return {
+      preparedMs: begun && this.#begunAt - this.#arrivedAt,
+      settings: begun && settingsOf(begun.input),
+      prompt: begun && keptPrompt(firstPrompt(begun.input, outcome), this.#scrub),
+      memories: shorten(this.#scrub(begun?.memories ?? ""), longestMemories),
+      state: this.#object(this.#state),
+      tools: begun ? toolsOf(begun.input, this.#scrub) : [],
+      steps: this.#steps,
+      handoffs: this.#handoffs,
+      hooks: outcome.hooks.slice(0, mostHooks).map((execution) => this.#hook(execution)),
+      stateChanges: outcome.state && {
+        set: this.#object(outcome.state.set),
+        removed: outcome.state.removed.map((key) => shorten(this.#scrub(key), longestDescription)),
+      },
+      failure: outcome.status === "failed" ? keptFailure(outcome.failure, this.#scrub) : null,
+    };
+  }
+
+  /** The wrapper of hooks has taken the secrets out of theirs. */
+  #hook({ args, result, ...execution }: HookExecution): TurnDebug["hooks"][number] {
+    return { ...execution, args: clipJson(args, longestValue), result: clipJson(result, longestValue) };
+  }
+
+  #object(values: JsonObject): JsonObject {
+    return clipJson(scrubJson(values, this.#scrub) as JsonValue, longestState) as JsonObject;
+  }
+}
+
+const blankStep = {
+  firstOutputMs: null,
+  durationMs: null,
+  promptTokens: 0,
+  completionTokens: 0,
+  finishReason: null,
+} as const;
+
+/** The prompt of the turn's first call: of a continued turn, without the results of the calls that were decided. */
+function firstPrompt(input: TurnInput, { hooks }: TurnOutcome) {
+  const { continued } = input;
+  const before = hooks.filter(({ event }) => event === "conversation_start" || event === "message_received");
+  const context = continued ? (continued.context ?? null) : hookContext(before);
+  return callOptions(input, { context, prompt: continued?.messages ?? [] }, false).prompt;
+}
+
+function settingsOf({ settings, limits }: TurnInput): TurnDebug["settings"] {
+  const { thinking, temperature = null, maxOutputTokens = null } = settings;
+  return { thinking, temperature, maxOutputTokens, maxSteps: limits.maxSteps };
+}
+
+function toolsOf({ tools }: TurnInput, scrub: Scrub): TurnDebug["tools"] {
+  return [...tools].slice(0, mostTools).map(([modelName, { name, description, needsApproval }]) => ({
+    ...{ name, modelName, needsApproval },
+    description: shorten(scrub(description), longestDescription),
+  }));
+}

@@ -1,0 +1,62 @@
+import { clipJson, shorten } from "../../../core/clip-json.ts";
+import type { JsonValue } from "../../../core/json.ts";
+import type { ModelCall } from "../../../core/ports.ts";
+import { scrubJson } from "../../../core/scrub/json.ts";
+import type { Scrub } from "../../../core/scrub/scrub.ts";
+import type { PromptMessage, TurnDebug } from "../../conversations/index.ts";
+
+/** The limits of what is kept of a prompt, in characters; a text is scrubbed before it is cut. */
+const longestSystem = 256 * 1024;
+const longestPart = 16 * 1024;
+const longestMessages = 128 * 1024;
+
+type Message = ModelCall["prompt"][number];
+type Part = PromptMessage["content"][number];
+
+/** A prompt as it is kept: of its messages the newest, as many as there is room for. */
+export function keptPrompt(prompt: readonly Message[], scrub: Scrub): NonNullable<TurnDebug["prompt"]> {
+  const system = prompt.flatMap(({ role, content }) => (role === "system" ? [content] : []));
+  const others = prompt.filter(({ role }) => role !== "system");
+  const messages: PromptMessage[] = [];
+  let room = longestMessages;
+  for (const message of others.toReversed()) {
+    const kept = keptMessage(message, scrub);
+    room -= JSON.stringify(kept).length;
+    if (room < 0 && messages.length > 0) break;
+    messages.push(kept);
+  }
+  return {
+    system: shorten(scrub(system.join("\n")), longestSystem),
+    messages: messages.reverse(),
+    omitted: others.length - messages.length,
+  };
+}
+
+function keptMessage({ role, content }: Message, scrub: Scrub): PromptMessage {
+  if (role === "system" || typeof content === "string") throw new TypeError("A system message is kept for itself");
+  return { role, content: content.flatMap((part) => keptPart(part, scrub)) };
+}
+
+type ModelPart = Exclude<Message["content"], string>[number];
+
+function keptPart(part: ModelPart, scrub: Scrub): Part[] {
+  const value = (json: unknown) => clipJson(scrubJson(json as JsonValue, scrub), longestPart);
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return [{ type: part.type, text: shorten(scrub(part.text), longestPart) }];
+    case "file":
+      return [{ type: "file", mediaType: part.mediaType }];
+    case "tool-call":
+      return [
+        { type: "tool-call", toolCallId: part.toolCallId, toolName: scrub(part.toolName), args: value(part.input) },
+      ];
+    case "tool-result": {
+      const { toolCallId, toolName, output } = part;
+      const result = value("value" in output ? output.value : output);
+      return [{ type: "tool-result", toolCallId, toolName: scrub(toolName), result }];
+    }
+    default:
+      return [];
+  }
+}
