@@ -69,6 +69,7 @@ export function describe(app: App) {
       { name: "Account", description: "Sign-in and the current user." },
       { name: "Organizations", description: "Organizations, their members, workspaces and management keys." },
       { name: "Installation", description: "What holds for the whole installation." },
+      { name: "Analytics", description: "What agents did in a period, and the tokens that it took." },
       { name: "Audit log", description: "Who did what, when, and from where." },
       { name: "Service", description: "Health and description." },
     ],

@@ -10,6 +10,7 @@ import {
   resetPassword,
 } from "./features/account/index.ts";
 import { agentsFeature } from "./features/agents/index.ts";
+import { analyticsFeature } from "./features/analytics/index.ts";
 import { auditFeature } from "./features/audit/index.ts";
 import { channelsFeature, createQuickstartAgent, type QuickstartAgent } from "./features/channels/index.ts";
 import { createChat } from "./features/chat/index.ts";
@@ -153,6 +154,7 @@ export function createEngine(services: Services): Engine {
     tasksFeature({ services, turns, wake: (at) => worker.wake(at) }),
     installationFeature(services),
     auditFeature(services),
+    analyticsFeature(services),
     toolsFeature(services),
     hooksFeature,
     memoriesFeature({ services, complete, embedderOf }),

@@ -349,6 +349,9 @@ export const routes: Record<string, Entry> = {
   "PATCH /api/installation/policies": ok("installation", newPolicy, { owns: ["installation"] }),
   "GET /api/audit-logs": ok("organization"),
   "GET /api/audit-logs/stats": ok("organization"),
+  "GET /api/analytics": ok("organization"),
+  "GET /api/analytics/usage": ok("organization", async () => ({ query: "?by=user" })),
+  [`GET ${agent}/analytics`]: ok("agent"),
 
   "GET /api/me": ok("self"),
   "PATCH /api/me": ok("self", async () => ({ json: { name: fresh("name") } }), {

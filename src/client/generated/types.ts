@@ -1931,6 +1931,79 @@ export interface AuditStats {
   }>;
 }
 
+export interface Analytics {
+  overview: {
+    /** However they ended, those that run included. */
+    turns: number;
+    /** With a turn in the period, of those that are stored. */
+    conversations: number;
+    /** That these turns stored, of both sides. */
+    messages: number;
+    /** End users: the `user` of a call with the agent's key, a messenger's user, else the conversation. A call without `chat_id` and without `user` has none, and neither has work that nobody asked for. */
+    uniqueUsers: number;
+    promptTokens: number;
+    completionTokens: number;
+    totalTokens: number;
+  };
+  /** Every UTC day of the period. */
+  dailyTrend: Array<{
+    /** A day in UTC. */
+    date: string;
+    turns: number;
+    tokens: number;
+    conversations: number;
+    messages: number;
+  }>;
+  channelDistribution: Array<{
+    channel: string;
+    turns: number;
+    tokens: number;
+  }>;
+  /** By turns, at most 200. */
+  modelDistribution: Array<{
+    model: string;
+    turns: number;
+    tokens: number;
+  }>;
+  /** By calls, at most 200. */
+  toolUsage: Array<{
+    tool: string;
+    count: number;
+    /** Of these calls, those that failed. */
+    errors: number;
+    /** Milliseconds, within 5 %. */
+    p95: number | null;
+  }>;
+  /** Milliseconds, within 5 %, of the turns that ended well, from their beginning to their end, and to the first output. Null where there are none. */
+  latency: {
+    p50: number | null;
+    p95: number | null;
+    p99: number | null;
+    firstOutputP50: number | null;
+  };
+}
+
+export interface UsagePage {
+  /** By tokens, the most first; days in order. */
+  usage: Array<{
+    /** With `by=agent`: its slug. */
+    instanceId?: string;
+    /** With `by=agent`. */
+    instanceName?: string;
+    /** With `by=user`: the end user, which is the conversation where there is no other. Null: nobody is known. */
+    user?: string | null;
+    /** With `by=day`: a day in UTC. */
+    date?: string;
+    turns: number;
+    promptTokens: number;
+    completionTokens: number;
+    totalTokens: number;
+  }>;
+  total: number;
+  limit: number;
+  offset: number;
+}
+
 export interface ToolCatalogue {
   tools: Array<Tool>;
 }
@@ -3231,6 +3304,37 @@ export interface GetAuditStatsInput {
   to?: string;
 }
 
+export interface GetAnalyticsInput {
+  /** ISO 8601 date, or date and time with a zone; a date means its beginning in UTC. Inclusive. */
+  from?: string;
+  /** Like `from`, but exclusive. */
+  to?: string;
+}
+
+export interface GetInstanceAnalyticsInput {
+  /** The agent's slug. */
+  slug: string;
+  /** ISO 8601 date, or date and time with a zone; a date means its beginning in UTC. Inclusive. */
+  from?: string;
+  /** Like `from`, but exclusive. */
+  to?: string;
+}
+
+export interface GetUsageInput {
+  /** What the numbers are of. */
+  by: "agent" | "user" | "day";
+  /** Slug of an agent: its numbers alone. */
+  instanceId?: string;
+  /** ISO 8601 date, or date and time with a zone; a date means its beginning in UTC. Inclusive. */
+  from?: string;
+  /** Like `from`, but exclusive. */
+  to?: string;
+  /** 50 unless given. */
+  limit?: number;
+  /** How many to skip. */
+  offset?: number;
+}
+
 export interface ListAgentToolsInput {
   /** The agent's slug. */
   slug: string;
@@ -4331,6 +4435,27 @@ export interface AgentEngine {
    * Counts over a period of at most 366 days; the last 30 days in UTC, with today, unless given. Of the same entries as the log itself, and with the same 429.
    */
   getAuditStats(input?: GetAuditStatsInput, options?: CallOptions): Promise<AuditStats>;
+
+  /**
+   * What agents did.
+   *
+   * Turns, conversations, users, tokens, channels, models, tools and latencies of all agents that the caller reaches. The period is at most 366 days; without `from` and `to` it is the last 30 days in UTC, with today. Turns count when they began, and are there as soon as they do; their tokens and times once they ended. Calls of the background, such as memories and titles, are no turns. The numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
+   */
+  getAnalytics(input?: GetAnalyticsInput, options?: CallOptions): Promise<Analytics>;
+
+  /**
+   * What an agent did.
+   *
+   * The same numbers of one agent. The period is at most 366 days; without `from` and `to` it is the last 30 days in UTC, with today. Turns count when they began, and are there as soon as they do; their tokens and times once they ended. Calls of the background, such as memories and titles, are no turns. The numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
+   */
+  getInstanceAnalytics(input: GetInstanceAnalyticsInput, options?: CallOptions): Promise<Analytics>;
+
+  /**
+   * What it cost.
+   *
+   * The tokens of turns by agent, by end user or by day. An end user of several agents is one, by name. The period is at most 366 days; without `from` and `to` it is the last 30 days in UTC, with today. Turns count when they began, and are there as soon as they do; their tokens and times once they ended. Calls of the background, such as memories and titles, are no turns. The numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
+   */
+  getUsage(input: GetUsageInput, options?: CallOptions): Promise<UsagePage>;
 
   /**
    * Every tool that agents can have.

@@ -1,5 +1,5 @@
+import { createBoundedReads } from "../../db/bounded-reads.ts";
 import { errorAnswers, guarded, json, router } from "../../http/route.ts";
-import { createReadLog } from "./read-log.ts";
 import { AuditPage, AuditQuery, AuditStats, AuditStatsQuery } from "./schema.ts";
 import { listEntries } from "./service.ts";
 import { readStats } from "./stats.ts";
@@ -32,7 +32,7 @@ const stats = guarded("audit_log:read", {
 
 /** `/api/audit-logs`. Both routes share one bound on reads. */
 export function createAuditRoutes() {
-  const readLog = createReadLog();
+  const readLog = createBoundedReads({ what: "the audit log", query: "audit" });
   return router()
     .openapi(list, async (c) => c.json(await listEntries(c.var.ctx, readLog, c.req.valid("query")), 200))
     .openapi(stats, async (c) => c.json(await readStats(c.var.ctx, readLog, c.req.valid("query")), 200));

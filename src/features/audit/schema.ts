@@ -1,29 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
 import { mostCounted, page, pageQuery, wholeNumber } from "../../http/paging.ts";
+import { periodQuery } from "../../http/period.ts";
 import { Timestamp } from "../../http/shapes.ts";
 import { mostSkipped, searchDays } from "./rules.ts";
-
-const moment = "must be an ISO 8601 date, or date and time with a zone";
-
-/** Outside the years 1900 to 9999 PostgreSQL and JavaScript write dates differently, or soon would. */
-const isCommonYear = (date: Date) => date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999;
-
-const Moment = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], moment)
-  .transform((text) => new Date(text))
-  .refine(isCommonYear, "must be in the years 1900 to 9999");
-
-const from = Moment.optional().openapi({
-  type: "string",
-  description: "ISO 8601 date, or date and time with a zone; a date means its beginning in UTC. Inclusive.",
-  example: "2026-11-01",
-});
-const to = Moment.optional().openapi({
-  type: "string",
-  description: "Like `from`, but exclusive.",
-  example: "2026-12-01",
-});
 
 const tooFar = `must be at most ${mostSkipped}: narrow the period with from and to`;
 const bounded = `Without \`from\` the last ${searchDays} days, before \`to\`, are looked at: give an earlier \`from\` for more.`;
@@ -50,8 +30,7 @@ export const AuditQuery = z
       .openapi({
         description: `Part of the target, the actor's name or the action, in upper or lower case. ${bounded}`,
       }),
-    from,
-    to,
+    ...periodQuery,
     limit: pageQuery(50, 200).limit,
     offset: wholeNumber(0, mostSkipped, tooFar).optional().openapi({
       type: "integer",
@@ -64,7 +43,7 @@ export const AuditQuery = z
   .refine(inOrder, { path: ["from"], message: "must not be after to" });
 export type AuditQuery = z.infer<typeof AuditQuery>;
 
-export const AuditStatsQuery = z.object({ from, to });
+export const AuditStatsQuery = z.object(periodQuery);
 export type AuditStatsQuery = z.infer<typeof AuditStatsQuery>;
 
 const Actor = z.object({

@@ -1,16 +1,16 @@
 import { and, count, desc, eq, gte, isNotNull, lt, or, type SQL, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context.ts";
+import type { BoundedReads } from "../../db/bounded-reads.ts";
 import type { Db } from "../../db/client.ts";
 import { auditLogs } from "../../db/schema.ts";
 import { mostCounted, totalOf } from "../../http/paging.ts";
-import type { ReadLog } from "./read-log.ts";
 import { actionFilter, searchPeriod } from "./rules.ts";
 import type { AuditEntry, AuditPage, AuditQuery } from "./schema.ts";
 import { type Scope, scopeOf } from "./scope.ts";
 
-/** A page of the addressed organization's entries, newest first. Throws the 429 and the 503 of `ReadLog`. */
-export async function listEntries(ctx: Ctx, readLog: ReadLog, query: AuditQuery): Promise<AuditPage> {
+/** A page of the addressed organization's entries, newest first. Throws the 429 and the 503 of `BoundedReads`. */
+export async function listEntries(ctx: Ctx, readLog: BoundedReads, query: AuditQuery): Promise<AuditPage> {
   const { limit = 50, offset = 0 } = query;
   const wanted = filters(query, ctx.clock.now());
   const { own, unowned } = scopeOf(ctx);

@@ -1,11 +1,10 @@
 import { and, gte, lt, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { unionAll } from "drizzle-orm/pg-core";
 import type { Ctx } from "../../context.ts";
-import { EngineError } from "../../core/errors.ts";
+import type { BoundedReads } from "../../db/bounded-reads.ts";
 import type { Db } from "../../db/client.ts";
 import { auditLogs } from "../../db/schema.ts";
-import type { ReadLog } from "./read-log.ts";
-import { type Day, everyDay, type Period, periodProblem, statsPeriod } from "./rules.ts";
+import { everyDay, type Period, requirePeriod } from "../../http/period.ts";
 import type { AuditStats, AuditStatsQuery } from "./schema.ts";
 import { type Scope, scopeOf } from "./scope.ts";
 
@@ -14,7 +13,7 @@ interface Row extends Record<string, unknown> {
   failures: number;
   actions: AuditStats["actions"] | null;
   actors: AuditStats["actors"] | null;
-  daily: Day[] | null;
+  daily: AuditStats["daily"] | null;
 }
 
 /**
@@ -58,12 +57,10 @@ function selectEntries(tx: Db, { own, unowned }: Scope, { from, to }: Period) {
 
 /**
  * Counts over a period of the addressed organization. Throws the 400 of a period that is too long or backwards, and the
- * 429 and the 503 of `ReadLog`.
+ * 429 and the 503 of `BoundedReads`.
  */
-export async function readStats(ctx: Ctx, readLog: ReadLog, query: AuditStatsQuery): Promise<AuditStats> {
-  const period = statsPeriod(query, ctx.clock.now());
-  const problem = periodProblem(period);
-  if (problem !== null) throw new EngineError("bad-request", problem);
+export async function readStats(ctx: Ctx, readLog: BoundedReads, query: AuditStatsQuery): Promise<AuditStats> {
+  const period = requirePeriod(query, ctx.clock.now());
   const scope = scopeOf(ctx);
   const [row] = await readLog(ctx.database, (tx) => tx.execute<Row>(counts(selectEntries(tx, scope, period))));
   if (!row) throw new Error("The statistics returned no row");
@@ -73,6 +70,6 @@ export async function readStats(ctx: Ctx, readLog: ReadLog, query: AuditStatsQue
     failures,
     actions: actions ?? [],
     actors: actors ?? [],
-    daily: everyDay(period, daily ?? []),
+    daily: everyDay(period, daily ?? [], { count: 0, failures: 0 }),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-import { EngineError } from "../../../src/core/errors.ts";
-import { createReadLog } from "../../../src/features/audit/read-log.ts";
-import { harness } from "../../harness.ts";
+import { EngineError } from "../../src/core/errors.ts";
+import { createBoundedReads } from "../../src/db/bounded-reads.ts";
+import { harness } from "../harness.ts";
 
 const paths = ["/api/audit-logs?search=zzz", "/api/audit-logs/stats"];
 
@@ -39,7 +39,7 @@ describe("reads of the audit log", () => {
   test("that wait begin in order, each as soon as any one before it ends", async () => {
     const { database } = (await harness()).services;
     vi.spyOn(database, "transaction").mockImplementation((fn) => fn(database.db));
-    const readLog = createReadLog();
+    const readLog = createBoundedReads({ what: "the audit log", query: "audit" });
     const begun: number[] = [];
     const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
     const reads = gates.map((gate, index) =>
@@ -60,7 +60,7 @@ describe("reads of the audit log", () => {
 
   test("that fail make room as well", async () => {
     const { database } = (await harness()).services;
-    const readLog = createReadLog();
+    const readLog = createBoundedReads({ what: "the audit log", query: "audit" });
     for (let times = 0; times < 20; times += 1) {
       const failing = readLog(database, () => Promise.reject(new Error("broken")));
       await expect(failing).rejects.toThrow("broken");
@@ -70,7 +70,7 @@ describe("reads of the audit log", () => {
 
   test("have 5 seconds a statement where the database keeps deadlines, and say what to do after that", async () => {
     const { database } = (await harness()).services;
-    const readLog = createReadLog();
+    const readLog = createBoundedReads({ what: "the audit log", query: "audit" });
     const deadline = (await readLog(database, (tx) => tx.execute("show statement_timeout")))[0];
     expect(deadline).toEqual({ statement_timeout: "5s" });
     const cause = Object.assign(new Error("canceling statement"), { code: "57014" });

@@ -1,0 +1,60 @@
+import { sql } from "drizzle-orm";
+import { EngineError } from "../core/errors.ts";
+import { type Database, type Db, sqlState } from "./client.ts";
+
+const atOnce = 2;
+const mayWait = 8;
+const retryAfterSeconds = 2;
+
+/**
+ * Runs `fn` in a transaction that sees one moment of the database and whose statements have 5 seconds each; the embedded
+ * database keeps no deadline. Throws the 429 while 8 other reads wait, and the 503 of a statement that took too long.
+ */
+export type BoundedReads = <T>(database: Database, fn: (tx: Db) => Promise<T>) => Promise<T>;
+
+/** What is read, in words, such as `the audit log`, and what one query of it is called. */
+interface Named {
+  what: string;
+  query: string;
+}
+
+/**
+ * `BoundedReads` that run two at a time in this process: one read may go through very many rows, and the rest of the
+ * server needs connections too.
+ */
+export function createBoundedReads(named: Named): BoundedReads {
+  const running = new Set<Promise<unknown>>();
+  let open = 0;
+  return async (database, fn) => {
+    if (open === atOnce + mayWait) throw tooMany(named);
+    open += 1;
+    while (running.size === atOnce) await Promise.race(running);
+    const read = withDeadline(database, fn, named);
+    const leave = () => {
+      open -= 1;
+      running.delete(ended);
+    };
+    const ended = read.then(leave, leave);
+    running.add(ended);
+    return read;
+  };
+}
+
+async function withDeadline<T>(database: Database, fn: (tx: Db) => Promise<T>, { what }: Named): Promise<T> {
+  try {
+    return await database.transaction(async (tx) => {
+      await tx.execute(sql`set transaction isolation level repeatable read read only`);
+      await tx.execute(sql`set local statement_timeout = '5s'`);
+      return fn(tx);
+    });
+  } catch (error) {
+    if (!(error instanceof EngineError) || sqlState(error.cause) !== "57014") throw error;
+    const advice = "ask for a shorter period with from and to";
+    throw new EngineError("unavailable", `Reading ${what} took too long: ${advice}`, { cause: error });
+  }
+}
+
+function tooMany({ query }: Named): EngineError {
+  const headers = { "Retry-After": String(retryAfterSeconds) };
+  return new EngineError("rate-limited", `Too many ${query} queries at once`, { headers });
+}

@@ -1,0 +1,78 @@
+import { sql } from "drizzle-orm";
+import type { Services } from "../../context.ts";
+import { assign } from "../../db/fragments.ts";
+import { agents, isOpen, toolCalls, turns, usageRollups } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import { addTo, latency, singles, toolUsage, usage, users } from "./sums.ts";
+
+/** How often turns are rolled up: what is asked for reads the turns since then one by one. */
+const everyMs = 10 * 60 * 1000;
+
+/** One statement takes at most an hour's turns, and a tick so many statements: after an outage it takes some ticks. */
+const mostStatements = 24;
+
+/** Longer than the deadline of a statement: what was created earlier is stored by now, or never will be. */
+const settlesSeconds = 60;
+
+/**
+ * Adds the turns of the next stretch to their days' sums, in one statement, with the mark of how far they go. So each is
+ * added once: of several processes one has the mark, and a process that dies leaves it as it was.
+ *
+ * A stretch ends before the first turn that runs, since what is added must not change any more. It begins at the first
+ * turn after the mark, so that idle time takes no statements.
+ */
+const rollUpStatement = statement({}, () => {
+  const { id, until } = usageRollups;
+  const settled = sql`
+    select least(
+      now() - ${settlesSeconds} * interval '1 second',
+      (select min(${turns.createdAt}) from ${turns} where ${isOpen(turns)})
+    )::timestamptz(3) as at`;
+  const next = (table: typeof turns | typeof toolCalls) => sql`
+    select min(newest.created_at) as at from ${agents} cross join lateral (
+      select ${table.createdAt} from ${table} where ${table.agentId} = ${agents.id} and ${table.createdAt} >= mark.until
+      order by ${table.createdAt} limit 1
+    ) newest`;
+  return sql<{ behind: boolean }>`
+    with mark as (
+      select ${until} from ${usageRollups} where ${id} = 1 for no key update skip locked
+    ), spans as materialized (
+      select mark.until as begins, least(settled.at, turn.at + interval '1 hour', call.at + interval '1 hour') as ends,
+        settled.at as settled
+      from mark, lateral (${settled}) settled, lateral (${next(turns)}) turn, lateral (${next(toolCalls)}) call
+    ), reached as (
+      select ${agents.id} from ${agents}
+    ), ${singles}, usage as (${addTo(usage)}), users as (${addTo(users)}), latency as (${addTo(latency)}),
+    tools as (${addTo(toolUsage)}), moved as (
+      update ${usageRollups} set ${assign(usageRollups, { until: sql`spans.ends` })} from spans
+      where ${id} = 1 and spans.ends > ${until}
+    )
+    select ends < settled as behind from spans`;
+});
+
+/** Rolls up a stretch. Answers whether more is left; false also where another process is at it. */
+async function rollUpOnce({ database }: Pick<Services, "database">): Promise<boolean> {
+  const [row] = await rollUpStatement.run(database, {});
+  if (row) return row.behind;
+  const begun = await database.db
+    .insert(usageRollups)
+    .values({ until: new Date(0) })
+    .onConflictDoNothing()
+    .returning({ id: usageRollups.id });
+  return begun.length > 0;
+}
+
+/** Upkeep: rolls up what turns took, every ten minutes. */
+export function createRollUp(services: Services): () => Promise<void> {
+  const { clock } = services;
+  let dueAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (clock.now() < dueAt) return;
+    for (let count = 0; count < mostStatements; count += 1) {
+      if (!(await rollUpOnce(services))) {
+        dueAt = clock.now() + everyMs;
+        return;
+      }
+    }
+  };
+}

@@ -1,0 +1,88 @@
+import { z } from "@hono/zod-openapi";
+import { zText } from "../../core/text.ts";
+import { page, pageQuery } from "../../http/paging.ts";
+import { periodQuery } from "../../http/period.ts";
+
+export const AnalyticsQuery = z.object(periodQuery);
+export type AnalyticsQuery = z.infer<typeof AnalyticsQuery>;
+
+const count = z.int().openapi({ example: 12 });
+const tokens = z.int().openapi({ example: 5210 });
+const ms = z.int().nullable().openapi({ example: 1840 });
+const date = z.iso.date().openapi({ description: "A day in UTC.", example: "2026-11-21" });
+
+/** Models and tools that are listed at most. */
+export const mostListed = 200;
+
+const DayTrend = z.object({ date, turns: count, tokens, conversations: count, messages: count });
+
+export const Analytics = z
+  .object({
+    overview: z.object({
+      turns: count.openapi({ description: "However they ended, those that run included." }),
+      conversations: count.openapi({ description: "With a turn in the period, of those that are stored." }),
+      messages: count.openapi({ description: "That these turns stored, of both sides." }),
+      uniqueUsers: count.openapi({
+        description:
+          "End users: the `user` of a call with the agent's key, a messenger's user, else the conversation. A call without `chat_id` and without `user` has none, and neither has work that nobody asked for.",
+      }),
+      promptTokens: tokens,
+      completionTokens: tokens,
+      totalTokens: tokens,
+    }),
+    dailyTrend: z.array(DayTrend).openapi({ description: "Every UTC day of the period." }),
+    channelDistribution: z.array(z.object({ channel: z.string().openapi({ example: "web" }), turns: count, tokens })),
+    modelDistribution: z
+      .array(z.object({ model: z.string().openapi({ example: "openai:gpt-5-mini" }), turns: count, tokens }))
+      .openapi({ description: `By turns, at most ${mostListed}.` }),
+    toolUsage: z
+      .array(
+        z.object({
+          tool: z.string().openapi({ example: "httpRequest" }),
+          count,
+          errors: count.openapi({ description: "Of these calls, those that failed." }),
+          p95: ms.openapi({ description: "Milliseconds, within 5 %." }),
+        }),
+      )
+      .openapi({ description: `By calls, at most ${mostListed}.` }),
+    latency: z.object({ p50: ms, p95: ms, p99: ms, firstOutputP50: ms }).openapi({
+      description:
+        "Milliseconds, within 5 %, of the turns that ended well, from their beginning to their end, and to the first output. Null where there are none.",
+    }),
+  })
+  .openapi("Analytics");
+export type Analytics = z.infer<typeof Analytics>;
+
+export const UsageQuery = z.object({
+  by: z.enum(["agent", "user", "day"]).openapi({ description: "What the numbers are of.", example: "agent" }),
+  instanceId: zText(128)
+    .optional()
+    .openapi({ description: "Slug of an agent: its numbers alone.", example: "support" }),
+  ...periodQuery,
+  ...pageQuery(50, 400),
+});
+export type UsageQuery = z.infer<typeof UsageQuery>;
+
+const UsageRow = z.object({
+  instanceId: z.string().optional().openapi({ description: "With `by=agent`: its slug.", example: "support" }),
+  instanceName: z.string().optional().openapi({ description: "With `by=agent`.", example: "Support" }),
+  user: z.string().nullable().optional().openapi({
+    description:
+      "With `by=user`: the end user, which is the conversation where there is no other. Null: nobody is known.",
+    example: "user-42",
+  }),
+  date: date.optional().openapi({ description: "With `by=day`: a day in UTC." }),
+  turns: count,
+  promptTokens: tokens,
+  completionTokens: tokens,
+  totalTokens: tokens,
+});
+export type UsageRow = z.infer<typeof UsageRow>;
+
+export const UsagePage = z
+  .object({
+    usage: z.array(UsageRow).openapi({ description: "By tokens, the most first; days in order." }),
+    ...page,
+  })
+  .openapi("UsagePage");
+export type UsagePage = z.infer<typeof UsagePage>;

@@ -1,0 +1,47 @@
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { writeArray } from "../../db/arrays.ts";
+import type { BoundedReads } from "../../db/bounded-reads.ts";
+import type { Db } from "../../db/client.ts";
+import { agents, usageRollups } from "../../db/schema.ts";
+import { dateOf, type Period } from "../../http/period.ts";
+import { findAgent, withinReach } from "../agents/index.ts";
+import { partsOf } from "./parts.ts";
+import { type Sum, singles, sumsOf } from "./sums.ts";
+
+/** The numbers of a period and of the agents that the caller reaches. */
+export interface Scope {
+  tx: Db;
+  /** `with`: the tables that `rows` needs. */
+  tables: SQL;
+  /** The rows of these sums, under the table's column names. */
+  rows(sum: Sum): SQL;
+}
+
+interface Wanted {
+  period: Period;
+  /** Slug of an agent; absent for all within reach. */
+  instanceId?: string | undefined;
+}
+
+/** Reads numbers as of one moment. Throws the 404 of the agent, and the 429 and the 503 of `BoundedReads`. */
+export async function readWithin<T>(
+  ctx: Ctx,
+  reads: BoundedReads,
+  { period, instanceId }: Wanted,
+  fn: (scope: Scope) => Promise<T>,
+): Promise<T> {
+  const agent = instanceId === undefined ? null : await findAgent(ctx, instanceId);
+  const wanted = and(withinReach(ctx), agent ? eq(agents.id, agent.id) : undefined);
+  return reads(ctx.database, async (tx) => {
+    const [mark] = await tx.select({ until: usageRollups.until }).from(usageRollups);
+    const { days, spans } = partsOf(period, mark?.until ?? new Date(0));
+    const times = (of: keyof Period) => writeArray(spans.map((span) => span[of].toISOString()));
+    const tables = sql`reached as materialized (select ${agents.id} from ${agents} where ${wanted}),
+      spans as materialized (
+        select * from unnest(${times("from")}::timestamptz[], ${times("to")}::timestamptz[]) as spans(begins, ends)
+      ), ${singles}`;
+    const named = days && { from: dateOf(days.from), to: dateOf(days.to) };
+    return fn({ tx, tables, rows: (sum) => sumsOf(sum, named) });
+  });
+}

@@ -1,0 +1,122 @@
+import { type Column, getTableColumns, type SQL, sql, type Table } from "drizzle-orm";
+import { column, excluded, insertInto } from "../../db/fragments.ts";
+import {
+  latencyDaily,
+  noConversation,
+  toolCalls,
+  toolUsageDaily,
+  turns,
+  usageDaily,
+  userUsageDaily,
+} from "../../db/schema.ts";
+import { bucketOf } from "./buckets.ts";
+
+// What is summed up of turns and calls of tools. The roll-up adds it to its tables, and what is not rolled up yet is
+// summed up in the same way when it is asked for. A statement has the tables `reached`, of agents by their `id`, and
+// `spans`, stretches of time of which `ends` is no part.
+
+/** A table of sums, and how its rows are made of single turns or calls. */
+export interface Sum {
+  table: Table & { agentId: Column; day: Column };
+  /** What tells rows apart, by the table's columns. */
+  keys: Readonly<Record<string, SQL>>;
+  sums: Readonly<Record<string, SQL>>;
+  /** The single rows, for `from`. */
+  singles: SQL;
+}
+
+const within = (table: { agentId: Column; createdAt: Column }) => sql`
+  from spans, reached, ${table as unknown as Table}
+  where ${table.agentId} = reached.id and ${table.createdAt} >= spans.begins and ${table.createdAt} < spans.ends`;
+
+const utcDay = (of: Column) => sql`(${of} at time zone 'UTC')::date`;
+
+/**
+ * Nobody is known behind a call without `chat_id` and without a proved user, whose subject is made for it alone, nor
+ * behind the Room, events and tasks that belong to no user.
+ */
+const hasUser = sql`not (
+  ${turns.conversationId} is null and ${turns.messageCount} = 0
+    and ${turns.subject} ~ ':web:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+  or ${turns.channel} = 'room' or ${turns.channel} = 'scheduled' and strpos(${turns.subject}, ':scheduled:') > 0)`;
+
+/** How long a turn took that ended well. */
+const timeOf = (ms: Column) => sql`case when ${turns.status} in ('done', 'approval') then ${ms} end`;
+
+/** `with`: the single turns, and the single calls of tools. */
+export const singles = sql`counted as materialized (
+  select ${turns.agentId}, ${utcDay(turns.createdAt)} as day, ${turns.channel},
+    coalesce(${turns.provider} || ':' || ${turns.model}, 'unknown') as model,
+    case when ${hasUser} then ${turns.subject} else '' end as subject,
+    coalesce(${turns.conversationId}, ${noConversation}::uuid) as conversation_id,
+    ${turns.messageCount} as messages, ${turns.promptTokens}, ${turns.completionTokens},
+    ${bucketOf(timeOf(turns.durationMs))} as turn_bucket, ${bucketOf(timeOf(turns.ttftMs))} as output_bucket
+  ${within(turns)}
+), called as materialized (
+  select ${toolCalls.agentId}, ${utcDay(toolCalls.createdAt)} as day, ${toolCalls.name} as tool,
+    ${bucketOf(sql`coalesce(${toolCalls.durationMs}, 0)`)} as bucket, ${toolCalls.status} = 'failed' as failed
+  ${within(toolCalls)} and ${toolCalls.status} in ('executed', 'failed')
+)`;
+
+const ofDay = { agentId: sql`agent_id`, day: sql`day` };
+
+const counts = {
+  turns: sql`count(*)::int`,
+  promptTokens: sql`sum(prompt_tokens)::bigint`,
+  completionTokens: sql`sum(completion_tokens)::bigint`,
+};
+
+export const usage: Sum = {
+  table: usageDaily,
+  keys: { ...ofDay, channel: sql`channel`, model: sql`model` },
+  sums: { ...counts, messages: sql`sum(messages)::int` },
+  singles: sql`counted`,
+};
+
+export const users: Sum = {
+  table: userUsageDaily,
+  keys: { ...ofDay, subject: sql`subject`, conversationId: sql`conversation_id` },
+  sums: counts,
+  singles: sql`counted`,
+};
+
+export const latency: Sum = {
+  table: latencyDaily,
+  keys: { ...ofDay, measure: sql`measure`, bucket: sql`bucket` },
+  sums: { turns: sql`count(*)::int` },
+  singles: sql`counted cross join lateral (
+    values ('turn', turn_bucket), ('first-output', output_bucket)) measured(measure, bucket) where bucket is not null`,
+};
+
+export const toolUsage: Sum = {
+  table: toolUsageDaily,
+  keys: { ...ofDay, tool: sql`tool`, bucket: sql`bucket` },
+  sums: { calls: sql`count(*)::int`, errors: sql`(count(*) filter (where failed))::int` },
+  singles: sql`called`,
+};
+
+/** The single rows summed up, to be inserted where there are no such sums yet, else added to them. */
+export function addTo({ table, keys, sums, singles }: Sum): SQL {
+  const columns: Record<string, Column> = getTableColumns(table);
+  const named = (names: object) => Object.keys(names).map((name) => columns[name] as Column);
+  const conflict = sql.join(named(keys).map(column), sql`, `);
+  const added = named(sums).map((of) => sql`${column(of)} = ${of} + ${excluded(of)}`);
+  return sql`
+    ${insertInto(table, { ...keys, ...sums })} from ${singles} group by ${sql.join(Object.values(keys), sql`, `)}
+    on conflict (${conflict}) do update set ${sql.join(added, sql`, `)}`;
+}
+
+/** The rows of sums that were rolled up for these days, and those of the single rows, under the table's column names. */
+export function sumsOf({ table, keys, sums, singles }: Sum, days: { from: string; to: string } | null): SQL {
+  const columns: Record<string, Column> = getTableColumns(table);
+  const made = Object.entries({ ...keys, ...sums });
+  const named = made.map(([name, value]) => sql`${value} as ${column(columns[name] as Column)}`);
+  const fresh = sql`
+    select ${sql.join(named, sql`, `)} from ${singles} group by ${sql.join(Object.values(keys), sql`, `)}`;
+  if (days === null) return fresh;
+  const stored = made.map(([name]) => columns[name] as Column);
+  return sql`
+    select ${sql.join(stored, sql`, `)} from ${table} join reached on reached.id = ${table.agentId}
+    where ${table.day} >= ${days.from}::date and ${table.day} < ${days.to}::date
+    union all ${fresh}`;
+}

@@ -1,0 +1,66 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import type { BoundedReads } from "../../db/bounded-reads.ts";
+import { agents } from "../../db/schema.ts";
+import { everyDay, requirePeriod } from "../../http/period.ts";
+import type { UsagePage, UsageQuery, UsageRow } from "./schema.ts";
+import { readWithin, type Scope } from "./scope.ts";
+import { usage, users } from "./sums.ts";
+
+/**
+ * The tokens of the agents within reach in a period, or of one of them: a page of agents, end users or days. Throws the
+ * 400 of a period that is too long or backwards, the 404 of the agent, and the 429 and the 503 of `BoundedReads`.
+ */
+export async function readTokens(ctx: Ctx, reads: BoundedReads, query: UsageQuery): Promise<UsagePage> {
+  const { by, instanceId, limit = 50, offset = 0 } = query;
+  const period = requirePeriod(query, ctx.clock.now());
+  return readWithin(ctx, reads, { period, instanceId }, async (scope) => {
+    if (by === "day") {
+      const days = everyDay(period, await readDays(scope), none);
+      return { usage: days.slice(offset, offset + limit), total: days.length, limit, offset };
+    }
+    const groups = by === "agent" ? byAgent(scope) : byUser(scope);
+    return { ...(await readPage(scope, groups, { limit, offset })), limit, offset };
+  });
+}
+
+const none = { turns: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 };
+
+/** Of a group of rows. */
+const counts = sql`sum(turns)::float8 as turns, sum(prompt_tokens)::float8 as "promptTokens",
+  sum(completion_tokens)::float8 as "completionTokens",
+  (sum(prompt_tokens) + sum(completion_tokens))::float8 as "totalTokens"`;
+
+type Day = UsageRow & { date: string };
+
+async function readDays({ tx, tables, rows }: Scope): Promise<Day[]> {
+  return tx.execute<Day & Record<string, unknown>>(
+    sql`with ${tables} select day::text as date, ${counts} from (${rows(usage)}) r group by day`,
+  );
+}
+
+const byAgent = ({ rows }: Scope) => sql`
+  select ${agents.slug} as "instanceId", ${agents.name} as "instanceName", grouped.turns, "promptTokens",
+    "completionTokens", "totalTokens", ${agents.slug} as name
+  from (select agent_id, ${counts} from (${rows(usage)}) r group by agent_id) grouped
+  join ${agents} on ${agents.id} = grouped.agent_id`;
+
+const byUser = ({ rows }: Scope) => sql`
+  select nullif(subject, '') as user, ${counts}, subject as name from (${rows(users)}) r group by subject`;
+
+interface Listed extends Record<string, unknown> {
+  total: number;
+  usage: UsageRow[] | null;
+}
+
+/** `groups` has a `name` by which groups of as many tokens are in order. */
+async function readPage({ tx, tables }: Scope, groups: SQL, { limit, offset }: { limit: number; offset: number }) {
+  const [page] = await tx.execute<Listed>(sql`
+    with ${tables}, groups as materialized (${groups}), listed as (
+      select groups.*, row_number() over (order by "totalTokens" desc, name) as place
+      from groups order by place limit ${limit} offset ${offset}
+    )
+    select (select count(*)::int from groups) as total,
+      (select jsonb_agg(to_jsonb(listed) - 'name' - 'place' order by place) from listed) as usage`);
+  return { usage: page?.usage ?? [], total: page?.total ?? 0 };
+}
