@@ -62,6 +62,7 @@ export function describe(app: App) {
       { name: "Tools", description: "What agents can do beside talking." },
       { name: "Hooks", description: "Tools that are called around every reply." },
       { name: "Conversations", description: "What was said with an agent, and the files that came with it." },
+      { name: "Activity", description: "What agents do at this moment." },
       { name: "Memories", description: "What agents remember about end users." },
       { name: "Channels", description: "Where an agent is reached." },
       { name: "Room", description: "What an agent does on its own, when events of other systems come in." },

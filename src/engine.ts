@@ -9,6 +9,7 @@ import {
   type PasswordReset,
   resetPassword,
 } from "./features/account/index.ts";
+import { activityFeature } from "./features/activity/index.ts";
 import { agentsFeature } from "./features/agents/index.ts";
 import { analyticsFeature } from "./features/analytics/index.ts";
 import { auditFeature } from "./features/audit/index.ts";
@@ -161,6 +162,7 @@ export function createEngine(services: Services): Engine {
     // Before the conversations, since deleting an agent's files locks the agent.
     filesFeature(services),
     conversationsFeature({ services, complete }),
+    activityFeature(services, turns),
     handoffFeature(services, turns),
     chat.signedIn,
   );

@@ -69,9 +69,9 @@ const leastInstallationCalls = 60;
 
 /**
  * Reads token, user, addressed organization, role and workspaces, and counts the caller's request, in one round trip.
- * `slug` addresses an organization; `stranger` is the key that a call with an unknown token counts for. On a route of
- * the installation a request that names no organization means the first one. Such routes are counted apart, so that a
- * caller who used up the policy `rateLimit` can still change it.
+ * `slug` addresses an organization; `count` names the count of a known caller, `stranger` that of an unknown token. On a
+ * route of the installation a request that names no organization means the first one. Such routes are counted apart, so
+ * that a caller who used up the policy `rateLimit` can still change it.
  */
 const lookup = statement(
   {
@@ -81,11 +81,11 @@ const lookup = statement(
     resetsAt: "timestamptz",
     stranger: "text",
     installation: "boolean",
+    count: "text",
   },
-  ({ digest, slug, now, resetsAt, stranger, installation }) => {
-    const counted = sql`case when ${installation} then 'installation:' else 'api:' end`;
+  ({ digest, slug, now, resetsAt, stranger, installation, count }) => {
     const key = sql`coalesce(
-      (select ${counted} || coalesce(${known.userId}, ${known.id}) from ${known}), ${stranger})`;
+      (select ${count} || coalesce(${known.userId}, ${known.id}) from ${known}), ${stranger})`;
     const membership = alias(members, "membership");
     return sql<ThrottleRow & (Caller | { id: null })>`
     with ${known} as (
@@ -128,8 +128,12 @@ const nowhere: Membership = {
 };
 
 interface Addressing {
+  /** The slug of the organization; null for none. */
+  address?: string | null;
   /** Whether a request that names no organization means the first one instead of the caller's active one. */
   installation?: boolean;
+  /** Whether the policy `rateLimit` leaves known callers alone (decisions §11). Unknown tokens always count. */
+  unlimited?: boolean;
 }
 
 /**
@@ -195,18 +199,14 @@ function readCredential(c: Context<AppEnv>): Credential {
   return { token, kind, ambient };
 }
 
-async function identify(
-  c: Context<AppEnv>,
-  credential: Credential,
-  { installation = false }: Addressing = {},
-): Promise<Ctx> {
+async function identify(c: Context<AppEnv>, credential: Credential, addressing: Addressing = {}): Promise<Ctx> {
   const { token, ambient } = credential;
   if (ambient && !readOnlyMethods.has(c.req.method)) requireOwnOrigin(c);
   const { services, log, requestId, ip } = c.var;
   const { database, clock } = services;
   const address = addressedOrganization(c);
   const now = clock.now();
-  const row = await findCaller(c, credential, [address, installation], now);
+  const row = await findCaller(c, credential, { ...addressing, address }, now);
   const actor = row && toActor(row);
   if (!actor) throw invalid();
   if (row.usedAt === null || now - row.usedAt >= refreshMs) {
@@ -229,32 +229,34 @@ async function identify(
 async function findCaller(
   c: Context<AppEnv>,
   { token, kind }: Credential,
-  addressing: [string | null, boolean],
+  addressing: Addressing,
   now: number,
 ): Promise<Caller | null> {
   const { services, log, ip } = c.var;
   const tokenDigest = await digest(token);
-  const row = await countAndFind(c, [tokenDigest, ...addressing], now);
+  const row = await countAndFind(c, tokenDigest, addressing, now);
   if (row || kind !== "management") return row;
   const attempt = { key: token, digest: tokenDigest, client: clientKey(ip), now };
   const rewritten = await rewriteLegacyKey({ ...services, log }, attempt);
-  return rewritten ? countAndFind(c, [tokenDigest, ...addressing], now) : null;
+  return rewritten ? countAndFind(c, tokenDigest, addressing, now) : null;
 }
 
 /** The row of a known token. Sets the headers that tell what is left of the caller's limit, for any answer. */
 async function countAndFind(
   c: Context<AppEnv>,
-  [tokenDigest, address, installation]: [Uint8Array, string | null, boolean],
+  tokenDigest: Uint8Array,
+  { address = null, installation = false, unlimited = false }: Addressing,
   now: number,
 ): Promise<Caller | null> {
   const { database, policies } = c.var.services;
   const { calls: limit, windowMs } = policyLimit({ policies });
-  const calls = installation ? Math.max(limit, leastInstallationCalls) : limit;
-  const window: Limit = { calls, windowMs };
+  const window: Limit = { calls: installation ? Math.max(limit, leastInstallationCalls) : limit, windowMs };
   const { key: stranger, ...moments } = throttleValues(strangerKey(c.var.ip), window, now);
-  const values = { digest: tokenDigest, slug: address, ...moments, stranger, installation };
+  const count = unlimited ? "unlimited:" : installation ? "installation:" : "api:";
+  const values = { digest: tokenDigest, slug: address, ...moments, stranger, installation, count };
   const [row] = await lookup.run(database, values);
   if (!row) throw new Error("The credential query returned no row");
+  if (unlimited && row.id !== null) return row;
   const verdict = judge(row, window, now);
   for (const [name, value] of Object.entries(standingHeaders(verdict))) c.header(name, value);
   requireAllowed(verdict);

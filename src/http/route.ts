@@ -54,6 +54,8 @@ interface GuardOptions {
   sessionOnly?: boolean;
   /** Whether the route concerns the whole installation: then the permission must be held in the first organization. */
   installation?: boolean;
+  /** Whether calls don't count for the policy `rateLimit`. */
+  unlimited?: boolean;
   /** The most bytes of the body, which is read only after the caller was admitted. */
   bodyLimit?: number;
 }
@@ -66,12 +68,17 @@ interface GuardOptions {
 export function guarded<const Route extends Declared>(
   permission: Permission | null,
   route: Route,
-  { sessionOnly = permission === null, installation = false, bodyLimit = maxBodyBytes }: GuardOptions = {},
+  {
+    sessionOnly = permission === null,
+    installation = false,
+    unlimited = false,
+    bodyLimit = maxBodyBytes,
+  }: GuardOptions = {},
 ) {
   const require = installation ? requireInstallationPermission : requirePermission;
   const guard = createMiddleware<AppEnv>(async (c, next) => {
     const share = ["management", "", clientKey(c.get("ip"))] as const;
-    const ctx = await c.get("services").admission.during(share, () => authenticate(c, { installation }));
+    const ctx = await c.get("services").admission.during(share, () => authenticate(c, { installation, unlimited }));
     // Set before the checks, so that a refusal is recorded under the caller's name.
     c.set("ctx", ctx);
     if (sessionOnly) requireSession(ctx.actor);

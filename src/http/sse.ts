@@ -39,6 +39,8 @@ interface Options {
   headers?: Record<string, string>;
   /** The signal of the runtime's request, which aborts when the client is gone. */
   signal: AbortSignal;
+  /** With it, a client that reads slowly loses its oldest unread events beyond this number, and is told how many. */
+  mostPending?: number;
   /** Called at most once, when the client leaves or is dropped before `close`. */
   onLeave?(): void;
   /** Called once, when the stream was read to its end or the client has left. */
@@ -54,7 +56,7 @@ export const eventStreamHeaders = {
 const utf8 = new TextEncoder();
 
 /** A stream of server-sent events with a keep-alive. Its writer never waits for the reader. */
-export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options): {
+export function eventStream({ clock, headers, signal, mostPending, onLeave, onEnd }: Options): {
   response: Response;
   sink: EventSink;
 } {
@@ -63,6 +65,8 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   /** Null after the end. */
   let outlet: Outlet | null = null;
   let closed = false;
+  /** Unread events that the client has lost, and was not told of yet. */
+  let lost = 0;
   /** Whether the client has read everything and waits for more. */
   let hungry = false;
   let onDrained = () => {};
@@ -93,7 +97,9 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   };
   const pull = () => {
     if (backlog.length > 0) {
-      hand(backlog.take());
+      const note = lost > 0 ? `: ${lost} older events were left out: they were not read in time\n\n` : "";
+      lost = 0;
+      hand(note + backlog.take());
       limit = Math.min(limit, backlog.length + unreadLimit);
       return;
     }
@@ -105,9 +111,11 @@ export function eventStream({ clock, headers, signal, onLeave, onEnd }: Options)
   };
   const write = (text: string) => {
     if (!outlet || closed) return;
-    if (hungry) hand(text);
+    if (hungry) return hand(text);
     // The limit is checked before `text` is added: a single event may be longer.
-    else if (backlog.length < (allUnread < allUnreadLimit ? limit : pressedLimit)) backlog.add(text);
+    const most = allUnread < allUnreadLimit ? limit : pressedLimit;
+    if (mostPending !== undefined) lost += backlog.makeRoom(mostPending, most);
+    if (backlog.length < most) backlog.add(text);
     else dropClient();
   };
   const writeKept = (events: readonly string[]) => {
@@ -189,6 +197,16 @@ class Backlog {
     }
     this.#grow(-length);
     return this.#pieces.splice(0, count).join("");
+  }
+
+  /** Removes the oldest pieces until one more may wait. Answers how many of them were events, and not comments. */
+  makeRoom(most: number, mostLength: number): number {
+    let left = this.length;
+    let count = 0;
+    for (; this.#pieces.length - count >= most || left >= mostLength; count += 1)
+      left -= this.#pieces[count]?.length ?? 0;
+    this.#grow(left - this.length);
+    return this.#pieces.splice(0, count).filter((piece) => !piece.startsWith(":")).length;
   }
 
   clear(): void {

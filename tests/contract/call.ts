@@ -30,7 +30,7 @@ export async function call({ h }: World, route: Route, prepared: Prepared, heade
   const body = isWrite(route) && json !== undefined ? { json } : {};
   const init = { method: route.method, headers, ...body };
   const response = await h.request(pathOf(route, params) + (prepared.query ?? ""), init);
-  const text = await response.text();
+  const text = await readText(response);
   const shown = [...response.headers].filter(([name]) => !/^(x-request-id|x-ratelimit-)/.test(name));
   return {
     status: response.status,
@@ -39,6 +39,20 @@ export async function call({ h }: World, route: Route, prepared: Prepared, heade
     bytes: JSON.stringify([response.status, shown, text]),
   };
 }
+
+/** The whole answer; of an activity stream, which only its reader ends, what it begins with. */
+export async function readText(response: Response): Promise<string> {
+  let text = "";
+  // Who ends the loop cancels the stream.
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.startsWith(connected)) break;
+  }
+  return text;
+}
+
+/** The first line of an activity stream. */
+export const connected = ": connected";
 
 /** Collects what is not as it should be, so that a run shows all of it. */
 export function findings() {

@@ -1,5 +1,6 @@
 import { Agent, request } from "node:http";
 import { onTestFinished } from "vitest";
+import { connected } from "./call.ts";
 
 export interface RawRequest {
   method: string;
@@ -21,7 +22,10 @@ export function rawClient(address: string) {
       const type = json === undefined ? [] : ["Content-Type", "application/json"];
       const all = ["Host", host, "Content-Length", String(Buffer.byteLength(body)), ...type, ...headers];
       const sent = request({ agent, hostname, port, method, path, headers: all }, (response) => {
-        response.resume().on("end", () => resolve(response.statusCode ?? 0));
+        response.on("data", (chunk: Buffer) => {
+          if (chunk.toString().startsWith(connected)) response.destroy();
+        });
+        response.on("close", () => resolve(response.statusCode ?? 0));
       });
       sent.on("error", reject).end(body);
     });

@@ -395,6 +395,12 @@ export const conversation =
     return { params: { conversationId: ref, turnId }, ...(body ? { json: body } : {}) };
   };
 
+/** The same, named in the query. */
+export const followed: Prepare = async (world, home, caller) => {
+  const { params } = await conversation()(world, home, caller);
+  return { query: `?${new URLSearchParams({ ...params, instanceId: home.agentSlug })}` };
+};
+
 /** A turn of the playground that ended just now on another replica, which wrote down what it said. */
 export const playedTurn: Prepare = async ({ db }, { id: organizationId, agentId, agentSlug }) => {
   const [id, turnId] = [newId(), newId()];

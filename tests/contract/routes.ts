@@ -3,6 +3,7 @@ import {
   anotherSession,
   backlogEntry,
   conversation,
+  followed,
   hook,
   inWorkspace,
   json,
@@ -282,6 +283,9 @@ export const routes: Record<string, Entry> = {
   [`GET ${oneConversation}/hooks`]: ok("agent", conversation()),
   [`GET ${oneConversation}/turns`]: ok("agent", conversation()),
   [`GET ${oneConversation}/turns/{turnId}`]: ok("agent", conversation()),
+
+  "GET /api/activity-stream/live": ok("organization"),
+  "GET /api/activity-stream/conversation": ok("organization", followed),
 
   [`GET ${organization}/plugins`]: ok("organization"),
   [`GET ${onePlugin}`]: ok("organization", plugin()),

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
 import { organizations } from "../../src/db/schema.ts";
-import type { Headers } from "./call.ts";
+import { type Headers, readText } from "./call.ts";
 import { type Case, cases } from "./cases.ts";
 import type { Route } from "./document.ts";
 import { trespasses } from "./ownership.ts";
@@ -31,7 +31,7 @@ export async function send({ h, settle }: World, route: Route, path: string, hea
   const from = { "X-Forwarded-For": `10.${(calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}` };
   const init = { method: route.method, headers: { ...from, ...content, ...headers } };
   const response = await h.request(path, body === undefined ? init : { ...init, body });
-  const text = await response.text();
+  const text = await readText(response);
   const errors = h.logs.filter((line) => line.includes('"level":"error"'));
   h.logs.length = 0;
   if (response.status >= 500 || errors.length > 0) {

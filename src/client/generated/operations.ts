@@ -323,6 +323,20 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     query: { limit: "limit", offset: "offset" },
   },
   getTurn: { method: "GET", path: "/api/conversations/{conversationId}/turns/{turnId}", answer: "json" },
+  streamActivity: {
+    method: "GET",
+    path: "/api/activity-stream/live",
+    answer: "events",
+    query: { instance: "instance" },
+    headers: { lastEventId: "last-event-id" },
+  },
+  streamConversationActivity: {
+    method: "GET",
+    path: "/api/activity-stream/conversation",
+    answer: "events",
+    query: { conversationId: "conversationId", instanceId: "instanceId" },
+    headers: { lastEventId: "last-event-id" },
+  },
   listApprovals: {
     method: "GET",
     path: "/api/approvals",

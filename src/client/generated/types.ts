@@ -2537,6 +2537,65 @@ export interface TurnFailure {
   said: string | null;
 }
 
+export interface ActivityEvent {
+  /** The start and the end of one thing share it, but for the suffixes `:start` and `:end`. */
+  id: string;
+  ts: string;
+  kind:
+    | "inbound"
+    | "outbound"
+    | "memory"
+    | "cron"
+    | "webhook"
+    | "agent-handoff"
+    | "conversation"
+    | "governance"
+    | "tool-start"
+    | "tool-end"
+    | "thinking"
+    | "reply";
+  category: "message" | "tool" | "memory" | "work" | "agent" | "conversation" | "governance";
+  /** A sentence for people. */
+  text: string;
+  instance: {
+    id: string;
+    slug: string;
+    name: string;
+    icon: string | null;
+  };
+  conversationId: string | null;
+  tool?: string;
+  status?: "ok" | "failed" | "blocked" | "running";
+  /** At most 500 characters. */
+  argsPreview?: string;
+  /** At most 500 characters. */
+  resultPreview?: string;
+  /** At most 500 characters. */
+  responsePreview?: string;
+  durationMs?: number;
+  channel?: string;
+  webhook?: {
+    source: string;
+    phase: "received" | "matched";
+    definition?: string;
+  };
+  cron?: {
+    taskId: string;
+    name: string;
+  };
+  memory?: {
+    event: "ADD" | "UPDATE";
+    content: string;
+  };
+  conversation?: {
+    event: string;
+  };
+  handoff?: {
+    agent: string;
+    phase: "start" | "end";
+  };
+}
+
 export interface ApprovalPage {
   approvals: Array<Approval>;
   /** Exact below 10001, which also stands for any greater number. */
@@ -3517,6 +3576,22 @@ export interface GetTurnInput {
   conversationId: string;
   /** The turn's id, which is the id of the agent's message as well. */
   turnId: string;
+}
+
+export interface StreamActivityInput {
+  /** The slug of an agent: only its events. */
+  instance?: string;
+  /** The id of the last event that was read, from an earlier stream of this process. */
+  lastEventId?: string;
+}
+
+export interface StreamConversationActivityInput {
+  /** The public id of a stored conversation, on any channel. */
+  conversationId: string;
+  /** The slug of the conversation's agent. */
+  instanceId: string;
+  /** The id of the last event that was read, from an earlier stream of this process. */
+  lastEventId?: string;
 }
 
 export interface ListApprovalsInput {
@@ -4649,6 +4724,33 @@ export interface AgentEngine {
    * One turn with all that is stored of it: messages, tool calls, hooks, tokens and times. While the agent's `debugEnabled` is on, `debug` has how it came to its reply: the prompt as the model got it, the memories and the state in it, the tools on offer, and each step with its retries and what the provider said. A turn's id is the id of the agent's message.
    */
   getTurn(input: GetTurnInput, options?: CallOptions): Promise<OneTurn>;
+
+  /**
+   * What happens at this moment.
+   *
+   * Server-sent events of all agents within reach: the last ones first, of at most 100 that the server keeps for all, then what happens. A client that reads slowly loses the oldest of more than 200 unread events, and a comment says so. The stream ends within 5 seconds when the caller's rights end or change. It does not count for the policy `rateLimit`. More streams of this process, or of one caller, than the policy `activityConnections` allows are 503 with `Retry-After: 60`.
+   */
+  streamActivity(input?: StreamActivityInput, options?: CallOptions): AsyncGenerator<ActivityEvent, void, undefined>;
+
+  /**
+   * What happens in a conversation.
+   *
+   * The live stream of one conversation. Besides, a named event `persisted` tells of each message and hook execution that was stored, so that a client can read the transcript again. It does not count for the policy `rateLimit`. More streams of this process, or of one caller, than the policy `activityConnections` allows are 503 with `Retry-After: 60`.
+   */
+  streamConversationActivity(
+    input: StreamConversationActivityInput,
+    options?: CallOptions,
+  ): AsyncGenerator<
+    | ActivityEvent
+    | {
+        messageId: string;
+      }
+    | {
+        hookExecutionId: string;
+      },
+    void,
+    undefined
+  >;
 
   /**
    * List the calls that wait.

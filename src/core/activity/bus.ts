@@ -43,12 +43,14 @@ export class ActivityBus {
   readonly #watching = new Set<Watching>();
   #waiting: News[] = [];
   #numbers = 0;
-  #sequence = 0;
+  /** It begins with the time, so that a client that comes back to another process is not taken for one of this process. */
+  #sequence: number;
   #outside: Outside | null = null;
 
   constructor({ clock, log }: { clock: Clock; log: Log }) {
     this.#clock = clock;
     this.#log = log;
+    this.#sequence = clock.now();
   }
 
   /** Tells of something that happened in this process. Returns at once; never throws and never waits. */
@@ -71,16 +73,17 @@ export class ActivityBus {
   }
 
   /**
-   * Replays the last events behind sequence number `after`, then tells what happens: each event once. The returned
-   * function ends that.
+   * Replays the last events behind sequence number `after`, or all of them if it is not of this process, then tells what
+   * happens: each event once. The returned function ends that.
    */
   watch(watcher: Watcher, after = 0): () => void {
     const watching = { watcher, after: this.#sequence };
     const isFirst = this.#watching.size === 0;
     this.#watching.add(watching);
-    const missed = this.#ring.filter((event) => event.sequence > after);
+    const from = after > this.#sequence ? 0 : after;
+    const missed = this.#ring.filter((event) => event.sequence > from);
     this.#hand(
-      { watcher, after },
+      { watcher, after: from },
       missed.sort((one, other) => one.sequence - other.sequence),
     );
     if (isFirst) this.#outside?.watched();
@@ -89,6 +92,11 @@ export class ActivityBus {
 
   get watchers(): number {
     return this.#watching.size;
+  }
+
+  /** The number of the last event. */
+  get sequence(): number {
+    return this.#sequence;
   }
 
   /** The last events, of all agents. */

@@ -11,6 +11,8 @@ export { deleteRows } from "./delete-all.ts";
 /** The job that gives a conversation its title and its summary, as `enqueue` takes it. */
 export { descriptionOf } from "./describe.ts";
 export { firstWords } from "./description-prompt.ts";
+/** The conversation with a public id, within reach. */
+export { findConversation } from "./find.ts";
 /** What a turn of a debugged agent keeps. */
 export type { PromptMessage, TurnDebug } from "./turns/schema.ts";
 

@@ -49,7 +49,7 @@ test("an event is told as decisions §10 has it", async () => {
   await delivered();
 
   expect(texts.map((text) => text.replace(/^id: \d+\ndata: .*\n\n$/, "whole"))).toEqual(["whole", "whole"]);
-  expect(texts.map((text) => text.split("\n")[0])).toEqual(["id: 1", "id: 2"]);
+  expect(texts.map((text) => text.split("\n")[0])).toEqual([1, 2].map((n) => `id: ${clock.now() + n}`));
   expect(dataOf(texts[0] ?? "")).toEqual({
     id: "call:end",
     ts: new Date(clock.now()).toISOString(),
@@ -82,11 +82,14 @@ test("a new watcher gets the last 100 events, then what happens, each once", asy
   expect(heard()).toHaveLength(ringSize + 1);
 });
 
-test("who comes back gets only what came meanwhile", async () => {
+test("who comes back gets only what came meanwhile, and who comes from another process everything", async () => {
   const { bus, follow } = open();
-  for (const text of ["a", "b", "c"]) bus.emit(said(text));
-  expect(follow({}, 2).heard()).toEqual(["c"]);
-  expect(follow({}, 3).heard()).toEqual([]);
+  for (const text of ["a", "b"]) bus.emit(said(text));
+  const seen = bus.sequence;
+  bus.emit(said("c"));
+  expect(follow({}, seen).heard()).toEqual(["c"]);
+  expect(follow({}, bus.sequence).heard()).toEqual([]);
+  for (const foreign of [1, seen + 1_000]) expect(follow({}, foreign).heard()).toEqual(["a", "b", "c"]);
 });
 
 test("an event is encoded once for all who see it, and not at all for nobody", async () => {

@@ -3,6 +3,7 @@ import { EngineError } from "../../../core/errors.ts";
 import { refusalHeaders } from "../../../http/throttle.ts";
 import { admit, type Grant } from "./admit.ts";
 import type { Agents } from "./agents.ts";
+import { type Reading, refusalOf } from "./reading.ts";
 import { type Rights, readRights } from "./rights.ts";
 
 /** The most open replies to one client at a time, in this process. */
@@ -22,10 +23,14 @@ interface Guest {
   revoke: Revoke;
 }
 
-/** The open chat replies: a stream until its end, another reply until it is complete. */
+/**
+ * What may have to end before its time: the open chat replies, a stream until its end and another reply until it is
+ * complete, and the streams that show what happens.
+ */
 export class OpenStreams {
   readonly #counts = new Map<string, number>();
   readonly #guests = new Set<Guest>();
+  readonly #readings = new Set<Reading>();
   readonly #services: Services;
   readonly #agents: Agents;
 
@@ -58,19 +63,39 @@ export class OpenStreams {
     };
   }
 
+  /** Watches over the right to read a stream until the returned function is called. */
+  watch(reading: Reading): () => void {
+    this.#readings.add(reading);
+    return () => void this.#readings.delete(reading);
+  }
+
   /**
-   * Drops cached agents that another process changed, and ends the replies to callers who would be refused now, as after
+   * Drops cached agents that another process changed, and ends the streams of callers who would be refused now, as after
    * a replaced key, a channel turned off, or a lost session or permission. One query for all streams, none without
    * streams and cached agents. Call it every 2 seconds.
    */
   async closeRevoked(): Promise<void> {
     const guests = [...this.#guests];
-    const agentIds = [...new Set([...guests.map(({ grant }) => grant.agent.row.id), ...this.#agents.cachedIds()])];
-    if (agentIds.length === 0) return;
+    const readings = [...this.#readings];
+    const cached = this.#agents.cachedIds();
+    if (guests.length + readings.length + cached.length === 0) return;
     const { database, clock } = this.#services;
-    const calls = guests.flatMap(({ grant: { by } }) => (by.type === "session" ? [by.ctx] : []));
-    const rights = await readRights(database, { agentIds, calls, now: clock.now() });
-    this.#agents.dropChanged(agentIds, rights.revisions);
+    const inChat = guests.flatMap(({ grant: { by } }) => (by.type === "session" ? [by.ctx] : []));
+    const rights = await readRights(database, {
+      agentIds: distinct([
+        ...guests.map(({ grant }) => grant.agent.row.id),
+        ...readings.map(({ agentId }) => agentId),
+        ...cached,
+      ]),
+      conversationIds: distinct(readings.map(({ conversationId }) => conversationId)),
+      calls: [...inChat, ...readings.map(({ ctx }) => ctx)],
+      now: clock.now(),
+    });
+    this.#agents.dropChanged(cached, rights.revisions);
+    for (const reading of readings) {
+      const refusal = refusalOf(reading, rights);
+      if (refusal && this.#readings.delete(reading)) reading.revoke(refusal);
+    }
     const isCurrent = ({ grant: { agent } }: Guest) => agent.row.revision === rights.revisions.get(agent.row.id);
     for (const guest of guests.filter(isCurrent)) this.#check(guest, guest.grant.agent, rights);
     const changed = Map.groupBy(
@@ -112,6 +137,8 @@ export class OpenStreams {
     else this.#counts.delete(client);
   }
 }
+
+const distinct = (ids: readonly (string | null)[]) => [...new Set(ids.filter((id) => id !== null))];
 
 /** The call with the session's present rights. Throws the 401, 404 or 403 that a new call of the session would get. */
 function asOfNow(ctx: Ctx, rights: Rights): Ctx {

@@ -2,21 +2,26 @@ import { sql } from "drizzle-orm";
 import type { Ctx, Standing } from "../../../context.ts";
 import type { Database } from "../../../db/client.ts";
 import { fields, jsonObject, orNull, type RowOf } from "../../../db/fragments.ts";
-import { accessTokens, agents, members, workspaceIdsOf } from "../../../db/schema.ts";
+import { accessTokens, agents, conversations, members, workspaceIdsOf } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
 /** The present state of everything that callers' rights depend on. */
 export interface Rights {
   /** Revisions by agent id; a deleted agent has none. */
   revisions: ReadonlyMap<string, number>;
+  /** Workspaces by agent id. */
+  workspaces: ReadonlyMap<string, string>;
+  /** The ids of the conversations that are not deleted. */
+  conversations: ReadonlySet<string>;
   /** The standing of a call's token in its organization; undefined when the token is deleted or expired. */
   standingOf(ctx: Ctx): Standing | undefined;
 }
 
 const rightsStatement = statement(
-  { agentIds: "uuid[]", tokens: "uuid[]", organizations: "uuid[]", now: "timestamptz" },
-  ({ agentIds, tokens, organizations, now }) => {
-    const [agent, asked] = [jsonObject({ id: agents.id, revision: agents.revision }), sql`asked.organization`];
+  { agentIds: "uuid[]", conversationIds: "uuid[]", tokens: "uuid[]", organizations: "uuid[]", now: "timestamptz" },
+  ({ agentIds, conversationIds, tokens, organizations, now }) => {
+    const agent = jsonObject({ id: agents.id, revision: agents.revision, workspaceId: agents.workspaceId });
+    const asked = sql`asked.organization`;
     const standing = jsonObject({
       token: accessTokens.id,
       organization: sql<string>`${asked}`,
@@ -26,6 +31,9 @@ const rightsStatement = statement(
     const row = fields({
       agents: sql<RowOf<typeof agent>[]>`(
         select coalesce(json_agg(${agent}), '[]') from ${agents} where ${agents.id} = any(${agentIds}))`,
+      conversations: sql<string[]>`(
+        select coalesce(json_agg(${conversations.id}), '[]') from ${conversations}
+        where ${conversations.id} = any(${conversationIds}))`,
       standings: sql<RowOf<typeof standing>[]>`(
         select coalesce(json_agg(${standing}), '[]')
         from unnest(${tokens}, ${organizations}) as asked(token, organization)
@@ -37,14 +45,22 @@ const rightsStatement = statement(
   },
 );
 
-/** The revisions of agents and the standings of signed-in callers, in one query for all of them. */
+interface Asked {
+  agentIds: readonly string[];
+  conversationIds: readonly string[];
+  calls: readonly Ctx[];
+  now: number;
+}
+
+/** What became of agents, conversations and the standings of signed-in callers, in one query for all of them. */
 export async function readRights(
   database: Database,
-  { agentIds, calls, now }: { agentIds: readonly string[]; calls: readonly Ctx[]; now: number },
+  { agentIds, conversationIds, calls, now }: Asked,
 ): Promise<Rights> {
   const asked = new Map(calls.flatMap((ctx) => (ctx.actor.id === null ? [] : [[keyOf(ctx), ctx] as const])));
   const [row] = await rightsStatement.run(database, {
     agentIds,
+    conversationIds,
     tokens: [...asked.values()].map(tokenOf),
     organizations: [...asked.values()].map(({ membership }) => membership.organizationId),
     now: new Date(now),
@@ -52,6 +68,8 @@ export async function readRights(
   const standings = new Map(row?.standings.map((standing) => [`${standing.token} ${standing.organization}`, standing]));
   return {
     revisions: new Map(row?.agents.map(({ id, revision }) => [id, revision])),
+    workspaces: new Map(row?.agents.map(({ id, workspaceId }) => [id, workspaceId])),
+    conversations: new Set(row?.conversations),
     standingOf: (ctx) => standings.get(keyOf(ctx)),
   };
 }

@@ -1,0 +1,46 @@
+import { and, inArray } from "drizzle-orm";
+import { type Ctx, workspaceScope } from "../../context.ts";
+import type { Watcher } from "../../core/activity/bus.ts";
+import type { ActivityEvent } from "../../core/activity/event.ts";
+import { notFound } from "../../core/errors.ts";
+import { agents } from "../../db/schema.ts";
+import { withinReach } from "../agents/index.ts";
+import { findConversation } from "../conversations/index.ts";
+
+/**
+ * The events of all agents within the caller's reach, or of one of them. What an agent did before it was deleted, or
+ * moved to a workspace out of reach, is not replayed.
+ */
+export async function reachedEvents(ctx: Ctx, agentId: string | null): Promise<Watcher["sees"]> {
+  const { organizationId } = ctx.membership;
+  const scope = workspaceScope(ctx.membership);
+  const { activity } = ctx;
+  const lastKnown = activity.sequence;
+  const known = new Set(activity.ring.filter(({ agent }) => agent.organizationId === organizationId).map(agentOf));
+  const present = known.size > 0 ? await reachedOf(ctx, [...known]) : known;
+  return (event) => {
+    const { id, workspaceId, ...agent } = event.agent;
+    if (agent.organizationId !== organizationId || (agentId !== null && id !== agentId)) return false;
+    if (event.sequence <= lastKnown) return present.has(id);
+    return scope === null || scope.includes(workspaceId);
+  };
+}
+
+const agentOf = ({ agent }: ActivityEvent) => agent.id;
+
+async function reachedOf(ctx: Ctx, ids: string[]): Promise<ReadonlySet<string>> {
+  const found = await ctx.db
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(inArray(agents.id, ids), withinReach(ctx)));
+  return new Set(found.map(({ id }) => id));
+}
+
+/** The conversation with this public id of the agent with this slug. Throws one 404 for whatever is not so. */
+export async function followedConversation(ctx: Ctx, ref: string, slug: string) {
+  const { conversation, agent } = await findConversation(ctx, ref);
+  if (agent.slug !== slug) throw notFound("Conversation");
+  const { id, agentId } = conversation;
+  const sees: Watcher["sees"] = (event) => event.conversationId === ref && event.agent.id === agentId;
+  return { agentId, conversationId: id, conversation: { agentId, ref }, sees };
+}

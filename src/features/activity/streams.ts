@@ -1,0 +1,91 @@
+import type { Context } from "hono";
+import type { Ctx, Services } from "../../context.ts";
+import type { Watcher } from "../../core/activity/bus.ts";
+import { EngineError } from "../../core/errors.ts";
+import type { AppEnv } from "../../http/environment.ts";
+import { type EventSink, eventStream, eventStreamHeaders } from "../../http/sse.ts";
+import type { OpenStreams, Reading } from "../turns/index.ts";
+
+/** Decisions §10. */
+const mostPending = 200;
+
+interface Shown extends Pick<Reading, "agentId" | "conversationId">, Pick<Watcher, "sees" | "conversation"> {}
+
+/** The open activity streams of this process. */
+export class ActivityStreams {
+  readonly #services: Services;
+  readonly #rights: Pick<OpenStreams, "watch">;
+  readonly #sinks = new Set<EventSink>();
+  readonly #byCaller = new Map<string, number>();
+  #open = 0;
+  #stopped = false;
+
+  constructor(services: Services, rights: Pick<OpenStreams, "watch">) {
+    this.#services = services;
+    this.#rights = rights;
+  }
+
+  /** Answers with a stream of what `shown` selects. Throws the 503 when the policy `activityConnections` is used up. */
+  open(c: Context<AppEnv>, shown: Shown): Response {
+    const ctx = c.get("ctx");
+    // A stream without a reader would never end.
+    if (c.req.method === "HEAD") return new Response(null, { headers: eventStreamHeaders });
+    const leave = this.#enter(ctx);
+    const { clock, activity } = this.#services;
+    const ends = [leave];
+    const { response, sink } = eventStream({
+      ...{ clock, signal: c.req.raw.signal, mostPending },
+      onEnd() {
+        for (const end of ends) end();
+      },
+    });
+    this.#sinks.add(sink);
+    ends.push(() => this.#sinks.delete(sink));
+    sink.write(": connected\n\n");
+    const { agentId, conversationId, ...watched } = shown;
+    const revoke = ({ message }: EngineError) => {
+      sink.write(`: ${message}\n\n`);
+      sink.close();
+    };
+    ends.push(this.#rights.watch({ ctx, permission: "conversation:read", agentId, conversationId, revoke }));
+    ends.push(activity.watch({ ...watched, take: sink.write }, lastSequence(c)));
+    // The client may have left before.
+    if (c.req.raw.signal.aborted) for (const end of ends) end();
+    return response;
+  }
+
+  /** Ends all streams and opens no more. */
+  stop(): void {
+    this.#stopped = true;
+    for (const sink of this.#sinks) sink.close();
+  }
+
+  /** Takes a place. The returned function gives it back, once. */
+  #enter({ actor, policies }: Ctx): () => void {
+    const { total, perUser } = policies.values.activityConnections;
+    const caller = actor.id ?? "";
+    const own = this.#byCaller.get(caller) ?? 0;
+    if (this.#stopped) throw full("The server is stopping");
+    if (this.#open >= total) throw full("Too many activity streams are open");
+    if (own >= perUser) throw full("You have too many activity streams open");
+    this.#open += 1;
+    this.#byCaller.set(caller, own + 1);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#open -= 1;
+      const rest = (this.#byCaller.get(caller) ?? 0) - 1;
+      if (rest > 0) this.#byCaller.set(caller, rest);
+      else this.#byCaller.delete(caller);
+    };
+  }
+}
+
+const full = (message: string) => new EngineError("unavailable", message, { headers: { "Retry-After": "60" } });
+
+/** `Last-Event-ID`; 0 when it is none of ours. */
+function lastSequence(c: Context<AppEnv>): number {
+  const id = c.req.header("Last-Event-ID") ?? "";
+  return /^\d{1,15}$/.test(id) ? Number(id) : 0;
+}

@@ -1,0 +1,41 @@
+import { type Ctx, type Membership, membershipNow, requirePermission, workspaceScope } from "../../../context.ts";
+import { EngineError, notFound } from "../../../core/errors.ts";
+import type { Permission } from "../../../core/permissions.ts";
+import type { Rights } from "./rights.ts";
+
+/** An open stream that shows what a caller of the management API may read. */
+export interface Reading {
+  ctx: Ctx;
+  permission: Permission;
+  /** The agent that it is about; null for all within the caller's reach. */
+  agentId: string | null;
+  /** The stored conversation that it is about; null for all. */
+  conversationId: string | null;
+  /** Called at most once, when the caller may not read it any more. */
+  revoke(refusal: EngineError): void;
+}
+
+/**
+ * Why the caller may not read the stream any more; null while nothing changed. A stream of all agents ends with any
+ * change of the caller's workspaces: a new one has the new reach.
+ */
+export function refusalOf({ ctx, permission, agentId, conversationId }: Reading, rights: Rights): EngineError | null {
+  try {
+    const membership = membershipNow(ctx, rights.standingOf(ctx));
+    requirePermission(membership, permission);
+    if (agentId !== null && !reaches(membership, rights.workspaces.get(agentId))) return notFound("Agent");
+    if (conversationId !== null && !rights.conversations.has(conversationId)) return notFound("Conversation");
+    if (agentId !== null || reachOf(membership) === reachOf(ctx.membership)) return null;
+    return new EngineError("forbidden", "Your rights changed");
+  } catch (refusal) {
+    if (refusal instanceof EngineError) return refusal;
+    throw refusal;
+  }
+}
+
+function reaches(membership: Membership, workspaceId: string | undefined): boolean {
+  const scope = workspaceScope(membership);
+  return workspaceId !== undefined && (scope === null || scope.includes(workspaceId));
+}
+
+const reachOf = (membership: Membership) => workspaceScope(membership)?.toSorted().join() ?? null;

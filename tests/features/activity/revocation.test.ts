@@ -1,0 +1,150 @@
+import { and, eq } from "drizzle-orm";
+import { describe, expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import { newToken } from "../../../src/core/tokens.ts";
+import { accessTokens, members, users, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
+import { spyOnStatements } from "../../statements.ts";
+import { type ActivityHarness, activityHarness, pause } from "./following.ts";
+
+/** A member and a management key with a live stream, one of an agent and one of a conversation each. */
+async function watching() {
+  const h = await activityHarness();
+  const agent = await h.actor();
+  const talk = await h.talk(agent);
+  const member = await h.as("member");
+  const key = await managementKey(h);
+  const open = async (headers: Record<string, string>) => ({
+    live: await h.live(headers),
+    agent: await h.live(headers, `?instance=${agent.slug}`),
+    conversation: await h.conversation(headers, talk.query),
+  });
+  const streams = { member: await open(member), key: await open(key.headers) };
+  const { userId } = await find(h, member);
+  return { h, agent, talk, userId, keyId: key.id, member, streams };
+}
+
+type Watching = Awaited<ReturnType<typeof watching>>;
+
+async function managementKey(h: ActivityHarness) {
+  const { token, digest } = await newToken("management");
+  const row = { id: newId(), kind: "management" as const, digest, organizationId: h.organization.id };
+  const expiresAt = new Date(h.clock.now() + 60_000);
+  await h.db.insert(accessTokens).values({ ...row, prefix: token.slice(0, 10), name: "CI", expiresAt });
+  return { id: row.id, headers: { Authorization: `Bearer ${token}` } };
+}
+
+async function find(h: ActivityHarness, headers: Record<string, string>) {
+  const { user } = (await (await h.request("/api/me", { headers })).json()) as { user: { id: string } };
+  return { userId: user.id };
+}
+
+const ofMember = ({ userId }: Watching) => eq(workspaceMembers.userId, userId);
+const all = ["live", "agent", "conversation"] as const;
+
+/** What ends rights, and which streams of whom end with it. */
+const changes: Record<
+  string,
+  { change: (w: Watching) => Promise<unknown>; member: readonly string[]; key: readonly string[] }
+> = {
+  "the session ended": {
+    change: ({ h, member }) => h.request("/api/auth/sign-out", { method: "POST", headers: member }),
+    ...{ member: all, key: [] },
+  },
+  "the membership ended": {
+    change: ({ h, userId }) => h.db.delete(members).where(eq(members.userId, userId)),
+    ...{ member: all, key: [] },
+  },
+  "the user removed": {
+    change: ({ h, userId }) => h.db.delete(users).where(eq(users.id, userId)),
+    ...{ member: all, key: [] },
+  },
+  "a role that this release does not know": {
+    change: ({ h, userId }) => h.db.update(members).set({ roleKey: "guest" }).where(eq(members.userId, userId)),
+    ...{ member: all, key: [] },
+  },
+  "the workspace lost": {
+    change: (w) => w.h.db.delete(workspaceMembers).where(ofMember(w)),
+    ...{ member: all, key: [] },
+  },
+  "another workspace won": {
+    async change({ h, userId }) {
+      const id = newId();
+      await h.db.insert(workspaces).values({ id, organizationId: h.organization.id, name: "annex" });
+      await h.db.insert(workspaceMembers).values({ workspaceId: id, userId });
+    },
+    ...{ member: ["live"], key: [] },
+  },
+  "the key deleted": {
+    change: ({ h, keyId }) => h.db.delete(accessTokens).where(eq(accessTokens.id, keyId)),
+    ...{ member: [], key: all },
+  },
+  "the key expired": { change: ({ h }) => h.clock.advance(60_000), ...{ member: [], key: all } },
+  "the conversation deleted": {
+    async change({ h, talk }) {
+      const path = `/api/conversations/${encodeURIComponent(talk.ref)}`;
+      expect((await h.request(path, { method: "DELETE", headers: await h.as("owner") })).status).toBe(200);
+    },
+    ...{ member: ["conversation"], key: ["conversation"] },
+  },
+  "the agent deleted": {
+    async change({ h, agent }) {
+      const path = `/api/instances/${agent.slug}`;
+      expect((await h.request(path, { method: "DELETE", headers: await h.as("owner") })).status).toBe(200);
+    },
+    ...{ member: ["agent", "conversation"], key: ["agent", "conversation"] },
+  },
+  "the agent moved out of reach": {
+    async change({ h, agent }) {
+      const id = newId();
+      await h.db.insert(workspaces).values({ id, organizationId: h.organization.id, name: "annex" });
+      await h.move(agent.id, id);
+    },
+    ...{ member: ["agent", "conversation"], key: [] },
+  },
+};
+
+describe.each(Object.entries(changes))("%s", (_, { change, member, key }) => {
+  test("ends the streams that it concerns, and no other", async () => {
+    const w = await watching();
+    await w.h.engine.closeRevoked();
+    await change(w);
+    await w.h.engine.closeRevoked();
+    w.h.tell(w.agent, "after", w.talk.ref);
+    await pause();
+    const ended = { member: await endedOf(w.streams.member), key: await endedOf(w.streams.key) };
+    expect(ended).toEqual({ member: [...member], key: [...key] });
+    for (const [who, names] of Object.entries(ended)) {
+      for (const name of names) {
+        const text = w.streams[who as keyof typeof ended][name as (typeof all)[number]].text();
+        expect(text).toMatch(/^: [A-Z].*\n\n$/m);
+        expect(text).not.toContain("after");
+      }
+    }
+  });
+});
+
+async function endedOf(streams: Watching["streams"]["member"]): Promise<string[]> {
+  const still = Symbol();
+  const states = await Promise.all(all.map((name) => Promise.race([streams[name].ended, pause().then(() => still)])));
+  return all.filter((_, n) => states[n] !== still);
+}
+
+test("all streams together, of chats and of activity, take one query", async () => {
+  const w = await watching();
+  const { texts } = spyOnStatements(w.h.services.database);
+  await w.h.engine.closeRevoked();
+  expect(texts().filter((text) => text.includes("access_tokens"))).toHaveLength(1);
+});
+
+test("what changes nothing about reading leaves the streams alone", async () => {
+  const w = await watching();
+  const own = and(eq(members.userId, w.userId));
+  await w.h.db.update(members).set({ roleKey: "viewer" }).where(own);
+  await w.h.request(`/api/instances/${w.agent.slug}`, {
+    method: "PATCH",
+    headers: await w.h.as("owner"),
+    json: { name: "Another" },
+  });
+  await w.h.engine.closeRevoked();
+  expect(await endedOf(w.streams.member)).toEqual([]);
+});
