@@ -7,14 +7,19 @@ import { Postponed } from "./postponed.ts";
 import { giveUp, type Held, type Settling } from "./queue.ts";
 import type { Together } from "./together.ts";
 
-type Needs = Pick<Services, "database" | "clock" | "log">;
+type Needs = Pick<Services, "database" | "clock" | "log" | "meters">;
 
 export type Settle = (job: ClaimedJob, held: Held, problem: Error | null) => Promise<boolean>;
 
 /**
  * Notes how a job ended: done, to be tried again, or failed for good. Answers false when it was no longer the caller's.
  */
-export function createSettle({ database, clock, log }: Needs, settling: Settling, together: Together): Settle {
+export function createSettle({ database, clock, log, meters }: Needs, settling: Settling, together: Together): Settle {
+  const ended = meters.counter({
+    name: "agent_engine_jobs_ended_total",
+    help: "Attempts at background work by how they ended: done, postponed, again (to be tried), failed for good, lost (to another process).",
+    labels: ["kind", "result"],
+  });
   const setBack = async (job: ClaimedJob, held: Held, err: Error): Promise<boolean> => {
     const { id, kind, key, attempts, maxAttempts } = job;
     const error = clip(storable(err.message), 500);
@@ -34,10 +39,19 @@ export function createSettle({ database, clock, log }: Needs, settling: Settling
     return kept;
   };
   // A job whose end is not noted would be done once more. Its lease is renewed meanwhile.
-  return (job, { id, lock }, problem) =>
-    patiently(clock, () =>
+  return async (job, { id, lock }, problem) => {
+    const kept = await patiently(clock, () =>
       problem === null ? together(settling.complete, { id, lock }) : setBack(job, { id, lock }, problem),
     );
+    ended({ kind: job.kind, result: kept ? resultOf(job, problem) : "lost" });
+    return kept;
+  };
+}
+
+function resultOf({ attempts, maxAttempts }: ClaimedJob, problem: Error | null): string {
+  if (problem === null) return "done";
+  if (problem instanceof Postponed) return "postponed";
+  return attempts >= maxAttempts ? "failed" : "again";
 }
 
 /** Writes the one line of the log about a job that is not tried again. */

@@ -25,7 +25,7 @@ export interface Worker {
   stop(graceMs: number): Promise<void>;
 }
 
-type Needs = Pick<Services, "database" | "clock" | "log" | "notify">;
+type Needs = Pick<Services, "database" | "clock" | "log" | "notify" | "meters">;
 
 interface Running extends Held, InLane {
   /** False once the job was taken over by another process, or freed. */

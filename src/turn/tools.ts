@@ -29,7 +29,10 @@ const unapproved = (call: ToolCall) =>
     : "A person has to approve this, which nobody can here";
 
 /** As much of a turn's input as its tools need. */
-export type ToolScope = Pick<TurnInput, "turnId" | "conversation" | "limits" | "origin" | "scrub" | "state" | "tools">;
+export type ToolScope = Pick<
+  TurnInput,
+  "turnId" | "requestId" | "conversation" | "limits" | "origin" | "scrub" | "state" | "tools"
+>;
 
 interface CallOptions {
   signal: AbortSignal;
@@ -64,6 +67,7 @@ export async function callTool(
     const args = tool.seesSecrets ? call.args : scrubJson(call.args, input.scrub);
     const work = tool.execute(tool.validate(args), {
       turnId: input.turnId,
+      requestId: input.requestId,
       toolCallId: call.id,
       signal: controller.signal,
       state: input.state,

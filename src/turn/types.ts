@@ -41,6 +41,8 @@ export interface ModelSettings {
 
 export interface ToolContext {
   turnId: string;
+  /** Of the request that the turn answers. */
+  requestId: string;
   toolCallId: string;
   signal: AbortSignal;
   state: TurnState;
@@ -134,6 +136,7 @@ export interface Continued {
 export interface TurnInput {
   /** Also the id of the assistant's message, and what a stream is resumed by. */
   readonly turnId: string;
+  readonly requestId: string;
   /** Null: nothing of the turn but its row is stored. */
   readonly conversation: { readonly id: string; readonly ref: string; readonly ticket: number } | null;
   readonly agent: { readonly id: string; readonly slug: string; readonly name: string };

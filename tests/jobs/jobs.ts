@@ -1,5 +1,6 @@
 import { asc } from "drizzle-orm";
 import { onTestFinished } from "vitest";
+import { unmeasured } from "../../src/core/meters.ts";
 import { localNotify } from "../../src/core/notify.ts";
 import type { Clock, Log, Notify } from "../../src/core/ports.ts";
 import type { Database } from "../../src/db/client.ts";
@@ -40,7 +41,7 @@ export async function jobHarness(given?: Database, givenNotify?: Notify) {
   const notify = givenNotify ?? localNotify(log);
   const worker = (kinds: Readonly<Record<string, JobHandler | JobKind>>, own: Clock = clock) => {
     const made = createWorker(
-      { database, clock: own, log, notify },
+      { database, clock: own, log, notify, meters: unmeasured },
       Object.fromEntries(Object.entries(kinds).map(asKind)),
     );
     onTestFinished(() => made.stop(0));

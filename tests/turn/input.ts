@@ -9,6 +9,7 @@ import { TestClock } from "../clock.ts";
 export function turnInput(model: StreamingModel, overrides: Partial<TurnInput> = {}): TurnInput {
   return {
     turnId: "turn-1",
+    requestId: "request-1",
     conversation: null,
     conversationRef: "assistant:web:x",
     agent: { id: "agent-1", slug: "assistant", name: "Assistant" },
@@ -33,6 +34,7 @@ export function turnInput(model: StreamingModel, overrides: Partial<TurnInput> =
 export function toolContext(overrides: Partial<ToolContext> = {}): ToolContext {
   return {
     turnId: "019a0000-0000-7000-8000-000000000000",
+    requestId: "request-1",
     toolCallId: "call-1",
     signal: new AbortController().signal,
     state: new TurnState(),

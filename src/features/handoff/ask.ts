@@ -59,7 +59,7 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
 
 /** The turn of the asked agent, in the one conversation that it has for the thread. */
 function requestOf({ asker, slug, message, thread, context, idempotency }: Question): TurnRequest {
-  const { turnId, toolCallId } = context;
+  const { turnId, toolCallId, requestId = newId() } = context;
   const { subject, userName } = context.origin;
   const channelId = `${asker.slug}:${thread?.id ?? newId()}`;
   return {
@@ -73,7 +73,8 @@ function requestOf({ asker, slug, message, thread, context, idempotency }: Quest
     stored: thread !== null,
     input: { history: [], fresh: [message] },
     rule: "always-finish",
-    requestId: newId(),
+    // So that one id finds the turns of both agents in the log.
+    requestId,
     throttle: null,
     ...(turnId === undefined ? {} : { askedBy: { turnId, toolCallId } }),
     ...(idempotency ? { idempotency } : {}),

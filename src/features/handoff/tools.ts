@@ -16,7 +16,8 @@ export interface Question {
   message: string;
   /** What the asked agent has a conversation of its own for; null: nothing is stored. */
   thread: { id: string; parentId: string | null } | null;
-  context: Pick<ToolContext, "toolCallId" | "signal" | "origin" | "emit"> & Partial<Pick<ToolContext, "turnId">>;
+  context: Pick<ToolContext, "toolCallId" | "signal" | "origin" | "emit"> &
+    Partial<Pick<ToolContext, "turnId" | "requestId">>;
   /** A question that was answered is not asked again; absent for one that is asked once. */
   idempotency?: Idempotency;
 }

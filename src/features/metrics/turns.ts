@@ -24,7 +24,7 @@ export function measureTurns(services: Services): TurnObserver {
     started(turn): TurnListener {
       change(turn.door, 1);
       return {
-        event: (event) => noteEvent(measure, event),
+        event: (event) => noteEvent(measure, turn, event),
         ended(ending) {
           change(turn.door, -1);
           noteEnding(measure, turn, ending);
@@ -65,6 +65,11 @@ function meters({ meters }: Services) {
       help: "Steps of turns, each of which is one answer of a model, by the reason for which it ended.",
       labels: ["finish_reason"],
     }),
+    retries: meters.counter({
+      name: "agent_engine_model_retries_total",
+      help: "Calls of models in turns that failed before anything came of them and were tried again, by the failure's code.",
+      labels: ["provider", "code"],
+    }),
     tools: meters.histogram({
       name: "agent_engine_tool_duration_seconds",
       help: "Calls of tools: built-in ones by name, others by their kind.",
@@ -79,11 +84,13 @@ function meters({ meters }: Services) {
   };
 }
 
-function noteEvent({ steps, tools, hooks }: Measures, event: TurnEvent): void {
+function noteEvent({ steps, tools, hooks, retries }: Measures, { model }: StartedTurn, event: TurnEvent): void {
   if (event.type === "tool-result") {
     tools({ tool: toolLabel(event.name), ok: String(event.ok) }, event.durationMs / 1000);
   } else if (event.type === "step-finish") {
     steps({ finish_reason: event.finishReason });
+  } else if (event.type === "model-retry") {
+    retries({ provider: model.provider, code: event.failure.code });
   } else if (event.type === "hook-execution") {
     hooks({ event: event.execution.event, ok: String(event.execution.success) });
   }

@@ -14,6 +14,7 @@ import { expireWaiting } from "./approvals/waiting.ts";
 import { createComplete } from "./background/complete.ts";
 import { createEndedBudgets } from "./budget/ended.ts";
 import { replySent } from "./end/reply-sent.ts";
+import { turnLog } from "./end/turn-log.ts";
 import type { ContinuedBy } from "./request.ts";
 import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
 import { createTakeUnattended, type TakeUnattended } from "./unattended/take.ts";
@@ -103,6 +104,7 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
     continueDecided: continueTurns,
     replySent: (turnId, signal) => replySent(services, agents, turnId, signal),
     contribution: {
+      observers: [turnLog(services)],
       ticks: {
         often: [
           () => streams.closeRevoked(),

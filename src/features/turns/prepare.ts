@@ -44,6 +44,7 @@ export function prepare({
   const begins = conversation ? transcript.begins || isOnlySent(transcript) : input.history.length === 0;
   return {
     ...rest,
+    requestId: request.requestId,
     conversation,
     conversationRef: request.ref,
     origin,

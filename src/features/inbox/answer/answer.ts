@@ -56,7 +56,8 @@ function answer(needs: Needs): JobHandler {
       if (setback.kind === "again") {
         const { slug: agent } = pending.agent;
         const { channel } = pending.conversation;
-        services.log.error({ agent, channel, conversationId, err: error }, "Messages met an error");
+        const requestId = batch.messages[0].id;
+        services.log.error({ agent, channel, conversationId, requestId, err: error }, "Messages met an error");
       }
       await setBack(settling, setback);
     } finally {

@@ -79,5 +79,7 @@ function warn({ services, pending, batch }: Settling, { reason }: Setback, text:
   const { agent, conversation } = pending;
   const { id: conversationId, channel } = conversation;
   const attempt = batch.messages[0].attempts + 1;
-  services.log.warn({ agent: agent.slug, channel, conversationId, messages: batch.ids.length, attempt, reason }, text);
+  const requestId = batch.messages[0].id;
+  const about = { agent: agent.slug, channel, conversationId, requestId };
+  services.log.warn({ ...about, messages: batch.ids.length, attempt, reason }, text);
 }

@@ -1,6 +1,5 @@
 import type { Services } from "../../../context.ts";
 import { channelOf } from "../../../core/channels.ts";
-import { newId } from "../../../core/ids.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import {
   type AlongsideOf,
@@ -87,7 +86,7 @@ function requestOf({ pending: { conversation }, batch }: Attempt): Omit<TurnRequ
       ...(userName === null ? {} : { userName }),
     },
     rule: "always-finish",
-    requestId: newId(),
+    requestId: first.id,
     throttle: null,
   };
 }

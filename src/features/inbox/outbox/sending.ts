@@ -75,7 +75,8 @@ async function judge({ services }: Needs, place: Place, part: NextPart, error: M
   const verdict = verdictOf(error, part, clock.now(), Math.random());
   const { slug: agent } = part.agent;
   const { channel } = place;
-  const about = { agent, channel, messageId: part.id, attempts: part.attempts, reason: error.message };
+  const { id: messageId, turnId, attempts: tried } = part;
+  const about = { agent, channel, messageId, turnId, attempts: tried, reason: error.message };
   if (verdict.kind === "failed") {
     log.warn(about, "A message could not be sent");
     return noteFailed(database, part, place, verdict.error);

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context.ts";
-import { digest, newId, randomHex, toHex } from "../../../core/ids.ts";
+import { digest, randomHex, toHex } from "../../../core/ids.ts";
 import type { Tool } from "../../../turn/types.ts";
 import { repliesElsewhere } from "../../inbox/index.ts";
 import { type AlongsideOf, type TurnRequest, type Turns, type Unattended, watchTools } from "../../turns/index.ts";
@@ -47,7 +47,7 @@ export async function takeConversation(
     origin: { channel: "room", channelId: channelIdOf(ref), source: "webhook", depth: 0, subject: ref },
     input: { history: [], fresh: [eventPrompt(contextPrompt, payload, randomHex(24))] },
     rule: "always-finish",
-    requestId: newId(),
+    requestId: event.id,
     throttle: null,
     idempotency: await identityOf(event),
     tools: tools(event),

@@ -113,8 +113,9 @@ function endingOfSetback(setback: Setback, { entries }: Claimed): Ending {
   return kind === "again" ? { kind, reason, ms: setback.ms } : { kind, reason };
 }
 
-function sayEnding({ log }: Services, { agent, entries }: Claimed, ending: Ending): void {
+function sayEnding({ log }: Services, { agent, entries, claim: requestId }: Claimed, ending: Ending): void {
   if (!("reason" in ending)) return;
   const { kind, reason } = ending;
-  log.warn({ agent: agent.slug, entries: entries.length, ending: kind, reason }, "A turn of a Room came to nothing");
+  const about = { agent: agent.slug, requestId, entries: entries.length, ending: kind, reason };
+  log.warn(about, "A turn of a Room came to nothing");
 }

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context.ts";
-import { newId, randomHex } from "../../../core/ids.ts";
+import { randomHex } from "../../../core/ids.ts";
 import {
   type AlongsideOf,
   type TurnRequest,
@@ -64,7 +64,7 @@ function requestOf(
     input: { history: [], fresh: [roomInput({ prompt, summary, entries, replies, mark: randomHex(24) })] },
     historyAfter: room.compactedSeq,
     rule: "always-finish",
-    requestId: newId(),
+    requestId: claim,
     throttle: null,
     tools: roomTools(needs, agent, claim),
     alongside: unlessRepeated(watched),

@@ -1,4 +1,3 @@
-import { newId } from "../../../core/ids.ts";
 import { outboundPlace, repliesElsewhere } from "../../inbox/index.ts";
 import {
   type AlongsideOf,
@@ -34,7 +33,7 @@ function requestOf({ run, task, slug }: OpenRun, watched: WatchedTools): TurnReq
     },
     input: { history: [], fresh: [prompt] },
     rule: "always-finish",
-    requestId: newId(),
+    requestId: run.id,
     throttle: null,
     // Of two processes that both hold the run, one takes its turn.
     idempotency: { key: run.id, digest: run.id },

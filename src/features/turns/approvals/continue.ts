@@ -1,6 +1,5 @@
 import type { Services } from "../../../context.ts";
 import { channels } from "../../../core/channels.ts";
-import { newId } from "../../../core/ids.ts";
 import { sqlState } from "../../../db/client.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
 import { admit } from "../access/admit.ts";
@@ -53,7 +52,8 @@ async function continueTurn({ agents, turns, continuedBy }: Needs, decided: Deci
       origin: { channel, channelId, source: "user", depth: 0, subject, ...continued.suspended.from },
       input: { history: [], fresh: [] },
       rule: "always-finish",
-      requestId: newId(),
+      // So that one id finds in the log how it stopped and how it went on.
+      requestId: decided.turnId,
       throttle: null,
       continued,
       ...added,

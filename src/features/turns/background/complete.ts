@@ -92,8 +92,9 @@ function inputOf(
   { prompt, ...given }: Pick<TurnInput, "conversationRef" | "model"> & { prompt: string },
 ): TurnInput {
   const { row, scrub } = agent;
+  const id = newId();
   return {
-    turnId: newId(),
+    ...{ turnId: id, requestId: id },
     ...given,
     conversation: null,
     agent: { id: row.id, slug: row.slug, name: row.name },

@@ -53,10 +53,6 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
   const { log, clock } = services;
   const { requestId, input, continued } = request;
   const { agent } = taken.grant;
-  if (outcome.status === "failed") {
-    const { code, cause } = outcome.failure;
-    log.warn({ turnId, code, requestId, cause: describeCause(cause, agent.scrub) }, "A turn failed");
-  }
   const now = clock.now();
   const aftermath = aftermathOf(ended, now);
   try {
@@ -83,7 +79,8 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
     const workAt = work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime()));
     return { ...known, outcome, workAt };
   } catch (err) {
-    log.error({ turnId, requestId, err }, "A turn could not be recorded");
+    const failure = outcome.status === "failed" ? { cause: describeCause(outcome.failure.cause, agent.scrub) } : {};
+    log.error({ turnId, requestId, err, ...failure }, "A turn could not be recorded");
     throw err;
   }
 }

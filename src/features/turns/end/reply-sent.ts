@@ -39,7 +39,7 @@ export async function replySent(
   const { agent } = await agents.admitNow(turn.slug, { type: "engine", whileInactive: false });
   const state = new TurnState(turn.state);
   const limits = limitsOf(policies.values, agent.row.maxSteps);
-  const scope = { turnId, ...scopeOf(agent, turn, state, limits) };
+  const scope = { turnId, requestId: turnId, ...scopeOf(agent, turn, state, limits) };
   const executions: HookExecution[] = [];
   const reply = { text: turn.text, hookId: null };
   await runHooks(scope, "response_sent", reply, { signal, clock }, (execution) => executions.push(execution));
@@ -51,7 +51,7 @@ function scopeOf(
   turn: SentTurn,
   state: TurnState,
   limits: HookScope["limits"],
-): Omit<HookScope, "turnId"> {
+): Omit<HookScope, "turnId" | "requestId"> {
   const { row, hooks, scrub, tools } = agent;
   return {
     agent: { id: row.id, slug: row.slug, name: row.name },
