@@ -10,6 +10,7 @@ import type { Meters } from "./core/meters.ts";
 import { isRoleKey, type Permission, type RoleKey, reachesAllWorkspaces, roles } from "./core/permissions.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "./core/ports.ts";
+import type { Collector, Tracer } from "./core/tracing.ts";
 import type { Database, Db } from "./db/client.ts";
 import { unlessDeadlocked } from "./db/retry.ts";
 import { accessTokens, agents, auditLogs, members, workspaceIdsOf } from "./db/schema.ts";
@@ -49,6 +50,7 @@ export interface Services {
   scripts: Scripts;
   policies: CurrentPolicies;
   notify: Notify;
+  tracer: Tracer;
   activity: ActivityBus;
   meters: Meters;
   options: EngineOptions;
@@ -73,6 +75,8 @@ export interface EngineOptions {
   vectors?: boolean;
   /** What an operator's monitoring shows to read the meters; absent where nobody monitors. */
   metricsToken?: string | undefined;
+  /** The operator's own collector of traces; absent for none. */
+  collector?: Collector | null;
 }
 
 /** The call that a verb of a service serves: the services, the actor, and the addressed organization. */

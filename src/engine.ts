@@ -36,6 +36,7 @@ import {
 import { skillsFeature } from "./features/skills/index.ts";
 import { continuedRun, tasksFeature } from "./features/tasks/index.ts";
 import { toolsFeature } from "./features/tools/index.ts";
+import { tracingFeature } from "./features/tracing/index.ts";
 import { answeringModel, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
 import { createOpening } from "./http/opening.ts";
@@ -113,6 +114,9 @@ export interface Engine {
 /** How long after a start the first jobs are begun, in milliseconds. */
 const firstJobsMs = 2_000;
 
+/** How long a stop waits for the collectors of traces, in milliseconds. */
+const longestFlushMs = 5_000;
+
 /** Builds the engine from all features over the given ports. */
 export function createEngine(services: Services): Engine {
   // Filled below, since `createTurns` needs the tools and observers of features that are created after it.
@@ -129,6 +133,7 @@ export function createEngine(services: Services): Engine {
   });
   const { complete, embedderOf } = turns;
   const chat = createChat(services, turns);
+  const tracing = tracingFeature(services);
   const opening = createOpening(services);
   const health = createHealth(services, opening);
   // The order is that of the OpenAPI document.
@@ -139,9 +144,13 @@ export function createEngine(services: Services): Engine {
     metricsFeature(services),
     accountFeature(services),
     organizationsFeature(services),
-    agentsFeature(async (tx, agentId) => {
-      for (const { beforeAgentDelete } of features) await beforeAgentDelete?.(tx, agentId);
+    agentsFeature({
+      async beforeDelete(tx, agentId) {
+        for (const { beforeAgentDelete } of features) await beforeAgentDelete?.(tx, agentId);
+      },
+      warningsOf: tracing.warningsOf,
     }),
+    tracing,
     promptsFeature,
     secretsFeature(services),
     skillsFeature,
@@ -221,6 +230,7 @@ export function createEngine(services: Services): Engine {
         for (const { stop } of features) await stop?.(graceMs);
       };
       await Promise.all([stopFeatures(), worker.stop(graceMs)]);
+      await services.tracer.close(Math.min(graceMs, longestFlushMs));
       await services.mcp.close();
       await services.notify.close();
     },

@@ -18,6 +18,7 @@ import { type Listener, listen } from "./adapters/node/server.ts";
 import { openStorage, type Storage, startStorage } from "./adapters/node/storage.ts";
 import { postgresNotify } from "./adapters/notify/postgres.ts";
 import { createS3 } from "./adapters/s3.ts";
+import { createTracer } from "./adapters/tracer/tracer.ts";
 import { ActivityBus } from "./core/activity/bus.ts";
 import { Admission } from "./core/admission/admission.ts";
 import { createCipher } from "./core/cipher.ts";
@@ -26,6 +27,7 @@ import { type Meters, unmeasured } from "./core/meters.ts";
 import { localNotify } from "./core/notify.ts";
 import { CurrentPolicies } from "./core/policies.ts";
 import type { Log, Notify } from "./core/ports.ts";
+import { operatorCollector } from "./core/tracing.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
 
 export const version: string = manifest.version;
@@ -103,6 +105,7 @@ async function assembleEngine(
       assets: shippedAssets,
       passwords: threadedPasswords({ clock: systemClock, log }),
       scripts: threadedScripts({ clock: systemClock, log }),
+      tracer: createTracer({ clock: systemClock, log, post: pooledPost() }),
       policies: new CurrentPolicies(),
       notify,
       activity: new ActivityBus({ clock: systemClock, log }),
@@ -117,6 +120,7 @@ async function assembleEngine(
         allowStdioMcp: settings.ALLOW_STDIO_MCP,
         vectors: storage.vectors,
         metricsToken: settings.METRICS_TOKEN,
+        collector: operatorCollector(settings, version),
       },
     });
     return { engine, ready: storage.ready, close };

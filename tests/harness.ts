@@ -21,7 +21,8 @@ import { localNotify } from "../src/core/notify.ts";
 import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
 import { CurrentPolicies } from "../src/core/policies.ts";
-import type { Egress, Files, Log, Mcp, Models, Notify, Scripts } from "../src/core/ports.ts";
+import type { Clock, Egress, Files, Log, Mcp, Models, Notify, Scripts } from "../src/core/ports.ts";
+import { type Collector, type Tracer, untraced } from "../src/core/tracing.ts";
 import type { Database } from "../src/db/client.ts";
 import { members, organizations, users, workspaceMembers, workspaces } from "../src/db/schema.ts";
 import { createEngine, type Engine } from "../src/engine.ts";
@@ -51,6 +52,10 @@ interface Options {
   soleProcess?: boolean;
   /** Two harnesses with the same one are replicas; absent for one that tells only its own process. */
   notify?: Notify;
+  /** Without it, nothing is traced. */
+  tracer?: (clock: Clock, log: Log) => Tracer;
+  /** The operator's collector of traces; absent for none. */
+  collector?: Collector;
   /** Absent for the real sandbox. */
   scripts?: Scripts;
   /** How late the event loop is, in milliseconds; absent: never. */
@@ -112,6 +117,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     assets: shippedAssets,
     passwords,
     scripts: options.scripts ?? threadedScripts({ clock: systemClock, log: collect(logs) }),
+    tracer: options.tracer?.(clock, collect(logs)) ?? untraced,
     policies: new CurrentPolicies(),
     notify: options.notify ?? localNotify(collect(logs)),
     activity: new ActivityBus({ clock, log: collect(logs) }),
@@ -132,6 +138,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
       allowStdioMcp: options.allowStdioMcp ?? false,
       soleProcess: options.soleProcess ?? false,
       metricsToken: options.metricsToken,
+      collector: options.collector ?? null,
     },
   };
   const engine = createEngine(services);

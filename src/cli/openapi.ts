@@ -8,6 +8,7 @@ import { unmeasured } from "../core/meters.ts";
 import { localNotify } from "../core/notify.ts";
 import { passwords } from "../core/password.ts";
 import { CurrentPolicies } from "../core/policies.ts";
+import { untraced } from "../core/tracing.ts";
 import { createEngine } from "../engine.ts";
 import { unserved } from "./unserved.ts";
 
@@ -44,6 +45,7 @@ export async function describeApi(): Promise<object> {
     assets: { read: unused },
     passwords,
     scripts: { run: unused },
+    tracer: untraced,
     policies: new CurrentPolicies(),
     notify: localNotify(log),
     activity: new ActivityBus({ clock: systemClock, log }),

@@ -50,6 +50,36 @@ const encryptionKeys = z
   .transform((value) => value.split(",").filter((part) => part.trim() !== ""))
   .pipe(z.array(encryptionKey));
 
+/** The headers of a list `name=value,name=value`; null for another text. */
+export function parseHeaders(text: string): Record<string, string> | null {
+  const headers: Record<string, string> = {};
+  for (const part of text.split(",").filter((one) => one.trim() !== "")) {
+    const [, name, encoded] = /^\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*=(.*)$/.exec(part) ?? [];
+    const value = encoded === undefined ? null : decoded(encoded.trim());
+    if (name === undefined || value === null || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return null;
+    headers[name] = value;
+  }
+  return headers;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+const headerList = z.string().transform((value, context) => {
+  const headers = parseHeaders(value);
+  if (headers) return headers;
+  context.addIssue({
+    code: "custom",
+    message: "must be name=value pairs, comma-separated, with percent-encoded values",
+  });
+  return z.NEVER;
+});
+
 /** The chat completions a minute that one client address has unless the operator says otherwise. */
 export const usualChatRequests = 20;
 
@@ -93,6 +123,15 @@ export const settings = z.object({
   TELEGRAM_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Telegram's API."),
   SLACK_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Slack's API."),
   TWILIO_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Twilio's API, for WhatsApp."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress
+    .optional()
+    .describe("OpenTelemetry collector that gets traces of all agents, as OTLP over HTTP in JSON, at `/v1/traces`."),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpAddress.optional().describe("The whole address, in its place."),
+  OTEL_EXPORTER_OTLP_HEADERS: headerList
+    .optional()
+    .describe("Headers for the collector: `name=value`, comma-separated, values percent-encoded."),
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: headerList.optional().describe("More of them; they win over the others."),
+  OTEL_SERVICE_NAME: z.string().max(256).default("agent-engine").describe("How the collector names this service."),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 3600).default(30).describe("How long running turns may finish at a stop."),
   METRICS_TOKEN: z
     .string()

@@ -89,7 +89,7 @@ export const Policies = z.object({
     }),
   roomSlots: zInt4(1, 256).openapi({ description: "Room turns at a time, on each replica.", example: 4 }),
   tracingBaseUrl: Address.nullable().openapi({
-    description: "Where traces are sent; null: the tracing service's own address.",
+    description: "The Langfuse server that agents are traced by; null: `https://cloud.langfuse.com`.",
     example: null,
   }),
   retentionDays: zInt4(1, 36_500)

@@ -1,7 +1,118 @@
-/** Where the operator of an agent wants its traces: what is stored, whether it is right or not. */
+/** Where the operator of an agent wants its traces: as it is stored, whether it can work or not. */
 export interface AgentTracing {
   /** The secret `tracing_api_key`; undefined: there is none. */
   readonly apiKey: string | undefined;
   /** The name of the project that the key should belong to; null: any. */
   readonly project: string | null;
+}
+
+export type AttributeValue = string | number | boolean | readonly string[];
+
+/** The attributes of a span; undefined ones are left out. */
+export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
+
+/** The ids of a span: 32 and 16 hexadecimal characters. */
+export interface SpanRef {
+  traceId: string;
+  spanId: string;
+}
+
+/** A span of OpenTelemetry that is over. Its texts hold no secret. */
+export interface Span extends SpanRef {
+  /** Null: it is the root of its trace. */
+  parentSpanId: string | null;
+  name: string;
+  /** `client`: a call of something outside, such as a model. */
+  kind: "internal" | "client";
+  /** Milliseconds since the epoch. */
+  startMs: number;
+  endMs: number;
+  attributes: Attributes;
+  /** What went wrong; null: nothing. */
+  failure: string | null;
+  links: readonly SpanRef[];
+}
+
+/** Where spans are sent. */
+export interface Collector {
+  /** Tells collectors apart; it may hold a secret. */
+  readonly id: string;
+  /** How the log names it. */
+  readonly name: string;
+  /** The whole address for OTLP over HTTP. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Who sends. */
+  readonly resource: Attributes;
+}
+
+/** The spans of this process since its start. */
+export interface SpanCounts {
+  sent: number;
+  /** Those that found no room, or that no collector took. */
+  dropped: number;
+}
+
+/** The access to one project of the tracing backend. */
+export interface ProjectKey {
+  /** The backend's, without a slash at its end. */
+  baseUrl: string;
+  /** For the header `Authorization`. */
+  authorization: string;
+}
+
+/** Why the tracing backend could not be asked; the message is the engine's own, and may be shown. */
+export class TracingError extends Error {}
+
+/** Sends spans to collectors by OTLP. */
+export interface Tracer {
+  /**
+   * Sends the spans of a trace soon. It never throws and never waits: `make` is called later, outside of whatever calls
+   * this. A trace that finds no room is dropped and counted.
+   */
+  send(collector: Collector, make: () => readonly Span[]): void;
+  /** The names of the projects that a key belongs to. Rejects with a `TracingError`. */
+  projectsOf(key: ProjectKey): Promise<string[]>;
+  counts(): SpanCounts;
+  /** Sends what waits, for at most `ms`, and drops the rest. Later traces are dropped. */
+  close(ms: number): Promise<void>;
+}
+
+/** The tracer of a process that sends nothing. */
+export const untraced: Tracer = {
+  send: () => {},
+  projectsOf: () => Promise.reject(new TracingError("This process sends no traces")),
+  counts: () => ({ sent: 0, dropped: 0 }),
+  close: async () => {},
+};
+
+/** The public and the secret key of a project, neither with a colon. */
+const keyPair = /^pk-[\x21-\x39\x3b-\x7e]{1,250}:sk-[\x21-\x39\x3b-\x7e]{1,250}$/;
+
+/** Why a value can't be the secret `tracing_api_key`; null when it can. */
+export function keyPairProblem(value: string): string | null {
+  return keyPair.test(value) ? null : "must be the public and the secret key of a project, as pk-…:sk-…";
+}
+
+/** The settings that name the operator's own collector. */
+interface OtlpSettings {
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
+  OTEL_EXPORTER_OTLP_HEADERS?: Readonly<Record<string, string>> | undefined;
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS?: Readonly<Record<string, string>> | undefined;
+  OTEL_SERVICE_NAME: string;
+}
+
+/** The collector that gets the spans of all agents; null when the operator named none. */
+export function operatorCollector(settings: OtlpSettings, version: string): Collector | null {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = settings;
+  const url = own ?? (base === undefined ? undefined : `${base}/v1/traces`);
+  if (url === undefined) return null;
+  return {
+    id: "operator",
+    name: URL.parse(url)?.host ?? "",
+    url,
+    headers: { ...settings.OTEL_EXPORTER_OTLP_HEADERS, ...settings.OTEL_EXPORTER_OTLP_TRACES_HEADERS },
+    resource: { "service.name": settings.OTEL_SERVICE_NAME, "service.version": version },
+  };
 }

@@ -9,6 +9,7 @@ import { unmeasured } from "../../src/core/meters.ts";
 import { localNotify } from "../../src/core/notify.ts";
 import { CurrentPolicies } from "../../src/core/policies.ts";
 import type { Log, StreamingModel } from "../../src/core/ports.ts";
+import { untraced } from "../../src/core/tracing.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { memoryFiles } from "../stored-files.ts";
 
@@ -34,6 +35,7 @@ export async function servicesOf(database: Database, model: StreamingModel): Pro
     assets: shippedAssets,
     passwords: { hash: refuse, verify: refuse, verifyBcrypt: refuse },
     scripts: { run: refuse },
+    tracer: untraced,
     policies: new CurrentPolicies(),
     notify: localNotify(silent),
     activity: new ActivityBus({ clock: systemClock, log: silent }),

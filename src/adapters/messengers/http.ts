@@ -106,7 +106,7 @@ function unreachable(name: string, cause: unknown, isSend: boolean): MessengerEr
 }
 
 /** The code of a failed `fetch`; its texts may name addresses, and an address may hold a token. */
-function codeOf(error: unknown): string | null {
+export function codeOf(error: unknown): string | null {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
     if ("code" in at && typeof at.code === "string" && /^[A-Z0-9_]{1,64}$/.test(at.code)) return at.code;
     at = at instanceof AggregateError ? at.errors[0] : at.cause;

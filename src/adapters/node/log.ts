@@ -1,6 +1,6 @@
 import pino from "pino";
 import { prettyFactory } from "pino-pretty";
-import type { Environment, Settings } from "../../core/config.ts";
+import { type Environment, parseHeaders, type Settings } from "../../core/config.ts";
 import type { Log } from "../../core/ports.ts";
 import { type Scrub, scrubbed, scrubber } from "../../core/scrub/scrub.ts";
 import { visible } from "../../core/text.ts";
@@ -73,7 +73,10 @@ export function bootSecrets(environment: Environment): string[] {
     .map(([, value]) => value ?? "");
   const previous = (environment.ENCRYPTION_KEY_PREVIOUS ?? "").split(",");
   const password = URL.parse(environment.DATABASE_URL ?? "")?.password ?? "";
-  return [...plain, ...previous, password, decode(password)].map((value) => value.trim());
+  const headers = Object.entries(environment)
+    .filter(([name]) => /^OTEL_EXPORTER_OTLP_(TRACES_)?HEADERS$/.test(name))
+    .flatMap(([, value]) => [value ?? "", ...Object.values(parseHeaders(value ?? "") ?? {})]);
+  return [...plain, ...previous, ...headers, password, decode(password)].map((value) => value.trim());
 }
 
 function decode(text: string): string {

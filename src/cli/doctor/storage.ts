@@ -21,6 +21,7 @@ import { unmeasured } from "../../core/meters.ts";
 import { localNotify } from "../../core/notify.ts";
 import { passwords } from "../../core/password.ts";
 import { CurrentPolicies } from "../../core/policies.ts";
+import { untraced } from "../../core/tracing.ts";
 import { createEngine, type Inspection } from "../../engine.ts";
 import { command } from "../command-name.ts";
 import { explain } from "../explain.ts";
@@ -139,6 +140,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       assets: shippedAssets,
       passwords,
       scripts: threadedScripts({ clock: systemClock, log: silent() }),
+      tracer: untraced,
       policies: new CurrentPolicies(),
       notify: localNotify(silent()),
       activity: new ActivityBus({ clock: systemClock, log: silent() }),

@@ -627,7 +627,7 @@ export interface Instance {
   fastModel: string | null;
   /** Whether chat needs the agent's API key. */
   authEnabled: boolean;
-  /** Send each turn to the tracing backend. */
+  /** Send each turn to the tracing backend; the secret `tracing_api_key` names the project. */
   tracingEnabled: boolean;
   /** The project's exact name in the tracing backend. */
   tracingProject: string | null;
@@ -686,6 +686,8 @@ export interface Instance {
 
 export interface InstanceAnswer {
   instance: Instance;
+  /** What is wrong with its settings though they were accepted; absent for nothing. */
+  warnings?: Array<string>;
 }
 
 export interface NewAgent {
@@ -706,7 +708,7 @@ export interface NewAgent {
   fastModel?: string | null;
   /** Whether chat needs the agent's API key. */
   authEnabled?: boolean;
-  /** Send each turn to the tracing backend. */
+  /** Send each turn to the tracing backend; the secret `tracing_api_key` names the project. */
   tracingEnabled?: boolean;
   /** The project's exact name in the tracing backend. */
   tracingProject?: string | null;
@@ -792,7 +794,7 @@ export interface AgentChanges {
   fastModel?: string | null;
   /** Whether chat needs the agent's API key. */
   authEnabled?: boolean;
-  /** Send each turn to the tracing backend. */
+  /** Send each turn to the tracing backend; the secret `tracing_api_key` names the project. */
   tracingEnabled?: boolean;
   /** The project's exact name in the tracing backend. */
   tracingProject?: string | null;
@@ -1829,7 +1831,7 @@ export interface Policies {
   httpAllowedHosts: Array<string>;
   /** Room turns at a time, on each replica. */
   roomSlots: number;
-  /** Where traces are sent; null: the tracing service's own address. */
+  /** The Langfuse server that agents are traced by; null: `https://cloud.langfuse.com`. */
   tracingBaseUrl: string | null;
   /** How long entries of the audit log are kept; null: for good. */
   retentionDays: number | null;
@@ -1868,7 +1870,7 @@ export interface PolicyChanges {
   httpAllowedHosts?: Array<string>;
   /** Room turns at a time, on each replica. */
   roomSlots?: number;
-  /** Where traces are sent; null: the tracing service's own address. */
+  /** The Langfuse server that agents are traced by; null: `https://cloud.langfuse.com`. */
   tracingBaseUrl?: string | null;
   /** How long entries of the audit log are kept; null: for good. */
   retentionDays?: number | null;

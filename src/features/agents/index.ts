@@ -1,11 +1,10 @@
 import type { Contribution } from "../../contribution.ts";
 import { iconRoutes } from "./icon-routes.ts";
-import { createInstanceRoutes } from "./routes.ts";
-import type { BeforeDelete } from "./service.ts";
+import { createInstanceRoutes, type Others } from "./routes.ts";
 
-/** `/api/instances`, its agents and their icons. `beforeDelete` takes away what other features keep of an agent. */
-export function agentsFeature(beforeDelete: BeforeDelete): Contribution {
-  return { routes: [createInstanceRoutes(beforeDelete), iconRoutes] };
+/** `/api/instances`, its agents and their icons. */
+export function agentsFeature(others: Others): Contribution {
+  return { routes: [createInstanceRoutes(others), iconRoutes] };
 }
 
 /**

@@ -1,9 +1,18 @@
 import { z } from "@hono/zod-openapi";
+import type { Ctx } from "../../context.ts";
 import { usableKeys } from "../../core/policies.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
 import { modelCatalogue } from "./models.ts";
-import { AgentChanges, InstanceAnswer, InstanceList, ModelCatalogue, NewAgent, slugParam } from "./schema.ts";
+import {
+  AgentChanges,
+  type Instance,
+  InstanceAnswer,
+  InstanceList,
+  ModelCatalogue,
+  NewAgent,
+  slugParam,
+} from "./schema.ts";
 import { type BeforeDelete, createAgent, deleteAgent, getAgent, listAgents, updateAgent } from "./service.ts";
 
 const tags = ["Agents"];
@@ -84,12 +93,25 @@ const remove = guarded("agent:delete", {
 
 const etag = ({ revision }: { revision: number }) => ({ ETag: `"${revision}"` });
 
-export const createInstanceRoutes = (beforeDelete: BeforeDelete) =>
+async function answerWith(warningsOf: Others["warningsOf"], ctx: Ctx, instance: Instance) {
+  const warnings = await warningsOf(ctx, instance);
+  return warnings.length > 0 ? { instance, warnings } : { instance };
+}
+
+/** What other features add. */
+export interface Others {
+  /** Takes away what they keep of an agent. */
+  beforeDelete: BeforeDelete;
+  /** Says what is wrong with an agent's settings though they were accepted. */
+  warningsOf(ctx: Ctx, instance: Instance): Promise<string[]>;
+}
+
+export const createInstanceRoutes = ({ beforeDelete, warningsOf }: Others) =>
   router()
     .openapi(list, async (c) => c.json({ instances: await listAgents(c.var.ctx) }, 200))
     .openapi(create, async (c) => {
       const instance = await createAgent(c.var.ctx, c.req.valid("json"));
-      return c.json({ instance }, 201, etag(instance));
+      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 201, etag(instance));
     })
     // This route stands before those of agents: `models` is no slug.
     .openapi(models, (c) => {
@@ -98,12 +120,12 @@ export const createInstanceRoutes = (beforeDelete: BeforeDelete) =>
     })
     .openapi(get, async (c) => {
       const instance = await getAgent(c.var.ctx, c.req.valid("param").slug);
-      return c.json({ instance }, 200, etag(instance));
+      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, etag(instance));
     })
     .openapi(update, async (c) => {
       const { slug } = c.req.valid("param");
       const instance = await updateAgent(c.var.ctx, slug, c.req.valid("json"), c.req.valid("header")["if-match"]);
-      return c.json({ instance }, 200, etag(instance));
+      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, etag(instance));
     })
     .openapi(remove, async (c) => {
       await deleteAgent(c.var.ctx, c.req.valid("param").slug, beforeDelete);

@@ -47,7 +47,7 @@ const settable = {
       "there are no summaries, and nothing is learned but what the tools save.",
   }),
   authEnabled: toggle("Whether chat needs the agent's API key."),
-  tracingEnabled: toggle("Send each turn to the tracing backend."),
+  tracingEnabled: toggle("Send each turn to the tracing backend; the secret `tracing_api_key` names the project."),
   tracingProject: zText(200).nullable().openapi({ description: "The project's exact name in the tracing backend." }),
   memoryEnabled: toggle("Remember facts about end users."),
   knowledgeEnabled: toggle("Search the organization's documents."),
@@ -132,7 +132,12 @@ export const Instance = z
   .openapi("Instance");
 export type Instance = z.infer<typeof Instance>;
 
-export const InstanceAnswer = z.object({ instance: Instance }).openapi("InstanceAnswer");
+const warnings = z
+  .array(z.string())
+  .optional()
+  .openapi({ description: "What is wrong with its settings though they were accepted; absent for nothing." });
+
+export const InstanceAnswer = z.object({ instance: Instance, warnings }).openapi("InstanceAnswer");
 export const InstanceList = z.object({ instances: z.array(Instance) }).openapi("InstanceList");
 
 /** The slug in a path. A text that can't be a slug is answered with 404, as an unknown slug is. */

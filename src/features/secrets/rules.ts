@@ -2,9 +2,13 @@ import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from ".
 import { s3Places, s3Problem, s3Secrets } from "../../core/s3.ts";
 import { shortSecretProblem } from "../../core/scrub/scrub.ts";
 import { tokenKind } from "../../core/tokens.ts";
+import { keyPairProblem } from "../../core/tracing.ts";
 
 /** The agent's own chat API key. */
 export const authKeyName = "auth_api_key";
+
+/** The key of the agent's project in the tracing backend. */
+const tracingKeyName = "tracing_api_key";
 
 const withKey: readonly ProviderName[] = ["openai", "anthropic", "google", "mistral", "openai-compatible"];
 /** Providers that are asked over the network. */
@@ -13,7 +17,7 @@ export const withAddress = providerNames.filter((name) => name !== "demo");
 /** Listed for every agent, stored or not, in this order (decisions §4). */
 export const wellKnown: readonly string[] = [
   authKeyName,
-  "tracing_api_key",
+  tracingKeyName,
   ...withKey.map(apiKeySecret),
   ...withAddress.map(baseUrlSecret),
   ...s3Secrets,
@@ -39,6 +43,7 @@ export function authKeyProblem(value: string): string | null {
 export function secretProblem(key: string, value: string): string | null {
   if (value === "") return null;
   if (key === authKeyName) return authKeyProblem(value);
+  if (key === tracingKeyName) return keyPairProblem(value);
   if (addresses.has(key) && !/^https?:$/.test(URL.parse(value)?.protocol ?? "")) {
     return "must be an http or https address";
   }

@@ -1,0 +1,223 @@
+import type { Clock, Log } from "../../core/ports.ts";
+import type { Collector, Span, SpanCounts } from "../../core/tracing.ts";
+import type { Delivery } from "./deliver.ts";
+import { requestJson, spanJson } from "./otlp.ts";
+
+/** What all queues share. */
+export interface Shared {
+  clock: Clock;
+  log: Log;
+  counts: SpanCounts;
+  /** The characters of all batches that wait. */
+  waiting: { length: number };
+  deliver(collector: Collector, body: string, signal: AbortSignal): Promise<Delivery>;
+}
+
+/** How long the first trace of a batch waits for others, in milliseconds, and how many are made spans of at once. */
+const [gatherMs, mostAtOnce] = [1_000, 32];
+
+/** The traces that wait to be made spans of. They hold on to what their turns said. */
+const mostGathered = 1_000;
+
+/** A batch is full at this length; so much may wait for one collector, and for all, in characters. */
+const fullBatch = 512 * 1024;
+const [mostWaiting, mostWaitingInAll] = [8 * 1024 * 1024, 64 * 1024 * 1024];
+
+/** How often a batch is sent, and the waits between, in milliseconds. */
+const attempts = 6;
+const [firstWaitMs, longestWaitMs] = [1_000, 60_000];
+
+/** How long a collector that refused the key is left alone, in milliseconds. */
+const closedMs = 60_000;
+
+interface Batch {
+  body: string;
+  spans: number;
+}
+
+/** The traces for one collector: gathered, made batches of, and sent one batch after the other. */
+export class CollectorQueue {
+  readonly #collector: Collector;
+  readonly #shared: Shared;
+  readonly #gathered: (() => readonly Span[])[] = [];
+  readonly #batches: Batch[] = [];
+  #length = 0;
+  #cancelGathering = () => {};
+  #sending: Promise<void> | null = null;
+  /** Ends the wait before the next attempt. */
+  #hurry = () => {};
+  #closedUntil = Number.NEGATIVE_INFINITY;
+  #ending = false;
+  readonly #controller = new AbortController();
+  /** Since the first failure; null while the collector takes what it gets. */
+  #outage: { dropped: number } | null = null;
+
+  constructor(collector: Collector, shared: Shared) {
+    this.#collector = collector;
+    this.#shared = shared;
+  }
+
+  /** Whether a new one would do as well. */
+  get isIdle(): boolean {
+    const rests = this.#closedUntil > this.#shared.clock.now();
+    return this.#gathered.length === 0 && this.#batches.length === 0 && !rests;
+  }
+
+  add(make: () => readonly Span[]): void {
+    const { clock } = this.#shared;
+    const isClosed = this.#closedUntil > clock.now();
+    // The spans of a trace that is not made are not counted one by one.
+    if (isClosed || this.#gathered.length >= mostGathered) {
+      this.#drop(1);
+      return;
+    }
+    this.#gathered.push(make);
+    if (this.#gathered.length === 1) this.#gatherFor(gatherMs);
+    else if (this.#gathered.length === mostAtOnce) this.#gatherFor(0);
+  }
+
+  /** Sends what waits, once each, until the signal aborts. Never rejects. */
+  async end(signal: AbortSignal): Promise<void> {
+    const cutOff = () => this.#controller.abort(signal.reason);
+    if (signal.aborted) cutOff();
+    else signal.addEventListener("abort", cutOff, { once: true });
+    this.#ending = true;
+    this.#cancelGathering();
+    while (this.#gathered.length > 0 && !signal.aborted) this.#make();
+    this.#drop(this.#gathered.splice(0).length);
+    this.#hurry();
+    await this.#sending;
+  }
+
+  #gatherFor(ms: number): void {
+    this.#cancelGathering();
+    this.#cancelGathering = this.#shared.clock.after(ms, () => {
+      this.#make();
+      // The rest waits for whatever else is to be done in this process.
+      if (this.#gathered.length > 0) this.#gatherFor(0);
+    });
+  }
+
+  /** Makes batches of the next traces. */
+  #make(): void {
+    let spans: string[] = [];
+    let length = 0;
+    const close = () => {
+      if (spans.length > 0) this.#put({ body: requestJson(this.#collector.resource, spans), spans: spans.length });
+      [spans, length] = [[], 0];
+    };
+    for (const make of this.#gathered.splice(0, mostAtOnce)) {
+      for (const json of this.#spansOf(make)) {
+        if (length > 0 && length + json.length > fullBatch) close();
+        spans.push(json);
+        length += json.length;
+      }
+    }
+    close();
+  }
+
+  #spansOf(make: () => readonly Span[]): string[] {
+    try {
+      return make().map(spanJson);
+    } catch (err) {
+      this.#shared.log.error({ err }, "A trace could not be made");
+      this.#shared.counts.dropped += 1;
+      return [];
+    }
+  }
+
+  #put(batch: Batch): void {
+    const { waiting } = this.#shared;
+    const { length } = batch.body;
+    if (this.#length + length > mostWaiting || waiting.length + length > mostWaitingInAll) {
+      this.#drop(batch.spans);
+      return;
+    }
+    this.#batches.push(batch);
+    this.#length += length;
+    waiting.length += length;
+    this.#begin();
+  }
+
+  #begin(): void {
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = null;
+      if (this.#batches.length > 0) this.#begin();
+    });
+  }
+
+  #take(): void {
+    const length = this.#batches.shift()?.body.length ?? 0;
+    this.#length -= length;
+    this.#shared.waiting.length -= length;
+  }
+
+  async #send(): Promise<void> {
+    const { signal } = this.#controller;
+    for (let batch = this.#batches[0], attempt = 1; batch; batch = this.#batches[0]) {
+      const delivery = signal.aborted ? cutOff : await this.#shared.deliver(this.#collector, batch.body, signal);
+      const { kind, reason } = delivery;
+      if (kind === "later" && attempt < attempts && !this.#ending) {
+        this.#began(reason);
+        await this.#wait(delivery.afterMs ?? firstWaitMs * 4 ** (attempt - 1));
+        attempt += 1;
+        continue;
+      }
+      this.#take();
+      attempt = 1;
+      if (kind === "taken") {
+        this.#shared.counts.sent += Math.max(0, batch.spans - delivery.rejected);
+        if (delivery.rejected === 0) this.#over();
+        else this.#failed(reason, Math.min(batch.spans, delivery.rejected));
+        continue;
+      }
+      this.#failed(reason, batch.spans);
+      if (kind === "refused" && delivery.closed) this.#rest();
+    }
+  }
+
+  #wait(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#shared.clock.after(Math.min(ms, longestWaitMs), resolve);
+    this.#hurry = () => {
+      cancel();
+      resolve();
+    };
+    if (this.#ending) this.#hurry();
+    return promise;
+  }
+
+  /** The key is not valid: whatever waits would be refused too. */
+  #rest(): void {
+    this.#closedUntil = this.#shared.clock.now() + closedMs;
+    while (this.#batches[0]) {
+      this.#drop(this.#batches[0].spans);
+      this.#take();
+    }
+  }
+
+  #drop(spans: number): void {
+    this.#shared.counts.dropped += spans;
+    if (this.#outage) this.#outage.dropped += spans;
+  }
+
+  #failed(reason: string, spans: number): void {
+    this.#began(reason);
+    this.#drop(spans);
+  }
+
+  #began(reason: string): void {
+    if (this.#outage) return;
+    this.#outage = { dropped: 0 };
+    this.#shared.log.warn({ collector: this.#collector.name, reason }, "Traces cannot be delivered");
+  }
+
+  #over(): void {
+    if (!this.#outage) return;
+    const { dropped } = this.#outage;
+    this.#outage = null;
+    this.#shared.log.info({ collector: this.#collector.name, dropped }, "Traces are delivered again");
+  }
+}
+
+const cutOff: Delivery = { kind: "later", afterMs: null, reason: "The process stopped" };

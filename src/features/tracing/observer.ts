@@ -1,0 +1,42 @@
+import type { Services } from "../../context.ts";
+import type { Collector, SpanRef } from "../../core/tracing.ts";
+import type { TurnListener, TurnObserver } from "../../turn/observers.ts";
+import type { AgentCollectors } from "./agent-collectors.ts";
+import { genAiSpans } from "./gen-ai.ts";
+import { langfuseSpans } from "./langfuse.ts";
+import { type Recorded, Recorder, type Traced } from "./record.ts";
+
+type Needs = Pick<Services, "clock" | "tracer">;
+
+/** Traces turns and completions: for the project of their agent, and for the operator's collector. */
+export function tracingObserver(
+  { clock, tracer }: Needs,
+  { collectorOf, operator }: { collectorOf: AgentCollectors; operator: Collector | null },
+): TurnObserver {
+  /** The turns that run, since the turns of agents that they ask belong to their traces. */
+  const running = new Map<string, Recorder>();
+
+  const record = (traced: Traced, agents: Collector | null, end: () => void, parent: SpanRef | null): Recorder =>
+    new Recorder(traced, clock, (recorded: Recorded) => {
+      end();
+      if (agents) tracer.send(agents, () => langfuseSpans(recorded));
+      if (operator) tracer.send(operator, () => genAiSpans(recorded, parent));
+    });
+
+  return {
+    started(turn): TurnListener | null {
+      const agents = collectorOf(turn);
+      if (!agents && !operator) return null;
+      const { askedBy: by } = turn;
+      const askedBy = by && (running.get(by.turnId)?.call(by.toolCallId) ?? null);
+      const recorder = record({ kind: "turn", turn, askedBy }, agents, () => running.delete(turn.id), askedBy);
+      running.set(turn.id, recorder);
+      return recorder;
+    },
+    completing(completion) {
+      const agents = collectorOf(completion);
+      if (!agents && !operator) return null;
+      return record({ kind: "completion", completion }, agents, () => {}, null);
+    },
+  };
+}

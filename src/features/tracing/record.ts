@@ -1,0 +1,158 @@
+import { randomHex } from "../../core/ids.ts";
+import type { Clock } from "../../core/ports.ts";
+import type { SpanRef } from "../../core/tracing.ts";
+import type { StartedCompletion, StartedTurn, TurnEnding, TurnListener } from "../../turn/observers.ts";
+import type { HookExecution, JsonValue, TurnEvent, TurnOutcome, Usage } from "../../turn/types.ts";
+import { rootOf } from "./ids.ts";
+
+/** A call of a model, as its events tell it. */
+export interface RecordedStep {
+  spanId: string;
+  index: number;
+  startMs: number;
+  /** When the model had said everything: what follows are its calls of tools. Null: it never did. */
+  endMs: number | null;
+  finishReason: string | null;
+  usage: Usage;
+  /** Attempts that failed before this one, by their codes. */
+  retries: string[];
+}
+
+/** A call of a tool. */
+export interface RecordedCall {
+  spanId: string;
+  id: string;
+  tool: string;
+  args: JsonValue;
+  startMs: number;
+  /** Null: it was not made, or had no end. */
+  end: { ms: number; ok: boolean; result: JsonValue } | null;
+}
+
+/** A run of a hook. */
+export interface RecordedHook {
+  spanId: string;
+  execution: HookExecution;
+  endMs: number;
+}
+
+/** What a trace is about. */
+export type Traced =
+  | { kind: "turn"; turn: StartedTurn; askedBy: SpanRef | null }
+  | { kind: "completion"; completion: StartedCompletion };
+
+/** A turn that is over, or a completion: all that its spans are made from. */
+export interface Recorded {
+  traced: Traced;
+  root: SpanRef;
+  startMs: number;
+  endMs: number;
+  steps: readonly RecordedStep[];
+  calls: readonly RecordedCall[];
+  hooks: readonly RecordedHook[];
+  /** Null: the turn could not be recorded. */
+  outcome: Pick<TurnOutcome, "text" | "steps" | "usage" | "firstOutputMs"> | null;
+  status: TurnOutcome["status"];
+  /** What went wrong; null: nothing. */
+  problem: { code: string; message: string; isError: boolean } | null;
+}
+
+/**
+ * Notes when the parts of a turn happened. What was said stands in the turn's outcome, so the many events of a reply cost
+ * next to nothing.
+ */
+export class Recorder implements TurnListener {
+  readonly root: SpanRef;
+  readonly #traced: Traced;
+  readonly #clock: Clock;
+  readonly #startMs: number;
+  readonly #onEnd: (recorded: Recorded) => void;
+  readonly #steps: RecordedStep[] = [];
+  readonly #calls: RecordedCall[] = [];
+  readonly #hooks: RecordedHook[] = [];
+
+  constructor(traced: Traced, clock: Clock, onEnd: (recorded: Recorded) => void) {
+    this.root = rootOf(traced.kind === "turn" ? traced.turn.id : traced.completion.id);
+    this.#traced = traced;
+    this.#clock = clock;
+    this.#startMs = clock.now();
+    this.#onEnd = onEnd;
+  }
+
+  /** The span of a call that is under way; null when there is none. */
+  call(toolCallId: string): SpanRef | null {
+    const call = this.#open(toolCallId);
+    return call ? { traceId: this.root.traceId, spanId: call.spanId } : null;
+  }
+
+  event(event: TurnEvent): void {
+    switch (event.type) {
+      case "step-start": {
+        const blank = { endMs: null, finishReason: null, usage: { promptTokens: 0, completionTokens: 0 }, retries: [] };
+        this.#steps.push({ ...blank, spanId: randomHex(16), index: event.index, startMs: this.#clock.now() });
+        break;
+      }
+      case "model-retry":
+        this.#steps.at(-1)?.retries.push(event.failure.code);
+        break;
+      case "tool-call": {
+        const { id, name, args } = event;
+        this.#calls.push({ spanId: randomHex(16), id, tool: name, args, startMs: this.#clock.now(), end: null });
+        break;
+      }
+      case "tool-result": {
+        const call = this.#open(event.id);
+        if (!call) break;
+        const { ok, result, durationMs } = event;
+        const ms = this.#clock.now();
+        Object.assign(call, { startMs: ms - durationMs, end: { ms, ok, result } } satisfies Partial<RecordedCall>);
+        const step = this.#steps.at(-1);
+        if (step) step.endMs = Math.min(step.endMs ?? call.startMs, call.startMs);
+        break;
+      }
+      case "hook-execution":
+        this.#hooks.push({ spanId: randomHex(16), execution: event.execution, endMs: this.#clock.now() });
+        break;
+      case "step-finish": {
+        const step = this.#steps.at(-1);
+        if (!step) break;
+        const { finishReason, usage } = event;
+        Object.assign(step, { endMs: step.endMs ?? this.#clock.now(), finishReason, usage });
+        break;
+      }
+    }
+  }
+
+  ended(ending: TurnEnding): void {
+    const outcome = "outcome" in ending ? ending.outcome : null;
+    this.#onEnd({
+      ...{ traced: this.#traced, root: this.root, startMs: this.#startMs, endMs: this.#clock.now() },
+      ...{ steps: this.#steps, calls: this.#calls, hooks: this.#hooks },
+      outcome: outcome && pick(outcome),
+      status: outcome?.status ?? "failed",
+      problem: problemOf(ending),
+    });
+  }
+
+  #open(toolCallId: string): RecordedCall | undefined {
+    return this.#calls.findLast(({ id, end }) => id === toolCallId && end === null);
+  }
+}
+
+/** Without the model's messages, which may be long. */
+const pick = ({ text, steps, usage, firstOutputMs }: TurnOutcome) => ({ text, steps, usage, firstOutputMs });
+
+function problemOf(ending: TurnEnding): Recorded["problem"] {
+  if ("unrecorded" in ending) {
+    const { code, message } = ending.unrecorded;
+    return { code, message, isError: true };
+  }
+  const { outcome } = ending;
+  if (outcome.status === "failed") {
+    const { code, message } = outcome.failure;
+    return { code, message, isError: true };
+  }
+  if (outcome.status !== "aborted") return null;
+  const { reason } = outcome;
+  return { code: reason, message: `The turn ended early: ${reason}`, isError: false };
+}
