@@ -111,12 +111,7 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
           ...(soleProcess ? [() => vacuumWorn(services.database, turns.isQuiet)] : []),
         ],
         leases: turns.renewLeases,
-        seldom: [
-          turns.closeDead,
-          () => expireWaiting(services.database),
-          () => continueTurns(null),
-          deleteEndedBudgets,
-        ],
+        seldom: [turns.closeDead, () => expireWaiting(services), () => continueTurns(null), deleteEndedBudgets],
       },
       boot: turns.boot,
       stop: turns.stop,

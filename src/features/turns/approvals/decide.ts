@@ -1,10 +1,12 @@
 import { and, desc, eq, inArray, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../../context.ts";
+import type { ActingAgent } from "../../../core/activity/activity.ts";
 import { channelsThat } from "../../../core/channels.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isStorable } from "../../../core/text.ts";
 import type { Db } from "../../../db/client.ts";
-import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
+import { actingAgent, agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
+import { blockedCall } from "../../../turn/activity.ts";
 import { withinReach } from "../../agents/index.ts";
 
 interface Decision {
@@ -16,8 +18,7 @@ interface Waiting {
   id: string;
   turnId: string;
   name: string;
-  agentId: string;
-  slug: string;
+  agent: ActingAgent;
   /** Whether the turn of the call may be continued now. */
   mayContinue: boolean;
   status: string;
@@ -37,7 +38,8 @@ export async function decide(
   const call = await findCall(ctx, db, ref, toolCallId);
   if (!call.mayContinue) throw new EngineError("conflict", "The agent is switched off: turn it on to decide");
   const action = approved ? "approval.approve" : "approval.refuse";
-  const change = { action, target: call.slug, agentId: call.agentId, agentUnchanged: true };
+  const { agent } = call;
+  const change = { action, target: agent.slug, agentId: agent.id, agentUnchanged: true };
   await write(ctx, { ...change, summary: { conversationId: ref, tool: call.name, toolCallId } }, async (tx) => {
     const decided = await tx
       .update(toolCalls)
@@ -46,6 +48,7 @@ export async function decide(
       .returning({ id: toolCalls.id });
     if (decided.length === 0) throw settled(await findCall(ctx, tx, ref, toolCallId));
   });
+  if (!approved) ctx.activity.emit({ ...blockedCall(call.name, "refused"), agent, conversationId: ref });
   return call.turnId;
 }
 
@@ -58,8 +61,7 @@ async function findCall(ctx: Ctx, db: Db, ref: string, toolCallId: string): Prom
       turnId: toolCalls.turnId,
       name: toolCalls.name,
       status: toolCalls.status,
-      agentId: toolCalls.agentId,
-      slug: agents.slug,
+      agent: actingAgent,
       mayContinue: sql<boolean>`(${agents.active} or ${inArray(conversations.channel, channelsThat("whileInactive"))})`,
       overdue: sql<boolean>`${toolCalls.expiresAt} <= now()`,
     })

@@ -1,9 +1,12 @@
 import { sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import type { Services } from "../../../context.ts";
+import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { Database } from "../../../db/client.ts";
-import { assign } from "../../../db/fragments.ts";
-import { conversations, toolCalls, turns } from "../../../db/schema.ts";
+import { assign, fields, orNull, type RowOf } from "../../../db/fragments.ts";
+import { actingAgent, agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
+import { blockedCall } from "../../../turn/activity.ts";
 
 // A turn that stops at calls which a person decides about has the status `approval`, its calls wait in `tool_calls`,
 // and its conversation names it as `awaiting`. It goes on in a turn of its own, which names it in `continues`.
@@ -21,8 +24,14 @@ export const isDecided = sql`exists (${call} and ${toolCalls.decidedBy} is not n
  * The next message of the end user refuses what waits (decisions §7, `needsApproval`), and what was approved but not
  * continued: a person who writes "stop" must not see the call made afterwards.
  */
-export async function refuseWaiting(database: Database, conversationId: string): Promise<void> {
-  await refuseStatement.run(database, { conversationId });
+export async function refuseWaiting(
+  { database, activity }: Pick<Services, "database" | "activity">,
+  agent: ActingAgent,
+  { id, ref }: { id: string; ref: string },
+): Promise<void> {
+  for (const { tool } of await refuseStatement.run(database, { conversationId: id })) {
+    activity.emit({ ...blockedCall(tool, "passed-over"), agent, conversationId: ref });
+  }
 }
 
 const refuseStatement = statement({ conversationId: "uuid" }, ({ conversationId }) => {
@@ -30,16 +39,19 @@ const refuseStatement = statement({ conversationId: "uuid" }, ({ conversationId 
   const waiting = alias(conversations, "waiting");
   const refused = { status: "refused", decidedBy: null, reason: "The conversation went on" };
   const begun = sql`select 1 from ${turns} where ${turns.continues} = ${waiting.awaiting} and ${turns.status} <> 'queued'`;
-  return sql`
+  return sql<{ tool: string }>`
     with ${waiting} as (
       select ${awaiting} from ${conversations} where ${id} = ${conversationId} and ${awaiting} is not null for no key update
     ), refused as (
       update ${toolCalls} set ${assign(toolCalls, refused)} from ${waiting}
       where ${toolCalls.turnId} = ${waiting.awaiting} and ${toolCalls.status} in ('pending', 'approved', 'refused')
         and ${toolCalls.args} is not null and not exists (${begun})
+      returning ${toolCalls.name} as tool
+    ), freed as (
+      update ${conversations} set ${assign(conversations, { awaiting: null })}
+      where ${id} = ${conversationId} and exists (select 1 from ${waiting})
     )
-    update ${conversations} set ${assign(conversations, { awaiting: null })}
-    where ${id} = ${conversationId} and exists (select 1 from ${waiting})`;
+    select tool from refused`;
 });
 
 /** How much longer than for the decision the engine waits for an agent to continue a decided turn. */
@@ -49,18 +61,28 @@ const graceHours = 1;
  * Closes what nobody decided about in time. Where a person decided about another call of the turn, it goes on now; unless
  * it can't for so long that nobody expects it any more.
  */
-export async function expireWaiting(database: Database): Promise<void> {
-  await expireStatement.run(database, {});
+export async function expireWaiting({ database, activity }: Pick<Services, "database" | "activity">): Promise<void> {
+  for (const { tool, conversationId, ...agent } of await expireStatement.run(database, {})) {
+    activity.emit({ ...blockedCall(tool, "expired"), agent, conversationId });
+  }
 }
 
 const expireStatement = statement({}, () => {
   const { turnId, args, status, expiresAt } = toolCalls;
   const late = sql`${expiresAt} <= now() - ${graceHours} * interval '1 hour'`;
-  return sql`
-    update ${toolCalls} set ${assign(toolCalls, { status: "expired", decidedBy: null })} from ${turns}
-    where ${turns.id} = ${turnId} and ${turns.status} = 'approval' and ${args} is not null and (
-      ${status} = 'pending' and ${expiresAt} <= now()
-      or ${status} in ('approved', 'refused') and ${late} and not ${isContinued})`;
+  const expired = alias(toolCalls, "expired");
+  const row = fields({ ...actingAgent, tool: expired.name, conversationId: orNull(conversations.ref) });
+  return sql<RowOf<typeof row>>`
+    with ${expired} as (
+      update ${toolCalls} set ${assign(toolCalls, { status: "expired", decidedBy: null })} from ${turns}
+      where ${turns.id} = ${turnId} and ${turns.status} = 'approval' and ${args} is not null and (
+        ${status} = 'pending' and ${expiresAt} <= now()
+        or ${status} in ('approved', 'refused') and ${late} and not ${isContinued})
+      returning ${toolCalls.agentId}, ${toolCalls.name}, ${turnId}
+    )
+    select ${row} from ${expired} join ${agents} on ${agents.id} = ${expired.agentId}
+    left join ${turns} on ${turns.id} = ${expired.turnId}
+    left join ${conversations} on ${conversations.id} = ${turns.conversationId}`;
 });
 
 /** Ends the waiting of continued turns, and of turns whose calls were refused without a person's decision. */

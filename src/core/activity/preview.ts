@@ -1,0 +1,52 @@
+import type { JsonValue } from "../json.ts";
+import type { Scrub } from "../scrub/scrub.ts";
+import { clip } from "../text.ts";
+
+/** Decisions §10: the most of a text, of arguments and of a result that activity shows, in UTF-16 units. */
+export const longestPreview = 500;
+
+/** The beginning of a text that holds no secret. */
+export function previewOfText(text: string): string {
+  return text.length <= longestPreview ? text : `${clip(text, longestPreview - 1)}…`;
+}
+
+/** The beginning of a value that holds no secret, as JSON, without writing the rest; a text is shown as it is. */
+export function previewOf(value: JsonValue): string {
+  if (typeof value === "string") return previewOfText(value);
+  const writer = { text: "" };
+  write(writer, value);
+  return previewOfText(writer.text);
+}
+
+function write(to: { text: string }, value: JsonValue): void {
+  if (to.text.length > longestPreview) return;
+  if (Array.isArray(value)) {
+    to.text += "[";
+    for (const [index, item] of value.entries()) {
+      if (to.text.length > longestPreview) return;
+      if (index > 0) to.text += ",";
+      write(to, item);
+    }
+    to.text += "]";
+  } else if (value !== null && typeof value === "object") {
+    let before = "{";
+    for (const key in value) {
+      if (to.text.length > longestPreview) return;
+      to.text += `${before}${JSON.stringify(clip(key, longestPreview))}:`;
+      before = ",";
+      write(to, value[key] ?? null);
+    }
+    to.text += before === "{" ? "{}" : "}";
+  } else {
+    to.text += JSON.stringify(typeof value === "string" ? clip(value, longestPreview) : value);
+  }
+}
+
+/** Read of a longer text, so that a secret of usual length which begins in the preview is found whole. */
+const longestRead = 4 * longestPreview;
+
+/** The beginning of a text in which secrets may be. Of one that reaches beyond what is read, nothing is shown. */
+export function scrubbedPreview(text: string, scrub: Scrub): string {
+  if (text.length <= longestRead) return previewOfText(scrub(text));
+  return previewOfText(`${scrub.stream().push(text.slice(0, longestRead))}…`);
+}

@@ -1,0 +1,148 @@
+import type { ActivityBus } from "../../core/activity/bus.ts";
+import { longestPreview, previewOf, previewOfText, scrubbedPreview } from "../../core/activity/preview.ts";
+import { channels } from "../../core/channels.ts";
+import { awaitedCall, blockedCall, failedHook, type Happening } from "../../turn/activity.ts";
+import type { StartedTurn, StoredRows, TurnEnding, TurnListener, TurnObserver } from "../../turn/observers.ts";
+import type { TurnEvent } from "../../turn/types.ts";
+import { ended } from "./ended.ts";
+
+type Event<Type extends TurnEvent["type"]> = Extract<TurnEvent, { type: Type }>;
+
+/** Tells the bus what happens in turns. */
+export function turnActivity(bus: ActivityBus): TurnObserver {
+  return {
+    started(turn) {
+      const activity = new TurnActivity(bus, turn);
+      activity.begin();
+      return activity;
+    },
+  };
+}
+
+class TurnActivity implements TurnListener {
+  readonly #bus: ActivityBus;
+  readonly #turn: StartedTurn;
+  /** The tools of the calls whose end was not told yet, by the calls' ids. */
+  readonly #calls = new Map<string, string>();
+  /** The beginning of the running step's reasoning. */
+  #reasoning = "";
+
+  constructor(bus: ActivityBus, turn: StartedTurn) {
+    this.#bus = bus;
+    this.#turn = turn;
+  }
+
+  begin(): void {
+    const { begins, continues, fresh, scrub, origin } = this.#turn;
+    const { channel } = origin;
+    if (begins) {
+      this.#tell({ kind: "conversation", text: "A conversation began", channel, conversation: { event: "started" } });
+    }
+    if (continues !== null || !isSpoken(this.#turn)) return;
+    for (const text of fresh) this.#tell({ kind: "inbound", text: scrubbedPreview(text, scrub), channel });
+  }
+
+  event(event: TurnEvent): void {
+    switch (event.type) {
+      case "reasoning-delta":
+        if (this.#reasoning.length <= longestPreview) this.#reasoning += event.text;
+        return;
+      case "step-start":
+        this.#reasoning = "";
+        return;
+      case "step-finish":
+        if (this.#reasoning !== "") {
+          const responsePreview = previewOfText(this.#reasoning);
+          this.#tell({ kind: "thinking", text: "The agent thought", responsePreview });
+        }
+        this.#reasoning = "";
+        return;
+      case "tool-call":
+        this.#call(event);
+        return;
+      case "tool-result":
+        this.#result(event);
+        return;
+      case "approval-request":
+        this.#end(event.id, { text: `A call of ${event.name} waits for a person`, status: "blocked" });
+        this.#tell(awaitedCall(event.name));
+        return;
+      case "handoff":
+        this.#handoff(event);
+        return;
+      case "hook-execution":
+        if (!event.execution.success) this.#tell(failedHook(event.execution));
+        return;
+    }
+  }
+
+  ended(ending: TurnEnding): void {
+    // The model asked for them, and they were not made: the turn broke off, or took no more steps.
+    for (const [id, tool] of this.#calls) {
+      this.#end(id, { text: `The call of ${tool} was not made`, status: "failed" });
+    }
+    if ("stored" in ending) this.#stored(ending.stored);
+    for (const happening of ended(ending, this.#turn.origin.channel, isSpoken(this.#turn))) this.#tell(happening);
+  }
+
+  #call({ id, name, args }: Event<"tool-call">): void {
+    this.#calls.set(id, name);
+    const text = `The agent calls ${name}`;
+    const argsPreview = previewOf(args);
+    this.#tell({ id: this.#idOf(id, "start"), kind: "tool-start", text, tool: name, status: "running", argsPreview });
+  }
+
+  #result({ id, name, ok, durationMs, result, withheld }: Event<"tool-result">): void {
+    const [status, did] = ok
+      ? (["ok", "answered"] as const)
+      : withheld
+        ? (["blocked", "was not called"] as const)
+        : (["failed", "failed"] as const);
+    this.#end(id, { text: `${name} ${did}`, status, durationMs, resultPreview: previewOf(result) });
+    // Of the others the bus was told when they were decided.
+    if (withheld === "undecidable") this.#tell(blockedCall(name, withheld));
+  }
+
+  #end(id: string, how: Omit<Happening, "kind">): void {
+    const tool = this.#calls.get(id);
+    if (tool === undefined) return;
+    this.#calls.delete(id);
+    this.#tell({ id: this.#idOf(id, "end"), kind: "tool-end", tool, ...how });
+  }
+
+  #handoff(event: Event<"handoff">): void {
+    const { phase, agent } = event;
+    const id = `handoff:${this.#idOf(event.id, phase)}`;
+    const about = { id, kind: "agent-handoff", handoff: { agent, phase } } as const;
+    if (event.phase === "start") {
+      this.#tell({ ...about, text: `The agent asks ${agent}`, status: "running" });
+    } else {
+      const { ok, durationMs } = event;
+      const text = ok ? `${agent} answered` : `${agent} did not answer`;
+      this.#tell({ ...about, text, status: ok ? "ok" : "failed", durationMs });
+    }
+  }
+
+  #stored({ messageIds, hookExecutionIds }: StoredRows): void {
+    const row = { agent: this.#turn.agent, conversationId: this.#turn.conversationRef };
+    for (const messageId of messageIds) this.#bus.persisted({ ...row, messageId });
+    for (const hookExecutionId of hookExecutionIds) this.#bus.persisted({ ...row, hookExecutionId });
+  }
+
+  #idOf(callId: string, phase: "start" | "end"): string {
+    return `${this.#turn.id}:${callId}:${phase}`;
+  }
+
+  #tell(happening: Happening): void {
+    const { agent, conversationRef } = this.#turn;
+    this.#bus.emit({ ...happening, agent, conversationId: conversationRef });
+  }
+}
+
+/**
+ * Whether somebody says something to the agent and hears the reply with the end of the turn. Messages of messengers, and
+ * the replies to them, are told of when they come in and leave.
+ */
+function isSpoken({ origin: { source, channel } }: StartedTurn): boolean {
+  return source === "user" && !channels[channel].sendsLater;
+}

@@ -1,0 +1,35 @@
+import type { Activity } from "../core/activity/activity.ts";
+import { previewOf, previewOfText } from "../core/activity/preview.ts";
+import type { HookExecution, Withheld } from "./types.ts";
+
+/** What happened, without the agent and the conversation to which it happened. */
+export type Happening = Omit<Activity, "agent" | "conversationId">;
+
+/** The warning of a hook that failed. */
+export function failedHook({ toolName, event, error, durationMs, args }: HookExecution): Happening {
+  return {
+    kind: "governance",
+    text: previewOfText(`The hook ${toolName} on ${event} failed: ${error ?? "it gave no reason"}`),
+    tool: toolName,
+    status: "failed",
+    argsPreview: previewOf(args),
+    durationMs,
+  };
+}
+
+/** The warning of a call that waits for a person. */
+export function awaitedCall(tool: string): Happening {
+  return { kind: "governance", text: `A person has to decide about a call of ${tool}`, tool, status: "running" };
+}
+
+/** The block of a call that is not made. */
+export function blockedCall(tool: string, why: Withheld | "passed-over"): Happening {
+  return { kind: "governance", text: `A call of ${tool} was blocked: ${reasons[why]}`, tool, status: "blocked" };
+}
+
+const reasons = {
+  refused: "a person refused it",
+  expired: "nobody decided about it in time",
+  undecidable: "a person has to approve it, which nobody can here",
+  "passed-over": "the conversation went on without a decision about it",
+} as const;
