@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import connect from "postgres";
 import { startPostgres, withDatabase } from "../real-postgres.ts";
+import { analyticsHead, measureAnalytics } from "./analytics/measure.ts";
 import { backgroundHead, measureBackground } from "./background.ts";
 import { type Contestant, withContestants } from "./contestants.ts";
 import { conversationHead, measureConversation } from "./conversation.ts";
@@ -159,6 +160,13 @@ const parts: Part[] = [
     head: tickHead,
     unusual: true,
     measure: async (database) => measureTick(await database(), watched),
+  },
+  {
+    name: "analytics",
+    title: "Analytics over a million messages",
+    head: analyticsHead,
+    unusual: true,
+    measure: async (database) => measureAnalytics(await database(), watched),
   },
   {
     name: "profile",

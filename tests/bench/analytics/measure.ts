@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ownerToken, startEngine } from "../engine.ts";
+import { median, quantile } from "../figures.ts";
+import type { PostgresCpu } from "../postgres-cpu.ts";
+import { startMeasured } from "../processes.ts";
+import type { Rolled } from "./roller.ts";
+import { days } from "./seed.ts";
+
+const turns = 500_000;
+const warm = 15;
+
+const paths = [
+  ["30 days", "/api/analytics"],
+  [`${days} days`, `/api/analytics?from=${dayAgo(days)}`],
+  ["30 days of one agent", "/api/instances/busy-1/analytics"],
+  ["30 days of another zone", `/api/analytics?from=${dayAgo(30)}T05:00:00Z&to=${dayAgo(0)}T05:00:00Z`],
+  ["30 days by end user", "/api/analytics/usage?by=user"],
+] as const;
+
+export const analyticsHead = [
+  "Database",
+  "Asked for",
+  "Before the roll-up, ms",
+  "After it: first, ms",
+  "Then, ms p50 / p95",
+];
+
+/** What analytics over a million messages take, and what it takes to sum them up. */
+export async function measureAnalytics(databaseUrl: string, watched: PostgresCpu | null): Promise<string[][]> {
+  const key = { ENCRYPTION_KEY: randomBytes(32).toString("hex") };
+  const directory = await mkdtemp(join(tmpdir(), "agent-engine-analytics-"));
+  try {
+    const own = () => watched?.count(new URL(databaseUrl).pathname.slice(1));
+    return [
+      ...(await measure("PostgreSQL", { ...key, DATABASE_URL: databaseUrl }, own)),
+      ...(await measure("embedded", { DATA_DIR: directory }, () => undefined)),
+    ];
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function measure(
+  database: string,
+  env: Record<string, string>,
+  own: () => (() => number) | undefined,
+): Promise<string[][]> {
+  await (await startEngine(env)).stop();
+  await roller(env, `/seed/${turns}`);
+  const before = await ask(env, 1);
+  const postgres = own();
+  const ms = await roller(env, "/roll");
+  const used = postgres ? `, PostgreSQL ${((postgres() * 1000) / turns).toFixed(0)} µs a turn` : "";
+  const after = await ask(env, 1 + warm);
+  const asked = paths.map(([name], index) => {
+    const [first = 0, ...then] = after[index] ?? [];
+    const again = `${median(then).toFixed(0)} / ${quantile(then, 0.95).toFixed(0)}`;
+    return [database, name, (before[index]?.[0] ?? 0).toFixed(0), first.toFixed(0), again];
+  });
+  const seconds = ms.reduce((sum, one) => sum + one, 0) / 1000;
+  const each = `${median(ms).toFixed(1)} / ${quantile(ms, 0.95).toFixed(1)}`;
+  const rolled = `the roll-up, in ${ms.length.toLocaleString("en")} statements${used}`;
+  return [...asked, [database, rolled, `${seconds.toFixed(0)} s in all`, "–", each]];
+}
+
+async function roller(env: Record<string, string>, path: string): Promise<Rolled> {
+  const server = await startMeasured("analytics/roller.ts", env);
+  try {
+    const response = await fetch(server.url + path);
+    if (!response.ok) throw new Error(`${path}: ${response.status}`);
+    return (await response.json()) as Rolled;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Asks a new server for each path so often; answers the milliseconds that each time took. */
+async function ask(env: Record<string, string>, times: number): Promise<number[][]> {
+  const engine = await startEngine(env);
+  try {
+    const headers = { Authorization: `Bearer ${await ownerToken(engine.url)}` };
+    const found: number[][] = paths.map(() => []);
+    for (let time = 0; time < times; time += 1) {
+      for (const [index, [name, path]] of paths.entries()) {
+        const startedAt = performance.now();
+        const response = await fetch(engine.url + path, { headers });
+        await response.arrayBuffer();
+        // Without sums a long period may take longer than a statement may.
+        if (!response.ok && !(times === 1 && response.status === 503)) throw new Error(`${name}: ${response.status}`);
+        found[index]?.push(performance.now() - startedAt);
+      }
+    }
+    return found;
+  } finally {
+    await engine.stop();
+  }
+}
+
+function dayAgo(count: number): string {
+  return new Date(Date.now() - count * 24 * 3_600_000).toISOString().slice(0, 10);
+}
