@@ -14,12 +14,18 @@ export type Settle = (job: ClaimedJob, held: Held, problem: Error | null) => Pro
 /**
  * Notes how a job ended: done, to be tried again, or failed for good. Answers false when it was no longer the caller's.
  */
-export function createSettle({ database, clock, log, meters }: Needs, settling: Settling, together: Together): Settle {
+export function createSettle(
+  { database, clock, log, meters }: Needs,
+  kinds: readonly string[],
+  { settling, together }: { settling: Settling; together: Together },
+): Settle {
   const ended = meters.counter({
     name: "agent_engine_jobs_ended_total",
     help: "Attempts at background work by how they ended: done, postponed, again (to be tried), failed for good, lost (to another process).",
     labels: ["kind", "result"],
   });
+  // Monitoring would not see the first failure of a counter that begins with it.
+  for (const kind of kinds) ended({ kind, result: "failed" }, 0);
   const setBack = async (job: ClaimedJob, held: Held, err: Error): Promise<boolean> => {
     const { id, kind, key, attempts, maxAttempts } = job;
     const error = clip(storable(err.message), 500);

@@ -53,7 +53,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const running = new Map<string, Running>();
   const { together, look } = createGathering(clock, () => running.size);
   const settling = createSettling(database);
-  const settle = createSettle(services, settling, together);
+  const settle = createSettle(services, Object.keys(kinds), { settling, together });
   let stopping = false;
   let beating = false;
   let cancelTimer = () => {};

@@ -29,6 +29,7 @@ test("the tarball has what runs, and nothing of the workshop", () => {
     /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
     /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts))$/,
     /^docs\/(channels\/)?[^/]+\.md$/,
+    /^docs\/grafana-dashboard\.json$/,
     /^drizzle\/(\d+_\w+\.sql|meta\/_journal\.json)$/,
   ];
   expect(packed.files.filter((file) => !allowed.some((pattern) => pattern.test(file)))).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Clock, Log } from "../ports.ts";
-import type { Activity, Persisted } from "./activity.ts";
+import type { Activity, ActivityKind, Persisted } from "./activity.ts";
 import { ActivityEvent } from "./event.ts";
 
 /** Spec "Limits", "Activity ring buffer". */
@@ -42,6 +42,8 @@ export class ActivityBus {
   readonly #ring: ActivityEvent[] = [];
   readonly #watching = new Set<Watching>();
   #waiting: News[] = [];
+  /** How often each kind happened in this process. */
+  readonly #counts = new Map<ActivityKind, number>();
   #numbers = 0;
   /** It begins with the time, so that a client that comes back to another process is not taken for one of this process. */
   #sequence: number;
@@ -57,7 +59,8 @@ export class ActivityBus {
   emit(activity: Activity): void {
     this.#numbers += 1;
     this.#sequence += 1;
-    const { agent, conversationId } = activity;
+    const { agent, conversationId, kind } = activity;
+    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
     const event = new ActivityEvent(activity, this.#clock.now(), agent, conversationId, this.#numbers);
     event.sequence = this.#sequence;
     this.#ring.push(event);
@@ -92,6 +95,10 @@ export class ActivityBus {
 
   get watchers(): number {
     return this.#watching.size;
+  }
+
+  get counts(): ReadonlyMap<ActivityKind, number> {
+    return this.#counts;
   }
 
   /** The number of the last event. */

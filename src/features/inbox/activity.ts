@@ -28,17 +28,23 @@ interface Noted {
 const nothing: Noted = { receivedAt: null, sentAt: null, error: null, isOfAccount: false };
 
 /** Gathers this in memory: messages of one channel would else wait for each other at its row. */
-export function createActivity({ database, clock }: Pick<Services, "database" | "clock">): Activity {
+export function createActivity({ database, clock, meters }: Pick<Services, "database" | "clock" | "meters">): Activity {
+  const count = meters.counter({
+    name: "agent_engine_messenger_traffic_total",
+    help: "Deliveries of messengers that brought messages (received), parts of replies that left (sent), and calls of messengers that failed.",
+    labels: ["channel", "what"],
+  });
   const noted = new Map<string, { agentId: string; type: MessengerName } & Noted>();
-  const note = (agentId: string, type: MessengerName, news: Partial<Noted>) => {
+  const note = (agentId: string, type: MessengerName, what: "received" | "sent" | "failed", news: Partial<Noted>) => {
+    count({ channel: type, what });
     const key = `${agentId}:${type}`;
     noted.set(key, { ...(noted.get(key) ?? nothing), ...news, agentId, type });
   };
   const now = () => new Date(clock.now()).toISOString();
   return {
-    received: (agentId, name) => note(agentId, name, { receivedAt: now() }),
-    sent: (agentId, name) => note(agentId, name, { sentAt: now(), error: "", isOfAccount: false }),
-    failed: (agentId, name, error, isOfAccount) => note(agentId, name, { error, isOfAccount }),
+    received: (agentId, name) => note(agentId, name, "received", { receivedAt: now() }),
+    sent: (agentId, name) => note(agentId, name, "sent", { sentAt: now(), error: "", isOfAccount: false }),
+    failed: (agentId, name, error, isOfAccount) => note(agentId, name, "failed", { error, isOfAccount }),
     async flush() {
       if (noted.size === 0) return;
       const news = JSON.stringify([...noted.values()]);

@@ -1,7 +1,7 @@
 import type { Services } from "../../context.ts";
 
 /** The metrics of what this process shares among its calls. */
-export function measureProcess({ meters, admission, database, options }: Services): void {
+export function measureProcess({ meters, admission, activity, tracer, database, options }: Services): void {
   meters.readings(
     { name: "agent_engine_info", help: "1, with the release that runs.", type: "gauge", labels: ["version"] },
     () => [{ labels: { version: options.version }, value: 1 }],
@@ -24,6 +24,26 @@ export function measureProcess({ meters, admission, database, options }: Service
     () => {
       const { admitted, refused } = admission.figures;
       return Object.entries({ admitted, refused }).map(([verdict, value]) => ({ labels: { verdict }, value }));
+    },
+  );
+  meters.readings(
+    {
+      ...{ name: "agent_engine_activity_total", type: "counter", labels: ["kind"] },
+      help: "What happened, as the activity streams show it.",
+    },
+    () => [...activity.counts].map(([kind, value]) => ({ labels: { kind }, value })),
+  );
+  meters.readings({ name: "agent_engine_activity_streams", help: "Open activity streams.", type: "gauge" }, () => [
+    { value: activity.watchers },
+  ]);
+  meters.readings(
+    {
+      ...{ name: "agent_engine_trace_spans_total", type: "counter", labels: ["result"] },
+      help: "Spans of traces that a collector took, and those that were dropped because none did, or for want of room.",
+    },
+    () => {
+      const { sent, dropped } = tracer.counts();
+      return Object.entries({ sent, dropped }).map(([result, value]) => ({ labels: { result }, value }));
     },
   );
   meters.readings(

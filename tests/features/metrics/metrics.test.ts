@@ -6,6 +6,8 @@ import { harness } from "../../harness.ts";
 import { finish, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { metricsToken, monitored, samplesOf, scrape } from "./scrape.ts";
 
+const acting = { id: "1", slug: "a", name: "A", organizationId: "2", workspaceId: "3", iconVersion: null };
+
 describe("who reads the metrics", () => {
   test("nobody, where the server has no token for it: the route is one of those that are not there", async () => {
     const h = await harness();
@@ -136,6 +138,18 @@ describe("what they tell", () => {
     const after = await scrape(h);
     expect(after.get("agent_engine_open_replies")).toBe(0);
     expect(after.get('agent_engine_turns_running{door="native"}')).toBe(0);
+  });
+
+  test("events of other systems, and what happened", async () => {
+    const h = await monitored();
+    expect((await h.request("/webhooks/nobody-has-this-token", { method: "POST", json: {} })).status).toBe(200);
+    h.services.activity.emit({ kind: "cron", text: "A task ran", agent: acting, conversationId: null });
+    const found = await scrape(h);
+    expect(samplesOf(found, "agent_engine_webhooks_total")).toEqual({ '{answer="unknown token"}': 1 });
+    expect(samplesOf(found, "agent_engine_activity_total")).toEqual({ '{kind="cron"}': 1 });
+    expect(found.get("agent_engine_activity_streams")).toBe(0);
+    // The first failure of a kind is seen as a change.
+    expect(found.get('agent_engine_jobs_ended_total{kind="outbox.send",result="failed"}')).toBe(0);
   });
 
   test("names of tools are ours, whatever a model calls or a plugin offers", () => {

@@ -30,8 +30,13 @@ export type Receive = (call: WebhookCall) => Promise<EventAnswer>;
 
 /** `wake` begins work that is due. */
 export function createReceive(services: Services, wake: () => void): Receive {
-  const { admission } = services;
-  return async (call) => {
+  const { admission, meters } = services;
+  const answered = meters.counter({
+    name: "agent_engine_webhooks_total",
+    help: "Events of other systems by the answer to them: stored, or the problem that their sender was told.",
+    labels: ["answer"],
+  });
+  const receive: Receive = async (call) => {
     const { body, client } = call;
     // In one branch for all tokens: else who tries random ones would get a share for each.
     const source = await admission.during(["webhooks", "", client], () => findSourceByToken(services, call.token));
@@ -44,6 +49,11 @@ export function createReceive(services: Services, wake: () => void): Receive {
     }
     const share = [source.organizationId, source.slug, `source:${source.id}`] as const;
     return admission.during(share, () => keep(services, wake, source, call));
+  };
+  return async (call) => {
+    const answer = await receive(call);
+    answered({ answer: answer.ok ? "stored" : answer.error });
+    return answer;
   };
 }
 
