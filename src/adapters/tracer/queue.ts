@@ -67,8 +67,12 @@ export class CollectorQueue {
     const { clock } = this.#shared;
     const isClosed = this.#closedUntil > clock.now();
     // The spans of a trace that is not made are not counted one by one.
-    if (isClosed || this.#gathered.length >= mostGathered) {
+    if (isClosed) {
       this.#drop(1);
+      return;
+    }
+    if (this.#gathered.length >= mostGathered) {
+      this.#failed("More turns end than can be traced", 1);
       return;
     }
     this.#gathered.push(make);
@@ -130,7 +134,7 @@ export class CollectorQueue {
     const { waiting } = this.#shared;
     const { length } = batch.body;
     if (this.#length + length > mostWaiting || waiting.length + length > mostWaitingInAll) {
-      this.#drop(batch.spans);
+      this.#failed("It takes less than it is sent", batch.spans);
       return;
     }
     this.#batches.push(batch);

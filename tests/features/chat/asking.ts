@@ -33,14 +33,16 @@ export async function asking({
   caller = askOnce,
   helper = () => ({ parts: [...text("Thirty days."), finish("stop", { input: 40, output: 10 })] }),
   fields = {},
+  more = {},
 }: {
   caller?: Script;
   helper?: Script;
   fields?: object;
+  more?: Parameters<typeof chatHarness>[2];
 } = {}) {
   const models = { caller: scriptedModel(caller), helper: scriptedModel(helper) };
   const resolve = async ({ model }: ModelSpec) => (model === "caller" ? models.caller : models.helper);
-  const h = await chatHarness(undefined, { slug: "caller", model: "caller" }, { models: { resolve } });
+  const h = await chatHarness(undefined, { slug: "caller", model: "caller" }, { models: { resolve }, ...more });
   const { database } = h.services;
   const send = async (method: string, path: string, json?: unknown) => {
     const { headers } = h.agent;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { toolCalls, turns } from "../../../src/db/schema.ts";
 import { basic } from "../../otlp-receiver.ts";
 import { finish, gate, reasoning, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { readEvents } from "../chat/chat.ts";
 import { pair, traced } from "./traced.ts";
 
@@ -70,6 +71,20 @@ describe("a traced turn", () => {
     const [only] = h.receiver.received;
     expect(only).toMatchObject({ path: "/api/public/otel/v1/traces", authorization: basic(pair) });
     expect(only?.body).not.toMatch(/usage|tokens|gen_ai|model/i);
+  });
+
+  test("costs no statement more, and does not wait for a backend that never answers", async () => {
+    const h = await traced(
+      scriptedModel(() => reply("Hi.")),
+      { operator: true },
+    );
+    h.receiver.answer("hang");
+    await h.complete("one", { chat_id: "c" });
+    await h.clock.advance(1_000);
+    const statements = spyOnStatements(h.services.database);
+    for (const content of ["two", "three"]) expect((await h.complete(content, { chat_id: "c" })).status).toBe(200);
+    expect(statements.texts()).toHaveLength(4);
+    expect(h.receiver.received).toEqual([]);
   });
 
   test("nothing is sent of an agent that is not traced", async () => {
