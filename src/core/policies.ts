@@ -42,7 +42,7 @@ const Connections = z.object({
   total: zInt4(1, 100_000).openapi({ example: 200 }),
   perUser: zInt4(1, 10_000).openapi({ example: 10 }),
 });
-const ofStreams = { description: "Activity streams open at a time." };
+const ofStreams = { description: "Activity streams open at a time, on each replica." };
 
 /** The policies: settings that may change while the installation runs (decisions §11). */
 export const Policies = z.object({

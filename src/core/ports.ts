@@ -223,6 +223,7 @@ export interface Files {
 
 /** What the processes of one installation tell each other. */
 export type Topic =
+  | "activity"
   | "agent-changed"
   | "conversation-freed"
   | "work-due"

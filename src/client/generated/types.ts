@@ -1816,7 +1816,7 @@ export interface Policies {
     limit: number;
     windowSeconds: number;
   };
-  /** Activity streams open at a time. */
+  /** Activity streams open at a time, on each replica. */
   activityConnections: {
     total: number;
     perUser: number;
@@ -1855,7 +1855,7 @@ export interface PolicyChanges {
     limit?: number;
     windowSeconds?: number;
   };
-  /** Activity streams open at a time. */
+  /** Activity streams open at a time, on each replica. */
   activityConnections?: {
     total?: number;
     perUser?: number;

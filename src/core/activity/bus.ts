@@ -1,3 +1,4 @@
+import { newId } from "../ids.ts";
 import type { Clock, Log } from "../ports.ts";
 import type { Activity, ActivityKind, Persisted } from "./activity.ts";
 import { ActivityEvent } from "./event.ts";
@@ -36,6 +37,8 @@ interface Watching {
  * come to its next pause, so that a turn does not pay for the writing.
  */
 export class ActivityBus {
+  /** Names the bus to those of other processes. */
+  readonly process = newId();
   readonly #clock: Clock;
   readonly #log: Log;
   /** The last events, by time. */
@@ -99,6 +102,11 @@ export class ActivityBus {
 
   get counts(): ReadonlyMap<ActivityKind, number> {
     return this.#counts;
+  }
+
+  /** How many events this process has emitted. */
+  get emitted(): number {
+    return this.#numbers;
   }
 
   /** The number of the last event. */

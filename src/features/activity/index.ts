@@ -2,15 +2,20 @@ import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
 import type { Turns } from "../turns/index.ts";
 import { turnActivity } from "./observer.ts";
+import { Bridge } from "./replicas/bridge.ts";
 import { activityRoutes } from "./routes.ts";
 import { ActivityStreams } from "./streams.ts";
 
-/** `/api/activity-stream`, and what turns have in it. */
+/** `/api/activity-stream`, what turns have in it, and the way to the activity of other processes. */
 export function activityFeature(services: Services, turns: Turns): Contribution {
   const streams = new ActivityStreams(services, turns.streams);
+  const bridge = services.options.soleProcess ? null : new Bridge(services);
   return {
     routes: [activityRoutes(streams)],
     observers: [turnActivity(services.activity)],
-    stop: async () => streams.stop(),
+    async stop() {
+      streams.stop();
+      bridge?.stop();
+    },
   };
 }

@@ -48,7 +48,7 @@ export interface Told {
 }
 
 /** Calls a stream and reads it until its end. */
-async function follow(h: Harness, path: string, headers: Headers) {
+export async function follow(h: Pick<Harness, "request">, path: string, headers: Headers) {
   const left = new AbortController();
   const response = await h.request(path, { headers, signal: left.signal });
   let text = "";

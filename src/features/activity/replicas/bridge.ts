@@ -1,0 +1,166 @@
+import type { Services } from "../../../context.ts";
+import type { Persisted } from "../../../core/activity/activity.ts";
+import { type ActivityBus, type Outside, ringSize } from "../../../core/activity/bus.ts";
+import { ActivityEvent } from "../../../core/activity/event.ts";
+import type { Clock, Notify } from "../../../core/ports.ts";
+import { Heard } from "./heard.ts";
+import { isFrom, isWatched, type Message, read, type SentEvent, toSent, write } from "./messages.ts";
+
+/** Events and rows that happen within this time go together; more of them than a ring holds lose the oldest. */
+const gatherMs = 50;
+/** A process with watchers says so this often; its word holds for `wordMs`. */
+const sayMs = 10_000;
+const wordMs = 30_000;
+/** What was missed is asked for at most this often. */
+const askMs = 1_000;
+/** As many other processes are known, the last ones that were heard: their numbers go into one notice. */
+const mostProcesses = 100;
+
+/**
+ * Joins the buses of all processes on a database. A process with watchers says so, and what it has heard of the others;
+ * they answer with what it lacks of their rings, and tell it what happens from then on. Without watchers elsewhere
+ * nothing is sent. Each event has a number in its own process, so that none comes twice and a missing one is noticed.
+ */
+export class Bridge implements Outside {
+  readonly #bus: ActivityBus;
+  readonly #notify: Notify;
+  readonly #clock: Clock;
+  readonly #heard = new Map<string, Heard>();
+  #watchedElsewhereUntil = 0;
+  #events: ActivityEvent[] = [];
+  #rows: Persisted[] = [];
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #cancelFlush: (() => void) | null = null;
+  #cancelAsk = () => {};
+  readonly #unlisten: () => void;
+
+  constructor({ activity, notify, clock }: Pick<Services, "activity" | "notify" | "clock">) {
+    this.#bus = activity;
+    this.#notify = notify;
+    this.#clock = clock;
+    activity.join(this);
+    this.#unlisten = notify.listen(
+      "activity",
+      (text) => this.#hear(text),
+      () => this.#catchUp(),
+    );
+  }
+
+  happened(event: ActivityEvent): void {
+    if (!this.#isWatchedElsewhere()) return;
+    this.#events.push(event);
+    if (this.#events.length > ringSize) this.#events.shift();
+    this.#plan();
+  }
+
+  stored(row: Persisted): void {
+    if (!this.#isWatchedElsewhere()) return;
+    this.#rows.push(row);
+    if (this.#rows.length > ringSize) this.#rows.shift();
+    this.#plan();
+  }
+
+  watched(): void {
+    for (const heard of this.#heard.values()) heard.isComplete = false;
+    this.#ask();
+  }
+
+  stop(): void {
+    this.#unlisten();
+    this.#cancelAsk();
+    this.#cancelFlush?.();
+    this.#flush();
+  }
+
+  #isWatchedElsewhere(): boolean {
+    return this.#watchedElsewhereUntil > 0 && this.#clock.now() < this.#watchedElsewhereUntil;
+  }
+
+  #plan(): void {
+    this.#cancelFlush ??= this.#clock.after(gatherMs, () => this.#flush());
+  }
+
+  #flush(): void {
+    this.#cancelFlush = null;
+    const [events, rows] = [this.#events, this.#rows];
+    this.#events = [];
+    this.#rows = [];
+    for (const event of events) this.#send({ type: "event", event: toSent(event), live: true });
+    for (const row of rows) this.#send({ type: "row", row });
+  }
+
+  #send(message: Message): void {
+    this.#notify.publish("activity", write(this.#bus.process, message));
+  }
+
+  /** Says that somebody watches here, again and again while it is so. */
+  #ask(): void {
+    this.#cancelAsk();
+    if (this.#bus.watchers === 0) return;
+    this.#askedAt = this.#clock.now();
+    const heard = Object.fromEntries([...this.#heard].map(([process, { upTo }]) => [process, upTo]));
+    this.#send({ type: "watched", heard });
+    this.#cancelAsk = this.#clock.after(sayMs, () => this.#ask());
+  }
+
+  /** Notices were lost, also those of who is watched. */
+  #catchUp(): void {
+    this.#send({ type: "who" });
+    this.#askSoon();
+  }
+
+  #askSoon(): void {
+    const wait = this.#askedAt + askMs - this.#clock.now();
+    this.#cancelAsk();
+    if (wait <= 0) this.#ask();
+    else this.#cancelAsk = this.#clock.after(wait, () => this.#ask());
+  }
+
+  #hear(text: string): void {
+    if (isFrom(this.#bus.process, text)) return;
+    // Whoever comes to watch asks for what was not listened to.
+    if (this.#bus.watchers === 0 && !isWatched(text)) return;
+    const said = read(text);
+    if (said === null) return;
+    const { from, message } = said;
+    if (message.type === "watched") this.#answer(message.heard[this.#bus.process] ?? 0);
+    if (message.type === "who") this.#askSoon();
+    if (message.type === "gone") this.#forget(from, message.upTo);
+    if (message.type === "event") this.#receive(from, message.event, message.live);
+    if (message.type === "row") this.#bus.receivePersisted(message.row);
+  }
+
+  #answer(after: number): void {
+    this.#watchedElsewhereUntil = this.#clock.now() + wordMs;
+    const own = this.#bus.ring.filter(({ number }) => number !== null && number > after);
+    const oldest = own[0]?.number ?? this.#bus.emitted + 1;
+    if (oldest > after + 1) this.#send({ type: "gone", upTo: oldest - 1 });
+    for (const event of own) this.#send({ type: "event", event: toSent(event), live: false });
+  }
+
+  #forget(from: string, upTo: number): void {
+    const heard = this.#heardOf(from);
+    const missed = heard.skip(upTo);
+    if (missed > 0 && heard.isComplete) this.#bus.remark(`${missed} events of another replica were lost`);
+    heard.isComplete = true;
+  }
+
+  #receive(from: string, { number, data, ...owner }: SentEvent, live: boolean): void {
+    const heard = this.#heardOf(from);
+    if (!heard.add(number)) return;
+    const agent = { ...owner, id: data.instance.id };
+    this.#bus.receive(new ActivityEvent(JSON.stringify(data), Date.parse(data.ts), agent, data.conversationId), live);
+    if (heard.isMissing) this.#askSoon();
+    else heard.isComplete = true;
+  }
+
+  /** Puts it last, so that those who said nothing for long come first and are forgotten. */
+  #heardOf(process: string): Heard {
+    const heard = this.#heard.get(process) ?? new Heard();
+    this.#heard.delete(process);
+    this.#heard.set(process, heard);
+    const [first] = this.#heard.keys();
+    if (this.#heard.size > mostProcesses && first !== undefined) this.#heard.delete(first);
+    return heard;
+  }
+}

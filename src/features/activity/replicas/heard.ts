@@ -1,0 +1,42 @@
+import { ringSize } from "../../../core/activity/bus.ts";
+
+/** The numbered events that were heard of one other process. */
+export class Heard {
+  /** All up to this number were heard, or are gone. */
+  upTo = 0;
+  /** Whether all that could be had when the first watcher came was heard: what is missing from then on was lost. */
+  isComplete = false;
+  /** Those heard behind one that is missing. */
+  readonly #ahead = new Set<number>();
+  /** Whether something is missing that may still come. */
+  get isMissing(): boolean {
+    return this.#ahead.size > 0;
+  }
+
+  /** Answers whether the event is new. */
+  add(number: number): boolean {
+    if (number <= this.upTo || this.#ahead.has(number)) return false;
+    this.#ahead.add(number);
+    this.#close();
+    // What came before so many others is in no ring any more.
+    if (this.#ahead.size > ringSize) this.skip(Math.min(...this.#ahead) - 1);
+    return true;
+  }
+
+  /** Those up to a number are gone. Answers how many of them were not heard. */
+  skip(number: number): number {
+    let missed = Math.max(0, number - this.upTo);
+    for (const heard of this.#ahead) {
+      if (heard > number) continue;
+      this.#ahead.delete(heard);
+      missed -= 1;
+    }
+    this.upTo = Math.max(this.upTo, number);
+    this.#close();
+    return missed;
+  }
+
+  #close(): void {
+    while (this.#ahead.delete(this.upTo + 1)) this.upTo += 1;
+  }
+}

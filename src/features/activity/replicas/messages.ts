@@ -1,0 +1,100 @@
+import { z } from "@hono/zod-openapi";
+import type { Persisted } from "../../../core/activity/activity.ts";
+import type { ActivityEvent } from "../../../core/activity/event.ts";
+import { clip } from "../../../core/text.ts";
+
+/** What the buses of two processes tell each other. */
+export type Message =
+  /** Somebody watches here, who has the events of these processes up to these numbers. */
+  | { type: "watched"; heard: Record<string, number> }
+  /** Whoever is watched is to say so. */
+  | { type: "who" }
+  /** Of the events of this process, those up to a number are gone. */
+  | { type: "gone"; upTo: number }
+  | { type: "event"; event: SentEvent; live: boolean }
+  | { type: "row"; row: Persisted };
+
+export interface SentEvent {
+  number: number;
+  organizationId: string;
+  workspaceId: string;
+  /** The event on the wire. */
+  data: Record<string, unknown> & { ts: string; instance: { id: string }; conversationId: string | null };
+}
+
+const Count = z.int().min(0);
+
+const Message = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("watched"), heard: z.record(z.string(), Count) }),
+  z.object({ type: z.literal("who") }),
+  z.object({ type: z.literal("gone"), upTo: Count }),
+  z.object({
+    type: z.literal("event"),
+    live: z.boolean(),
+    event: z.object({
+      number: Count,
+      organizationId: z.string(),
+      workspaceId: z.string(),
+      data: z.looseObject({
+        ts: z.iso.datetime(),
+        instance: z.looseObject({ id: z.string() }),
+        conversationId: z.string().nullable(),
+      }),
+    }),
+  }),
+  z.object({
+    type: z.literal("row"),
+    row: z
+      .object({ agent: z.object({ id: z.string() }), conversationId: z.string() })
+      .and(z.union([z.object({ messageId: z.string() }), z.object({ hookExecutionId: z.string() })])),
+  }),
+]);
+
+/** A message after the process that it comes from, which can be told without reading the message. */
+export const write = (from: string, message: Message) => `${from} ${JSON.stringify(message)}`;
+
+export const isFrom = (from: string, text: string) => text.startsWith(`${from} `);
+/** Whether it says that somebody watches, which can be told without reading it too. */
+export const isWatched = (text: string) => text.startsWith(' {"type":"watched"', text.indexOf(" "));
+
+/** Null when the text is not of this release's making. */
+export function read(text: string): { from: string; message: Message } | null {
+  const end = text.indexOf(" ");
+  try {
+    return { from: text.slice(0, end), message: Message.parse(JSON.parse(text.slice(end + 1))) };
+  } catch {
+    return null;
+  }
+}
+
+/** PostgreSQL takes 7,999 bytes; the rest is for what stands around a message in a notice. */
+const mostBytes = 7_300;
+
+/** An event of this process, for others. Where it is too long for a notice, its longest texts are cut. */
+export function toSent({ number, agent, data }: ActivityEvent): SentEvent {
+  const { organizationId, workspaceId } = agent;
+  const sent = { number: number ?? 0, organizationId, workspaceId, data: JSON.parse(data) as SentEvent["data"] };
+  while (bytesOf(sent) > mostBytes && cutLongest(sent.data)) {}
+  return sent;
+}
+
+/** In a notice the JSON is a string of another one. */
+const bytesOf = (sent: SentEvent) => utf8.encode(JSON.stringify(JSON.stringify(sent))).length;
+const utf8 = new TextEncoder();
+
+const cuttable = ["text", "argsPreview", "resultPreview", "responsePreview", "content", "name", "source", "definition"];
+
+/** Halves the longest text that is for people to read. Answers whether there was one worth it. */
+function cutLongest(data: Record<string, unknown>): boolean {
+  const places = [data, ...["memory", "cron", "webhook"].map((name) => data[name])].filter(isObject).flatMap((object) =>
+    cuttable.flatMap((name) => {
+      const text = object[name];
+      return typeof text === "string" && text.length > 1 ? [{ object, name, text }] : [];
+    }),
+  );
+  const longest = places.sort((one, other) => other.text.length - one.text.length)[0];
+  if (longest) longest.object[longest.name] = `${clip(longest.text, Math.floor(longest.text.length / 2) - 1)}…`;
+  return longest !== undefined;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

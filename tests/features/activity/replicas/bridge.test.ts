@@ -1,0 +1,184 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Activity } from "../../../../src/core/activity/activity.ts";
+import { ActivityBus } from "../../../../src/core/activity/bus.ts";
+import { localNotify } from "../../../../src/core/notify.ts";
+import type { Log, Notify } from "../../../../src/core/ports.ts";
+import { Bridge } from "../../../../src/features/activity/replicas/bridge.ts";
+import { TestClock } from "../../../clock.ts";
+
+const fail = (fields: object, message: string) => {
+  throw new Error(`${message} ${JSON.stringify(fields)}`);
+};
+const log: Log = { debug() {}, info() {}, warn: fail, error: fail, child: () => log };
+const agent = { id: "a", slug: "a", name: "A", organizationId: "o", workspaceId: "w", iconVersion: null };
+const said = (text: string): Activity => ({ kind: "inbound", text, agent, conversationId: "c" });
+
+/** Replicas on a network that brings notices late, and loses those for a replica that is cut off. */
+function network(size: number) {
+  const clock = new TestClock();
+  const sent: { from: number; topic: Parameters<Notify["publish"]>[0]; key: string }[] = [];
+  const replicas = Array.from({ length: size }, (_, from) => {
+    const local = localNotify(log);
+    const notify: Notify = {
+      ...local,
+      publish(topic, key) {
+        local.publish(topic, key);
+        sent.push({ from, topic, key });
+      },
+    };
+    const bus = new ActivityBus({ clock, log });
+    const bridge = new Bridge({ activity: bus, notify, clock });
+    return { bus, local, bridge, cut: false };
+  });
+  const deliver = () => {
+    for (const { from, topic, key } of sent.splice(0)) {
+      replicas.forEach(({ local, cut }, to) => {
+        if (to !== from && !cut) local.publish(topic, key);
+      });
+    }
+  };
+  const heal = (replica: (typeof replicas)[number]) => {
+    if (!replica.cut) return;
+    replica.cut = false;
+    replica.local.gap();
+  };
+  const settle = async () => {
+    for (const replica of replicas) heal(replica);
+    for (let round = 0; round < 6; round += 1) {
+      deliver();
+      await clock.advance(500);
+    }
+  };
+  const watch = (at: number) => {
+    const texts: string[] = [];
+    const bus = replicas[at]?.bus;
+    const end = bus?.watch({
+      sees: () => true,
+      conversation: { agentId: "a", ref: "c" },
+      take: (text) => texts.push(text),
+    });
+    return {
+      end: () => end?.(),
+      texts,
+      heard: () => texts.flatMap((text) => /"text":"([^"]*)"/.exec(text)?.[1] ?? []),
+      ids: () => texts.flatMap((text) => /^id: (\d+)/.exec(text)?.slice(1).map(Number) ?? []),
+    };
+  };
+  return { clock, replicas, sent, deliver, heal, settle, watch };
+}
+
+const size = 3;
+const replica = fc.nat({ max: size - 1 });
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("emit" as const), at: replica }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("watch" as const), at: replica }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("leave" as const), at: fc.nat({ max: 9 }) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("deliver" as const), at: replica }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), at: fc.constantFrom(1, 60, 1_200, 35_000) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("cut" as const), at: replica }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("heal" as const), at: replica }) },
+);
+
+test("in 1,000 random schedules each watcher gets all events of all replicas, each once, in the order of their ids", async () => {
+  const schedules = fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+    const net = network(size);
+    const watchers: ReturnType<typeof net.watch>[] = [];
+    const gone = new Set<(typeof watchers)[number]>();
+    const emitted: string[] = [];
+    for (const [n, { do: what, at }] of steps.entries()) {
+      const there = net.replicas[at];
+      if (what === "emit") {
+        emitted.push(`${n}`);
+        there?.bus.emit(said(`${n}`));
+      }
+      if (what === "watch") watchers.push(net.watch(at));
+      if (what === "leave" && watchers[at] && !gone.has(watchers[at])) gone.add(watchers[at].end() ?? watchers[at]);
+      if (what === "deliver") net.deliver();
+      if (what === "pass") await net.clock.advance(at);
+      if (what === "cut" && there) there.cut = true;
+      if (what === "heal" && there) net.heal(there);
+    }
+    await net.settle();
+    for (const watcher of watchers) {
+      const heard = watcher.heard();
+      expect(new Set(heard).size).toBe(heard.length);
+      expect(watcher.ids()).toEqual(watcher.ids().toSorted((one, other) => one - other));
+      if (!gone.has(watcher)) expect(heard.toSorted()).toEqual(emitted.toSorted());
+      expect(watcher.texts.filter((text) => text.startsWith(":"))).toEqual([]);
+    }
+    for (const { bridge } of net.replicas) bridge.stop();
+  });
+  await fc.assert(schedules, { numRuns: 1_000 });
+});
+
+test("without watchers elsewhere nothing is sent, and no more soon after the last of them has left", async () => {
+  const net = network(2);
+  const [one, two] = net.replicas;
+  one?.bus.emit(said("unheard"));
+  one?.bus.persisted({ agent, conversationId: "c", messageId: "m" });
+  await net.clock.advance(60_000);
+  expect(net.sent).toEqual([]);
+  const own = net.watch(1);
+  own.end();
+  net.deliver();
+  await net.clock.advance(31_000);
+  net.sent.length = 0;
+  one?.bus.emit(said("later"));
+  two?.bus.emit(said("later"));
+  await net.clock.advance(60_000);
+  expect(net.sent).toEqual([]);
+});
+
+test("a replica that was cut off while somebody came to watch hears of it afterwards", async () => {
+  const net = network(2);
+  const [one] = net.replicas;
+  if (one) one.cut = true;
+  const { heard } = net.watch(1);
+  net.deliver();
+  one?.bus.emit(said("before"));
+  if (one) net.heal(one);
+  await net.settle();
+  one?.bus.emit(said("after"));
+  await net.settle();
+  expect(heard()).toEqual(["before", "after"]);
+});
+
+test("stored rows are told on other replicas too", async () => {
+  const net = network(2);
+  const { texts } = net.watch(1);
+  net.deliver();
+  net.replicas[0]?.bus.persisted({ agent, conversationId: "c", messageId: "m" });
+  net.replicas[0]?.bus.persisted({ agent, conversationId: "another", messageId: "other" });
+  await net.settle();
+  expect(texts).toEqual(['event: persisted\ndata: {"messageId":"m"}\n\n']);
+});
+
+test("what nobody keeps any more is missing, and those who watched are told", async () => {
+  const net = network(2);
+  const [one, two] = net.replicas;
+  one?.bus.emit(said("before"));
+  const early = net.watch(1);
+  await net.settle();
+  if (two) two.cut = true;
+  for (let n = 0; n < 150; n += 1) one?.bus.emit(said(`lost ${n}`));
+  await net.clock.advance(100);
+  net.deliver();
+  await net.settle();
+  const last = Array.from({ length: 100 }, (_, n) => `lost ${n + 50}`);
+  expect(early.heard()).toEqual(["before", ...last]);
+  expect(early.texts.filter((text) => text.startsWith(":"))).toEqual([": 50 events of another replica were lost\n\n"]);
+  expect(net.watch(1).heard()).toEqual(last);
+});
+
+test("the old events of a replica that was long quiet do not displace the new ones of another", async () => {
+  const net = network(2);
+  for (let n = 0; n < 100; n += 1) net.replicas[0]?.bus.emit(said("old"));
+  await net.clock.advance(60_000);
+  for (let n = 0; n < 90; n += 1) net.replicas[1]?.bus.emit(said("new"));
+  net.watch(1);
+  await net.settle();
+  const { heard } = net.watch(1);
+  expect(heard().filter((text) => text === "new")).toHaveLength(90);
+  expect(heard().filter((text) => text === "old")).toHaveLength(10);
+});
