@@ -20,6 +20,7 @@ import { measureMemory, memoryHead } from "./memory.ts";
 import { acknowledgeHead, measureAcknowledging } from "./messengers/acknowledge.ts";
 import { drainHead, measureDraining } from "./messengers/drain.ts";
 import { Meter } from "./meter.ts";
+import { measureObserving, observingHead } from "./observing.ts";
 import { measureOverload, overloadHead } from "./overload.ts";
 import { installPeers, type Peer } from "./peers.ts";
 import { watchPostgres } from "./postgres-cpu.ts";
@@ -167,6 +168,13 @@ const parts: Part[] = [
     head: analyticsHead,
     unusual: true,
     measure: async (database) => measureAnalytics(await database(), watched),
+  },
+  {
+    name: "observing",
+    title: "The log and the metrics of a turn",
+    head: observingHead,
+    unusual: true,
+    measure: async () => measureObserving(),
   },
   {
     name: "profile",

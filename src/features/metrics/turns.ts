@@ -9,7 +9,7 @@ const firstOutputBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 const toolBuckets = [0.01, 0.05, 0.25, 1, 2.5, 5, 10, 30, 60];
 
 /** Counts and measures every turn of this process. */
-export function measureTurns(services: Services): TurnObserver {
+export function measureTurns(services: Pick<Services, "meters">): TurnObserver {
   const measure = meters(services);
   const running = new Map<string, number>();
   const change = (door: string, by: number) => running.set(door, (running.get(door) ?? 0) + by);
@@ -36,7 +36,7 @@ export function measureTurns(services: Services): TurnObserver {
 
 type Measures = ReturnType<typeof meters>;
 
-function meters({ meters }: Services) {
+function meters({ meters }: Pick<Services, "meters">) {
   return {
     turns: meters.counter({
       name: "agent_engine_turns_total",
