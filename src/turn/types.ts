@@ -49,7 +49,7 @@ export interface ToolContext {
   /** Of the turn: tools are made once for all turns of an agent. */
   origin: Origin;
   /** Null: nothing of the turn is stored, and nothing may be on its behalf. */
-  conversation: { readonly id: string } | null;
+  conversation: { readonly id: string; readonly ref: string } | null;
   /** Adds an event of the call to the turn's events. */
   emit: Tell;
 }

@@ -27,6 +27,11 @@ export interface ActingAgent {
   iconVersion: string | null;
 }
 
+/** A row of an agent as activity keeps it: without the rest of the row. */
+export function asActing({ id, slug, name, organizationId, workspaceId, iconVersion }: ActingAgent): ActingAgent {
+  return { id, slug, name, organizationId, workspaceId, iconVersion };
+}
+
 /** One thing that happened, as its producer tells it. No text in it holds a secret; previews have at most 500 characters. */
 export interface Activity {
   /** Starts and ends of one thing share an id but for the suffixes `:start` and `:end`. Absent: an id of its own. */

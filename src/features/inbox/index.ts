@@ -9,6 +9,7 @@ import { giveUpDead } from "./answer/upkeep.ts";
 import { createFollowing } from "./follow/follow.ts";
 import { webhookRoutes } from "./intake/routes.ts";
 import { createStore } from "./intake/store.ts";
+import { createTellArrived } from "./intake/tell.ts";
 import { deleteMessagesOf } from "./messages/delete-all.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { createOutbox } from "./outbox/feature.ts";
@@ -25,7 +26,7 @@ export { type Message, sendTo } from "./outbox/send-to.ts";
 /** The door of the messengers. `wake` says that a job is due at a time, in milliseconds since the epoch, or now. */
 export function inboxFeature(services: Services, turns: Turns, wake: (at?: number) => void): Contribution {
   const activity = createActivity(services);
-  const store = createStore({ services, activity, wake });
+  const store = createStore({ services, activity, tell: createTellArrived(services, turns), wake });
   const outbox = createOutbox({ services, turns, activity, wake });
   const answers = { services, turns, wake, attach: createAttach(services), newer: createNewer(services) };
   const following = createFollowing(services, store);

@@ -1,4 +1,5 @@
 import type { Services } from "../../context.ts";
+import { type ActingAgent, asActing } from "../../core/activity/activity.ts";
 import type { Embedder } from "../../core/ports.ts";
 import { sqlState } from "../../db/client.ts";
 import type { Tool, ToolContext } from "../../turn/types.ts";
@@ -6,10 +7,9 @@ import { saveMemory as saveTool, searchMemory as searchTool } from "../tools/ind
 import { enqueueEmbedding } from "./meaning/embed.ts";
 import { searchMemories } from "./recall.ts";
 import { saveMemory } from "./store.ts";
+import { writtenMemory } from "./written.ts";
 
-interface Rememberer {
-  id: string;
-  organizationId: string;
+interface Rememberer extends ActingAgent {
   memoryEnabled: boolean;
 }
 
@@ -17,7 +17,7 @@ const usualResults = 5;
 
 /** The tools `saveMemory` and `searchMemory` of an agent; they concern the end user of the turn. */
 export function memoryTools(
-  services: Pick<Services, "database" | "clock" | "log" | "options">,
+  services: Pick<Services, "database" | "clock" | "log" | "options" | "activity">,
   agent: Rememberer,
   embedderNow: () => Embedder | null = () => null,
 ): Tool[] {
@@ -34,6 +34,7 @@ export function memoryTools(
     }).catch((error: unknown) => {
       throw sqlState(error) === "23503" ? new Error("This assistant is being deleted") : error;
     });
+    services.activity.emit(writtenMemory(asActing(agent), conversation.ref, saved));
     await enqueueEmbedding(services, database.db, agent);
     const { content, category, importance } = saved.memory;
     return { event: saved.event, memory: { content, category, importance } };

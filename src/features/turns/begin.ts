@@ -4,7 +4,7 @@ import type { JsonObject, TurnInput } from "../../turn/types.ts";
 import { imageParts } from "../files/index.ts";
 import { memoryLines, recall } from "../memories/index.ts";
 import { embedderFor } from "./agent/embedder.ts";
-import { asActing, type LiveAgent } from "./agent/load.ts";
+import { actingAs, type LiveAgent } from "./agent/load.ts";
 import { asDecided } from "./approvals/decided.ts";
 import { refuseWaiting } from "./approvals/waiting.ts";
 import { reserve, reserveForUser } from "./budget/budget.ts";
@@ -46,7 +46,7 @@ export async function begin(services: Services, { turnId, request, taken, transc
   const promptBytes = room.takenBytes + found.historyBytes;
   const continued = request.continued ?? null;
   if (conversation && !continued && (place.kind === "queued" || place.awaiting !== null)) {
-    await refuseWaiting(services, asActing(agent), conversation);
+    await refuseWaiting(services, actingAs(agent), conversation);
   }
   const memories = place.remembered ? await recallFor(services, agent, request) : "";
   const input = prepare({

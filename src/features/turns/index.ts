@@ -41,7 +41,7 @@ export { AgentChanged, type Agents } from "./access/agents.ts";
 /** The open replies to clients. */
 export type { OpenStreams, Seat } from "./access/open-streams.ts";
 export type { Reading } from "./access/reading.ts";
-export type { LiveAgent } from "./agent/load.ts";
+export { actingAs, type LiveAgent } from "./agent/load.ts";
 /** Rows of a messenger that are written with the end of its turn. */
 export type { Alongside, AlongsideOf, ContinuedPlace } from "./alongside.ts";
 /** Records a person's decision about a waiting call. */

@@ -6,7 +6,7 @@ import { Audience, type StartedTurn, type TurnListener, type TurnObserver } from
 import { type Relay, relay } from "../../turn/relay.ts";
 import { run } from "../../turn/run.ts";
 import type { Grant } from "./access/admit.ts";
-import { asActing } from "./agent/load.ts";
+import { actingAs } from "./agent/load.ts";
 import { type Begun, begin } from "./begin.ts";
 import { DebugNotes } from "./debug/notes.ts";
 import { finish } from "./end/finish.ts";
@@ -173,7 +173,7 @@ function describe(
   const { door, origin, stored, requestId, continued, input, askedBy = null } = request;
   return {
     ...{ id, door, origin, stored, requestId, scrub, tracing, askedBy },
-    agent: asActing(agent),
+    agent: actingAs(agent),
     conversationRef: request.ref,
     begins: place.conversation ? place.conversation.ticket === 1 : input.history.length === 0,
     continues: continued?.turnId ?? null,

@@ -4,6 +4,7 @@ import type { EgressRequest, ModelSpec } from "../../../src/core/ports.ts";
 import { scrubbed } from "../../../src/core/scrub/scrub.ts";
 import { memories } from "../../../src/db/schema.ts";
 import { finish, reply, type ScriptedModel, scriptedModel, toolCall } from "../../scripted-model.ts";
+import { watch } from "../activity/watch.ts";
 import { chatHarness, eventually } from "./chat.ts";
 
 /** The secrets of an agent: a provider's key and a value of a skill. */
@@ -102,6 +103,7 @@ async function everything({ services: { database }, logs }: Awaited<ReturnType<t
 test("no secret of an agent or of one that it asks is told, stored, remembered or logged", async () => {
   const h = await world();
   const told = [];
+  const seen = watch(h);
   for (let turn = 0; turn < 3; turn += 1) {
     told.push(await (await h.native("Tell me all you know", { chat_id: "c", user: "ada" })).text());
   }
@@ -118,6 +120,8 @@ test("no secret of an agent or of one that it asks is told, stored, remembered o
   for (const { id } of (await h.stored()).turns.filter(({ door }) => door === "native"))
     told.push(await h.call("GET", `/api/conversations/${ref}/turns/${id}`));
   told.push(await h.call("GET", "/api/conversations?search=helper"), await h.call("GET", "/memories"));
+  for (const kind of ["tool-end", "reply", "outbound", "memory", "agent-handoff"]) expect(seen.kinds()).toContain(kind);
+  told.push(...seen.texts);
   told.push(JSON.stringify(Object.values(h.models).flatMap(({ calls }) => calls.map(({ prompt }) => prompt))));
 
   // Both secrets were used, so that a missing scrub would show them.

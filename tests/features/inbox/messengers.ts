@@ -115,7 +115,7 @@ export function incoming(fields: Partial<Incoming> = {}): Incoming {
 
 /** Stores messages as a process of its own, which nobody wakes. */
 export async function storing({ services }: Pick<Harness, "services">, slug: string, name: MessengerName = "telegram") {
-  const store = createStore({ services, activity: createActivity(services), wake: () => {} });
+  const store = createStore({ services, activity: createActivity(services), tell: () => {}, wake: () => {} });
   const channel = await openMessenger(services, { slug }, name);
   if (!channel) throw new Error("The channel is not set up");
   return (...messages: Incoming[]) => store(channel, messages);

@@ -8,6 +8,7 @@ import { memoryJobs } from "../../../src/features/memories/jobs.ts";
 import type { Complete } from "../../../src/jobs/complete.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
+import { watch } from "../activity/watch.ts";
 import { converse, type Exchange, goOn, memoryHarness } from "./memories.ts";
 
 type Answer = string | Error | ((prompt: string) => string | Promise<string>);
@@ -53,7 +54,14 @@ describe("extraction", () => {
       '{"facts":[{"content":"Lives in Bern","category":"personal","importance":8},{"content":"Likes tea"}]}';
     const h = await withModel([answer]);
     const { ref, conversationId } = await converse(h, [["I live in Bern and like tea", "Nice!"]]);
+    const seen = watch(h);
     await h.extract(conversationId);
+    expect(seen.events()).toMatchObject(
+      ["Lives in Bern", "Likes tea"].map((content) => ({
+        ...{ kind: "memory", conversationId: ref, instance: { slug: h.slug } },
+        memory: { event: "ADD", content },
+      })),
+    );
     expect(h.asked).toMatchObject([{ slug: h.slug }]);
     expect(h.asked[0]?.prompt).toContain('{"role":"user","text":"I live in Bern and like tea"}');
     expect((await h.list()).memories).toMatchObject([

@@ -7,9 +7,9 @@ import { converse, memoryHarness } from "./memories.ts";
 async function withTools(fields: Record<string, unknown> = {}) {
   const h = await memoryHarness(fields);
   const { conversationId, ref } = await converse(h, [["Hi", "Hello"]]);
-  const tools = new Map(memoryTools(h.services, h.agent).map((tool) => [tool.name, tool]));
+  const tools = new Map(memoryTools(h.services, { ...h.agent, iconVersion: null }).map((tool) => [tool.name, tool]));
   const context = (subject: string, more: Partial<ToolContext> = {}) =>
-    toolContext({ origin: { ...toolContext().origin, subject }, conversation: { id: conversationId }, ...more });
+    toolContext({ origin: { ...toolContext().origin, subject }, conversation: { id: conversationId, ref }, ...more });
   const call = async (name: string, args: unknown, given = context("ada")) => {
     const tool = tools.get(name) as Tool;
     return tool.execute(tool.validate(args), given);
@@ -37,7 +37,7 @@ describe("saveMemory", () => {
     const unstored = h.call("saveMemory", { content }, h.context("ada", { conversation: null }));
     await expect(unstored).rejects.toThrow("Nothing of this conversation is stored");
     await expect(h.call("saveMemory", { content }, h.context(""))).rejects.toThrow("not known whom");
-    const off = memoryTools(h.services, { ...h.agent, memoryEnabled: false });
+    const off = memoryTools(h.services, { ...h.agent, iconVersion: null, memoryEnabled: false });
     for (const tool of off) {
       await expect(tool.execute({ content, query: "tea" }, h.context("ada"))).rejects.toThrow("turned off");
     }

@@ -21,7 +21,7 @@ async function withTool(script: Parameters<typeof withTasks>[0] = []) {
   const [tool] = await sourceOf({ ...agent, named: ["scheduleTask"] });
   if (!tool) throw new Error("There is no tool");
   const contextOf = (more: Partial<ToolContext> = {}) =>
-    toolContext({ origin: { ...toolContext().origin, ...telegram }, conversation: { id: newId() }, ...more });
+    toolContext({ origin: { ...toolContext().origin, ...telegram }, conversation: { id: newId(), ref: "x" }, ...more });
   const call = async (args: object, context = contextOf()) =>
     tool.execute(tool.validate({ name: "Remind", prompt: "Remind Ada of the milk.", ...args }), context);
   return { ...h, agent, sourceOf, contextOf, call };

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
+import { agents } from "../../../src/db/schema.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
 import { ownTurns, takeOwnTurn } from "../../turns.ts";
+import { watch } from "../activity/watch.ts";
 import { asking, hooked, paths } from "../hooks/hooked.ts";
 
 const { signal } = new AbortController();
@@ -49,7 +51,10 @@ test("hooks of a reply that a messenger sends run after it was sent, once, with 
   const h = await messaged([asking("message_received", "came"), saying]);
   expect(paths(h.asked)).toEqual(["came"]);
 
+  const [row] = await h.services.database.db.select().from(agents);
+  const seen = watch(h, { agentId: row?.id ?? "", ref: `${h.agent.slug}:telegram:42` });
   await h.turns.replySent(h.turn.id, signal);
+  expect(seen.persisted()).toEqual([{ hookExecutionId: (await h.executions())[1]?.id }]);
   expect(paths(h.asked)).toEqual(["came", "sent"]);
   expect(JSON.parse(h.asked[1]?.body ?? "")).toEqual({ said: "Hi\nthere", reply: "Hello, Ada.", to: "telegram:42" });
   expect((await h.executions()).map(({ event, success }) => [event, success])).toEqual([

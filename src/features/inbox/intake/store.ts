@@ -11,6 +11,7 @@ import { heedKeywords } from "./opt-out.ts";
 import { payloadOf } from "./payload.ts";
 import { lockConversation, storeNew } from "./statements.ts";
 import { subjectOf } from "./subject.ts";
+import type { TellArrived } from "./tell.ts";
 
 /**
  * Stores messages and arranges their answer, in one transaction. What is stored already is left out, and everything
@@ -21,6 +22,7 @@ export type StoreMessages = (channel: MessengerChannel, messages: readonly Incom
 interface Needs {
   services: Services;
   activity: Activity;
+  tell: TellArrived;
   /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
   wake(at?: number): void;
 }
@@ -30,6 +32,8 @@ const toldEveryMs = 60_000;
 
 interface Stored {
   conversationId: string;
+  ref: string;
+  said: readonly Incoming[];
   /** When the answer begins. */
   answerAt: Date;
   /** Whether a notice of the engine's own is to be sent. */
@@ -39,7 +43,7 @@ interface Stored {
 /** `known`: nothing of it is new; `dropped`: nobody is there to answer. */
 type Taken = Stored | "known" | "dropped";
 
-export function createStore({ services, activity, wake }: Needs): StoreMessages {
+export function createStore({ services, activity, tell, wake }: Needs): StoreMessages {
   const { database, notify, clock, log } = services;
   /** When the log last told of an agent, by its id. */
   const told = new Map<string, number>();
@@ -59,7 +63,8 @@ export function createStore({ services, activity, wake }: Needs): StoreMessages 
     const taken = await unlessDeadlocked(work).catch(unlessGone);
     if (taken.includes("dropped")) tellDropped(channel);
     const stored = taken.filter((one) => typeof one === "object");
-    for (const { conversationId, answerAt, sends } of stored) {
+    for (const { conversationId, ref, said, answerAt, sends } of stored) {
+      tell({ slug: channel.agent.slug, channel: channel.name, ref, said });
       notify.publish("inbox", conversationId);
       if (sends) wake();
       wake(answerAt.getTime());
@@ -114,5 +119,6 @@ async function storeIn(
   });
   const stored = messages.filter(({ id }) => ids.has(id));
   const sends = await heedKeywords(tx, { channel, receiver, conversationId }, stored);
-  return stored.length === 0 ? "known" : { conversationId, answerAt, sends };
+  if (stored.length === 0) return "known";
+  return { conversationId, ref, said: stored.map(({ message }) => message), answerAt, sends };
 }

@@ -1,5 +1,6 @@
 import { and, asc, between, eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
+import type { Persisted } from "../../../core/activity/activity.ts";
 import { type MessengerName, messengerNames } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
@@ -34,19 +35,21 @@ export function echoWork(
  * Appends a text to the transcript of the conversation at its place, so that the agent knows what people answer. A job
  * that runs again appends nothing: the message has the id of the text's first part.
  */
-export function createEcho({ database }: Services): JobHandler {
+export function createEcho({ database, activity }: Services): JobHandler {
   return async ({ payload }) => {
-    await unlessDeadlocked(() => database.transaction((tx) => append(tx, payload as Echo)));
+    const row = await unlessDeadlocked(() => database.transaction((tx) => append(tx, payload as Echo)));
+    if (row) activity.persisted(row);
   };
 }
 
-async function append(tx: Db, echo: Echo): Promise<void> {
+/** Null when nothing was appended. */
+async function append(tx: Db, echo: Echo): Promise<Persisted | null> {
   const text = await readText(tx, echo);
-  if (!text || text.from === text.ref) return;
+  if (!text || text.from === text.ref) return null;
   const { agentId, channel, channelId, ref } = text;
   const conversation = await lockConversation(tx, { agentId, channel, channelId, ref, subject: ref });
   // Where the channel was turned off meanwhile nobody reads the text.
-  if (!conversation) return;
+  if (!conversation) return null;
   const { lastSeq, messageCount } = conversations;
   const next = sql`(select ${lastSeq} + 1 from ${conversations} where ${conversations.id} = ${conversation.id})`;
   const stored = await tx
@@ -59,9 +62,10 @@ async function append(tx: Db, echo: Echo): Promise<void> {
     })
     .onConflictDoNothing({ target: messages.id })
     .returning({ id: messages.id });
-  if (stored.length === 0) return;
+  if (stored.length === 0) return null;
   const counted = { lastSeq: sql`${lastSeq} + 1`, messageCount: sql`${messageCount} + 1`, updatedAt: sql`now()` };
   await tx.update(conversations).set(counted).where(eq(conversations.id, conversation.id));
+  return { agent: { id: agentId }, conversationId: ref, messageId: text.id };
 }
 
 interface Text {

@@ -4,7 +4,7 @@ import { newId } from "../../../core/ids.ts";
 import { storable } from "../../../core/text.ts";
 import type { Database, Db } from "../../../db/client.ts";
 import { assign, insertInto } from "../../../db/fragments.ts";
-import { agents, hooks, jobs, optOuts, outbox, turns } from "../../../db/schema.ts";
+import { actingAgent, agents, conversations, hooks, jobs, optOuts, outbox, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import type { Place } from "./outgoing.ts";
@@ -47,18 +47,15 @@ export async function readNext({ db }: Database, place: Place) {
       retryAt: outbox.retryAt,
       createdAt: outbox.createdAt,
       isStopped: sql<boolean>`exists ${stopped}`,
-      agent: {
-        id: agents.id,
-        slug: agents.slug,
-        active: agents.active,
-        organizationId: agents.organizationId,
-        workspaceId: agents.workspaceId,
-      },
+      agent: { ...actingAgent, active: agents.active },
+      /** The public id of the conversation that says it; null for none. */
+      conversationRef: conversations.ref,
       turn: { subject: turns.subject, conversationId: turns.conversationId },
     })
     .from(outbox)
     .innerJoin(agents, eq(agents.id, outbox.agentId))
     .leftJoin(turns, eq(turns.id, outbox.turnId))
+    .leftJoin(conversations, eq(conversations.id, sql`coalesce(${outbox.conversationId}, ${turns.conversationId})`))
     .where(isAt(place))
     .orderBy(asc(outbox.createdAt), asc(outbox.part), asc(outbox.id))
     .limit(1);

@@ -1,4 +1,6 @@
 import type { Services } from "../../../context.ts";
+import { asActing, type Activity as Happened } from "../../../core/activity/activity.ts";
+import { previewOfText } from "../../../core/activity/preview.ts";
 import { MessengerError } from "../../../core/messengers.ts";
 import { patiently } from "../../../db/retry.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
@@ -45,7 +47,7 @@ async function sendPart(needs: Needs, place: Place, part: NextPart, signal: Abor
   const { database, clock } = services;
   if (part.retryAt && part.retryAt.getTime() > clock.now()) throw new Postponed("It waits", part.retryAt.getTime());
   const refusal = refusalOf(part);
-  if (refusal !== null) return noteFailed(database, part, place, refusal);
+  if (refusal !== null) return giveUp(services, place, part, refusal);
   const way = await findWay(place, part);
   if ("closed" in way) return failAll(database.db, place, way.closed);
   const account = `${place.agentId}:${place.channel}`;
@@ -60,7 +62,9 @@ async function sendPart(needs: Needs, place: Place, part: NextPart, signal: Abor
     if (name) activity.sent(place.agentId, name);
     const sent = { providerMessageId, sentAt: new Date(clock.now()) };
     const note = () => noteSent(database, sending, sent);
-    if (await patiently(clock, note, () => !signal.aborted)) needs.wake();
+    const hasHooks = await patiently(clock, note, () => !signal.aborted);
+    services.activity.emit(left(place, part, { text: `A message was sent on ${place.channel}`, status: "ok" }));
+    if (hasHooks) needs.wake();
   } catch (error) {
     // Whatever else went wrong, the part may have been sent.
     if (signal.aborted || !(error instanceof MessengerError)) throw error;
@@ -79,12 +83,30 @@ async function judge({ services }: Needs, place: Place, part: NextPart, error: M
   const about = { agent, channel, messageId, turnId, attempts: tried, reason: error.message };
   if (verdict.kind === "failed") {
     log.warn(about, "A message could not be sent");
-    return noteFailed(database, part, place, verdict.error);
+    return giveUp(services, place, part, verdict.error);
   }
   const { retryAt, ...waiting } = verdict;
   const { status, attempts } = waiting;
   await noteWaiting(database, part, { status, attempts, retryAt, error: error.message });
   throw new Postponed(error.message, retryAt.getTime());
+}
+
+/** Gives up a part, and what follows it in the reply. */
+async function giveUp({ database, activity }: Services, place: Place, part: NextPart, error: string): Promise<void> {
+  await noteFailed(database, part, place, error);
+  const text = previewOfText(`A message could not be sent on ${place.channel}: ${error}`);
+  activity.emit(left(place, part, { text, status: "failed" }));
+}
+
+/** What activity tells of a part; it was scrubbed before it was stored. */
+function left(
+  { channel }: Place,
+  { agent, body, conversationRef }: NextPart,
+  how: Pick<Happened, "text" | "status">,
+): Happened {
+  const responsePreview = previewOfText(body);
+  const conversationId = conversationRef;
+  return { kind: "outbound", ...how, agent: asActing(agent), conversationId, channel, responsePreview };
 }
 
 /** A refusal of this one message says nothing about the channel: it is told with the message alone. */

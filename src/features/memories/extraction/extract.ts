@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
+import { asActing } from "../../../core/activity/activity.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { sqlState } from "../../../db/client.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
@@ -11,6 +12,7 @@ import { enqueueEmbedding } from "../meaning/embed.ts";
 import { recalledTogether } from "../recall.ts";
 import { nextBatch, type Unread } from "../rules.ts";
 import { savedTogether } from "../store.ts";
+import { writtenMemory } from "../written.ts";
 import { type ExtractedFact, extractionPrompt, readFacts } from "./prompt.ts";
 import { type Source, type UnreadStatements, unreadStatements } from "./unread.ts";
 
@@ -22,7 +24,7 @@ export function extractionOf(conversationId: string) {
 }
 
 interface Needs {
-  services: Pick<Services, "database" | "clock" | "log" | "options">;
+  services: Pick<Services, "database" | "clock" | "log" | "options" | "activity">;
   complete: Complete;
 }
 
@@ -82,7 +84,7 @@ async function learn(
   { agent, conversationId, conversationRef }: Source,
   messages: readonly Unread[],
 ): Promise<void> {
-  const { database, clock, log } = services;
+  const { database, clock, log, activity } = services;
   const [first] = messages;
   if (!first || !messages.some(({ role }) => role === "user")) return;
   const { subject, seq } = first;
@@ -104,7 +106,8 @@ async function learn(
   }
   signal.throwIfAborted();
   for (const fact of facts) {
-    await together(statements.save, { ...fact, agent, subject, conversationId }).catch(unlessGone);
+    const saved = await together(statements.save, { ...fact, agent, subject, conversationId }).catch(unlessGone);
+    if (saved) activity.emit(writtenMemory(asActing(agent), conversationRef, saved));
   }
   if (facts.length > 0) await enqueueEmbedding(services, database.db, agent);
 }
@@ -119,6 +122,7 @@ async function askForFacts(ask: () => Promise<string>): Promise<ExtractedFact[] 
 }
 
 /** An agent that was deleted meanwhile took its memories with it. */
-function unlessGone(error: unknown): void {
+function unlessGone(error: unknown): null {
   if (sqlState(error) !== "23503") throw error;
+  return null;
 }

@@ -1,7 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
+import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, fields, type RowOf } from "../../../db/fragments.ts";
-import { agents, conversations, messages, turns } from "../../../db/schema.ts";
+import { actingAgent, agents, conversations, messages, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Gathered } from "../../../jobs/together.ts";
 import { batchMessages, type Unread } from "../rules.ts";
@@ -12,7 +13,7 @@ export interface Source {
   conversationId: string;
   /** The public id of the conversation. */
   conversationRef: string;
-  agent: { id: string; organizationId: string; slug: string; revision: number; memoryEnabled: boolean };
+  agent: ActingAgent & { revision: number; memoryEnabled: boolean };
   /** `seq` of the last message. */
   lastSeq: number;
   /** The next messages to learn from: one more than a batch takes, so that a rest shows. None where none is learned. */
@@ -92,10 +93,10 @@ const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
     select ${fields({ seq, role, content, subject: turns.subject })} from ${messages} join ${turns} on ${turns.id} = ${messages.turnId}
     where ${messages.conversationId} = ${conversations.id} and ${seq} > ${extracted} and ${learnable}
     order by ${seq} limit ${batchMessages + 1}`;
-  const { id, organizationId, slug, revision, memoryEnabled } = agents;
+  const { revision, memoryEnabled } = agents;
   const row = fields({
     ...{ conversationId: conversations.id, conversationRef: conversations.ref, lastSeq: conversations.lastSeq },
-    ...{ id, organizationId, slug, revision, memoryEnabled },
+    ...{ ...actingAgent, revision, memoryEnabled },
     unread: sql<Unread[]>`case when ${learns}
       then (select coalesce(jsonb_agg(to_jsonb(u) order by u.seq), '[]') from (${unread}) u) else '[]' end`,
   });

@@ -1,5 +1,6 @@
 import { answerText } from "../../../core/egress/text.ts";
 import type { JsonValue } from "../../../core/json.ts";
+import type { Happening } from "../../../turn/activity.ts";
 import { type PayloadProblem, type ReadPayload, readPayload } from "../events/payload.ts";
 import type { NewEvent } from "../ledger/store.ts";
 import type { WebhookSource } from "../sources/find.ts";
@@ -22,6 +23,19 @@ export function eventOf(
   if (!enabled) return { payload, outcome: "source-disabled", reason: "The event source is turned off", answer };
   if (!active) return { payload, outcome: "room-off", reason: "The agent is inactive", answer };
   return { payload, outcome: "pending", answer };
+}
+
+/** What activity tells of an event that came. */
+export function received(source: string, { outcome, reason }: Pick<NewEvent, "outcome" | "reason">): Happening {
+  const webhook = { source, phase: "received" } as const;
+  return outcome === "pending"
+    ? { kind: "webhook", text: `An event of ${source} came in`, status: "ok", webhook }
+    : {
+        kind: "webhook",
+        text: `An event of ${source} is not handled: ${reason ?? outcome}`,
+        status: "failed",
+        webhook,
+      };
 }
 
 function unreadable(error: PayloadProblem, payload?: JsonValue): Judged {

@@ -7,7 +7,7 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import { bearer } from "../../turns/index.ts";
 import { storeEvent } from "../ledger/store.ts";
 import { findSourceByToken, type WebhookSource } from "../sources/find.ts";
-import { eventOf } from "./event-of.ts";
+import { eventOf, received } from "./event-of.ts";
 import type { EventAnswer } from "./schema.ts";
 
 /** What came with a call of a webhook. */
@@ -42,12 +42,15 @@ export function createReceive(services: Services, wake: () => void): Receive {
     const source = await admission.during(["webhooks", "", client], () => findSourceByToken(services, call.token));
     if (!source) return { ok: false, error: body ? "unknown token" : "payload too large" };
     if (!isProven(source, call.authorization)) {
-      call.log.warn({ agent: source.slug, source: source.id }, "An event was refused: its call lacks the source's key");
+      call.log.warn(
+        { agent: source.agent.slug, source: source.id },
+        "An event was refused: its call lacks the source's key",
+      );
       // The size is checked before the key. The ledger has only what the sender proved.
       if (!body) return { ok: false, error: "payload too large" };
       throw new EngineError("unauthorized", "This event source wants its key, as Authorization: Bearer <key>");
     }
-    const share = [source.organizationId, source.slug, `source:${source.id}`] as const;
+    const share = [source.agent.organizationId, source.agent.slug, `source:${source.id}`] as const;
     return admission.during(share, () => keep(services, wake, source, call));
   };
   return async (call) => {
@@ -62,13 +65,14 @@ const isProven = ({ authKey }: WebhookSource, authorization: string | undefined)
   authKey === null || sameText(bearer(authorization) ?? "", authKey);
 
 async function keep(
-  { database, clock }: Services,
+  { database, clock, activity }: Services,
   wake: () => void,
   source: WebhookSource,
   { body, contentType }: WebhookCall,
 ): Promise<EventAnswer> {
   const { answer, ...event } = eventOf(source, body, contentType);
-  const { id: sourceId, agentId, organizationId } = source;
+  const { id: sourceId, agent } = source;
+  const { id: agentId, organizationId } = agent;
   const row = { ...event, sourceId, agentId, organizationId, receivedAt: new Date(clock.now()) };
   try {
     await unlessDeadlocked(() => database.transaction((tx) => storeEvent(tx, row)));
@@ -77,6 +81,7 @@ async function keep(
     if (sqlState(error) === "23503") return { ok: false, error: "unknown token" };
     throw error;
   }
+  activity.emit({ ...received(source.name, event), agent, conversationId: null });
   if (event.outcome === "pending") wake();
   return answer;
 }

@@ -1,5 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
+import { type Activity, asActing } from "../../../core/activity/activity.ts";
+import { previewOfText } from "../../../core/activity/preview.ts";
 import { storableJson } from "../../../core/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessOvertaken } from "../../../db/retry.ts";
@@ -25,19 +27,19 @@ type Columns = Partial<typeof roomEvents.$inferInsert>;
  * happens when another process ended it meanwhile. Wake the worker after that. Rejects with 23503 when the definition
  * was deleted meanwhile.
  */
-export function conclude(
-  { database, clock }: Pick<Services, "database" | "clock">,
+export async function conclude(
+  { database, clock, activity }: Pick<Services, "database" | "clock" | "activity">,
   event: PendingEvent,
   ending: Ending,
 ): Promise<void> {
-  return unlessOvertaken(() =>
+  const stored = await unlessOvertaken(() =>
     database.transaction(async (tx) => {
       const now = clock.now();
       // Before the event, as the deletion of an agent locks it.
       if ("definition" in ending && ending.definition.action === "conversation") await lockAgent(tx, event.agent.id);
       const isPending = and(eq(roomEvents.id, event.id), eq(roomEvents.outcome, "pending"));
       const [found] = await tx.select({ id: roomEvents.id }).from(roomEvents).where(isPending).for("update");
-      if (!found) return;
+      if (!found) return null;
       const columns = "definition" in ending ? await act(tx, event, ending.definition, now) : ending;
       // From here on the attempts are those of the turn.
       const common = { verdicts: jsonOf(event.verdicts), matchedAt: new Date(now), attempts: 0 };
@@ -45,8 +47,26 @@ export function conclude(
         .update(roomEvents)
         .set({ ...common, ...columns })
         .where(eq(roomEvents.id, event.id));
+      return columns;
     }),
   );
+  if (stored) activity.emit(matched(event, ending, stored));
+}
+
+/** What activity tells of an event whose end was stored. */
+function matched({ sourceName, agent }: PendingEvent, ending: Ending, stored: Columns): Activity {
+  const source = sourceName ?? "a deleted source";
+  const definition = "definition" in ending ? ending.definition.name : null;
+  const did = definition === null ? "matches no definition" : `matches "${definition}"`;
+  const why = stored.reason ? `: ${stored.reason}` : "";
+  return {
+    kind: "webhook",
+    text: previewOfText(`An event of ${source} ${stored.outcome === "matcher-failed" ? "was not matched" : did}${why}`),
+    status: stored.outcome === "matcher-failed" ? "failed" : "ok",
+    agent: asActing(agent),
+    conversationId: stored.conversationRef ?? null,
+    webhook: { source, phase: "matched", ...(definition === null ? {} : { definition }) },
+  };
 }
 
 /** Notes what was found of an event until an error, and how often its model failed by now. */

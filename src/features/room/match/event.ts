@@ -1,7 +1,8 @@
 import { and, eq } from "drizzle-orm";
+import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import type { Db } from "../../../db/client.ts";
-import { agents, roomEvents, rooms } from "../../../db/schema.ts";
+import { actingAgent, agents, eventSources, roomEvents, rooms } from "../../../db/schema.ts";
 import { definitionsOf, type EventDefinition } from "../sources/find.ts";
 import type { Verdict } from "./schema.ts";
 
@@ -17,7 +18,9 @@ export interface PendingEvent {
   verdicts: Verdict[];
   /** How often its model failed. */
   attempts: number;
-  agent: { id: string; slug: string; revision: number; active: boolean; organizationId: string };
+  /** The name of its source; null: it was deleted. */
+  sourceName: string | null;
+  agent: ActingAgent & { revision: number; active: boolean };
   roomOn: boolean;
   definitions: EventDefinition[];
 }
@@ -27,23 +30,19 @@ export async function readPending(db: Db, eventId: string): Promise<PendingEvent
   const [row] = await db
     .select({
       event: roomEvents,
-      agent: {
-        id: agents.id,
-        slug: agents.slug,
-        revision: agents.revision,
-        active: agents.active,
-        organizationId: agents.organizationId,
-      },
+      sourceName: eventSources.name,
+      agent: { ...actingAgent, revision: agents.revision, active: agents.active },
       roomOn: rooms.enabled,
     })
     .from(roomEvents)
     .innerJoin(agents, eq(agents.id, roomEvents.agentId))
+    .leftJoin(eventSources, eq(eventSources.id, roomEvents.sourceId))
     .leftJoin(rooms, eq(rooms.agentId, agents.id))
     .where(and(eq(roomEvents.id, eventId), eq(roomEvents.outcome, "pending")));
   if (!row) return null;
   const { id, sourceId, payload, verdicts, attempts } = row.event;
   return {
-    ...{ id, sourceId, attempts, agent: row.agent, roomOn: row.roomOn ?? false },
+    ...{ id, sourceId, sourceName: row.sourceName, attempts, agent: row.agent, roomOn: row.roomOn ?? false },
     payload: payload as JsonValue,
     receivedAt: row.event.receivedAt.getTime(),
     verdicts: verdicts as Verdict[],

@@ -1,7 +1,8 @@
 import { and, eq } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
+import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { Db } from "../../../db/client.ts";
-import { agents, eventDefinitions, eventSources } from "../../../db/schema.ts";
+import { actingAgent, agents, eventDefinitions, eventSources } from "../../../db/schema.ts";
 import type { EventCondition } from "../events/conditions.ts";
 import { digestOf, isWebhookToken, openCredentials } from "./credentials.ts";
 import { type DefinitionRow, selectDefinitions } from "./rows.ts";
@@ -12,9 +13,8 @@ export type EventDefinition = Omit<DefinitionRow, "conditions"> & { conditions: 
 /** A source as its webhook sees it. */
 export interface WebhookSource {
   id: string;
-  agentId: string;
-  slug: string;
-  organizationId: string;
+  name: string;
+  agent: ActingAgent;
   enabled: boolean;
   /** Whether the agent is active. */
   active: boolean;
@@ -29,16 +29,16 @@ export async function findSourceByToken(
 ): Promise<WebhookSource | null> {
   if (!isWebhookToken(token)) return null;
   const [row] = await database.db
-    .select({ source: eventSources, slug: agents.slug, active: agents.active })
+    .select({ source: eventSources, agent: actingAgent, active: agents.active })
     .from(eventSources)
     .innerJoin(agents, eq(agents.id, eventSources.agentId))
     .where(eq(eventSources.tokenDigest, await digestOf(token)));
   if (!row) return null;
-  const { id, agentId, organizationId, enabled, hasAuthKey } = row.source;
+  const { id, name, enabled, hasAuthKey } = row.source;
   const { authKey = null } = hasAuthKey ? await openCredentials(cipher, row.source) : {};
   // A key that can't be read must not leave the webhook open.
   if (hasAuthKey && authKey === null) throw new Error(`The event source ${id} has lost its key`);
-  return { id, agentId, organizationId, enabled, authKey, slug: row.slug, active: row.active };
+  return { id, name, enabled, authKey, agent: row.agent, active: row.active };
 }
 
 /** The enabled definitions of a source, in the order in which the matcher asks. */

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../../db/client.ts";
-import { agents, scheduledTasks, taskRuns } from "../../../db/schema.ts";
+import { actingAgent, agents, scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import { isOpen } from "./store.ts";
 
 /** A run that has not ended, with its task and the slug of its agent. */
@@ -15,7 +15,7 @@ export async function readOpenRun(db: Db, runId: string) {
 /** Runs with their tasks. */
 export function selectRuns(db: Db) {
   return db
-    .select({ run: taskRuns, task: scheduledTasks, slug: agents.slug })
+    .select({ run: taskRuns, task: scheduledTasks, slug: agents.slug, agent: actingAgent })
     .from(taskRuns)
     .innerJoin(scheduledTasks, eq(scheduledTasks.id, taskRuns.taskId))
     .innerJoin(agents, eq(agents.id, taskRuns.agentId));

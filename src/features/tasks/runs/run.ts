@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
+import type { Activity } from "../../../core/activity/activity.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";
@@ -47,6 +48,7 @@ export function runTask({ services, turns }: Needs): JobHandler {
     // An attempt that ended with its process was noted by the job only.
     const attempts = Math.max(begun - 1, run.attempts) + 1;
     if (!(await noteAttempt(database, run.id, { attempts, now: new Date(clock.now()) }))) return;
+    if (run.status === "queued") services.activity.emit(firing(found));
     const attempt = { services, found, attempts };
     try {
       const taken = await takeRun(turns, found, signal);
@@ -61,6 +63,13 @@ export function runTask({ services, turns }: Needs): JobHandler {
       await setBack(attempt, setback);
     }
   };
+}
+
+/** What activity tells of a run that begins. */
+function firing({ run, task, agent }: OpenRun): Activity {
+  const { id: taskId, name } = task;
+  const conversationId = run.conversationRef;
+  return { kind: "cron", text: `The task "${name}" runs`, agent, conversationId, cron: { taskId, name } };
 }
 
 /** Whether another process took the turn in this moment. */

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { ToolSource } from "../../../contribution.ts";
-import type { ActingAgent } from "../../../core/activity/activity.ts";
+import { type ActingAgent, asActing } from "../../../core/activity/activity.ts";
 import { digest, toHex } from "../../../core/ids.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import type { AgentTracing } from "../../../core/tracing.ts";
@@ -58,10 +58,7 @@ export interface LiveAgent {
 }
 
 /** The agent as activity shows it. */
-export function asActing({ row, iconVersion }: LiveAgent): ActingAgent {
-  const { id, slug, name, organizationId, workspaceId } = row;
-  return { id, slug, name, organizationId, workspaceId, iconVersion };
-}
+export const actingAs = ({ row, iconVersion }: LiveAgent): ActingAgent => asActing({ ...row, iconVersion });
 
 /** Reads an agent by its slug; null when there is none. Its tools are those of `loadTools`, with those of `sources`. */
 export async function loadAgent(
@@ -85,7 +82,7 @@ export async function loadAgent(
   if (!found) return null;
 
   const { row, hadBudget, ...known } = found;
-  const { inFirstOrganization } = known;
+  const { inFirstOrganization, iconVersion } = known;
   const channels = await loadChannels(database.db, cipher, row.id);
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
@@ -93,7 +90,11 @@ export async function loadAgent(
   const { served } = skills;
   const hooks = await loadHooks(database.db, row.id);
   const embedder = () => embedderFor(services, { row, secrets: opened, inFirstOrganization });
-  const { tools, find, secrets: hidden } = await loadTools(services, row, { skills, hooks, sources, embedder });
+  const {
+    tools,
+    find,
+    secrets: hidden,
+  } = await loadTools(services, { ...row, iconVersion }, { skills, hooks, sources, embedder });
   const { name, description, timezone } = row;
   const prompts = await loadPrompts(database.db, row.id);
   const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(served) });

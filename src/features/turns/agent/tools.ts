@@ -1,5 +1,6 @@
 import type { Services } from "../../../context.ts";
 import type { ToolSource } from "../../../contribution.ts";
+import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { Embedder } from "../../../core/ports.ts";
 import type { Tool } from "../../../turn/types.ts";
 import { memoryTools } from "../../memories/index.ts";
@@ -16,11 +17,7 @@ import {
   toolSettings,
 } from "../../tools/index.ts";
 
-interface Agent {
-  id: string;
-  slug: string;
-  organizationId: string;
-  workspaceId: string;
+interface Agent extends ActingAgent {
   memoryEnabled: boolean;
   timezone: string;
 }

@@ -9,7 +9,7 @@ import { run } from "../../../turn/run.ts";
 import { TurnState } from "../../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
-import { asActing, type LiveAgent } from "../agent/load.ts";
+import { actingAs, type LiveAgent } from "../agent/load.ts";
 import { fastModelSpec, modelSpec } from "../agent/model.ts";
 import { type BudgetTogether, budgetTogether } from "../budget/budget-together.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
@@ -81,7 +81,7 @@ function describe(
     purpose,
     scrub,
     tracing,
-    agent: asActing(agent),
+    agent: actingAs(agent),
     model: { provider, model },
   };
 }

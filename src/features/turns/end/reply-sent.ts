@@ -5,11 +5,12 @@ import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text.ts";
 import type { Database, Db } from "../../../db/client.ts";
 import { agents, conversations, hookExecutions, messages, turns } from "../../../db/schema.ts";
+import { failedHook } from "../../../turn/activity.ts";
 import { type HookScope, runHooks } from "../../../turn/hooks.ts";
 import { type StateChanges, TurnState } from "../../../turn/state.ts";
 import type { HookExecution, JsonObject, JsonValue, Origin } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
-import type { LiveAgent } from "../agent/load.ts";
+import { actingAs, type LiveAgent } from "../agent/load.ts";
 import { limitsOf } from "../prepare.ts";
 
 /** A stored turn, as hooks see it after its reply was sent. */
@@ -33,7 +34,7 @@ export async function replySent(
   turnId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { database, clock, policies } = services;
+  const { database, clock, policies, activity } = services;
   const turn = await readTurn(database.db, turnId);
   if (!turn) return;
   const { agent } = await agents.admitNow(turn.slug, { type: "engine", whileInactive: false });
@@ -43,7 +44,12 @@ export async function replySent(
   const executions: HookExecution[] = [];
   const reply = { text: turn.text, hookId: null };
   await runHooks(scope, "response_sent", reply, { signal, clock }, (execution) => executions.push(execution));
-  if (executions.length > 0) await store(database, { turnId, turn, executions, state });
+  if (executions.length === 0) return;
+  const stored = await store(database, { turnId, turn, executions, state });
+  const conversationId = turn.conversation.ref;
+  for (const { id } of stored) activity.persisted({ agent: { id: agent.row.id }, conversationId, hookExecutionId: id });
+  const failed = executions.filter(({ success }) => !success);
+  for (const execution of failed) activity.emit({ ...failedHook(execution), agent: actingAs(agent), conversationId });
 }
 
 function scopeOf(
@@ -109,25 +115,26 @@ interface Ran {
   state: TurnState;
 }
 
-async function store(database: Database, { turnId, turn, executions, state }: Ran): Promise<void> {
+/** Answers the ids of the executions' rows. */
+async function store(database: Database, { turnId, turn, executions, state }: Ran): Promise<{ id: string }[]> {
   const { id } = turn.conversation;
   const changes = state.changes();
+  const rows = executions.map(({ args, result, error, ...execution }, index) => ({
+    ...execution,
+    ...{ id: newId(), conversationId: id, turnId, position: firstPosition + index },
+    error: error === null ? null : storable(error),
+    args: json(args),
+    result: json(result),
+  }));
   await database.transaction(async (tx) => {
-    await tx.insert(hookExecutions).values(
-      executions.map(({ args, result, error, ...execution }, index) => ({
-        ...execution,
-        ...{ id: newId(), conversationId: id, turnId, position: firstPosition + index },
-        error: error === null ? null : storable(error),
-        args: json(args),
-        result: json(result),
-      })),
-    );
+    await tx.insert(hookExecutions).values(rows);
     if (changes && (await takes(tx, id, changes))) {
       const removed = sql`array(select jsonb_array_elements_text(${json(changes.removed)}))`;
       const changed = sql`(${conversations.state} || ${json(changes.set)}) - ${removed}`;
       await tx.update(conversations).set({ state: changed }).where(eq(conversations.id, id));
     }
   });
+  return rows;
 }
 
 /** Whether the state has room for the changes, with what others wrote meanwhile; locks the conversation. */

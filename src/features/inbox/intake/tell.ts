@@ -1,0 +1,32 @@
+import type { Services } from "../../../context.ts";
+import { scrubbedPreview } from "../../../core/activity/preview.ts";
+import type { Incoming } from "../../../core/messengers.ts";
+import { actingAs, type Turns } from "../../turns/index.ts";
+
+/** Messages that were stored in a conversation, whose public id is `ref`. */
+export interface Arrived {
+  slug: string;
+  ref: string;
+  channel: string;
+  said: readonly Incoming[];
+}
+
+/** Tells the activity bus of messages. */
+export type TellArrived = (arrived: Arrived) => void;
+
+/** Who wrote waits for none of it: the agent is loaded for its secrets, which people may have been told. */
+export function createTellArrived({ activity, log }: Services, { agents }: Pick<Turns, "agents">): TellArrived {
+  const tell = ({ slug, ref, channel, said }: Arrived) =>
+    agents.serve(slug, async (agent) => {
+      for (const { text, files } of agent ? said : []) {
+        if (!agent) return;
+        const words = scrubbedPreview(text, agent.scrub) || `${files.length} ${files.length === 1 ? "file" : "files"}`;
+        activity.emit({ kind: "inbound", text: words, agent: actingAs(agent), conversationId: ref, channel });
+      }
+    });
+  return (arrived) => {
+    tell(arrived).catch((err: unknown) =>
+      log.debug({ agent: arrived.slug, err }, "Watchers were not told of messages"),
+    );
+  };
+}
