@@ -68,5 +68,16 @@ async function makeCall(words: string[], origin: string, fetch: NonNullable<Plac
   const headers = header.map((line) => line.split(": ", 2) as [string, string]);
   const init = { method, headers, signal: AbortSignal.timeout(60_000) };
   const response = await fetch(address, data === undefined ? init : { ...init, body: data });
-  return { status: response.status, asked, answer: await response.text() };
+  const answer = await (isEndless(address) ? beginningOf(response) : response.text());
+  return { status: response.status, asked, answer };
+}
+
+/** A stream that ends when its reader leaves: whoever runs the page presses Ctrl+C. */
+const isEndless = (address: string) => new URL(address).pathname.startsWith("/api/activity-stream/");
+
+async function beginningOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const first = await reader?.read();
+  await reader?.cancel();
+  return new TextDecoder().decode(first?.value);
 }

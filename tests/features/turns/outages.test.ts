@@ -22,6 +22,9 @@ async function heldTurn(options: Parameters<typeof chatHarness>[2] = {}, extra: 
   return { h, held, model, answer, outlast, statusOf };
 }
 
+/** How the statement begins that ends a turn. */
+const record = "with turn as ( update turns set status";
+
 /** Makes statements that hold `words` fail, as while the database is away, until the returned function is called. */
 function takeAway({ services: { database } }: Awaited<ReturnType<typeof chatHarness>>, words: string) {
   const { query } = database;
@@ -84,7 +87,7 @@ test("after an outage another process leaves a whole lease's time for the renewa
 
 test("a turn that ends during an outage of a minute is stored when the database is back", async () => {
   const { h, held, answer, outlast } = await heldTurn({}, { stream: true });
-  const back = takeAway(h, "completion_tokens");
+  const back = takeAway(h, record);
   held.open();
   for (let second = 0; second < 60; second += 1) await h.clock.advance(1_000);
   expect((await h.stored()).messages).toEqual([]);
@@ -98,7 +101,7 @@ test("a turn that ends during an outage of a minute is stored when the database 
 
 test("a caller who gets the reply whole is told within seconds that it can't be stored", async () => {
   const { h, held, answer } = await heldTurn();
-  takeAway(h, "completion_tokens");
+  takeAway(h, record);
   held.open();
   let status = 0;
   const answered = answer.then((response) => {
@@ -112,7 +115,7 @@ test("a caller who gets the reply whole is told within seconds that it can't be 
 
 test("a stop does not wait for a database that stays away", async () => {
   const { h, held, answer } = await heldTurn();
-  takeAway(h, "completion_tokens");
+  takeAway(h, record);
   held.open();
   const stopped = h.engine.stop(0);
   for (let second = 0; second < 12; second += 1) await h.clock.advance(1_000);
