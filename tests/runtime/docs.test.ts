@@ -106,7 +106,7 @@ async function startServer() {
   const provider = await startFakeProvider({ stream: [`data: ${JSON.stringify(chunk)}\n\n`, "data: [DONE]\n\n"] });
   const server = await quickstart({
     ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
-    ...{ OPENAI_BASE_URL: provider.url, ...bases },
+    ...{ OPENAI_BASE_URL: provider.url, METRICS_TOKEN: metricsToken, ...bases },
   });
   const call = async (method: string, path: string, json?: object, bearer?: string) => {
     const headers = {
@@ -127,6 +127,7 @@ async function startServer() {
 
 type Server = Awaited<ReturnType<typeof startServer>>;
 
+const metricsToken = "the-token-of-the-docs";
 const agentKey = "the-key-of-the-agent-of-the-docs";
 
 /** The agents that pages speak of, anew for each page, with one conversation that waits for a decision and one that ended. */
@@ -155,6 +156,8 @@ async function makeAgents({ api, key }: Server): Promise<Record<string, string>>
     OPENAI_API_KEY: "sk-of-the-docs",
     SENDER_KEY: "the-key-of-a-sender-of-the-docs",
     PASSWORD: owner.password,
+    METRICS_TOKEN: metricsToken,
+    TRACING_API_KEY: "pk-lf-of-the-docs:sk-lf-of-the-docs",
     LAST: /^id: (.*)$/m.exec(events)?.[1] ?? "",
     MEMBER: members[0].userId,
     WORKSPACE: workspaces[0].id,
