@@ -26,15 +26,17 @@ export interface Sum {
 }
 
 /**
- * Each agent's rows by themselves, by its index: `offset 0` keeps the planner, which does not know how short the
- * stretches are, from going through all rows.
+ * The rows of each agent by themselves, by an index that begins with the agent: `offset 0` keeps the planner from going
+ * through all rows, where it does not know how short a stretch is or how many rows there are by now.
  */
-const within = (table: typeof turns | typeof toolCalls) => sql`
-  from spans cross join reached cross join lateral (
-    select * from ${table}
-    where ${table.agentId} = reached.id and ${table.createdAt} >= spans.begins and ${table.createdAt} < spans.ends
-    offset 0
+const ofEach = (table: Table & { agentId: Column }, wanted: SQL) => sql`
+  reached cross join lateral (
+    select * from ${table} where ${table.agentId} = reached.id and ${wanted} offset 0
   ) ${table}`;
+
+const within = (table: typeof turns | typeof toolCalls) => sql`
+  from spans cross join
+  ${ofEach(table, sql`${table.createdAt} >= spans.begins and ${table.createdAt} < spans.ends`)}`;
 
 const utcDay = (of: Column) => sql`(${of} at time zone 'UTC')::date`;
 
@@ -123,7 +125,7 @@ export function sumsOf({ table, keys, sums, singles }: Sum, days: { from: string
   if (days === null) return fresh;
   const stored = made.map(([name]) => columns[name] as Column);
   return sql`
-    select ${sql.join(stored, sql`, `)} from ${table} join reached on reached.id = ${table.agentId}
-    where ${table.day} >= ${days.from}::date and ${table.day} < ${days.to}::date
+    select ${sql.join(stored, sql`, `)}
+    from ${ofEach(table, sql`${table.day} >= ${days.from}::date and ${table.day} < ${days.to}::date`)}
     union all ${fresh}`;
 }
