@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import connect from "postgres";
 import { startPostgres, withDatabase } from "../real-postgres.ts";
+import { activityHead, measureActivity } from "./activity/fan-out.ts";
 import { analyticsHead, measureAnalytics } from "./analytics/measure.ts";
 import { backgroundHead, measureBackground } from "./background.ts";
 import { type Contestant, withContestants } from "./contestants.ts";
@@ -176,6 +177,7 @@ const parts: Part[] = [
     unusual: true,
     measure: async () => measureAnalytics(null),
   },
+  { name: "activity", title: "Activity", head: activityHead, unusual: true, measure: measureActivity },
   {
     name: "observing",
     title: "The log and the metrics of a turn",
