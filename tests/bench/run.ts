@@ -33,6 +33,7 @@ import { measureTick, tickHead } from "./room/tick.ts";
 import { measureStart, startHead } from "./start.ts";
 import { measureStatements, statementsHead } from "./statements.ts";
 import { measureTools, toolsHead } from "./tools.ts";
+import { measureTracing, tracingHead } from "./tracing/turns.ts";
 import { measureTtft } from "./ttft.ts";
 
 // What the engine costs, beside two floors that do as little as a chat door can. See docs/benchmarks.md.
@@ -184,6 +185,13 @@ const parts: Part[] = [
     head: observingHead,
     unusual: true,
     measure: async () => measureObserving(),
+  },
+  {
+    name: "tracing",
+    title: "Traced turns",
+    head: tracingHead,
+    unusual: true,
+    measure: (database) => measureTracing(model.url, database),
   },
   {
     name: "profile",

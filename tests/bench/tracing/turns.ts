@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import type { Target } from "../doors.ts";
+import { createAgents, ownerToken, send, startEngine } from "../engine.ts";
+import { median, shown } from "../figures.ts";
+import { load } from "../load.ts";
+import { cpuMs, freePort, startScript } from "../processes.ts";
+
+const rounds = 3;
+const turns = 200;
+
+export const tracingHead = ["Turns", "CPU-ms a turn", "to the first", "Spans taken a turn"];
+
+/** Between the last turn and the batch that its trace leaves with. */
+const settleMs = 1_500;
+
+/** What a turn costs that is traced: for its agent's project, for one whose collector is gone, and for the operator too. */
+export async function measureTracing(modelUrl: string, database: () => Promise<string>): Promise<string[][]> {
+  const collector = await startScript("tracing/collector-server.ts");
+  try {
+    const taken = async () => Number(await (await fetch(`${collector.url}/spans`)).text());
+    const own = await withEngine(modelUrl, await database(), {}, async (engine) => {
+      const gone = `http://127.0.0.1:${await freePort()}`;
+      const ways = {
+        untraced: () => engine.trace(false),
+        "in the agent's project": () => engine.trace(true, collector.url),
+        "in a project whose collector is gone": () => engine.trace(true, gone),
+      };
+      return costsOf(engine, ways, taken);
+    });
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const both = await withEngine(modelUrl, await database(), env, (engine) => {
+      const ways = {
+        "for the operator": () => engine.trace(false),
+        "for the operator and in the agent's project": () => engine.trace(true, collector.url),
+      };
+      return costsOf(engine, ways, taken);
+    });
+    const all = [...own, ...both];
+    const [first] = all;
+    return all.map(({ way, costs, spans }) => {
+      const ratio = `${(median(costs) / median(first?.costs ?? [1])).toFixed(2)}×`;
+      return [way, shown(costs), ratio, (spans / (rounds * turns)).toFixed(2)];
+    });
+  } finally {
+    await collector.stop();
+  }
+}
+
+interface Traced {
+  pid: number;
+  target: Target;
+  trace(enabled: boolean, baseUrl?: string): Promise<void>;
+}
+
+async function withEngine<T>(
+  modelUrl: string,
+  databaseUrl: string,
+  env: Record<string, string>,
+  work: (engine: Traced) => Promise<T>,
+): Promise<T> {
+  const engine = await startEngine({
+    DATABASE_URL: databaseUrl,
+    ENCRYPTION_KEY: randomBytes(32).toString("hex"),
+    OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
+    LOG_LEVEL: "error",
+    ...env,
+  });
+  try {
+    const target = await createAgents(engine.url);
+    const token = await ownerToken(engine.url);
+    const secrets = [{ key: "tracing_api_key", value: "pk-lf-bench:sk-lf-bench" }];
+    await send(engine.url, "PUT", "/api/instances/short/secrets", { secrets }, token);
+    return await work({
+      pid: engine.pid,
+      target,
+      async trace(tracingEnabled, tracingBaseUrl) {
+        if (tracingBaseUrl) {
+          await send(engine.url, "PATCH", "/api/installation/policies", { tracingBaseUrl }, token);
+        }
+        await send(engine.url, "PATCH", "/api/instances/short", { tracingEnabled }, token);
+      },
+    });
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** The ways take turns, so that what else the machine does meets all of them. The first round warms up. */
+async function costsOf(
+  { pid, target }: Traced,
+  ways: Readonly<Record<string, () => Promise<void>>>,
+  taken: () => Promise<number>,
+): Promise<{ way: string; costs: number[]; spans: number }[]> {
+  const found = Object.entries(ways).map(([way, choose]) => ({ way, choose, costs: [] as number[], spans: 0 }));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const one of found) {
+      await one.choose();
+      const [before, spans] = [cpuMs(pid), await taken()];
+      await load(target, "short", { turns, concurrency: 16, streamed: false });
+      await new Promise((resolve) => setTimeout(resolve, settleMs));
+      if (round === 0) continue;
+      one.costs.push((cpuMs(pid) - before) / turns);
+      one.spans += (await taken()) - spans;
+    }
+  }
+  return found.map(({ way, costs, spans }) => ({ way, costs, spans }));
+}
