@@ -1,4 +1,4 @@
-import { count, eq, inArray, type SQL } from "drizzle-orm";
+import { count, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import type { Db } from "../../db/client.ts";
 import { conversations, hookExecutions, messages, toolCalls, turns } from "../../db/schema.ts";
@@ -27,10 +27,15 @@ export async function deleteRows(tx: Db, table: TableWithId, wanted: SQL): Promi
   while ((await deleteBatch(tx, table, wanted)) === batchSize);
 }
 
-/** How many rows it deleted. */
+/**
+ * How many rows it deleted. The ids come as an array, so that each is looked up: planned as a join, a table whose
+ * statistics are old is read once for each row.
+ */
 async function deleteBatch(tx: Db, table: TableWithId, wanted: SQL): Promise<number> {
   const some = tx.select({ id: table.id }).from(table).where(wanted).limit(batchSize);
-  const gone = tx.$with("gone").as(tx.delete(table).where(inArray(table.id, some)).returning({ id: table.id }));
+  const gone = tx
+    .$with("gone")
+    .as(tx.delete(table).where(sql`${table.id} = any(array(${some}))`).returning({ id: table.id }));
   const [batch] = await tx.with(gone).select({ deleted: count() }).from(gone);
   return batch?.deleted ?? 0;
 }
