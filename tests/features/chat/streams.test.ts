@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Services } from "../../../src/context.ts";
+import { unmeasured } from "../../../src/core/meters.ts";
 import { OpenStreams, streamLimit } from "../../../src/features/turns/access/open-streams.ts";
 import type { Agents, Grant } from "../../../src/features/turns/index.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../scripted-model.ts";
@@ -75,7 +76,7 @@ test("whatever becomes of a call, its place is free afterwards", async () => {
 });
 
 test("a place is given back once", () => {
-  const streams = new OpenStreams({} as Services, {} as Agents);
+  const streams = new OpenStreams({ meters: unmeasured } as Services, {} as Agents);
   const grant = { agent: { row: { id: "x" } } } as Grant;
   const seats = Array.from({ length: streamLimit }, () => streams.enter("a", grant));
   expect(() => streams.enter("a", grant)).toThrow(message);

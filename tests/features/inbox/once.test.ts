@@ -29,7 +29,7 @@ async function replicas() {
   return { ...h, other, model, db: database.db };
 }
 
-const runs = 200;
+const runs = 120;
 
 /** Deliveries of a few messages in some order, each at least once, several at a time. */
 const schedules = fc.integer({ min: 1, max: 5 }).chain((count) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { auditLogs } from "../../../src/db/schema.ts";
-import { reply } from "../../scripted-model.ts";
+import { gate, reply } from "../../scripted-model.ts";
 import { hour, hourly, minute, withTasks } from "./tasks.ts";
 
 const bodyOf = async (response: Promise<Response> | Response) => {
@@ -144,7 +144,8 @@ describe("a task", () => {
 
 describe("running a task now", () => {
   test("answers the run, and refuses another one until it has ended", async () => {
-    const h = await withTasks([reply("Done.")]);
+    const held = gate();
+    const h = await withTasks([{ opens: held.promise, ...reply("Done.") }]);
     const { id } = await h.create({ enabled: false });
     const runId = await h.runNow(id);
     expect(await bodyOf(h.call("POST", `/${id}/run`))).toEqual({
@@ -152,6 +153,7 @@ describe("running a task now", () => {
       message: "A run of the task has not ended: wait for it, or decide about its approval",
     });
     expect(await h.runs(id)).toMatchObject([{ id: runId, triggerType: "manual" }]);
+    held.open();
   });
 
   test("is refused while the agent is inactive", async () => {

@@ -10,8 +10,10 @@ test("a source is found by its token, with what its webhook goes by", async () =
   const { create, good, call, services, db, organization } = await withSources();
   const open = await create();
   const guarded = await create({ authKey: "shared" });
-  const [agent] = await db.select().from(agents).where(eq(agents.slug, "one"));
-  const found = { agentId: agent?.id, slug: "one", organizationId: organization.id, enabled: true, active: true };
+  const [row] = await db.select().from(agents).where(eq(agents.slug, "one"));
+  const { id: organizationId, workspaceId } = organization;
+  const agent = { id: row?.id, slug: "one", name: "one", organizationId, workspaceId, iconVersion: null };
+  const found = { name: "Issues", agent, enabled: true, active: true };
   expect(await findSourceByToken(services, open.webhookToken)).toEqual({ ...found, id: open.id, authKey: null });
   const other = { ...found, id: guarded.id, authKey: "shared" };
   expect(await findSourceByToken(services, guarded.webhookToken)).toEqual(other);
