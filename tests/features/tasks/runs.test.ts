@@ -165,6 +165,8 @@ describe("a run that fails", () => {
     const h = await withTasks((_call, index) => (index < 2 ? away : reply("Done.")));
     const { id } = await h.create({ maxRetries: 2 });
     await h.runNow(id);
+    // The job may not have begun yet.
+    await eventually(async () => (await h.runs(id))[0]?.error !== null);
     await h.rested();
     expect(await h.runs(id)).toMatchObject([
       { status: "running", attempts: 1, error: expect.any(String), output: null },
