@@ -15,10 +15,11 @@ const rooms = {
   contribution: ["db", "turn", "jobs", "http"],
   features: ["core", "db", "turn", "context", "jobs", "http", "panel", "contribution", "features"],
   adapters: ["core", "db", "turn"],
+  plugins: ["core"],
   app: ["core", "context", "http"],
   engine: ["core", "context", "contribution", "jobs", "http", "features", "app"],
   client: [],
-  main: ["engine", "adapters", "core"],
+  main: ["engine", "adapters", "plugins", "core"],
   cli: ["main", "engine", "adapters", "core", "client"],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -25,7 +25,7 @@ export function spawnEngine(env: Record<string, string>, program = built): Child
   });
 }
 
-/** The same on a free port, when it is ready. */
+/** The same on a free port, when it is ready. `env` must leave `LOG_LEVEL` at `info`: the log names the port. */
 export async function startEngine(env: Record<string, string>, program = built): Promise<ServerProcess> {
   const child = spawnEngine({ ...env, PORT: "0" }, program);
   const port = await new Promise<number>((resolve, reject) => {

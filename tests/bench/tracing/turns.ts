@@ -5,8 +5,8 @@ import { median, shown } from "../figures.ts";
 import { load } from "../load.ts";
 import { cpuMs, freePort, startScript } from "../processes.ts";
 
-const rounds = 3;
-const turns = 200;
+const rounds = 6;
+const turns = 500;
 
 export const tracingHead = ["Turns", "CPU-ms a turn", "to the first", "Spans taken a turn"];
 
@@ -18,24 +18,24 @@ export async function measureTracing(modelUrl: string, database: () => Promise<s
   const collector = await startScript("tracing/collector-server.ts");
   try {
     const taken = async () => Number(await (await fetch(`${collector.url}/spans`)).text());
-    const own = await withEngine(modelUrl, await database(), {}, async (engine) => {
+    const all = await withEngine(modelUrl, await database(), {}, async (own) => {
       const gone = `http://127.0.0.1:${await freePort()}`;
-      const ways = {
-        untraced: () => engine.trace(false),
-        "in the agent's project": () => engine.trace(true, collector.url),
-        "in a project whose collector is gone": () => engine.trace(true, gone),
-      };
-      return costsOf(engine, ways, taken);
+      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+      return withEngine(modelUrl, await database(), env, (watched) => {
+        const ways: Way[] = [
+          { way: "untraced", engine: own, choose: () => own.trace(false) },
+          { way: "in the agent's project", engine: own, choose: () => own.trace(true, collector.url) },
+          { way: "in a project whose collector is gone", engine: own, choose: () => own.trace(true, gone) },
+          { way: "for the operator", engine: watched, choose: () => watched.trace(false) },
+          {
+            way: "for the operator and in the agent's project",
+            engine: watched,
+            choose: () => watched.trace(true, collector.url),
+          },
+        ];
+        return costsOf(ways, taken);
+      });
     });
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
-    const both = await withEngine(modelUrl, await database(), env, (engine) => {
-      const ways = {
-        "for the operator": () => engine.trace(false),
-        "for the operator and in the agent's project": () => engine.trace(true, collector.url),
-      };
-      return costsOf(engine, ways, taken);
-    });
-    const all = [...own, ...both];
     const [first] = all;
     return all.map(({ way, costs, spans }) => {
       const ratio = `${(median(costs) / median(first?.costs ?? [1])).toFixed(2)}×`;
@@ -62,7 +62,6 @@ async function withEngine<T>(
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY: randomBytes(32).toString("hex"),
     OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
-    LOG_LEVEL: "error",
     ...env,
   });
   try {
@@ -85,15 +84,21 @@ async function withEngine<T>(
   }
 }
 
+interface Way {
+  way: string;
+  engine: Traced;
+  choose: () => Promise<void>;
+}
+
 /** The ways take turns, so that what else the machine does meets all of them. The first round warms up. */
 async function costsOf(
-  { pid, target }: Traced,
-  ways: Readonly<Record<string, () => Promise<void>>>,
+  ways: readonly Way[],
   taken: () => Promise<number>,
 ): Promise<{ way: string; costs: number[]; spans: number }[]> {
-  const found = Object.entries(ways).map(([way, choose]) => ({ way, choose, costs: [] as number[], spans: 0 }));
+  const found = ways.map((one) => ({ ...one, costs: [] as number[], spans: 0 }));
   for (let round = 0; round <= rounds; round += 1) {
     for (const one of found) {
+      const { pid, target } = one.engine;
       await one.choose();
       const [before, spans] = [cpuMs(pid), await taken()];
       await load(target, "short", { turns, concurrency: 16, streamed: false });
@@ -103,5 +108,5 @@ async function costsOf(
       one.spans += (await taken()) - spans;
     }
   }
-  return found.map(({ way, costs, spans }) => ({ way, costs, spans }));
+  return found;
 }
