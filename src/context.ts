@@ -8,6 +8,7 @@ import { newId } from "./core/ids.ts";
 import type { Messengers } from "./core/messengers.ts";
 import type { Meters } from "./core/meters.ts";
 import { isRoleKey, type Permission, type RoleKey, reachesAllWorkspaces, roles } from "./core/permissions.ts";
+import type { Plugin } from "./core/plugin.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "./core/ports.ts";
 import type { Collector, Tracer } from "./core/tracing.ts";
@@ -43,6 +44,8 @@ export interface Services {
   models: Models;
   egress: Egress;
   mcp: Mcp;
+  /** The families of tools that every organization has. */
+  plugins: readonly Plugin[];
   messengers: Messengers;
   files: Files;
   assets: Assets;

@@ -29,6 +29,7 @@ import { CurrentPolicies } from "./core/policies.ts";
 import type { Log, Notify } from "./core/ports.ts";
 import { operatorCollector } from "./core/tracing.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
+import { shippedPlugins } from "./plugins/index.ts";
 
 export const version: string = manifest.version;
 
@@ -97,6 +98,11 @@ async function assembleEngine(
         guarded: guardedFetch(),
       }),
       mcp: createMcp({ clock: systemClock, log, environment }),
+      plugins: shippedPlugins({
+        github: settings.GITHUB_API_BASE_URL,
+        render: settings.RENDER_API_BASE_URL,
+        hubspot: settings.HUBSPOT_API_BASE_URL,
+      }),
       files: {
         // With PostgreSQL there may be replicas, which would not see files in a directory of this machine.
         directory: settings.DATABASE_URL === undefined ? directoryStore(join(settings.DATA_DIR, "files")) : null,

@@ -20,6 +20,7 @@ import { unmeasured } from "../src/core/meters.ts";
 import { localNotify } from "../src/core/notify.ts";
 import { passwords } from "../src/core/password.ts";
 import type { RoleKey } from "../src/core/permissions.ts";
+import type { Plugin } from "../src/core/plugin.ts";
 import { CurrentPolicies } from "../src/core/policies.ts";
 import type { Clock, Egress, Files, Log, Mcp, Models, Notify, Scripts } from "../src/core/ports.ts";
 import { type Collector, type Tracer, untraced } from "../src/core/tracing.ts";
@@ -43,6 +44,8 @@ interface Options {
   egress?: Egress;
   /** Without it, no MCP server can be reached. */
   mcp?: Mcp;
+  /** The families of tools; absent for none. */
+  plugins?: readonly Plugin[];
   /** Without it, no messenger can be reached. */
   messengers?: Messengers;
   /** Without it, files are in memory, and no bucket can be reached. */
@@ -124,6 +127,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     meters: options.metricsToken === undefined ? unmeasured : createMeters(collect(logs)),
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     mcp: options.mcp ?? unreachable,
+    plugins: options.plugins ?? [],
     messengers:
       options.messengers ??
       createMessengers({ clock, fetch: async () => Promise.reject(new Error("The tests have no way out")) }),

@@ -42,6 +42,7 @@ export async function describeApi(): Promise<object> {
     files: { directory: null, s3: () => ({ put: unused, get: unused, delete: unused }) },
     messengers: { account: nobody },
     mcp: { list: unused, call: unused, forget: () => {}, close: async () => {} },
+    plugins: [],
     assets: { read: unused },
     passwords,
     scripts: { run: unused },

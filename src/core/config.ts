@@ -123,6 +123,11 @@ export const settings = z.object({
   TELEGRAM_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Telegram's API."),
   SLACK_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Slack's API."),
   TWILIO_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Twilio's API, for WhatsApp."),
+  GITHUB_API_BASE_URL: httpAddress
+    .optional()
+    .describe("Address to use instead of GitHub's API, such as that of GitHub Enterprise."),
+  RENDER_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Render's API."),
+  HUBSPOT_API_BASE_URL: httpAddress.optional().describe("Address to use instead of HubSpot's API."),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress
     .optional()
     .describe("OpenTelemetry collector that gets traces of all agents, as OTLP over HTTP in JSON, at `/v1/traces`."),

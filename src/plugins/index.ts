@@ -1,4 +1,11 @@
 import type { Plugin } from "../core/plugin.ts";
 
+/** Addresses to use instead of the services' own. */
+export interface PluginBases {
+  github?: string | undefined;
+  render?: string | undefined;
+  hubspot?: string | undefined;
+}
+
 /** The families of tools that come with the engine. They use nothing that a plugin of anybody else could not use. */
-export const shippedPlugins = (): Plugin[] => [];
+export const shippedPlugins = (_bases: PluginBases): Plugin[] => [];

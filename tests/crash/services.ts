@@ -47,6 +47,7 @@ export async function servicesOf(database: Database, model: StreamingModel): Pro
       },
     },
     mcp: { list: refuse, call: refuse, forget: () => {}, close: async () => {} },
+    plugins: [],
     files: memoryFiles(),
     models: { resolve: async () => model },
     options: {

@@ -136,6 +136,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       egress: createEgress({ clock: systemClock }),
       messengers: createMessengers({ clock: systemClock }),
       mcp: createMcp({ clock: systemClock, log: silent(), environment: {} }),
+      plugins: [],
       files: { directory: null, s3: createS3({ clock: systemClock }) },
       assets: shippedAssets,
       passwords,
