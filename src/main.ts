@@ -37,6 +37,9 @@ const renewalMs = 5_000;
 const upkeepMs = 10_000;
 const revocationMs = 2_000;
 
+/** How long a stop waits for upkeep that is under way: the database would be closed under it. */
+const longestUpkeepMs = 2_000;
+
 /** The parts of a start that open neither port nor database. */
 export interface Setup {
   environment: Environment;
@@ -180,11 +183,7 @@ export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<R
     const stopRenewals = repeat(renewalMs, () => engine.renewLeases(), log);
     const stopTicks = repeat(upkeepMs, () => engine.tick(), log);
     const stopRevocations = repeat(revocationMs, () => engine.closeRevoked(), log);
-    const stopUpkeep = () => {
-      stopRenewals();
-      stopTicks();
-      stopRevocations();
-    };
+    const stopUpkeep = () => within(longestUpkeepMs, Promise.all([stopRenewals(), stopTicks(), stopRevocations()]));
     log.info({ version, address, database: settings.DATABASE_URL ? "postgresql" : "embedded" }, "Listening");
     return { engine, address, setupToken, stop: stopOnce(setup, { listener, opened, stopUpkeep }) };
   } catch (error) {
@@ -197,7 +196,7 @@ export async function startServer(setup: Setup, owner?: OwnerAccount): Promise<R
 interface Running {
   listener: Listener;
   opened: OpenEngine;
-  stopUpkeep: () => void;
+  stopUpkeep: () => Promise<void>;
 }
 
 function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Running): () => Promise<void> {
@@ -206,7 +205,7 @@ function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Ru
     log.info({ graceSeconds: settings.SHUTDOWN_GRACE_SECONDS }, "Stopping");
     await opened.engine.stop(settings.SHUTDOWN_GRACE_SECONDS * 1000);
     // Upkeep stops only now, because it renews the leases of turns that may still finish.
-    stopUpkeep();
+    await stopUpkeep();
     await listener.close();
     await opened.close();
     log.info({}, "Stopped");
@@ -217,15 +216,16 @@ function stopOnce({ settings, log }: Setup, { listener, opened, stopUpkeep }: Ru
   };
 }
 
-/** Calls `work` `ms` after its last end, again and again, until the returned function is called. */
-function repeat(ms: number, work: () => Promise<void>, log: Log): () => void {
+/** Calls `work` `ms` after its last end, again and again. The returned function ends that; it resolves when no work runs. */
+function repeat(ms: number, work: () => Promise<void>, log: Log): () => Promise<void> {
   let cancel = () => {};
   let stopped = false;
+  let running = Promise.resolve();
   const next = () => {
     if (!stopped) cancel = systemClock.after(ms, run);
   };
   const run = () => {
-    work()
+    running = work()
       .catch((err: unknown) => log.error({ err }, "Upkeep failed"))
       .finally(next);
   };
@@ -233,7 +233,18 @@ function repeat(ms: number, work: () => Promise<void>, log: Log): () => void {
   return () => {
     stopped = true;
     cancel();
+    return running;
   };
+}
+
+/** Resolves with `work`, or after `ms`. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = systemClock.after(ms, resolve);
+  });
+  await Promise.race([work, late]);
+  cancel();
 }
 
 const everywhere = new Set(["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]);
