@@ -13,6 +13,7 @@ import { activityFeature } from "./features/activity/index.ts";
 import { agentsFeature } from "./features/agents/index.ts";
 import { analyticsFeature } from "./features/analytics/index.ts";
 import { auditFeature } from "./features/audit/index.ts";
+import { bundlesFeature } from "./features/bundles/index.ts";
 import { channelsFeature, createQuickstartAgent, type QuickstartAgent } from "./features/channels/index.ts";
 import { createChat } from "./features/chat/index.ts";
 import { conversationsFeature } from "./features/conversations/index.ts";
@@ -150,6 +151,7 @@ export function createEngine(services: Services): Engine {
       },
       warningsOf: tracing.warningsOf,
     }),
+    bundlesFeature,
     tracing,
     promptsFeature,
     secretsFeature(services),

@@ -31,7 +31,7 @@ const featureOrder = [
   ...["tools", "hooks", "channels"],
   ...["skills", "memories", "turns"],
   ...["activity", "tracing", "metrics", "analytics"],
-  ...["chat", "handoff", "inbox", "tasks", "room"],
+  ...["chat", "handoff", "inbox", "tasks", "room", "bundles"],
 ];
 
 const source = fileURLToPath(new URL("../src", import.meta.url));

@@ -54,6 +54,8 @@ export interface Entry {
   status: 200 | 201;
   /** A write that is no entry of the audit log. */
   unaudited?: true;
+  /** A read that is one. */
+  audited?: true;
   /** Parameters that name no thing of a tenant: another organization's are not there to be found. */
   names?: readonly string[];
   /** Fields of the body that name a thing of a tenant. */
@@ -124,6 +126,7 @@ export const routes: Record<string, Entry> = {
     owns: ["agents", "agents.workspace_id"],
   }),
   [`DELETE ${agent}`]: ok("agent", ownAgent, { owns: ["agents"] }),
+  [`GET ${agent}/export`]: ok("agent", undefined, { audited: true }),
   [`GET ${agent}/icon`]: ok("agent", withIcon),
   [`PUT ${agent}/icon`]: ok("agent", withoutIcon, { owns: ["agent_icons"] }),
   [`DELETE ${agent}/icon`]: ok("agent", withIcon, { owns: ["agent_icons"] }),

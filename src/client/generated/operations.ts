@@ -93,6 +93,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   getAgentIcon: { method: "GET", path: "/api/instances/{slug}/icon", answer: "blob", query: { v: "v" } },
   putAgentIcon: { method: "PUT", path: "/api/instances/{slug}/icon", answer: "json" },
   deleteAgentIcon: { method: "DELETE", path: "/api/instances/{slug}/icon", answer: "json" },
+  exportAgent: { method: "GET", path: "/api/instances/{slug}/export", answer: "json" },
   listPrompts: { method: "GET", path: "/api/instances/{slug}/prompts", answer: "json" },
   savePrompts: { method: "PATCH", path: "/api/instances/{slug}/prompts", answer: "json" },
   listAgentSecrets: { method: "GET", path: "/api/instances/{slug}/secrets", answer: "json" },

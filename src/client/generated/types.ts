@@ -853,6 +853,299 @@ export interface IconBody {
   icon: string;
 }
 
+export interface AgentBundle {
+  /** Of the format. Imports also take 1.0 to 1.5. */
+  version: "1.3";
+  exportedAt?: string;
+  type: "instance";
+  instance: BundledInstance;
+}
+
+export interface BundledInstance {
+  /** Unique in the installation, and fixed once the agent is made. */
+  slug: string;
+  /** Shown to people. */
+  name?: string;
+  description?: string;
+  /** An inactive agent answers no one but the playground. */
+  active?: boolean;
+  /** Null: the installation's default. */
+  provider?: "openai" | "anthropic" | "google" | "mistral" | "ollama" | "openai-compatible" | "demo" | null;
+  /** 1 to 200 letters, digits and `. _ : @ / -`, without empty, `.` or `..` parts between slashes. Also accepted as `provider:model`; with `provider` beside it, only that provider's own prefix is read. */
+  model?: string | null;
+  /** The model for background work: titles and summaries of conversations, memories, matching of events; `model` or `provider:model`. With `null` no model is asked in the background: a title is the beginning of the first message, there are no summaries, and nothing is learned but what the tools save. */
+  fastModel?: string | null;
+  /** Whether chat needs the agent's API key. */
+  authEnabled?: boolean;
+  /** Send each turn to the tracing backend; the secret `tracing_api_key` names the project. */
+  tracingEnabled?: boolean;
+  /** The project's exact name in the tracing backend. */
+  tracingProject?: string | null;
+  /** Remember facts about end users. */
+  memoryEnabled?: boolean;
+  /** Search the organization's documents. */
+  knowledgeEnabled?: boolean;
+  /** Ask the model to reason, where it can. */
+  thinkingEnabled?: boolean;
+  /** Null: the provider's. */
+  temperature?: number | null;
+  /** Of one model call; null: the provider's. */
+  maxOutputTokens?: number | null;
+  /** Model calls in one turn, at most. */
+  maxSteps?: number;
+  /** Earlier messages that the model sees. */
+  historyLimit?: number;
+  /** Show the conversation's state to the model. */
+  stateInPromptEnabled?: boolean;
+  /** Show results of earlier tool calls to the model. */
+  toolResultsInHistoryEnabled?: boolean;
+  /** Keep of each turn how it came to its reply; `GET /api/conversations/{conversationId}/turns/{turnId}` shows it. */
+  debugEnabled?: boolean;
+  /** Store files that come with messages. */
+  attachmentsEnabled?: boolean;
+  /** Send a usage chunk to requests with `stream_options.include_usage`. */
+  streamUsageEnabled?: boolean;
+  /** Wait for more messages of a burst. Null: the policy's. */
+  debounceMs?: number | null;
+  /** Before typing is shown. Null: the policy's. */
+  typingDelayMs?: number | null;
+  /** Of a turn by newer messages. Null: the policy's. */
+  maxRestarts?: number | null;
+  /** IANA name. */
+  timezone?: string;
+  /** Tokens a calendar month; null: no limit. */
+  monthlyTokenBudget?: number | null;
+  /** Tokens a calendar month of each end user; null: no limit. An end user is the `user` of a request with the agent's key or a messenger's user, else the conversation: who needs no key has a new budget with each new `chat_id`, and needs none without one. `monthlyTokenBudget` limits them too. */
+  userMonthlyTokenBudget?: number | null;
+  /** Let end users of messengers stop and resume the agent by keyword. */
+  optoutEnabled?: boolean;
+  optoutStopKeywords?: Array<string>;
+  optoutResumeKeywords?: Array<string>;
+  /** Sent to an end user who stops; null: nothing. */
+  optoutClosingMessage?: string | null;
+  /** Sent to an end user who resumes; null: nothing. */
+  optoutResumeMessage?: string | null;
+  /** The picture itself: PNG, JPEG or WebP, at most 512 KiB. */
+  icon?: string | null;
+  /** The sections that were written; the others are the engine's own. */
+  prompts?: Array<{
+    key:
+      | "01-identity"
+      | "02-soul"
+      | "03-tooling"
+      | "04-safety"
+      | "05-skills"
+      | "06-memory"
+      | "07-user-identity"
+      | "08-datetime";
+    content: string;
+  }>;
+  /** By slug. Their texts are in the catalogue. */
+  skills?: Array<{
+    /** In the catalogue. */
+    skillSlug: string;
+    enabled?: boolean;
+    /** Whether the whole content is in the prompt. */
+    autoLoad?: boolean;
+    /** Null, or one that the catalogue lacks: its current one. */
+    pinnedVersion?: string | null;
+  }>;
+  /** Tools that somebody chose. Left out: those of a new agent. */
+  manualTools?: Array<string>;
+  /** Tools whose calls a person decides about, also ones that a skill turns on. Left out: as each tool has it when it is turned on. */
+  toolsNeedingApproval?: Array<string>;
+  /** Which secrets there are; never a value. */
+  secrets?: Array<{
+    key: string;
+    /** Whether the exported agent has a value. */
+    configured?: boolean;
+  }>;
+  /** Without credentials. */
+  channels?: Array<
+    | {
+        channelType: "web";
+        enabled?: boolean;
+        config?: {
+          /** Conversation-state key → dotted path in the request's `context`. At most 64 entries. */
+          contextMapping?: Record<string, string>;
+          /** Origins whose pages may call the chat routes from a browser; `*` alone for any; no other wildcard. None to begin with. While `authEnabled` is off, requests from all others but the server's own are refused. */
+          allowedOrigins?: Array<string>;
+        };
+      }
+    | {
+        channelType: "telegram";
+        enabled?: boolean;
+        config?: {
+          /** Only these people are answered; empty: everyone. */
+          allowedUserIds?: string;
+          /** How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use. */
+          transport?: "webhook" | "polling" | null;
+        };
+      }
+    | {
+        channelType: "slack";
+        enabled?: boolean;
+        config?: {
+          /** How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use. */
+          transport?: "webhook" | "socket" | null;
+        };
+      }
+    | {
+        channelType: "whatsapp";
+        enabled?: boolean;
+        config?: {
+          /** Told from the credentials when left out. */
+          mode?: "auth_token" | "api_key";
+          /** The sender's number: plain E.164. */
+          whatsappNumber?: string;
+          /** How messages come. Null, or never said: `webhook` where the public address is https and no local name, else the other. The answer shows the one in use. */
+          transport?: "webhook" | null;
+        };
+      }
+    | {
+        channelType: "agent";
+        enabled?: boolean;
+        config?: Record<string, unknown>;
+      }
+  >;
+  /** Variables of skills, with the values of those that are not sensitive. */
+  skillEnv?: Array<{
+    /** In the catalogue. */
+    skillSlug: string;
+    env: Array<{
+      /** Any text; by convention UPPER_SNAKE_CASE. */
+      key: string;
+      sensitive?: boolean;
+      /** Of one that is not sensitive. */
+      value?: string;
+      /** Of a sensitive one: whether the exported agent has a value, which no bundle holds. */
+      configured?: boolean;
+    }>;
+  }>;
+  /** In the order in which they run. */
+  hooks?: Array<NewHook>;
+  /** Null: none. */
+  room?: {
+    /** While it is off, the agent takes no turns in it, and no event goes into its backlog. */
+    enabled?: boolean;
+    /** What the agent is to do in the Room, told to it in each of its turns. Without one it takes turns for events only. */
+    prompt?: string;
+    /** The channel over which results reach people; null for none. */
+    outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
+    /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+    outboundTarget?: string | null;
+    /** With a prompt: after so many minutes without events the agent takes a turn of its own; 0 for never. Events that wait are picked up within 30 seconds whatever it is. */
+    evalIntervalMinutes?: number;
+  } | null;
+  /** By name, without addresses and keys. An import makes a new address for a new name. */
+  eventSources?: Array<{
+    /** For people. */
+    name: string;
+    /** What kind of system sends the events, in words of your own. */
+    sourceType: string;
+    /** Notes of your own about the sender, at most 16 KB, shown as they are: a key belongs into `authKey`. */
+    config?: Record<string, unknown>;
+    /** An event of a source that is off is answered and stands in the ledger, and nothing else. */
+    enabled?: boolean;
+    /** Whether calls had to bring a key, which no bundle holds. */
+    authKeyConfigured?: boolean;
+    definitions?: Array<NewEventDefinition>;
+  }>;
+  /** By name. Those that the agent made by its tool are not among them. */
+  scheduledTasks?: Array<NewScheduledTask>;
+}
+
+export interface NewHook {
+  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent (where it is sent as a whole, just before: the reply waits for it). */
+  event: "conversation_start" | "message_received" | "response_generated" | "response_sent";
+  /** A hook calls a tool. */
+  actionType?: "tool";
+  actionConfig: HookAction;
+  /** On `response_generated` only: the text that the tool answers becomes the reply, which nobody sees before. */
+  mutates?: boolean;
+  enabled?: boolean;
+  /** Behind all others unless given. */
+  position?: number;
+  /** How long the call may take. */
+  timeoutMs?: number;
+}
+
+export interface HookAction {
+  /** Canonical name of the tool. It need not be on for the model. */
+  toolName: string;
+  /** What the tool is called with, at most 16 KB. In its texts `{{instance.slug}}`, `{{conversation.id}}`, `{{channel.type}}`, `{{channel.id}}`, `{{user.name}}`, `{{message.text}}`, `{{response.text}}` and `{{state.KEY}}` are filled in. */
+  args?: Record<string, unknown>;
+}
+
+export interface NewEventDefinition {
+  /** For people. */
+  name: string;
+  /** Which events it is about. The matcher's model reads it, and answers yes or no for each event. */
+  matchingPrompt?: string;
+  /** `conversation` runs a turn at once; `backlog` has the Room's next turn handle the event. */
+  action: "conversation" | "backlog";
+  /** For `backlog`: what the Room's turn is told about the event. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
+  interpretationPrompt?: string;
+  /** For `conversation`: what the turn begins with. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
+  contextPrompt?: string;
+  /** Behind all others unless given. */
+  priority?: number;
+  /** What must hold before the model is asked, which costs tokens: all of it. */
+  conditions?: Array<EventCondition>;
+  /** The channel over which results reach people; null for none. */
+  outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget?: string | null;
+  enabled?: boolean;
+  /** Another name of `matchingPrompt`. */
+  description?: string;
+}
+
+export interface EventCondition {
+  /** Where the value stands in the payload: names of fields and indexes of lists, with dots between them. */
+  path: string;
+  /** What the value must be, its type included. All values of a form are strings. */
+  equals: string | number | boolean | null;
+}
+
+export interface NewScheduledTask {
+  name: string;
+  /** What the agent is told when the task runs. */
+  prompt: string;
+  schedule: Schedule;
+  /** While it is false the task never runs by itself. */
+  enabled?: boolean;
+  /** Whether the task is deleted, with its runs, once one is completed. */
+  deleteAfterRun?: boolean;
+  /** How often a run that failed is tried again. */
+  maxRetries?: number;
+  /** What becomes of times that passed while nothing could run: with `run` the last one is run late, and the others are recorded; with `skip` all are recorded only. */
+  onMissed?: "run" | "skip";
+  /** The channel over which results reach people; null for none. */
+  outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
+  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
+  outboundTarget?: string | null;
+}
+
+export type Schedule =
+  | {
+      type: "cron";
+      /** Five fields: minute, hour, day of the month, month, day of the week. `@daily` and its like count too. */
+      expression: string;
+      /** IANA name. The expression names local times of this zone. */
+      timezone: string;
+    }
+  | {
+      type: "interval";
+      /** From 1 minute to 366 days. */
+      everyMs: number;
+    }
+  | {
+      type: "one-shot";
+      /** With a zone. */
+      runAt: string;
+    };
+
 export interface Prompts {
   prompts: Array<Prompt>;
 }
@@ -1387,17 +1680,9 @@ export interface EventVerdict {
   answer: string | null;
   matched: boolean;
   at: string;
-  condition?: EventCondition;
+  condition?: EventCondition & unknown;
   /** Why the answer decides nothing, in words. */
   warning?: string;
-}
-
-/** The condition that the payload does not meet. */
-export interface EventCondition {
-  /** Where the value stands in the payload: names of fields and indexes of lists, with dots between them. */
-  path: string;
-  /** What the value must be, its type included. All values of a form are strings. */
-  equals: string | number | boolean | null;
 }
 
 export interface RoomEventAnswer {
@@ -1577,30 +1862,6 @@ export interface EventSourceChanges {
   authKey?: string | null;
 }
 
-export interface NewEventDefinition {
-  /** For people. */
-  name: string;
-  /** Which events it is about. The matcher's model reads it, and answers yes or no for each event. */
-  matchingPrompt?: string;
-  /** `conversation` runs a turn at once; `backlog` has the Room's next turn handle the event. */
-  action: "conversation" | "backlog";
-  /** For `backlog`: what the Room's turn is told about the event. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
-  interpretationPrompt?: string;
-  /** For `conversation`: what the turn begins with. `{{payload}}` and `{{payload.a.b}}` are filled in as data. Without one the payload follows the prompt. */
-  contextPrompt?: string;
-  /** Behind all others unless given. */
-  priority?: number;
-  /** What must hold before the model is asked, which costs tokens: all of it. */
-  conditions?: Array<EventCondition>;
-  /** The channel over which results reach people; null for none. */
-  outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
-  outboundTarget?: string | null;
-  enabled?: boolean;
-  /** Another name of `matchingPrompt`. */
-  description?: string;
-}
-
 export interface EventDefinitionChanges {
   /** For people. */
   name?: string;
@@ -1698,44 +1959,6 @@ export interface ScheduledTask {
   } | null;
   createdAt: string;
   updatedAt: string;
-}
-
-export type Schedule =
-  | {
-      type: "cron";
-      /** Five fields: minute, hour, day of the month, month, day of the week. `@daily` and its like count too. */
-      expression: string;
-      /** IANA name. The expression names local times of this zone. */
-      timezone: string;
-    }
-  | {
-      type: "interval";
-      /** From 1 minute to 366 days. */
-      everyMs: number;
-    }
-  | {
-      type: "one-shot";
-      /** With a zone. */
-      runAt: string;
-    };
-
-export interface NewScheduledTask {
-  name: string;
-  /** What the agent is told when the task runs. */
-  prompt: string;
-  schedule: Schedule;
-  /** While it is false the task never runs by itself. */
-  enabled?: boolean;
-  /** Whether the task is deleted, with its runs, once one is completed. */
-  deleteAfterRun?: boolean;
-  /** How often a run that failed is tried again. */
-  maxRetries?: number;
-  /** What becomes of times that passed while nothing could run: with `run` the last one is run late, and the others are recorded; with `skip` all are recorded only. */
-  onMissed?: "run" | "skip";
-  /** The channel over which results reach people; null for none. */
-  outboundChannel?: "telegram" | "slack" | "whatsapp" | "agent" | null;
-  /** Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent. */
-  outboundTarget?: string | null;
 }
 
 export interface ScheduledTaskChanges {
@@ -2162,30 +2385,8 @@ export interface Hook {
   timeoutMs: number;
 }
 
-export interface HookAction {
-  /** Canonical name of the tool. It need not be on for the model. */
-  toolName: string;
-  /** What the tool is called with, at most 16 KB. In its texts `{{instance.slug}}`, `{{conversation.id}}`, `{{channel.type}}`, `{{channel.id}}`, `{{user.name}}`, `{{message.text}}`, `{{response.text}}` and `{{state.KEY}}` are filled in. */
-  args?: Record<string, unknown>;
-}
-
 export interface HookAnswer {
   hook: Hook;
-}
-
-export interface NewHook {
-  /** When it runs: before the first message of a conversation, before each message, when the reply is complete, and after it was sent (where it is sent as a whole, just before: the reply waits for it). */
-  event: "conversation_start" | "message_received" | "response_generated" | "response_sent";
-  /** A hook calls a tool. */
-  actionType?: "tool";
-  actionConfig: HookAction;
-  /** On `response_generated` only: the text that the tool answers becomes the reply, which nobody sees before. */
-  mutates?: boolean;
-  enabled?: boolean;
-  /** Behind all others unless given. */
-  position?: number;
-  /** How long the call may take. */
-  timeoutMs?: number;
 }
 
 export interface HookChanges {
@@ -2876,6 +3077,11 @@ export interface PutAgentIconInput {
 }
 
 export interface DeleteAgentIconInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface ExportAgentInput {
   /** The agent's slug. */
   slug: string;
 }
@@ -4029,6 +4235,13 @@ export interface AgentEngine {
    * 404 when there is none.
    */
   deleteAgentIcon(input: DeleteAgentIconInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * An agent as a file.
+   *
+   * With its prompts, tools, skills, channels, hooks, Room, event sources and scheduled tasks, in format 1.3. It holds no secret: of secrets and credentials it only says which are configured. What is written into texts, such as prompts and arguments of hooks, is there as it is. Nor does it hold conversations, memories, and tasks that the agent made by its tool. An unchanged agent gives the same text again, but for `exportedAt`.
+   */
+  exportAgent(input: ExportAgentInput, options?: CallOptions): Promise<AgentBundle>;
 
   /**
    * The prompt of an agent.

@@ -2,7 +2,9 @@ import { eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
+import { toBase64 } from "../../core/ids.ts";
 import { contentVersion, iconAddress, imageType } from "../../core/image.ts";
+import type { Db } from "../../db/client.ts";
 import { agentIcons } from "../../db/schema.ts";
 import { findAgent, writeAgent } from "./find.ts";
 
@@ -27,6 +29,12 @@ export async function getIcon(ctx: Ctx, slug: string, isKnown: (version: string)
   const [icon] = await ctx.db.select().from(agentIcons).where(ofAgent);
   if (!icon) throw notFound("Icon");
   return { mime: icon.mime, version: icon.version, bytes: new Uint8Array(icon.bytes) };
+}
+
+/** The picture as a `data:` address; null for none. */
+export async function exportIcon(db: Db, agentId: string): Promise<string | null> {
+  const [icon] = await db.select().from(agentIcons).where(eq(agentIcons.agentId, agentId));
+  return icon ? `data:${icon.mime};base64,${toBase64(icon.bytes)}` : null;
 }
 
 /** Stores the picture and answers its address. Throws 400 unless it is a PNG, JPEG or WebP, 413 over 512 KiB. */

@@ -12,6 +12,8 @@ export function agentsFeature(others: Others): Contribution {
  * a transaction of `writeAgent` that concerns them.
  */
 export { isAskable, touchAskers } from "./askers.ts";
+/** An agent's own fields in a bundle. */
+export { exportAgent } from "./bundle.ts";
 /**
  * Finds an agent within the caller's reach, or throws the 404; `writeAgent` is the one way to change what belongs to an
  * agent.
@@ -20,7 +22,7 @@ export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
 /** The slug rule of decisions §2, for slugs that come by other routes. */
 export { isSlug } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
-export { AgentChanges, type Instance, NewAgent, slugParam } from "./schema.ts";
+export { AgentChanges, type BundledAgent, bundledAgent, type Instance, NewAgent, slugParam } from "./schema.ts";
 /** Creates, reads and changes agents, for features that set up an agent as a whole. */
 export { createAgent, getAgent, updateAgent } from "./service.ts";
 /** Gives agents the tools that their skills require, inside the transaction that changes those skills. */

@@ -3,9 +3,13 @@ import { modelNameRule, providerNames } from "../../core/providers.ts";
 import { agentSlugPattern } from "../../core/slugs.ts";
 import { zInt4, zText } from "../../core/text.ts";
 import { isTimezone } from "../../core/time-zones.ts";
+import { agents } from "../../db/schema.ts";
 import { isSlug, namesModel } from "./rules.ts";
 
 const minute = 60_000;
+
+/** The characters of a `data:` address of the largest icon. */
+const iconAddressLimit = 700_000;
 const slugRule = "must be 1 to 128 of a-z, 0-9, _, . and -, and not one of: models, import, ., ..";
 
 const keyword = zText(64)
@@ -114,6 +118,36 @@ export const NewAgent = z
   .refine(agrees, contradiction)
   .openapi("NewAgent", { example: { slug: "support", name: "Support", model: "openai:gpt-5-mini" } });
 export type NewAgent = z.infer<typeof NewAgent>;
+
+const { workspaceId: _ofInstallation, status: _otherName, ...configuration } = settable;
+type Configuration = typeof configuration;
+
+/** The value of a field that nobody set. */
+function defaultOf(field: string): unknown {
+  return Object.hasOwn(agents, field) ? (agents[field as keyof Configuration].default ?? null) : null;
+}
+
+const withDefaults = Object.fromEntries(
+  Object.entries(configuration).map(([field, schema]) => [
+    field,
+    field === "name" ? schema.optional() : (schema as z.ZodType).default(defaultOf(field)),
+  ]),
+) as { [Field in Exclude<keyof Configuration, "name">]: z.ZodDefault<Configuration[Field]> } & {
+  name: z.ZodOptional<Configuration["name"]>;
+};
+
+/** An agent's own fields as a bundle holds them: a field that is left out is as in a new agent. */
+export const bundledAgent = {
+  slug,
+  ...withDefaults,
+  icon: z
+    .string()
+    .max(iconAddressLimit, `must be at most ${iconAddressLimit} characters`)
+    .nullable()
+    .default(null)
+    .openapi({ description: "The picture itself: PNG, JPEG or WebP, at most 512 KiB.", example: null }),
+};
+export type BundledAgent = z.output<z.ZodObject<typeof bundledAgent>>;
 
 /** An agent on the wire (decisions §4): all fields, always. */
 export const Instance = z

@@ -5,6 +5,9 @@ import { createMoved } from "./messengers/moved.ts";
 import { createStart, startKind } from "./messengers/start.ts";
 import { createChannelRoutes } from "./routes.ts";
 
+/** The channels that a bundle holds. */
+export { exportChannels } from "./bundle/export.ts";
+export { bundledChannels } from "./bundle/schema.ts";
 /** The channels of an agent, opened for its turns. */
 export { type LoadedChannels, loadChannels } from "./load.ts";
 /** An agent's account at a messenger. */

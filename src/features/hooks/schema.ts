@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../core/text.ts";
 import { slugParam } from "../agents/index.ts";
-import { argsProblem, lastPosition } from "./rules.ts";
+import { argsProblem, lastPosition, mostHooks } from "./rules.ts";
 
 const events = ["conversation_start", "message_received", "response_generated", "response_sent"] as const;
 
@@ -69,6 +69,8 @@ export const NewHook = z
     example: { event: "message_received", actionConfig: { toolName: "currentTime", args: {} } },
   });
 export type NewHook = z.infer<typeof NewHook>;
+
+export const bundledHooks = z.array(NewHook).max(mostHooks, `must have at most ${mostHooks} entries`);
 
 export const HookChanges = z
   .object(settable)

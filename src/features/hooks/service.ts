@@ -78,6 +78,14 @@ export async function deleteHook(ctx: Ctx, slug: string, id: string): Promise<vo
   });
 }
 
+/** The hooks of an agent, in their order, as a bundle holds them. */
+export async function exportHooks(db: Db, agentId: string): Promise<Omit<Hook, "id">[]> {
+  return (await hooksOf(db, agentId)).map((row) => {
+    const { id, ...hook } = toHook(row);
+    return hook;
+  });
+}
+
 function hooksOf(db: Db, agentId: string): Promise<HookRow[]> {
   const order = [asc(hooks.position), asc(hooks.createdAt), asc(hooks.id)];
   return db

@@ -7,9 +7,11 @@ import { promptRoutes } from "./routes.ts";
 export { assemblePrompt, type PreparedPrompt, preparePrompt, unfilled } from "./assemble.ts";
 /** The value of `{{datetime}}`. */
 export { datetimeIn } from "./datetime.ts";
+/** The sections that a bundle holds. */
+export { bundledPrompts } from "./schema.ts";
 export type { PromptKey, StoredPrompts } from "./sections.ts";
 /** The sections that were written for an agent. */
-export { loadPrompts } from "./service.ts";
+export { exportPrompts, loadPrompts } from "./service.ts";
 export type { FixedValues, TurnValues } from "./template.ts";
 
 /** `/api/instances/{slug}/prompts`. */

@@ -44,3 +44,10 @@ export const PromptChanges = z
       .refine(distinct, "must not name a key twice"),
   })
   .openapi("PromptChanges");
+
+/** The sections that were written for an agent, as a bundle holds them; the others have their default. */
+export const bundledPrompts = z
+  .array(z.object({ key, content: change.shape.content.unwrap() }))
+  .max(promptKeys.length, `must have at most ${promptKeys.length} entries`)
+  .refine(distinct, "must not name a key twice");
+export type BundledPrompts = z.infer<typeof bundledPrompts>;

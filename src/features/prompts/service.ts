@@ -6,8 +6,8 @@ import type { Db } from "../../db/client.ts";
 import { excluded } from "../../db/fragments.ts";
 import { agentPrompts } from "../../db/schema.ts";
 import { findAgent, writeAgent } from "../agents/index.ts";
-import type { PromptChange, Prompts } from "./schema.ts";
-import { defaultContent, describePrompts, isPromptKey, type StoredPrompts } from "./sections.ts";
+import type { BundledPrompts, PromptChange, Prompts } from "./schema.ts";
+import { defaultContent, describePrompts, isPromptKey, promptKeys, type StoredPrompts } from "./sections.ts";
 
 /** The sections that were written for an agent; a section with its default is missing. */
 export async function loadPrompts(db: Db, agentId: string): Promise<StoredPrompts> {
@@ -16,6 +16,15 @@ export async function loadPrompts(db: Db, agentId: string): Promise<StoredPrompt
     .from(agentPrompts)
     .where(eq(agentPrompts.agentId, agentId));
   return new Map(rows.flatMap(({ key, content }) => (isPromptKey(key) ? [[key, content] as const] : [])));
+}
+
+/** The sections that were written for an agent, in their order, as a bundle holds them. */
+export async function exportPrompts(db: Db, agentId: string): Promise<BundledPrompts> {
+  const stored = await loadPrompts(db, agentId);
+  return promptKeys.flatMap((key) => {
+    const content = stored.get(key);
+    return content === undefined ? [] : [{ key, content }];
+  });
 }
 
 /** All eight sections. Throws the 404 of the agent. */

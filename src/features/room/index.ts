@@ -25,6 +25,12 @@ import { roomRoutes } from "./settings/routes.ts";
 import { definitionRoutes } from "./sources/definition-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 
+/** The Room and the event sources that a bundle holds. */
+export { bundledRoom } from "./settings/schema.ts";
+export { exportRoom } from "./settings/service.ts";
+export { exportSources } from "./sources/export.ts";
+export { bundledSources } from "./sources/schema.ts";
+
 /** What the Room needs of the engine. */
 export interface RoomNeeds {
   services: Services;

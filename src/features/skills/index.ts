@@ -9,6 +9,9 @@ import { allowRoutes } from "./workspace/routes.ts";
 export const skillsFeature: Contribution = {
   routes: [catalogueRoutes, allowRoutes, agentSkillRoutes, envRoutes, importRoutes],
 };
+/** The skills that a bundle holds, and their variables. */
+export { exportSkillEnv, exportSkills } from "./bundle/export.ts";
+export { bundledSkillEnv, bundledSkills } from "./bundle/schema.ts";
 /** The skills that a turn of an agent serves, and the values of all, opened. */
 export { type LoadedSkill, type LoadedSkills, loadSkills } from "./turn/load.ts";
 /** The parts of a turn that come from skills: a part of its prompt, two tools, and secret values. */

@@ -23,6 +23,9 @@ interface Needs {
 
 /** What is written with a run that continues after a person's decision. */
 export { continuedRun } from "./runs/continue.ts";
+/** The tasks that a bundle holds. */
+export { exportTasks } from "./settings/find.ts";
+export { bundledTasks } from "./settings/schema.ts";
 
 /** The door of the clock: turns that agents take at set times. */
 export function tasksFeature({ services, turns, wake }: Needs): Contribution {

@@ -10,7 +10,7 @@ import { storedKeys } from "../secrets/index.ts";
 import { agentToolsOf } from "./agents-as-tools.ts";
 import { listTools } from "./catalogue.ts";
 import type { ToolDefinition } from "./definition.ts";
-import type { AgentTools, RequiredSecrets, ToolChanges } from "./schema.ts";
+import type { AgentTools, BundledTools, RequiredSecrets, ToolChanges } from "./schema.ts";
 
 /** Why a tool of an agent is on. */
 export interface ToolSetting {
@@ -40,6 +40,15 @@ async function readSettings(db: Db, agentId: string) {
     settings.set(name, setting);
   }
   return { settings, remembered };
+}
+
+/** The chosen tools, and those whose calls wait for a person, as a bundle holds them. */
+export async function exportTools(db: Db, agentId: string): Promise<BundledTools> {
+  const { settings, remembered } = await readSettings(db, agentId);
+  const those = (test: (setting: ToolSetting) => boolean) =>
+    [...settings].flatMap(([name, setting]) => (test(setting) ? [name] : []));
+  const asking = new Set([...those(({ needsApproval }) => needsApproval), ...remembered]);
+  return { manualTools: those(({ chosen }) => chosen).sort(), toolsNeedingApproval: [...asking].sort() };
 }
 
 /** All tools that the agent can have, each with whether it is on. Throws the 404. */

@@ -6,7 +6,7 @@ import { noteTransports } from "./plugins/note-transports.ts";
 import { pluginRoutes } from "./plugins/routes.ts";
 import { toolRoutes } from "./routes.ts";
 
-export { type ToolSetting, toolSettings } from "./agent-tools.ts";
+export { exportTools, type ToolSetting, toolSettings } from "./agent-tools.ts";
 /** The tool that asks an agent, as catalogues and models see it. */
 export { agentTool } from "./agents-as-tools.ts";
 /** Tools of other features, described; those features add the functions that do their work. */
@@ -25,6 +25,8 @@ export type { StdioOption } from "./plugins/offered.ts";
 /** The MCP servers of an organization, opened for a turn, and their tools. */
 export { loadPlugins, type OpenPlugin } from "./plugins/store.ts";
 export { pluginSecrets, pluginTools } from "./plugins/tools.ts";
+/** The tools that a bundle holds. */
+export { bundledTools } from "./schema.ts";
 export { stateTools } from "./state.ts";
 /** The names that an organization can't use, and those that nobody can use any more. */
 export { isPrePluginName, unusableTools } from "./usable.ts";

@@ -65,6 +65,20 @@ export const ToolChanges = z
   .openapi("ToolChanges");
 export type ToolChanges = z.infer<typeof ToolChanges>;
 
+/** The tools of an agent as a bundle holds them. Those that skills turn on come with the skills. */
+export const bundledTools = {
+  manualTools: names.default(["readSkill"]).openapi({
+    description: "Tools that somebody chose. Left out: those of a new agent.",
+    example: ["httpRequest", "readSkill"],
+  }),
+  toolsNeedingApproval: names.optional().openapi({
+    description:
+      "Tools whose calls a person decides about, also ones that a skill turns on. Left out: as each tool has it when it is turned on.",
+    example: ["httpRequest"],
+  }),
+};
+export type BundledTools = Required<z.output<z.ZodObject<typeof bundledTools>>>;
+
 export const RequiredSecrets = z
   .object({
     requiredSecrets: z.array(

@@ -145,6 +145,12 @@ export function shownFields(name: MessengerName, { webhookSecret, ...fields }: S
   return Object.fromEntries(masked);
 }
 
+/** The fields that are no secret, by name: neither a credential nor the secret of a webhook. */
+export function sharedFields(name: MessengerName, { webhookSecret, ...fields }: StoredFields): Record<string, string> {
+  const shared = Object.entries(fields).filter(([field]) => !credentials[name].includes(field));
+  return Object.fromEntries(shared.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** The values of a channel by which somebody else could speak for it. */
 export function credentialsIn(name: MessengerName, fields: StoredFields): string[] {
   return [...credentials[name], "webhookSecret"].flatMap((field) => fields[field] ?? []);

@@ -55,3 +55,15 @@ export type Room = z.infer<typeof Room>;
 export const RoomSaved = z.object({ success: z.literal(true) }).openapi("RoomSaved");
 
 export const RoomQueued = z.object({ queued: z.literal(true) }).openapi("RoomQueued");
+
+/** The Room as a bundle holds it; null for none. */
+export const bundledRoom = z
+  .object({
+    enabled: settable.enabled.default(true),
+    prompt: settable.prompt.default(""),
+    outboundChannel: settable.outboundChannel.default(null),
+    outboundTarget: settable.outboundTarget.default(null),
+    evalIntervalMinutes: settable.evalIntervalMinutes.default(5),
+  })
+  .nullable();
+export type BundledRoom = z.output<typeof bundledRoom>;

@@ -12,13 +12,19 @@ import { lockRoom, type RoomRow, settleDueAt } from "../backlog/settle.ts";
 import { changeEntries } from "../backlog/status.ts";
 import { freeRoomRef } from "../conversation-ref.ts";
 import { evaluateKind } from "../scheduler/kinds.ts";
-import type { Room, RoomChanges } from "./schema.ts";
+import type { BundledRoom, Room, RoomChanges } from "./schema.ts";
 
 /** Throws the 404 of the agent. */
 export async function getRoom(ctx: Ctx, slug: string): Promise<Room> {
   const { id } = await findAgent(ctx, slug);
   const [room] = await ctx.db.select().from(rooms).where(eq(rooms.agentId, id));
   return room ? toRoom(room) : { configured: false };
+}
+
+/** The settings of an agent's Room, as a bundle holds them. */
+export async function exportRoom(db: Db, agentId: string): Promise<BundledRoom> {
+  const [room] = await db.select().from(rooms).where(eq(rooms.agentId, agentId));
+  return room ? settingsOf(room) : null;
 }
 
 /**

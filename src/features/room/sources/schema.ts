@@ -2,8 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { zText } from "../../../core/text.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";
 import { slugParam } from "../../agents/index.ts";
-import { EventDefinition } from "./definition-schema.ts";
-import { configProblem, senderKeyProblem } from "./rules.ts";
+import { EventDefinition, NewEventDefinition } from "./definition-schema.ts";
+import { configProblem, mostDefinitions, mostSources, senderKeyProblem } from "./rules.ts";
 
 /** The fields that callers may set, with their descriptions: one list for create, change and read. */
 const settable = {
@@ -100,3 +100,21 @@ export const definitionPath = sourcePath.extend({
     .string()
     .openapi({ description: "The definition's id.", example: "01936b2e-9a10-7c42-8d65-3e2f1b7c8d9e" }),
 });
+
+const bundledSource = z.object({
+  ...settable,
+  config: settable.config.default({}),
+  enabled: settable.enabled.default(true),
+  authKeyConfigured: z.boolean().default(false).openapi({
+    description: "Whether calls had to bring a key, which no bundle holds.",
+    example: true,
+  }),
+  definitions: z
+    .array(NewEventDefinition)
+    .max(mostDefinitions, `must have at most ${mostDefinitions} entries`)
+    .default([]),
+});
+
+/** The sources that a bundle holds: neither their addresses nor their keys. */
+export const bundledSources = z.array(bundledSource).max(mostSources, `must have at most ${mostSources} entries`);
+export type BundledSource = z.output<typeof bundledSource>;

@@ -1,10 +1,11 @@
-import { and, desc, eq, sql } from "drizzle-orm";
+import { and, asc, desc, eq, sql } from "drizzle-orm";
 import { notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
+import { sortByName } from "../../../core/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import type { Schedule } from "../schedule.ts";
-import type { ScheduledTask } from "./schema.ts";
+import type { NewScheduledTask, ScheduledTask } from "./schema.ts";
 
 export type TaskRow = typeof scheduledTasks.$inferSelect;
 
@@ -42,6 +43,31 @@ export function selectTasks(db: Db) {
     .select({ task: scheduledTasks, status: last.status, at: last.at })
     .from(scheduledTasks)
     .leftJoinLateral(last, sql`true`);
+}
+
+/**
+ * The tasks that people made, by name, as a bundle holds them. Those that an agent made by its tool belong to the people
+ * that it talks with.
+ */
+export async function exportTasks(db: Db, agentId: string): Promise<NewScheduledTask[]> {
+  const rows = await db
+    .select()
+    .from(scheduledTasks)
+    .where(isMadeByPeople(agentId))
+    .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id));
+  return sortByName(rows).map(configurationOf);
+}
+
+/** Limits a query for tasks to those of an agent that people made. */
+export const isMadeByPeople = (agentId: string) =>
+  and(eq(scheduledTasks.agentId, agentId), eq(scheduledTasks.source, "api"));
+
+/** The fields of a task that a caller may set. */
+export function configurationOf(task: TaskRow): NewScheduledTask {
+  const { name, prompt, enabled, deleteAfterRun, maxRetries, onMissed, outboundTarget } = task;
+  const outboundChannel = task.outboundChannel as NewScheduledTask["outboundChannel"];
+  const timed = { schedule: scheduleOf(task), enabled, deleteAfterRun, maxRetries, onMissed };
+  return { name, prompt, ...timed, outboundChannel, outboundTarget };
 }
 
 type SelectedTask = Awaited<ReturnType<typeof selectTasks>>[number];

@@ -93,3 +93,6 @@ export type ScheduledTaskChanges = z.infer<typeof ScheduledTaskChanges>;
 export const taskPath = slugParam.extend({
   id: z.string().openapi({ description: "The task's id.", example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
 });
+
+/** The tasks that a bundle holds. */
+export const bundledTasks = z.array(NewScheduledTask).max(mostTasks, `must have at most ${mostTasks} entries`);

@@ -8,7 +8,7 @@ import type { Db } from "../../../db/client.ts";
 import { scheduledTasks } from "../../../db/schema.ts";
 import { findAgent, writeAgent } from "../../agents/index.ts";
 import { enqueueSoon } from "../due/work.ts";
-import { lockTask, scheduleOf, selectTasks, type TaskRow, toTask } from "./find.ts";
+import { configurationOf, lockTask, scheduleOf, selectTasks, type TaskRow, toTask } from "./find.ts";
 import { nextRunAt, requirePlace, requireSchedule } from "./rules.ts";
 import {
   mostTasks,
@@ -144,10 +144,3 @@ function placeOf(
 }
 
 const nowhere: Place = { outboundChannel: null, outboundTarget: null };
-
-/** The fields that a caller may set. */
-function configurationOf(task: TaskRow) {
-  const { name, prompt, schedule, enabled, deleteAfterRun, maxRetries, onMissed, outboundChannel, outboundTarget } =
-    task;
-  return { name, prompt, schedule, enabled, deleteAfterRun, maxRetries, onMissed, outboundChannel, outboundTarget };
-}
