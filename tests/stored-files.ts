@@ -11,11 +11,12 @@ export function memoryStore(): ObjectStore & { readonly objects: Map<string, Uin
       return bytes ? new Blob([bytes]).stream() : null;
     },
     delete: async (key) => void objects.delete(key),
+    link: null,
   };
 }
 
 /** Stores with a directory in memory; no bucket can be reached. */
 export function memoryFiles(): Files {
   const refuse = async () => Promise.reject(new Error("The tests reach no S3"));
-  return { directory: memoryStore(), s3: () => ({ put: refuse, get: refuse, delete: refuse }) };
+  return { directory: memoryStore(), s3: () => ({ put: refuse, get: refuse, delete: refuse, link: refuse }) };
 }

@@ -2,7 +2,7 @@ import { AwsV4Signer } from "aws4fetch";
 import { orAborted } from "../core/deadline.ts";
 import { EngineError } from "../core/errors.ts";
 import { toHex } from "../core/ids.ts";
-import type { Clock, Files } from "../core/ports.ts";
+import type { Clock, Files, ObjectLink } from "../core/ports.ts";
 import { bucketAddress, type S3Bucket } from "../core/s3.ts";
 import { readExcerpt } from "./excerpt.ts";
 
@@ -60,6 +60,7 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
         if (!response.ok && response.status !== 404) throw await refusal(response);
         discardBody(response);
       },
+      link: (key, link) => presign(bucket, { key, link }, { clock, endpoint }),
     };
   };
 }
@@ -68,19 +69,41 @@ type Unsigned = Omit<Asked, "body" | "mime"> & { body: Asked["body"] | undefined
 
 async function sign(bucket: S3Bucket, { method, key, body, mime }: Unsigned, { clock, endpoint }: Options) {
   const signer = new AwsV4Signer({
+    ...credentials(bucket, clock),
     method,
     url: bucketAddress(bucket, endpoint) + key,
     headers: {
       "X-Amz-Content-Sha256": toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", body ?? new Uint8Array()))),
       ...(mime === undefined ? {} : { "Content-Type": mime }),
     },
-    service: "s3",
-    region: bucket.region,
-    accessKeyId: bucket.accessKeyId,
-    secretAccessKey: bucket.secretAccessKey,
-    datetime: new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ""),
   });
   return signer.sign();
+}
+
+/** What every signature needs. */
+const credentials = ({ region, accessKeyId, secretAccessKey }: S3Bucket, clock: Clock) => ({
+  service: "s3",
+  region,
+  accessKeyId,
+  secretAccessKey,
+  datetime: new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ""),
+});
+
+/** The address of an object with its signature in the query. */
+async function presign(
+  bucket: S3Bucket,
+  { key, link }: { key: string; link: ObjectLink },
+  { clock, endpoint }: Options,
+): Promise<string> {
+  const url = new URL(bucketAddress(bucket, endpoint) + key);
+  url.searchParams.set("X-Amz-Expires", String(link.seconds));
+  url.searchParams.set("response-content-type", link.mime);
+  url.searchParams.set("response-content-disposition", link.disposition);
+  const signer = new AwsV4Signer({ ...credentials(bucket, clock), method: "GET", url: url.href, signQuery: true });
+  const signed = await signer.sign();
+  // A service may take a plus sign for itself, although it stands for a space in the query of a `URL`.
+  signed.url.search = signed.url.search.replaceAll("+", "%20");
+  return signed.url.href;
 }
 
 /** Not awaited: a service may never answer the cancel. */

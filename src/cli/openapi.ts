@@ -39,7 +39,7 @@ export async function describeApi(): Promise<object> {
     admission: new Admission({ clock: systemClock, log: log }),
     models: createModels(),
     egress: { request: unused },
-    files: { directory: null, s3: () => ({ put: unused, get: unused, delete: unused }) },
+    files: { directory: null, s3: () => ({ put: unused, get: unused, delete: unused, link: null }) },
     messengers: { account: nobody },
     mcp: { list: unused, call: unused, forget: () => {}, close: async () => {} },
     plugins: [],

@@ -19,29 +19,37 @@ export interface Cipher {
   open(sealed: Sealed, aad: string): Promise<string>;
   /** The HMACs of the value under each key, the current key first. A row is found by them through its secret. */
   fingerprints(value: string): Promise<Uint8Array[]>;
+  /** The HMACs that prove that the engine wrote the text, the current key's first; nowhere stored. */
+  signatures(text: string): Promise<Uint8Array[]>;
 }
 
 interface Key {
   id: string;
   aes: CryptoKey;
-  hmac: CryptoKey;
+  fingerprint: CryptoKey;
+  signature: CryptoKey;
 }
 
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
-async function importKey(raw: Uint8Array<ArrayBuffer>): Promise<Key> {
-  const id = toHex(await digest(`agent-engine:${toHex(raw)}`)).slice(0, 16);
-  const aes = await crypto.subtle.importKey("raw", raw, "AES-GCM", false, ["encrypt", "decrypt"]);
-  const base = await crypto.subtle.importKey("raw", raw, "HKDF", false, ["deriveKey"]);
-  const hmac = await crypto.subtle.deriveKey(
-    { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8.encode("fingerprint") },
+/** A key for HMACs of one purpose, from which neither the others nor the encryption key can be computed. */
+function deriveHmac(base: CryptoKey, purpose: "fingerprint" | "signature"): Promise<CryptoKey> {
+  return crypto.subtle.deriveKey(
+    { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8.encode(purpose) },
     base,
     { name: "HMAC", hash: "SHA-256", length: 256 },
     false,
     ["sign"],
   );
-  return { id, aes, hmac };
+}
+
+async function importKey(raw: Uint8Array<ArrayBuffer>): Promise<Key> {
+  const id = toHex(await digest(`agent-engine:${toHex(raw)}`)).slice(0, 16);
+  const aes = await crypto.subtle.importKey("raw", raw, "AES-GCM", false, ["encrypt", "decrypt"]);
+  const base = await crypto.subtle.importKey("raw", raw, "HKDF", false, ["deriveKey"]);
+  const [fingerprint, signature] = await Promise.all([deriveHmac(base, "fingerprint"), deriveHmac(base, "signature")]);
+  return { id, aes, fingerprint, signature };
 }
 
 /** AES-256-GCM over the given 32-byte keys: the first one seals, all of them open. */
@@ -49,6 +57,10 @@ export async function createCipher(keys: readonly Uint8Array<ArrayBuffer>[]): Pr
   const ring = await Promise.all(keys.map(importKey));
   const current = ring[0];
   if (!current) throw new Error("createCipher needs at least one key");
+  const hmacs = (value: string, purpose: "fingerprint" | "signature") =>
+    Promise.all(
+      ring.map(async (key) => new Uint8Array(await crypto.subtle.sign("HMAC", key[purpose], utf8.encode(value)))),
+    );
 
   return {
     keyId: current.id,
@@ -72,9 +84,7 @@ export async function createCipher(keys: readonly Uint8Array<ArrayBuffer>[]): Pr
         throw new EngineError("internal", "A stored secret does not open with its key", { cause });
       }
     },
-    fingerprints: (value) =>
-      Promise.all(
-        ring.map(async (key) => new Uint8Array(await crypto.subtle.sign("HMAC", key.hmac, utf8.encode(value)))),
-      ),
+    fingerprints: (value) => hmacs(value, "fingerprint"),
+    signatures: (signed) => hmacs(signed, "signature"),
   };
 }

@@ -212,6 +212,16 @@ export interface ObjectStore {
   get(key: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null>;
   /** Deletes the object under the key, if there is one. */
   delete(key: string): Promise<void>;
+  /** An address at which whoever has it reads the object; null where the store has no address of its own. */
+  link: ((key: string, link: ObjectLink) => Promise<string>) | null;
+}
+
+/** How long the address of an object is valid, and two headers that the object comes with. */
+export interface ObjectLink {
+  /** At most a week. */
+  seconds: number;
+  mime: string;
+  disposition: string;
 }
 
 /** The stores of files. They reject with an `EngineError` whose message may be shown. */

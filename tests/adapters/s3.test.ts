@@ -8,8 +8,8 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const textOf = async (stream: ReadableStream | null) => (stream === null ? null : new Response(stream).text());
 
 async function withServer(bucket: Partial<typeof testBucket> = {}) {
-  const server = await s3Server();
   const clock = new TestClock();
+  const server = await s3Server(() => clock.now());
   const store = createS3({ clock, endpoint: server.endpoint })({ ...testBucket, ...bucket });
   return { ...server, clock, store };
 }
@@ -25,6 +25,64 @@ test("the server of these tests computes the signature of Amazon's example", () 
   expect(signatureOf({ ...request, region: "us-east-1", secret: testBucket.secretAccessKey })).toBe(
     "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
   );
+});
+
+test("the server of these tests computes the signature of Amazon's example of a link", async () => {
+  const query =
+    "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host";
+  const headers = {
+    host: "examplebucket.s3.amazonaws.com",
+    "x-amz-date": "20130524T000000Z",
+    "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
+  };
+  const example = { method: "GET", path: "/test.txt", query, headers, signed: ["host"] };
+  expect(signatureOf({ ...example, region: "us-east-1", secret: testBucket.secretAccessKey })).toBe(
+    "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404",
+  );
+});
+
+describe("a link to an object", () => {
+  const link = {
+    seconds: 86_400,
+    mime: "text/plain",
+    disposition: "attachment; filename*=UTF-8''Caf%C3%A9%20%28%2B1%29.txt",
+  };
+
+  test("gives it to whoever asks, under its name, until it expires", async () => {
+    const { store, clock } = await withServer();
+    await store.put("agent-engine/1", bytes("tea"), "text/html");
+    const url = (await store.link?.("agent-engine/1", link)) ?? "";
+    const answer = await fetch(url);
+    expect([answer.status, await answer.text()]).toEqual([200, "tea"]);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": link.mime,
+      "content-disposition": link.disposition,
+    });
+    await clock.advance(86_400_000);
+    expect((await fetch(url)).status).toBe(200);
+    await clock.advance(1_000);
+    expect((await fetch(url)).status).toBe(403);
+  });
+
+  test.each([
+    ["another object", (url: string) => url.replace("agent-engine/1", "agent-engine/2")],
+    ["a longer time", (url: string) => url.replace("X-Amz-Expires=86400", "X-Amz-Expires=864000")],
+    ["another type", (url: string) => url.replace("text%2Fplain", "text%2Fhtml")],
+  ])("opens nothing for %s", async (_what, change) => {
+    const { store } = await withServer();
+    for (const key of ["agent-engine/1", "agent-engine/2"]) await store.put(key, bytes("tea"), "text/plain");
+    const url = (await store.link?.("agent-engine/1", link)) ?? "";
+    expect(change(url)).not.toBe(url);
+    expect((await fetch(change(url))).status).toBe(403);
+  });
+
+  test("names the bucket's own host, spells a space as no plus sign, and holds no secret", async () => {
+    const url = await createS3({ clock: new TestClock() })(testBucket).link?.("agent-engine/1", link);
+    expect(url).toMatch(/^https:\/\/acme-files\.s3\.eu-central-1\.amazonaws\.com\/agent-engine\/1\?/);
+    expect(url).toContain("attachment%3B%20filename");
+    expect(url).not.toContain("+");
+    expect(url).not.toContain(encodeURIComponent(testBucket.secretAccessKey));
+  });
 });
 
 describe("a bucket", () => {

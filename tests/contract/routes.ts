@@ -391,6 +391,7 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
   "GET /health": null,
   "GET /health/scheduler": null,
   "GET /metrics": null,
+  "GET /files/{id}": null,
   "POST /v1/chat/completions": (model) => ({ model, messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
   "POST /api/instances/{slug}/chat/stream": () => ({ messages: [{ role: "user", content: "Hi" }], chat_id: "c" }),
   "GET /api/instances/{slug}/chat/stream/{messageId}": null,

@@ -41,6 +41,7 @@ export function directoryStore(directory: string): ObjectStore {
     async delete(key) {
       await rm(pathOf(key), { force: true }).catch(unusable);
     },
+    link: null,
   };
 }
 

@@ -288,6 +288,12 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   },
   deleteMemory: { method: "DELETE", path: "/memories/{id}", answer: "json" },
   getFile: { method: "GET", path: "/api/files/{id}", answer: "blob" },
+  getLinkedFile: {
+    method: "GET",
+    path: "/files/{id}",
+    answer: "blob",
+    query: { expires: "expires", signature: "signature" },
+  },
   listConversations: {
     method: "GET",
     path: "/api/conversations",

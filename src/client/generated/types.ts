@@ -3714,6 +3714,15 @@ export interface GetFileInput {
   id: string;
 }
 
+export interface GetLinkedFileInput {
+  /** The file's id. */
+  id: string;
+  /** Until when the link is valid, in seconds since the epoch. */
+  expires?: string;
+  /** The proof that this server made the link. */
+  signature?: string;
+}
+
 export interface ListConversationsInput {
   /** Only this agent's: its slug. */
   instanceId?: string;
@@ -4876,6 +4885,13 @@ export interface AgentEngine {
    * An attachment that came in with a message, as it was sent. PNG, JPEG, GIF and WebP may be shown in place; everything else is to be saved. `If-None-Match` is answered with 304.
    */
   getFile(input: GetFileInput, options?: CallOptions): Promise<Blob>;
+
+  /**
+   * Read a file by its link.
+   *
+   * A file on this server for whoever has the link to it, which a tool such as `files:upload` made. It takes no other credentials, expires after 24 hours, and ends when the conversation is deleted. Files in S3 have links to their buckets. `If-None-Match` is answered with 304.
+   */
+  getLinkedFile(input: GetLinkedFileInput, options?: CallOptions): Promise<Blob>;
 
   /**
    * Conversations.

@@ -8,12 +8,14 @@ import { createFileSweep } from "./sweep.ts";
 export { deleteFilesOf } from "./delete.ts";
 /** The pictures of new messages, for a model that takes images. */
 export { imageParts, seenImages } from "./images.ts";
+/** Stores a file that a plugin's tool made, and links to a file of the conversation. */
+export { linkPluginFile, savePluginFile } from "./plugin-files.ts";
 /** The path that serves a file, what name it may have, and how large it may be. */
 export { fileAddress, fileName, longestFile } from "./rules.ts";
 /** Stores a file that came in with a message. */
 export { type Attachment, type InboundFile, storeFile } from "./store-file.ts";
 
-/** `/api/files`, and the deletion of files whose conversation or agent is gone or that were never stored in full. */
+/** `/api/files`, `/files` for links, and the deletion of files whose conversation or agent is gone or that were never stored in full. */
 export function filesFeature(services: Services): Contribution {
   return {
     routes: [fileRoutes],

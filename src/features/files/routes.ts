@@ -1,15 +1,26 @@
 import { z } from "@hono/zod-openapi";
 import { notFound } from "../../core/errors.ts";
+import { clientKey } from "../../http/address.ts";
 import { errorAnswer } from "../../http/error-answers.ts";
-import { matchesEtag } from "../../http/etag.ts";
-import { errorAnswers, guarded, router } from "../../http/route.ts";
-import { disposition } from "./rules.ts";
-import { findFile } from "./service.ts";
-import { readFile } from "./storage.ts";
+import { countRefused } from "../../http/refused.ts";
+import { errorAnswers, guarded, router, unguarded } from "../../http/route.ts";
+import { countCall, policyLimit, requireAllowed } from "../../http/throttle.ts";
+import { answerWith } from "./answer.ts";
+import { isGenuine } from "./links.ts";
+import { readLink } from "./rules.ts";
+import { findFile, findLinked } from "./service.ts";
 
 const filePath = z.object({
   id: z.string().openapi({ description: "The file's id.", example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" }),
 });
+
+const fileAnswers = {
+  200: {
+    description: "The file, with its media type.",
+    content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+  },
+  304: { description: "The file is still the same." },
+} as const;
 
 const get = guarded("conversation:read", {
   method: "get",
@@ -21,11 +32,7 @@ const get = guarded("conversation:read", {
     "An attachment that came in with a message, as it was sent. PNG, JPEG, GIF and WebP may be shown in place; everything else is to be saved. `If-None-Match` is answered with 304.",
   request: { params: filePath },
   responses: {
-    200: {
-      description: "The file, with its media type.",
-      content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
-    },
-    304: { description: "The file is still the same." },
+    ...fileAnswers,
     ...errorAnswers(404),
     409: errorAnswer(409, {
       description: "The agent has no keys to the file's storage any more.",
@@ -39,28 +46,46 @@ const get = guarded("conversation:read", {
   },
 });
 
-/** Headers that let a file do nothing in a browser, because anybody may have sent it. */
-const harmless = {
-  "X-Content-Type-Options": "nosniff",
-  "Content-Security-Policy": "sandbox; default-src 'none'",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "Cache-Control": "private, no-store",
-};
+/** Each is read as it comes, so that a link that is wrong in any way gets the same 404. */
+const part = (description: string, example: string) =>
+  z.string().optional().catch(undefined).openapi({ type: "string", description, example });
 
-/** `/api/files`. */
-export const fileRoutes = router().openapi(get, async (c) => {
-  const file = await findFile(c.var.ctx, c.req.valid("param").id);
-  const etag = `"${file.sha256}"`;
-  const headers = { ...harmless, ETag: etag };
-  if (matchesEtag(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
-  const described = {
-    ...headers,
-    "Content-Type": file.mime,
-    "Content-Length": String(file.size),
-    "Content-Disposition": disposition(file.mime, file.name),
-  };
-  if (c.req.method === "HEAD") return c.body(null, 200, described);
-  const bytes = await readFile(c.var.ctx, file);
-  if (!bytes) throw notFound("File");
-  return c.body(bytes, 200, described);
+const link = unguarded({
+  method: "get",
+  path: "/files/{id}",
+  operationId: "getLinkedFile",
+  tags: ["Conversations"],
+  summary: "Read a file by its link",
+  description:
+    "A file on this server for whoever has the link to it, which a tool such as `files:upload` made. It takes no other credentials, expires after 24 hours, and ends when the conversation is deleted. Files in S3 have links to their buckets. `If-None-Match` is answered with 304.",
+  request: {
+    params: filePath,
+    query: z.object({
+      expires: part("Until when the link is valid, in seconds since the epoch.", "1795514400"),
+      signature: part("The proof that this server made the link.", "5d41402abc4b2a76".repeat(4)),
+    }),
+  },
+  responses: {
+    ...fileAnswers,
+    ...errorAnswers(429),
+    404: errorAnswer(404, {
+      description: "The link is wrong or expired, or the file is gone.",
+      message: "File not found",
+    }),
+  },
 });
+
+/** `/api/files`, and `/files` for links. */
+export const fileRoutes = router()
+  .openapi(get, async (c) => answerWith(c, await findFile(c.var.ctx, c.req.valid("param").id)))
+  .openapi(link, async (c) => {
+    const { services } = c.var;
+    const { expires, signature } = c.req.valid("query");
+    const claim = readLink({ id: c.req.valid("param").id, expires, signature });
+    if (!claim || !(await isGenuine(services, claim))) {
+      countRefused(c);
+      throw notFound("File");
+    }
+    requireAllowed(await countCall(services, `files:${clientKey(c.var.ip)}`, policyLimit(services)));
+    return answerWith(c, await findLinked(services, claim.id));
+  });

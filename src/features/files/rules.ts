@@ -1,3 +1,4 @@
+import { isUuid } from "../../core/ids.ts";
 import { rasterType } from "../../core/image.ts";
 import type { S3Bucket } from "../../core/s3.ts";
 import { clip, storable } from "../../core/text.ts";
@@ -70,3 +71,27 @@ export function readS3Key(storageKey: string): Place & { key: string } {
 
 /** The path that serves a file. */
 export const fileAddress = (id: string) => `/api/files/${id}`;
+
+/** How long a link is valid. */
+export const linkSeconds = 24 * 60 * 60;
+
+/** The file and time that a link names, and its signature. */
+export interface Claim {
+  id: string;
+  /** Seconds since the epoch. */
+  expires: number;
+  /** In hexadecimal. */
+  signature: string;
+}
+
+/** The path and query that serve a file to whoever has them. */
+export const linkAddress = ({ id, expires, signature }: Claim) =>
+  `/files/${id}?expires=${expires}&signature=${signature}`;
+
+/** Reads what `linkAddress` wrote; null for everything else, also another spelling of the same. */
+export function readLink({ id, expires, signature }: { [Field in keyof Claim]: string | undefined }): Claim | null {
+  const wellFormed = /^\d{1,12}$/.test(expires ?? "") && /^[0-9a-f]{64}$/.test(signature ?? "");
+  if (!wellFormed || id === undefined || signature === undefined) return null;
+  const claim = { id, expires: Number(expires), signature };
+  return isUuid(id) && String(claim.expires) === expires ? claim : null;
+}

@@ -1,5 +1,5 @@
-import { and, eq } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import { and, eq, isNotNull } from "drizzle-orm";
+import type { Ctx, Services } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
 import { agents, files } from "../../db/schema.ts";
@@ -17,4 +17,18 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow> {
     : [];
   if (!found) throw notFound("File");
   return found.file;
+}
+
+/**
+ * The file of a proven link, which lies on this machine. Throws the 404 when it was deleted, or when its conversation or
+ * agent is gone.
+ */
+export async function findLinked({ database, files: ports }: Services, id: string): Promise<FileRow> {
+  const here = and(eq(files.store, "directory"), eq(files.status, "stored"), isNotNull(files.conversationId));
+  const [found] = await database.db
+    .select()
+    .from(files)
+    .where(and(eq(files.id, id), here));
+  if (!found || !ports.directory) throw notFound("File");
+  return found;
 }

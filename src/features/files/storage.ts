@@ -74,16 +74,22 @@ export function open(files: Files, { store, storageKey }: Place, keys: S3Keys | 
   return { objects: files.s3({ ...bucket, accessKeyId, secretAccessKey }), key };
 }
 
-type Stored = Pick<FileRow, "agentId" | "size"> & Place;
+type Needs = Pick<Services, "database" | "cipher" | "files">;
+type Stored = Pick<FileRow, "agentId"> & Place;
+
+/** The store of a stored file, and its key there. Throws what `open` throws. */
+export async function openStored({ database, cipher, files }: Needs, { agentId, ...place }: Stored): Promise<Opened> {
+  const needsKeys = place.store === "s3" && agentId !== null;
+  const keys = needsKeys ? await bucketOf(database.db, cipher, agentId) : null;
+  return open(files, place, keys);
+}
 
 /** The bytes of a stored file; null when they are gone. The stream fails when the size differs from the stored one. */
 export async function readFile(
-  { database, cipher, files }: Pick<Services, "database" | "cipher" | "files">,
-  { agentId, size, ...place }: Stored,
+  services: Needs,
+  { size, ...stored }: Stored & Pick<FileRow, "size">,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null> {
-  const needsKeys = place.store === "s3" && agentId !== null;
-  const keys = needsKeys ? await bucketOf(database.db, cipher, agentId) : null;
-  const { objects, key } = open(files, place, keys);
+  const { objects, key } = await openStored(services, stored);
   const stream = await objects.get(key);
   return stream?.pipeThrough(exactly(size)) ?? null;
 }

@@ -1,11 +1,9 @@
 import { and, eq } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
-import { newId, toHex } from "../../core/ids.ts";
-import { sqlState } from "../../db/client.ts";
-import { agents, conversations, files } from "../../db/schema.ts";
-import { contentType, fileAddress, fileName, longestFile } from "./rules.ts";
-import { placeFor } from "./storage.ts";
+import { agents, conversations } from "../../db/schema.ts";
+import { keepFile, requireFitting } from "./keep-file.ts";
+import { fileAddress } from "./rules.ts";
 
 /** A file that came in with a message. */
 export interface InboundFile {
@@ -30,37 +28,16 @@ export interface Attachment {
 }
 
 /**
- * Stores a file of a conversation. Throws 403 while the agent takes no attachments, 404 for a conversation that is
- * gone, 409 when there is nowhere to store it, 413 over 20 MB, 502 when the storage fails.
+ * Stores a file that came in with a message. Throws 403 while the agent takes no attachments, and what `keepFile`
+ * throws.
  */
 export async function storeFile(services: Services, inbound: InboundFile): Promise<Attachment> {
-  const { agent, conversation, messageId = null, bytes } = inbound;
-  if (bytes.length > longestFile) throw new EngineError("too-large", "A file may have at most 20 MB");
+  const { agent, conversation, messageId = null, name: given, bytes, mime: claimed } = inbound;
+  requireFitting(bytes);
   const organizationId = await requireAttachments(services, inbound);
-  const id = newId();
-  const { objects, key, ...place } = await placeFor(services, agent.id, id);
-  const [name, mime] = [fileName(inbound.name), contentType(bytes, inbound.mime)];
-  const sha256 = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
-  const { db } = services.database;
-  const row = { id, organizationId, agentId: agent.id, conversationId: conversation.id, messageId, name, mime, sha256 };
-  const createdAt = new Date(services.clock.now());
-  await db
-    .insert(files)
-    .values({ ...row, ...place, size: bytes.length, status: "pending", createdAt })
-    .catch(unlessGone);
-  // A failure from here on leaves a pending row, which the sweep deletes together with the stored bytes.
-  await objects.put(key, bytes, mime);
-  const stored = await db
-    .update(files)
-    .set({ status: "stored" })
-    .where(and(eq(files.id, id), eq(files.status, "pending")))
-    .returning({ id: files.id });
-  if (stored.length === 0) {
-    // The conversation was deleted meanwhile, and perhaps its files before this one was stored.
-    await objects.delete(key);
-    throw notFound("Conversation");
-  }
-  return { id, name, mime, size: bytes.length, url: fileAddress(id) };
+  const owner = { organizationId, agentId: agent.id, conversationId: conversation.id, messageId };
+  const { id, name, mime, size } = await keepFile(services, { ...owner, name: given, bytes, mime: claimed });
+  return { id, name, mime, size, url: fileAddress(id) };
 }
 
 /** The organization of the agent. Throws 404 for the conversation, 403 when the agent takes no attachments. */
@@ -76,9 +53,4 @@ async function requireAttachments(
   if (!found) throw notFound("Conversation");
   if (found.enabled) return found.organizationId;
   throw new EngineError("forbidden", "The agent takes no attachments: turn on attachmentsEnabled");
-}
-
-/** Throws the 404 of a conversation that was deleted between the check and the insert. */
-function unlessGone(error: unknown): never {
-  throw sqlState(error) === "23503" ? notFound("Conversation") : error;
 }

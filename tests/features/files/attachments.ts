@@ -2,10 +2,11 @@ import { eq } from "drizzle-orm";
 import { onTestFinished } from "vitest";
 import { createS3 } from "../../../src/adapters/s3.ts";
 import { newId } from "../../../src/core/ids.ts";
+import type { PluginFile } from "../../../src/core/plugin.ts";
 import type { Files } from "../../../src/core/ports.ts";
 import { agents, conversations, files, jobs } from "../../../src/db/schema.ts";
 import { fileJobs } from "../../../src/features/files/delete.ts";
-import { type InboundFile, storeFile } from "../../../src/features/files/index.ts";
+import { type InboundFile, linkPluginFile, savePluginFile, storeFile } from "../../../src/features/files/index.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
 import { TestClock } from "../../clock.ts";
 import { harness } from "../../harness.ts";
@@ -28,11 +29,12 @@ export type FilesHarness = Awaited<ReturnType<typeof filesHarness>>;
 
 /** An agent that takes attachments, a directory in memory and an S3. `store` is the place of the agent's files. */
 export async function filesHarness({ store = "directory" }: { store?: "directory" | "s3" | "none" } = {}) {
-  const s3 = await s3Server();
+  const clock = new TestClock();
+  const s3 = await s3Server(() => clock.now());
   const directory = memoryStore();
   const ports: Files = {
     directory: store === "none" ? null : directory,
-    s3: createS3({ clock: new TestClock(), endpoint: s3.endpoint }),
+    s3: createS3({ clock, endpoint: s3.endpoint }),
   };
   const h = await harness({ files: ports });
   const { db } = h.services.database;
@@ -61,6 +63,9 @@ export async function filesHarness({ store = "directory" }: { store?: "directory
     ...h,
     db,
     s3,
+    ports,
+    /** The clock of S3. */
+    s3Clock: clock,
     /** The files in the directory. */
     local: directory.objects,
     slug,
@@ -75,6 +80,13 @@ export async function filesHarness({ store = "directory" }: { store?: "directory
         ...{ agent, conversation: home, name: "note.txt", mime: "text/plain", bytes: bytesOf("tea") },
         ...inbound,
       }),
+    save: (file: Partial<PluginFile> = {}, conversationId: string | null = home.id) =>
+      savePluginFile(h.services, {
+        ...{ agent, conversationId },
+        file: { name: "report.txt", mime: "text/plain", bytes: bytesOf("done"), ...file },
+      }),
+    link: (id: string, conversationId: string | null = home.id) =>
+      linkPluginFile(h.services, { agent, conversationId, id }),
     read: (url: string, more: Record<string, string> = {}) => h.request(url, { headers: { ...headers, ...more } }),
     deleteAgent: () => h.request(`/api/instances/${slug}`, { method: "DELETE", headers }),
     rows: () => db.select().from(files),

@@ -1,0 +1,61 @@
+import { and, eq } from "drizzle-orm";
+import type { Services } from "../../context.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
+import { newId, toHex } from "../../core/ids.ts";
+import { sqlState } from "../../db/client.ts";
+import { files } from "../../db/schema.ts";
+import { contentType, fileName, longestFile } from "./rules.ts";
+import { type FileRow, placeFor } from "./storage.ts";
+
+/** A file to store, and the conversation with which it is deleted. */
+export interface NewFile {
+  organizationId: string;
+  agentId: string;
+  conversationId: string;
+  messageId: string | null;
+  /** As its sender calls it; `fileName` decides. */
+  name: string;
+  bytes: Uint8Array<ArrayBuffer>;
+  /** The type that its sender claims; `contentType` decides. */
+  mime: string;
+}
+
+/** Throws the 413 of a file that is too large. */
+export function requireFitting({ length }: Uint8Array): void {
+  if (length > longestFile) throw new EngineError("too-large", "A file may have at most 20 MB");
+}
+
+/**
+ * Stores a file of a conversation. Throws 404 for a conversation that is gone, 409 when there is nowhere to store it,
+ * 413 over 20 MB, 502 when the storage fails.
+ */
+export async function keepFile(services: Services, { bytes, ...given }: NewFile): Promise<FileRow> {
+  requireFitting(bytes);
+  const id = newId();
+  const { objects, key, ...place } = await placeFor(services, given.agentId, id);
+  const [name, mime] = [fileName(given.name), contentType(bytes, given.mime)];
+  const sha256 = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+  const { db } = services.database;
+  const createdAt = new Date(services.clock.now());
+  const row = { ...given, id, name, mime, sha256, ...place, size: bytes.length, createdAt };
+  await db
+    .insert(files)
+    .values({ ...row, status: "pending" })
+    .catch(unlessGone);
+  // A failure from here on leaves a pending row, which the sweep deletes together with the stored bytes.
+  await objects.put(key, bytes, mime);
+  const [stored] = await db
+    .update(files)
+    .set({ status: "stored" })
+    .where(and(eq(files.id, id), eq(files.status, "pending")))
+    .returning();
+  if (stored) return stored;
+  // The conversation was deleted meanwhile, and perhaps its files before this one was stored.
+  await objects.delete(key);
+  throw notFound("Conversation");
+}
+
+/** Throws the 404 of a conversation that was deleted between the check and the insert. */
+function unlessGone(error: unknown): never {
+  throw sqlState(error) === "23503" ? notFound("Conversation") : error;
+}
