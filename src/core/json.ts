@@ -7,6 +7,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The members of a value whose shape is not to be relied on. */
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
 /** Whether objects and lists are nested in each other more than `levels` times. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (value === null || typeof value !== "object") return false;

@@ -24,6 +24,11 @@ export function visible(text: string): string {
   return text.replaceAll(unseen, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** A text of somebody else in one short line, for an error or a log. */
+export function oneLine(text: string, limit: number): string {
+  return clip(visible(storable(text).replaceAll(/\s+/g, " ")).trim(), limit);
+}
+
 /** C1 controls, direction marks, line separators, and characters without width. Callers treat C0 as they need. */
 const unseen = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 

@@ -1,4 +1,5 @@
 import type { Plugin } from "../core/plugin.ts";
+import { githubPlugin } from "./github/index.ts";
 
 /** Addresses to use instead of the services' own. */
 export interface PluginBases {
@@ -8,4 +9,4 @@ export interface PluginBases {
 }
 
 /** The families of tools that come with the engine. They use nothing that a plugin of anybody else could not use. */
-export const shippedPlugins = (_bases: PluginBases): Plugin[] => [];
+export const shippedPlugins = (bases: PluginBases): Plugin[] => [githubPlugin({ baseUrl: bases.github })];

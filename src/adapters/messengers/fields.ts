@@ -1,5 +1,7 @@
-import { isObject, type JsonObject, parseJson } from "../../core/json.ts";
-import { clip, storable, visible } from "../../core/text.ts";
+import { isObject, type JsonObject, parseJson, textOf } from "../../core/json.ts";
+import { clip, oneLine, storable } from "../../core/text.ts";
+
+export { listOf, objectOf, textOf } from "../../core/json.ts";
 
 /** No messenger nests what it says this deep. */
 const levels = 100;
@@ -14,10 +16,6 @@ export function jsonObject(text: string): JsonObject | null {
   }
 }
 
-/** The members of what a messenger said, whose shapes are not to be relied on. */
-export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
-export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 export const integerOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? Number(value) : null);
 export const sizeOf = (value: unknown): number | null => (Number(integerOf(value)) > 0 ? integerOf(value) : null);
 
@@ -48,5 +46,4 @@ export function mimeOf(value: unknown, otherwise = "application/octet-stream"): 
 }
 
 /** A messenger's own words for an error text: one short line. */
-export const wordsOf = (value: unknown): string =>
-  clip(visible(storable(textOf(value)).replaceAll(/\s+/g, " ")).trim(), 300);
+export const wordsOf = (value: unknown): string => oneLine(textOf(value), 300);

@@ -1,5 +1,5 @@
 import type { CallToolResult } from "@ai-sdk/mcp";
-import type { JsonValue } from "../../../core/json.ts";
+import { type JsonValue, textOf } from "../../../core/json.ts";
 import { isDeeperThan } from "../../../core/text.ts";
 
 /** The longest result that a model gets of one call. */
@@ -50,5 +50,3 @@ function describeBinary(name: string, mimeType: unknown, base64: unknown): strin
   const bytes = typeof base64 === "string" ? `, ${Math.floor((base64.replace(/=+$/, "").length * 3) / 4)} bytes` : "";
   return `[${name}${typeof mimeType === "string" ? `, ${mimeType}` : ""}${bytes}]`;
 }
-
-const textOf = (value: unknown) => (typeof value === "string" ? value : "");

@@ -1,0 +1,78 @@
+import { fromBase64 } from "../../core/ids.ts";
+import { isObject, type JsonObject, objectOf, textOf } from "../../core/json.ts";
+import { scrubbed } from "../../core/scrub/scrub.ts";
+import type { ApiAnswer } from "../json-api.ts";
+import { numberOrNull, textOrNull } from "../shapes.ts";
+
+/** The kinds of a tree's entries in the words of the contents API. */
+const treeTypes = new Map([
+  ["blob", "file"],
+  ["tree", "dir"],
+  ["commit", "submodule"],
+]);
+
+export function folderEntry(value: unknown): JsonObject {
+  const entry = objectOf(value);
+  return { path: textOrNull(entry.path), type: textOrNull(entry.type), size: numberOrNull(entry.size) };
+}
+
+/** An entry of a tree, whose paths begin at the root as well. */
+export function treeEntry(value: unknown): JsonObject {
+  const entry = objectOf(value);
+  const type = treeTypes.get(textOf(entry.type)) ?? textOrNull(entry.type);
+  return {
+    path: textOrNull(entry.path),
+    type: entry.mode === "120000" ? "symlink" : type,
+    size: numberOrNull(entry.size),
+  };
+}
+
+/** Of a file's text, so much is given at once. */
+export const mostCharacters = 40_000;
+
+/** A file with its text from `offset` on; `next` is the offset to read on from. */
+export function fileOf({ body, scrub }: ApiAnswer, offset: number): JsonObject {
+  const file = readable(body);
+  const shown = {
+    path: textOrNull(file.path),
+    sha: textOrNull(file.sha),
+    size: numberOrNull(file.size),
+    url: textOrNull(file.html_url),
+  };
+  // Base64 that shows the token was scrubbed, so it cannot be decoded.
+  if (textOf(file.content).includes(scrubbed))
+    throw new Error("The file holds this agent's own token, so it is not shown");
+  const bytes = file.encoding === "base64" ? fromBase64(textOf(file.content)) : null;
+  if (!bytes)
+    throw new Error(`${textOf(file.path)} has ${numberOrNull(file.size) ?? 0} bytes; files up to 1 MB can be read`);
+  const text = textIn(bytes);
+  if (text === null) return { ...shown, binary: true, text: null, next: null };
+  const whole = scrub(text);
+  const end = endOfPage(whole, offset);
+  return { ...shown, binary: false, text: whole.slice(offset, end), next: end < whole.length ? end : null };
+}
+
+function readable(body: unknown): JsonObject {
+  if (Array.isArray(body)) throw new Error("This is a folder; listFiles lists it");
+  const file = isObject(body) ? body : {};
+  if (file.type === "submodule") throw new Error(`This is a submodule, of ${textOf(file.submodule_git_url)}`);
+  if (file.type === "symlink") throw new Error(`This is a symbolic link to ${textOf(file.target)}`);
+  return file;
+}
+
+/** Null when the bytes are no text. */
+function textIn(bytes: Uint8Array<ArrayBuffer>): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** No page ends in the middle of a character. */
+function endOfPage(text: string, offset: number): number {
+  const end = Math.min(text.length, offset + mostCharacters);
+  const code = text.charCodeAt(end - 1);
+  return end < text.length && code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
+}

@@ -1,0 +1,98 @@
+import { type JsonObject, type JsonValue, objectOf, parseJson } from "../core/json.ts";
+import type { PluginAnswer, PluginContext } from "../core/plugin.ts";
+import { scrubJson } from "../core/scrub/json.ts";
+import { type Scrub, scrubber } from "../core/scrub/scrub.ts";
+import { oneLine } from "../core/text.ts";
+import { explainRefusal, type Service } from "./refusals.ts";
+
+interface Options extends Service {
+  /** Its address, such as `https://api.example.com/v1`. */
+  baseUrl: string;
+  /** Sent with each request, beside the token. */
+  headers: Readonly<Record<string, string>>;
+  /** The service's words in the body of a refusal. */
+  wordsOf(body: JsonObject): string;
+  /** What a refusal with 403 says about missing rights; empty for nothing. */
+  lacksOf?(answer: PluginAnswer, body: JsonObject): string;
+}
+
+export interface ApiRequest {
+  method?: "GET" | "POST" | "PUT" | "PATCH";
+  /** Each part is encoded, so that none can leave its place. */
+  path: readonly (string | number)[];
+  query?: Readonly<Record<string, QueryValue>>;
+  json?: JsonValue;
+  headers?: Readonly<Record<string, string>>;
+}
+
+type QueryValue = string | number | undefined;
+
+export interface ApiAnswer {
+  status: number;
+  headers: PluginAnswer["headers"];
+  /** Null when the answer was empty. The token occurs nowhere in it. */
+  body: JsonValue;
+  /** Removes the token from a text that the tool decodes itself. */
+  scrub: Scrub;
+}
+
+/** Asks a service; throws an `Error` that says what the service refused, and what to do. */
+export type AskApi = (context: PluginContext, request: ApiRequest) => Promise<ApiAnswer>;
+
+/** No service nests its answers this deep. */
+const levels = 100;
+
+const longestWords = 500;
+
+export function jsonApi(options: Options): AskApi {
+  const { name, secret, headers, wordsOf, lacksOf } = options;
+  const baseUrl = options.baseUrl.replace(/\/+$/, "");
+  return async (context, request) => {
+    const token = context.secrets[secret]?.trim();
+    if (!token)
+      throw new Error(`The secret ${secret} is not configured for this agent; an administrator must store it`);
+    const answer = await context.request({
+      url: `${baseUrl}/${pathOf(request.path)}${queryOf(request.query ?? {})}`,
+      method: request.method ?? "GET",
+      headers: { ...headers, ...request.headers, authorization: `Bearer ${token}` },
+      ...(request.json === undefined ? {} : { json: request.json }),
+    });
+    const scrub = scrubber([token]);
+    if (answer.status >= 200 && answer.status < 300) {
+      const body = answer.body.trim() === "" ? null : bodyOf(answer.body);
+      if (body === undefined) throw new Error(`${name} answered ${answer.status} with something that is not JSON`);
+      return { status: answer.status, headers: answer.headers, body: scrubJson(body, scrub), scrub };
+    }
+    const refusal = objectOf(scrubJson(bodyOf(answer.body) ?? null, scrub));
+    const words = oneLine(wordsOf(refusal), longestWords);
+    const lacks = oneLine(scrub(lacksOf?.(answer, refusal) ?? ""), longestWords);
+    throw new Error(explainRefusal({ name, secret }, { answer, words, lacks, now: context.now() }));
+  };
+}
+
+/** The host of an address as `Plugin.hosts` names it. */
+export const hostOf = (baseUrl: string): string => new URL(baseUrl).host;
+
+function bodyOf(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text, levels) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Parts such as `..` are refused: encoded or not, they would change the path. */
+function pathOf(parts: ApiRequest["path"]): string {
+  return parts.map((part) => encodePart(String(part))).join("/");
+}
+
+function encodePart(part: string): string {
+  if (/^\.{0,2}$/.test(part)) throw new Error(`"${part}" cannot be a part of a path`);
+  if (!part.isWellFormed()) throw new Error("A part of a path holds half a character");
+  return encodeURIComponent(part);
+}
+
+function queryOf(query: Readonly<Record<string, QueryValue>>): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,69 @@
+import type { PluginAnswer } from "../core/plugin.ts";
+
+/** A service that tools ask with a token of the agent. */
+export interface Service {
+  /** How error texts name it, such as `GitHub`. */
+  name: string;
+  /** The key of the secret that holds the token. */
+  secret: string;
+}
+
+/** An answer that is no success. */
+export interface Refusal {
+  answer: PluginAnswer;
+  /** The service's own words, in one line; empty for none. */
+  words: string;
+  /** What more the service said about rights that the token lacks; empty for nothing. */
+  lacks: string;
+  /** The time, in milliseconds since the epoch. */
+  now: number;
+}
+
+/** The message of an error that a model reads: the status, the service's words, and what to do. */
+export function explainRefusal(service: Service, refusal: Refusal): string {
+  const { answer, words } = refusal;
+  const said = words === "" ? "" : `: ${/[.!?]$/.test(words) ? words : `${words}.`}`;
+  const advice = adviceOf(service, refusal);
+  return `${service.name} answered ${answer.status}${said === "" ? "." : said}${advice === "" ? "" : ` ${advice}`}`;
+}
+
+function adviceOf({ name, secret }: Service, refusal: Refusal): string {
+  const { status } = refusal.answer;
+  if (isRateLimit(refusal)) return `The rate limit is used up; ${whenAgain(refusal)}.`;
+  if (status === 401) {
+    return `The token in the secret ${secret} is wrong or has expired; an administrator must store a new one.`;
+  }
+  if (status === 403) return `The token in the secret ${secret} lacks the permission${needed(refusal.lacks)}.`;
+  if (status === 404) return `There is no such thing, or the token in the secret ${secret} has no right to it.`;
+  if (status >= 300 && status < 400) return "It was moved to another host, which is not asked with the token.";
+  if (status >= 500) return `${name} has trouble now; try again later.`;
+  return "";
+}
+
+const needed = (lacks: string) => (lacks === "" ? "" : `; the call needs ${lacks}`);
+
+/** GitHub answers a used-up limit also with 403. */
+function isRateLimit({ answer: { status, headers }, words }: Refusal): boolean {
+  if (status === 429) return true;
+  if (status !== 403) return false;
+  return headers["x-ratelimit-remaining"] === "0" || "retry-after" in headers || /\brate limit/i.test(words);
+}
+
+function whenAgain({ answer: { headers }, now }: Refusal): string {
+  const at = opensAt(headers, now);
+  if (at === null) return "try again in a minute or later";
+  const seconds = Math.max(1, Math.ceil((at - now) / 1_000));
+  return `try again in ${seconds} seconds (at ${new Date(at).toISOString()})`;
+}
+
+const aDay = 86_400;
+
+/** When the limit opens again, in milliseconds since the epoch; null where no header tells it believably. */
+function opensAt(headers: PluginAnswer["headers"], now: number): number | null {
+  const value = headers["retry-after"] ?? headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"] ?? "";
+  const at = /^\d{1,10}$/.test(value) ? secondsAt(Number(value), now) : Date.parse(value);
+  return at > now - aDay * 1_000 && at < now + 31 * aDay * 1_000 ? at : null;
+}
+
+/** Services give seconds from now, or since the epoch. */
+const secondsAt = (seconds: number, now: number) => (seconds > 1_000_000_000 ? 0 : now) + seconds * 1_000;

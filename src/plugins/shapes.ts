@@ -1,0 +1,24 @@
+import { shorten } from "../core/clip-json.ts";
+import { type JsonObject, type JsonValue, listOf } from "../core/json.ts";
+
+// Members of answers, as results give them on: null where the service gave no such value.
+
+export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
+export const numberOrNull = (value: unknown): number | null => (typeof value === "number" ? value : null);
+export const isTrue = (value: unknown): boolean => value === true;
+
+/** Text that people wrote at length. */
+export const longText = (value: unknown, limit: number): string | null =>
+  typeof value === "string" ? shorten(value, limit) : null;
+
+/** The names in a list of texts or of objects with that member. */
+export function namesOf(value: unknown, nameOf: (item: unknown) => unknown): string[] {
+  return listOf(value).flatMap((item) => textOrNull(typeof item === "string" ? item : nameOf(item)) ?? []);
+}
+
+/** The members that have a value. */
+export function given(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  );
+}

@@ -1,0 +1,34 @@
+import { z } from "@hono/zod-openapi";
+import type { JsonObject, JsonValue } from "../core/json.ts";
+import type { PluginContext, PluginTool } from "../core/plugin.ts";
+
+interface Description<Input extends z.ZodObject> {
+  name: string;
+  description: string;
+  input: Input;
+  /** Whether a call changes something: such a call is never repeated, and a person decides about it. */
+  writes: boolean;
+  execute(input: z.output<Input>, context: PluginContext): Promise<JsonValue>;
+}
+
+/**
+ * A tool whose arguments are described and checked by `input`. The engine checks them too, but neither patterns nor
+ * very long texts.
+ */
+export function describeTool<Input extends z.ZodObject>(description: Description<Input>): PluginTool {
+  const { name, input, writes, execute } = description;
+  const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
+  return {
+    name,
+    description: description.description,
+    parameters,
+    effect: writes ? "external" : "none",
+    needsApproval: writes,
+    execute: async (args, context) => {
+      const parsed = input.safeParse(args);
+      if (parsed.success) return execute(parsed.data, context);
+      const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(" "));
+      throw new Error(`The arguments are not valid: ${problems.join("; ")}`);
+    },
+  };
+}
