@@ -1,4 +1,5 @@
 import type { Plugin } from "../core/plugin.ts";
+import { filesPlugin } from "./files/index.ts";
 import { githubPlugin } from "./github/index.ts";
 
 /** Addresses to use instead of the services' own. */
@@ -9,4 +10,7 @@ export interface PluginBases {
 }
 
 /** The families of tools that come with the engine. They use nothing that a plugin of anybody else could not use. */
-export const shippedPlugins = (bases: PluginBases): Plugin[] => [githubPlugin({ baseUrl: bases.github })];
+export const shippedPlugins = (bases: PluginBases): Plugin[] => [
+  githubPlugin({ baseUrl: bases.github }),
+  filesPlugin(),
+];

@@ -6,8 +6,10 @@ interface Description<Input extends z.ZodObject> {
   name: string;
   description: string;
   input: Input;
-  /** Whether a call changes something: such a call is never repeated, and a person decides about it. */
+  /** Whether a call changes something: such a call is never repeated. */
   writes: boolean;
+  /** Whether a person decides about each call; like `writes` unless given. */
+  needsApproval?: boolean;
   execute(input: z.output<Input>, context: PluginContext): Promise<JsonValue>;
 }
 
@@ -16,14 +18,14 @@ interface Description<Input extends z.ZodObject> {
  * very long texts.
  */
 export function describeTool<Input extends z.ZodObject>(description: Description<Input>): PluginTool {
-  const { name, input, writes, execute } = description;
+  const { name, input, writes, needsApproval = writes, execute } = description;
   const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
   return {
     name,
     description: description.description,
     parameters,
     effect: writes ? "external" : "none",
-    needsApproval: writes,
+    needsApproval,
     execute: async (args, context) => {
       const parsed = input.safeParse(args);
       if (parsed.success) return execute(parsed.data, context);

@@ -26,6 +26,8 @@ export type { StdioOption } from "./plugins/offered.ts";
 export { loadPlugins, type OpenPlugin } from "./plugins/store.ts";
 export { pluginSecrets, pluginTools } from "./plugins/tools.ts";
 /** The tools that a bundle holds. */
+/** The tools that took the place of one from before plugins. */
+export { successorsOf } from "./renamed.ts";
 export { bundledTools } from "./schema.ts";
 export { stateTools } from "./state.ts";
 /** The names that an organization can't use, and those that nobody can use any more. */

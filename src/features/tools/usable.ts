@@ -4,10 +4,10 @@ import { agents, plugins } from "../../db/schema.ts";
 import { isAskable } from "../agents/index.ts";
 import { builtinNames } from "./builtin.ts";
 import { isOffered, type StdioOption } from "./plugins/offered.ts";
+import { successorsOf } from "./renamed.ts";
 
-/** Names of tools from before they became plugins. A migration renamed them; they can't be used any more. */
-const prePlugin = /^(ghIssue|ghPR|gitCloneRepo|renderService|markdownToPdf|fileUpload|hubspot[A-Z]\w*)$/;
-export const isPrePluginName = (name: string) => prePlugin.test(name);
+/** Whether the tool is from before plugins. A migration renamed such tools; they can't be used any more. */
+export const isPrePluginName = (name: string) => successorsOf(name) !== null;
 
 /** An organization, or one agent of it. */
 interface ToolUser {
