@@ -42,8 +42,8 @@ const engine = (name: string, files: { include: string[]; exclude?: string[]; is
 
 export default defineConfig({
   test: {
-    // One for each core: vitest itself has next to nothing to do, and would keep one for that.
-    maxWorkers: availableParallelism(),
+    // One more than there are cores, since each waits a third of its time: for its database, or for what it started.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       engine("engine", { include: ["tests/**/*.test.ts"], exclude: mocking, isolate: false }),
       engine("engine-mocked", { include: mocking, isolate: true }),

@@ -20,17 +20,19 @@ interface Result {
 }
 
 try {
-  await step("format and lint", () => command("biome", ["ci", "--colors=off", "."]));
   await Promise.all([
+    step("format and lint", () => command("biome", ["ci", "--colors=off", "."])),
     step("types", () => command("tsc", ["--noEmit"])),
     step("types of what runs at the edge", () => command("tsc", ["-p", "tsconfig.edge.json", "--noEmit"])),
+    step("build", () => command("node", ["scripts/build.ts"])),
   ]);
-  await step("build", () => command("node", ["scripts/build.ts"]));
-  await step("package", () => command("publint", ["--strict", "--pack=false"]));
-  await step("docs/configuration.md", () => command("node", ["scripts/document-settings.ts", "--check"]));
-  await step("openapi/openapi.json", compareDescription);
-  await step("src/client/generated", () => command("node", ["scripts/generate-client.ts", "--check"]));
-  await step("migrations fit the schema", compareMigrations);
+  await Promise.all([
+    step("package", () => command("publint", ["--strict", "--pack=false"])),
+    step("docs/configuration.md", () => command("node", ["scripts/document-settings.ts", "--check"])),
+    step("openapi/openapi.json", compareDescription),
+    step("src/client/generated", () => command("node", ["scripts/generate-client.ts", "--check"])),
+    step("migrations fit the schema", compareMigrations),
+  ]);
   await step("tests on the embedded database", () => test("embedded", [], {}));
   await step("tests on PostgreSQL", testOnPostgres);
 } finally {

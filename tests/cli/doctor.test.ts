@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import fs, { mkdtempSync, rmSync } from "node:fs";
+import fs, { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { createLog } from "../../src/adapters/node/log.ts";
 import { openStorage } from "../../src/adapters/node/storage.ts";
@@ -23,7 +23,9 @@ import { parseSettings } from "../../src/core/config.ts";
 import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
 import { agents, jobs, secrets, workspaces } from "../../src/db/schema.ts";
+import type { Engine } from "../../src/engine.ts";
 import { openEngine, prepare, version } from "../../src/main.ts";
+import { fillDirectory } from "../embedded.ts";
 import { type Reply, refusal, startFakeProvider } from "../fake-provider.ts";
 
 const engine: Probe = { kind: "engine", version, stopping: false };
@@ -298,28 +300,44 @@ describe("stored settings that are weak", () => {
 });
 
 describe("the report on an installation", () => {
-  /** A data directory with the schema of this release and the given policies, whose server is stopped. */
+  /** An installation with an Owner and what shows who that is, made by the first test that needs one. */
+  let first: Promise<{ directory: string; token: string }> | undefined;
+  afterAll(async () => first && rmSync((await first).directory, { recursive: true }));
+
+  const open = (environment: Record<string, string>) =>
+    openEngine(prepare(environment, { terminal: false }), "http://localhost");
+  const calm = (DATA_DIR: string) => ({ DATA_DIR, PORT: "0", LOG_LEVEL: "silent" });
+
+  const send = ({ app }: Engine, path: string, method: string, json: unknown, headers: Record<string, string> = {}) =>
+    app.request(path, {
+      method,
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(json),
+    });
+
+  async function install() {
+    const directory = mkdtempSync(join(tmpdir(), "doctor-"));
+    await fillDirectory(directory);
+    const { engine, close } = await open(calm(directory));
+    const owner = { email: "owner@example.com", password: "correct horse" };
+    await engine.boot({ owner });
+    const signedIn = await send(engine, "/api/auth/sign-in/email", "POST", owner);
+    const { token } = (await signedIn.json()) as { token: string };
+    await close();
+    return { directory, token };
+  }
+
+  /** A data directory with the given policies, whose server is stopped. */
   async function installed(policies: Record<string, unknown>, failedAt?: Date) {
+    first ??= install();
+    const { directory, token } = await first;
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
     onTestFinished(() => rmSync(DATA_DIR, { recursive: true, force: true }));
-    const environment = { DATA_DIR, PORT: "0", LOG_LEVEL: "silent" };
-    const { engine, close } = await openEngine(prepare(environment, { terminal: false }), "http://localhost");
-    await engine.boot({ owner: { email: "owner@example.com", password: "correct horse" } });
-    const request = (path: string, method: string, json: unknown, headers: Record<string, string> = {}) =>
-      engine.app.request(path, {
-        method,
-        headers: { "Content-Type": "application/json", ...headers },
-        body: JSON.stringify(json),
-      });
-    const signedIn = await request("/api/auth/sign-in/email", "POST", {
-      email: "owner@example.com",
-      password: "correct horse",
-    });
-    const { token } = (await signedIn.json()) as { token: string };
-    const changed = await request("/api/installation/policies", "PATCH", policies, {
-      Authorization: `Bearer ${token}`,
-    });
-    expect(changed.status).toBe(200);
+    cpSync(directory, DATA_DIR, { recursive: true });
+    const environment = calm(DATA_DIR);
+    const { engine, close } = await open(environment);
+    const headers = { Authorization: `Bearer ${token}` };
+    expect((await send(engine, "/api/installation/policies", "PATCH", policies, headers)).status).toBe(200);
     await close();
     if (failedAt) await leaveFailedJob(DATA_DIR, failedAt);
     return environment;
@@ -401,10 +419,8 @@ describe("the report on an installation", () => {
 
   test("warns of what it can't examine beside a server that holds the database", async () => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
-    const { close } = await openEngine(
-      prepare({ DATA_DIR, PORT: "0", LOG_LEVEL: "silent" }, { terminal: false }),
-      "http://localhost",
-    );
+    await fillDirectory(DATA_DIR);
+    const { close } = await open(calm(DATA_DIR));
     onTestFinished(async () => {
       await close();
       rmSync(DATA_DIR, { recursive: true, force: true });
