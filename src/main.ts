@@ -11,6 +11,7 @@ import { loadEncryptionKeys } from "./adapters/node/encryption-keys.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
 import { createMcp } from "./adapters/node/mcp/servers.ts";
 import { threadedPasswords } from "./adapters/node/password/thread.ts";
+import { type LoadedPlugin, loadPlugins, type PluginProblem } from "./adapters/node/plugins.ts";
 import { pooledPost } from "./adapters/node/post.ts";
 import { postgresTarget } from "./adapters/node/postgres-target.ts";
 import { threadedScripts } from "./adapters/node/scripts/pool.ts";
@@ -25,6 +26,7 @@ import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
 import { type Meters, unmeasured } from "./core/meters.ts";
 import { localNotify } from "./core/notify.ts";
+import type { Plugin } from "./core/plugin.ts";
 import { CurrentPolicies } from "./core/policies.ts";
 import type { Log, Notify } from "./core/ports.ts";
 import { operatorCollector } from "./core/tracing.ts";
@@ -101,11 +103,7 @@ async function assembleEngine(
         guarded: guardedFetch(),
       }),
       mcp: createMcp({ clock: systemClock, log, environment }),
-      plugins: shippedPlugins({
-        github: settings.GITHUB_API_BASE_URL,
-        render: settings.RENDER_API_BASE_URL,
-        hubspot: settings.HUBSPOT_API_BASE_URL,
-      }),
+      plugins: await openPlugins(settings, log),
       files: {
         // With PostgreSQL there may be replicas, which would not see files in a directory of this machine.
         directory: settings.DATABASE_URL === undefined ? directoryStore(join(settings.DATA_DIR, "files")) : null,
@@ -137,6 +135,34 @@ async function assembleEngine(
     await close();
     throw error;
   }
+}
+
+/** The plugins of an installation, and why others of its setting `PLUGINS` can't be used. */
+export interface InstalledPlugins {
+  shipped: readonly Plugin[];
+  loaded: readonly LoadedPlugin[];
+  problems: readonly PluginProblem[];
+}
+
+export async function installedPlugins(settings: Settings): Promise<InstalledPlugins> {
+  const shipped = shippedPlugins({
+    github: settings.GITHUB_API_BASE_URL,
+    render: settings.RENDER_API_BASE_URL,
+    hubspot: settings.HUBSPOT_API_BASE_URL,
+  });
+  return { shipped, ...(await loadPlugins(settings.PLUGINS, shipped, { clock: systemClock })) };
+}
+
+/** A server with a broken plugin runs on without it: its other agents must not suffer. */
+async function openPlugins(settings: Settings, log: Log): Promise<Plugin[]> {
+  const { shipped, loaded, problems } = await installedPlugins(settings);
+  for (const { specifier, plugin } of loaded) {
+    log.info({ plugin: specifier, namespace: plugin.namespace, tools: plugin.tools.length }, "A plugin is loaded");
+  }
+  for (const { specifier, message } of problems) {
+    log.error({ plugin: specifier, reason: message }, "A plugin of PLUGINS can't be used");
+  }
+  return [...shipped, ...loaded.map(({ plugin }) => plugin)];
 }
 
 /** Few installations are monitored: the library is loaded for those only. */

@@ -9,11 +9,12 @@ import {
 } from "../core/config.ts";
 import { scrubber } from "../core/scrub/scrub.ts";
 import { visible } from "../core/text.ts";
-import { localAddress } from "../main.ts";
+import { installedPlugins, localAddress } from "../main.ts";
 import type { Flags } from "./arguments.ts";
 import { checkPublicAddress, checkServer } from "./doctor/address.ts";
 import { type Check, fail, ok, warn } from "./doctor/check.ts";
 import { checkDirectory } from "./doctor/directory.ts";
+import { checkPlugins } from "./doctor/plugins.ts";
 import { probe } from "./doctor/probe.ts";
 import { callProviders, checkProviders } from "./doctor/providers.ts";
 import { checkStorage } from "./doctor/storage.ts";
@@ -66,6 +67,7 @@ async function examine(environment: Environment): Promise<Check[]> {
     ...checkChatRequests(CHAT_REQUESTS_PER_MINUTE),
     checkDirectory(settings),
     ...storage.checks,
+    checkPlugins(await installedPlugins(settings)),
     checkProviders(environment),
     ...(await callProviders(environment, storage.defaultModel ?? null)),
     address === null || local === null

@@ -50,6 +50,13 @@ const encryptionKeys = z
   .transform((value) => value.split(",").filter((part) => part.trim() !== ""))
   .pipe(z.array(encryptionKey));
 
+const commaList = z.string().transform((value) =>
+  value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== ""),
+);
+
 /** The headers of a list `name=value,name=value`; null for another text. */
 export function parseHeaders(text: string): Record<string, string> | null {
   const headers: Record<string, string> = {};
@@ -123,6 +130,11 @@ export const settings = z.object({
   TELEGRAM_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Telegram's API."),
   SLACK_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Slack's API."),
   TWILIO_API_BASE_URL: httpAddress.optional().describe("Address to use instead of Twilio's API, for WhatsApp."),
+  PLUGINS: commaList
+    .default([])
+    .describe(
+      "Plugins to load: packages, or paths such as `./weather.js` from the working directory, comma-separated.",
+    ),
   GITHUB_API_BASE_URL: httpAddress
     .optional()
     .describe("Address to use instead of GitHub's API, such as that of GitHub Enterprise."),

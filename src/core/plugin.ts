@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from "./json.ts";
 
+export type { JsonObject, JsonValue };
+
 // The interface of plugins, those of the engine and everybody else's: published as `agent-engine/plugin`.
 
 /** A family of tools that agents can have. A tool is called `<namespace>:<tool>`. */
@@ -8,7 +10,10 @@ export interface Plugin {
   namespace: string;
   /** Shown above the tools, such as `GitHub`. */
   title: string;
-  /** All that the tools reach by `request`, each `host` or `host:port`; `*.example.com` is every host below it. */
+  /**
+   * All that the tools reach by `request`. `host` is by https at its own port, 443; `host:port` is that port, by http
+   * too. `*.example.com` is every host below it.
+   */
   hosts: readonly string[];
   /** The secrets of an agent that the tools need. */
   secrets: readonly PluginSecret[];
@@ -59,7 +64,10 @@ export interface PluginContext {
   conversationId: string | null;
   /** The time, in milliseconds since the epoch. */
   now(): number;
-  /** Asks one of the plugin's hosts. Rejects with an `Error` that a model may read when none answers. */
+  /**
+   * Asks one of the plugin's hosts. Follows redirects within the first address's origin. Rejects with an `Error` that a
+   * model may read when there is no answer, or one of more than 1 MiB.
+   */
   request(request: PluginRequest): Promise<PluginAnswer>;
   /** Stores a file of the conversation: in the agent's S3 bucket, else on this machine. */
   saveFile(file: PluginFile): Promise<SavedFile>;
@@ -82,7 +90,7 @@ export interface PluginAnswer {
   status: number;
   /** By name in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** At most 1 MiB of text. */
+  /** The text; a body that is no text is described in brackets. */
   body: string;
 }
 

@@ -14,6 +14,7 @@ import type { Check } from "../../src/cli/doctor/check.ts";
 import { checkDirectory } from "../../src/cli/doctor/directory.ts";
 import { checkJobs } from "../../src/cli/doctor/jobs.ts";
 import { checkMessages } from "../../src/cli/doctor/messages.ts";
+import { checkPlugins } from "../../src/cli/doctor/plugins.ts";
 import { checkAgentKeys, checkPolicies } from "../../src/cli/doctor/policies.ts";
 import type { Probe } from "../../src/cli/doctor/probe.ts";
 import { callProviders, checkProviders } from "../../src/cli/doctor/providers.ts";
@@ -49,6 +50,17 @@ describe("the public address", () => {
   ])("%j, %j, a server here: %j", (environment, found, running, expected) => {
     expect(line(checkPublicAddress(parseSettings(environment), found, running))).toMatch(expected);
   });
+});
+
+test("plugins: all by their namespaces, or those that can't be used", () => {
+  const plugin = { namespace: "weather", title: "Weather", hosts: [], secrets: [], tools: [] };
+  const installed = { shipped: [{ ...plugin, namespace: "github" }], loaded: [{ specifier: "./w.js", plugin }] };
+  expect(line(checkPlugins({ ...installed, problems: [] }))).toBe("ok: github, weather from ./w.js");
+  const problems = [{ specifier: "./x.js", message: "title is required" }];
+  expect(line(checkPlugins({ ...installed, problems }))).toBe(
+    "fail: PLUGINS names what can't be used: ./x.js (title is required). Mend or take out, then restart the server",
+  );
+  expect(line(checkPlugins({ shipped: [], loaded: [], problems: [] }))).toBe("ok: None");
 });
 
 describe("the public address of the policy", () => {

@@ -35,7 +35,7 @@ import { saveMemory } from "../../src/features/memories/index.ts";
 import { sealCredentials } from "../../src/features/room/sources/credentials.ts";
 import { secretPlace } from "../../src/features/secrets/rules.ts";
 import { envPlace } from "../../src/features/skills/env/load.ts";
-import { sealTransport } from "../../src/features/tools/plugins/store.ts";
+import { sealTransport } from "../../src/features/tools/plugins/mcp/store.ts";
 import { fresh, type Home, type Person, type World } from "./world.ts";
 
 /** What goes into a request: the values of its path, its query string, its JSON body. */

@@ -86,7 +86,7 @@ export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, i
     if (target !== undefined && target !== from) {
       // Another workspace allows other skills.
       await holdSkills(tx, id);
-      await syncSkillTools(tx, [id]);
+      await syncSkillTools(tx, ctx, [id]);
     }
     const budgeted = typeof changes.userMonthlyTokenBudget === "number";
     if (budgeted && agent.userMonthlyTokenBudget === null) await beginUserBudgets(tx, id, ctx.clock.now());

@@ -1,23 +1,33 @@
 import { eq, sql } from "drizzle-orm";
-import { alias } from "drizzle-orm/pg-core";
+import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
+import type { Services } from "../../context.ts";
+import { askingTools } from "../../core/plugins.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { column, insertInto } from "../../db/fragments.ts";
-import { agentSkills, agents, agentTools, skills, skillVersions, workspaceSkills } from "../../db/schema.ts";
+import { agentSkills, agents, agentTools, plugins, skills, skillVersions, workspaceSkills } from "../../db/schema.ts";
 
 /**
  * Gives agents exactly the tools that their served skills require: skills in the catalogue, allowed for the workspace
- * and enabled, each in its pinned version. Tools that stay keep their approval setting. Where a tool that goes asked
- * for approval, a row of source `global` remembers that until the tool is on again; such a row turns no tool on.
+ * and enabled, each in its pinned version. Tools that stay keep their approval setting; one that was off asks for
+ * approval as its plugin would have it. Where a tool that goes asked for approval, a row of source `global` remembers
+ * that until the tool is on again; such a row turns no tool on.
  */
-export async function syncSkillTools(tx: Db, agentIds: readonly string[]): Promise<void> {
+export async function syncSkillTools(
+  tx: Db,
+  { plugins: families }: Pick<Services, "plugins">,
+  agentIds: readonly string[],
+): Promise<void> {
   if (agentIds.length === 0) return;
   const ids = sql`${writeArray(agentIds)}::uuid[]`;
   const { agentId, name, source, needsApproval } = agentTools;
   const [wanted, removed] = [alias(agentTools, "wanted"), alias(agentTools, "removed")];
   const of = (tool: typeof wanted | typeof removed) => sql`${agentId} = ${tool.agentId} and ${name} = ${tool.name}`;
   const manual = sql`select from ${agentTools} where ${of(removed)} and ${source} = 'manual'`;
-  const asks = sql`exists (select from ${agentTools} where ${of(wanted)} and ${needsApproval})`;
+  const isOn = sql`select from ${agentTools} where ${of(wanted)} and ${source} <> 'global'`;
+  const byDefault = sql`${wanted.name} = any(${writeArray(askingTools(families))}::text[])
+    and not exists (${isOn}) and not exists (${serverOf(wanted)})`;
+  const asks = sql`exists (select from ${agentTools} where ${of(wanted)} and ${needsApproval}) or (${byDefault})`;
   const memory = { agentId: removed.agentId, name: removed.name, source: sql`'global'`, needsApproval: sql`true` };
   const added = { agentId: wanted.agentId, name: wanted.name, source: sql`'skill'`, needsApproval: asks };
   await tx.execute(sql`
@@ -42,6 +52,12 @@ export async function syncSkillTools(tx: Db, agentIds: readonly string[]): Promi
     )
     ${insertInto(agentTools, added)} from ${wanted} on conflict do nothing`);
 }
+
+/** The MCP server of the agent's organization that a tool belongs to, in place of a family of the same namespace. */
+const serverOf = (tool: { agentId: AnyPgColumn; name: AnyPgColumn }) => sql`
+  select from ${plugins}
+  join ${agents} on ${agents.organizationId} = ${plugins.organizationId} and ${agents.id} = ${tool.agentId}
+  where ${plugins.namespace} = split_part(${tool.name}, ':', 1)`;
 
 /**
  * Locks the agent's skills until the transaction ends: allowing and disallowing a skill lock it first, so neither

@@ -113,14 +113,14 @@ function requireReplacing({ event, mutates }: Pick<HookRow, "event" | "mutates">
 
 async function requireTool(
   tx: Db,
-  { options }: Ctx,
+  ctx: Ctx,
   { id, workspaceId, organizationId }: AgentRow,
   name: string,
 ): Promise<void> {
   if (name.startsWith("agent:")) {
     throw new EngineError("bad-request", "actionConfig.toolName: a hook can't ask an agent");
   }
-  const unusable = await unusableTools(tx, options, { organizationId, agent: { id, workspaceId } }, [name]);
+  const unusable = await unusableTools(tx, ctx, { organizationId, agent: { id, workspaceId } }, [name]);
   if (unusable.length > 0) throw new EngineError("bad-request", `actionConfig.toolName: there is no tool ${name}`);
 }
 

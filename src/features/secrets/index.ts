@@ -11,8 +11,8 @@ export { inspectSecrets, type SecretsReport } from "./inspect.ts";
 export { openSecrets } from "./open.ts";
 /** Re-seals every stored secret under the current encryption key. */
 export { rotateSecrets } from "./rotate.ts";
-/** The name of the agent's own API key, and the rule for its value. */
-export { authKeyName, authKeyProblem } from "./rules.ts";
+/** The name of the agent's own API key, the rule for its value, and the keys whose values are no secret. */
+export { authKeyName, authKeyProblem, plainKeys } from "./rules.ts";
 /** Secrets of an agent: changed inside a transaction that locked it, and bounded in size. */
 export { removeSecret, requireRoom, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
 

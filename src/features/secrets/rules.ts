@@ -1,3 +1,5 @@
+import type { Plugin, PluginSecret } from "../../core/plugin.ts";
+import { declaredSecrets } from "../../core/plugins.ts";
 import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/providers.ts";
 import { s3Places, s3Problem, s3Secrets } from "../../core/s3.ts";
 import { shortSecretProblem } from "../../core/scrub/scrub.ts";
@@ -39,19 +41,35 @@ export function authKeyProblem(value: string): string | null {
     : null;
 }
 
-/** Why this value can't be stored under this key, or null. An empty value is never wrong, because it is skipped. */
-export function secretProblem(key: string, value: string): string | null {
+/**
+ * Why this value can't be stored under this key, or null; `declared` is the plugins' word about the key. An empty value
+ * is never wrong, because it is skipped.
+ */
+export function secretProblem(key: string, value: string, declared?: PluginSecret): string | null {
   if (value === "") return null;
   if (key === authKeyName) return authKeyProblem(value);
   if (key === tracingKeyName) return keyPairProblem(value);
   if (addresses.has(key) && !/^https?:$/.test(URL.parse(value)?.protocol ?? "")) {
     return "must be an http or https address";
   }
-  return s3Problem(key, value) ?? (isSetting(key) ? null : shortSecretProblem(value));
+  const { choices } = declared ?? {};
+  if (choices && !choices.includes(value)) return `must be one of: ${choices.join(", ")}`;
+  return s3Problem(key, value) ?? (isSetting(key, declared) ? null : shortSecretProblem(value));
 }
 
-/** Whether the value is an address or names a place, which ordinary replies may contain. */
-const isSetting = (key: string) => key.endsWith("_base_url") || s3Places.has(key);
+/** Whether ordinary replies may contain the value: an address, the name of a place, or a setting of a plugin. */
+const isSetting = (key: string, declared: PluginSecret | undefined) =>
+  key.endsWith("_base_url") || s3Places.has(key) || isPlain(key, declared);
+
+/** A plugin can't make a secret of the engine plain. */
+const isPlain = (key: string, declared: PluginSecret | undefined) =>
+  declared?.sensitive === false && !wellKnown.includes(key);
+
+/** The keys of an agent's secrets whose whole values replies may contain, with those of plugins' settings. */
+export function plainKeys(plugins: readonly Plugin[]): ReadonlySet<string> {
+  const settings = [...declaredSecrets(plugins)].filter(([key, declared]) => isPlain(key, declared));
+  return new Set([...s3Places, ...settings.map(([key]) => key)]);
+}
 
 /** The place that a sealed value is bound to: the same bytes in another row do not open. */
 export const secretPlace = (ownerId: string, key: string) => `${ownerId}:${key}`;

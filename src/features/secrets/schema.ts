@@ -1,25 +1,20 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
 import { slugParam } from "../agents/index.ts";
-import { secretProblem } from "./rules.ts";
 
 const key = z
   .string()
   .regex(/^[a-z0-9_]{1,64}$/, "must be 1 to 64 of a-z, 0-9 and _")
   .openapi({ example: "auth_api_key" });
 
-const item = z
-  .object({
-    key,
-    value: zText(8192).openapi({
-      description: "Never readable again. Empty: left as it is. At least 6 characters, but for addresses and places.",
-      example: "sk-agent-…",
-    }),
-  })
-  .superRefine((entry, context) => {
-    const problem = secretProblem(entry.key, entry.value);
-    if (problem !== null) context.addIssue({ code: "custom", path: ["value"], message: `${entry.key} ${problem}` });
-  });
+const item = z.object({
+  key,
+  value: zText(8192).openapi({
+    description:
+      "Never readable again. Empty: left as it is. At least 6 characters, but for addresses, places and settings of plugins that are not sensitive.",
+    example: "sk-agent-…",
+  }),
+});
 
 const distinct = (items: readonly { key: string }[]) => new Set(items.map((one) => one.key)).size === items.length;
 

@@ -1,28 +1,41 @@
 import type { Ctx } from "../../context.ts";
+import { declaredSecrets } from "../../core/plugins.ts";
 import type { Db } from "../../db/client.ts";
+import { invalid } from "../../http/errors.ts";
 import { findAgent, writeAgent } from "../agents/index.ts";
-import { wellKnown } from "./rules.ts";
+import { secretProblem, wellKnown } from "./rules.ts";
 import type { SecretList } from "./schema.ts";
 import { removeSecret, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
 
-/** The well-known keys, then the other stored ones. Throws the 404 of the agent. */
+/** The well-known keys, those of plugins among them, then the other stored ones. Throws the 404 of the agent. */
 export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["secrets"]> {
   const { id } = await findAgent(ctx, slug);
   const stored = await storedKeys(ctx.db, id);
-  const others = [...stored].filter((key) => !wellKnown.includes(key)).sort();
-  return [...wellKnown, ...others].map((key) => ({ key, configured: stored.has(key) }));
+  const known = new Set([...wellKnown, ...declaredSecrets(ctx.plugins).keys()]);
+  const others = [...stored].filter((key) => !known.has(key)).sort();
+  return [...known, ...others].map((key) => ({ key, configured: stored.has(key) }));
 }
 
 /**
- * Stores the given secrets beside the others. `dropped` names the keys that went with an address, if any did. Throws the
- * 404 of the agent, and as `saveSecrets`.
+ * Stores the given secrets beside the others. `dropped` names the keys that went with an address, if any did. Throws 400
+ * for a value that its key can't have, the 404 of the agent, and as `saveSecrets`.
  */
 export async function putSecrets(ctx: Ctx, slug: string, items: readonly SecretItem[]): Promise<SecretList> {
+  requireValid(ctx, items);
   const keys = items.filter(({ value }) => value !== "").map(({ key }) => key);
   const dropped = await changeSecrets(ctx, slug, { action: "agent.secret.update", keys }, (tx, id) =>
     saveSecrets(tx, ctx, id, items),
   );
   return { secrets: await listSecrets(ctx, slug), ...(dropped.length > 0 ? { dropped } : {}) };
+}
+
+function requireValid({ plugins }: Ctx, items: readonly SecretItem[]): void {
+  const declared = declaredSecrets(plugins);
+  const issues = items.flatMap(({ key, value }, index) => {
+    const problem = secretProblem(key, value, declared.get(key));
+    return problem === null ? [] : [{ path: ["secrets", index, "value"], message: `${key} ${problem}` }];
+  });
+  if (issues.length > 0) throw invalid(issues);
 }
 
 /** Deletes a secret, and with an address the key that would go elsewhere. Idempotent. Throws the 404 of the agent. */

@@ -5,7 +5,7 @@ import { isUuid } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { skills, skillVersions, workspaces } from "../../db/schema.ts";
 import { invalid } from "../../http/errors.ts";
-import { unusableTools } from "../tools/index.ts";
+import { type ToolOffer, unusableTools } from "../tools/index.ts";
 import { isSkillSlug, namesHostsInVain, type Script, type VersionFields } from "./rules.ts";
 import type { RequiredEnv } from "./schema.ts";
 
@@ -74,11 +74,11 @@ export async function findWorkspace(db: Db, { membership }: Ctx, id: string): Pr
 /** Throws the 400 that names the tools which the organization can't use, by the `path` of the field that holds them. */
 export async function requireUsable(
   db: Db,
-  { membership, options }: Pick<Ctx, "membership" | "options">,
+  ctx: ToolOffer & Pick<Ctx, "membership">,
   fields: readonly { path: string; names: readonly string[] }[],
 ): Promise<void> {
   const all = [...new Set(fields.flatMap(({ names }) => names))];
-  const unusable = new Set(await unusableTools(db, options, membership, all));
+  const unusable = new Set(await unusableTools(db, ctx, ctx.membership, all));
   const issues = fields.flatMap(({ path, names }) => {
     const wrong = names.filter((name) => unusable.has(name));
     return wrong.length === 0

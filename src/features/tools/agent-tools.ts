@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError } from "../../core/errors.ts";
+import { askingTools } from "../../core/plugins.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentTools } from "../../db/schema.ts";
@@ -10,6 +11,7 @@ import { storedKeys } from "../secrets/index.ts";
 import { agentToolsOf } from "./agents-as-tools.ts";
 import { listTools } from "./catalogue.ts";
 import type { ToolDefinition } from "./definition.ts";
+import { familiesOf } from "./plugins/families/of-organization.ts";
 import type { AgentTools, BundledTools, RequiredSecrets, ToolChanges } from "./schema.ts";
 
 /** Why a tool of an agent is on. */
@@ -67,8 +69,8 @@ export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools
   });
 }
 
-async function availableTools({ options }: Ctx, db: Db, agent: AgentRow): Promise<ToolDefinition[]> {
-  return [...(await listTools(db, options, agent.organizationId)), ...(await agentToolsOf(db, agent))];
+async function availableTools(ctx: Ctx, db: Db, agent: AgentRow): Promise<ToolDefinition[]> {
+  return [...(await listTools(db, ctx, agent.organizationId)), ...(await agentToolsOf(db, agent))];
 }
 
 /**
@@ -86,7 +88,12 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     requireKnown(known, [...enabled, ...(changes.needsApproval ?? [])], settings);
     requireSkillTools(settings, enabled, known);
     const asks = (name: string) => (settings.get(name)?.needsApproval ?? false) || remembered.has(name);
-    const approval = approvalSet(changes, enabled, asks);
+    const byDefault = new Set(askingTools(await familiesOf(tx, ctx.plugins, agent.organizationId)));
+    const approval = approvalSet(
+      changes,
+      enabled,
+      (name) => asks(name) || (!settings.has(name) && byDefault.has(name)),
+    );
     // A caller who may choose tools may also take their approval away; the audit log names these tools.
     const approvalRemoved = [...new Set([...settings.keys(), ...remembered])].filter(
       (name) => asks(name) && !approval.has(name) && (enabled.has(name) || settings.get(name)?.bySkill === false),
@@ -113,7 +120,7 @@ export async function listRequiredSecrets(ctx: Ctx, slug: string): Promise<Requi
   const settings = await toolSettings(ctx.db, id);
   const stored = await storedKeys(ctx.db, id);
   const required = new Map<string, RequiredSecrets["requiredSecrets"][number]>();
-  for (const definition of await listTools(ctx.db, ctx.options, organizationId)) {
+  for (const definition of await listTools(ctx.db, ctx, organizationId)) {
     if (!settings.has(definition.name)) continue;
     for (const secret of wireTool(definition).requiredSecrets) {
       const known = required.get(secret.key) ?? { ...secret, tools: [], configured: stored.has(secret.key) };

@@ -1,11 +1,12 @@
 import { and, asc, eq } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
+import type { Ctx, Services } from "../../context.ts";
 import type { Db } from "../../db/client.ts";
 import { plugins } from "../../db/schema.ts";
 import { agentToolsWithin } from "./agents-as-tools.ts";
 import { builtins } from "./builtin.ts";
 import type { ToolDefinition } from "./definition.ts";
-import { isOffered, type StdioOption } from "./plugins/offered.ts";
+import { familiesOf, familyDefinitions } from "./plugins/families/of-organization.ts";
+import { isOffered } from "./plugins/mcp/offered.ts";
 
 /** A tool as an MCP server lists it. */
 export interface ListedTool {
@@ -14,14 +15,25 @@ export interface ListedTool {
   inputSchema: Record<string, unknown>;
 }
 
-/** The tools that every agent of an organization can have: the engine's own, then those of plugins by namespace. */
-export async function listTools(db: Db, options: StdioOption, organizationId: string): Promise<ToolDefinition[]> {
+/** What the installation offers every organization: its families of tools, and whether MCP servers may be processes. */
+export type ToolOffer = Pick<Services, "plugins" | "options">;
+
+/**
+ * The tools that every agent of an organization can have: the engine's own, those of families, then those of MCP servers
+ * by namespace.
+ */
+export async function listTools(
+  db: Db,
+  { plugins: families, options }: ToolOffer,
+  organizationId: string,
+): Promise<ToolDefinition[]> {
   const rows = await db
     .select({ namespace: plugins.namespace, tools: plugins.tools })
     .from(plugins)
     .where(and(eq(plugins.organizationId, organizationId), isOffered(options)))
     .orderBy(asc(plugins.namespace));
-  const fromPlugins = rows.flatMap(({ namespace, tools }) =>
+  const fromFamilies = (await familiesOf(db, families, organizationId)).flatMap(familyDefinitions);
+  const fromServers = rows.flatMap(({ namespace, tools }) =>
     (tools as ListedTool[]).map(
       ({ name, description }): ToolDefinition => ({
         name: `${namespace}:${name}`,
@@ -32,12 +44,12 @@ export async function listTools(db: Db, options: StdioOption, organizationId: st
       }),
     ),
   );
-  return [...builtins.map(shown), ...fromPlugins];
+  return [...builtins.map(shown), ...fromFamilies, ...fromServers];
 }
 
 /** The tools of the organization, then the agents within the caller's reach. */
 export async function toolCatalogue(ctx: Ctx): Promise<ToolDefinition[]> {
-  return [...(await listTools(ctx.db, ctx.options, ctx.membership.organizationId)), ...(await agentToolsWithin(ctx))];
+  return [...(await listTools(ctx.db, ctx, ctx.membership.organizationId)), ...(await agentToolsWithin(ctx))];
 }
 
 function shown({ name, description, category, origin, requiredSecrets }: ToolDefinition): ToolDefinition {

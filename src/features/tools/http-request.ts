@@ -1,7 +1,8 @@
 import type { Services } from "../../context.ts";
+import { type Destination, destinationOf, isSameDestination } from "../../core/egress/destination.ts";
 import type { JsonObject, JsonValue, Tool } from "../../turn/types.ts";
 import { httpRequest } from "./builtin.ts";
-import { type Destination, destinationOf, isSameDestination, type Placeholders } from "./placeholders.ts";
+import type { Placeholders } from "./placeholders.ts";
 
 /** Decisions §7: 1 MiB, 15 s. */
 const maxBytes = 1024 * 1024;

@@ -2,8 +2,8 @@
 
 import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
-import { noteTransports } from "./plugins/note-transports.ts";
-import { pluginRoutes } from "./plugins/routes.ts";
+import { noteTransports } from "./plugins/mcp/note-transports.ts";
+import { pluginRoutes } from "./plugins/mcp/routes.ts";
 import { toolRoutes } from "./routes.ts";
 
 export { exportTools, type ToolSetting, toolSettings } from "./agent-tools.ts";
@@ -11,6 +11,8 @@ export { exportTools, type ToolSetting, toolSettings } from "./agent-tools.ts";
 export { agentTool } from "./agents-as-tools.ts";
 /** Tools of other features, described; those features add the functions that do their work. */
 export { builtinNames, readSkill, runSkillScript, saveMemory, scheduleTask, searchMemory } from "./builtin.ts";
+/** What the installation offers every organization. */
+export type { ToolOffer } from "./catalogue.ts";
 /** The tools of the engine that need no other feature. */
 export { currentTimeTool, localTime } from "./current-time.ts";
 /** Describes a tool for catalogues and models, and checks what a model sends. */
@@ -20,11 +22,11 @@ export { httpRequestTool } from "./http-request.ts";
 export { modelNames } from "./names.ts";
 /** Values that no model may see, filled in where a tool needs them. */
 export { type Placeholder, Placeholders } from "./placeholders.ts";
-/** Whether the installation starts MCP servers as processes. */
-export type { StdioOption } from "./plugins/offered.ts";
+/** The families of tools that an organization has, as turns call them. */
+export { familyTools } from "./plugins/families/tools.ts";
 /** The MCP servers of an organization, opened for a turn, and their tools. */
-export { loadPlugins, type OpenPlugin } from "./plugins/store.ts";
-export { pluginSecrets, pluginTools } from "./plugins/tools.ts";
+export { loadMcpPlugins, type OpenPlugin } from "./plugins/mcp/store.ts";
+export { mcpSecrets, mcpTools } from "./plugins/mcp/tools.ts";
 /** The tools that a bundle holds. */
 /** The tools that took the place of one from before plugins. */
 export { successorsOf } from "./renamed.ts";

@@ -58,7 +58,8 @@ export const ToolChanges = z
       example: ["readSkill", "httpRequest"],
     }),
     needsApproval: names.optional().openapi({
-      description: "All tools whose calls a person decides about; each must be on. Left out: as it is.",
+      description:
+        "All tools whose calls a person decides about; each must be on. Left out: as it is, and for a tool that is turned on now as its plugin would have it.",
       example: ["httpRequest"],
     }),
   })

@@ -1,9 +1,12 @@
 import { and, eq, inArray, ne, sql } from "drizzle-orm";
+import { pluginToolName } from "../../core/plugins.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, plugins } from "../../db/schema.ts";
 import { isAskable } from "../agents/index.ts";
 import { builtinNames } from "./builtin.ts";
-import { isOffered, type StdioOption } from "./plugins/offered.ts";
+import type { ToolOffer } from "./catalogue.ts";
+import { familiesOf } from "./plugins/families/of-organization.ts";
+import { isOffered } from "./plugins/mcp/offered.ts";
 import { successorsOf } from "./renamed.ts";
 
 /** Whether the tool is from before plugins. A migration renamed such tools; they can't be used any more. */
@@ -17,13 +20,13 @@ interface ToolUser {
 
 /**
  * Of these names, those that the organization or the agent can't use. A usable name is built in, or an agent
- * (`agent:<slug>`), or a tool of an enabled plugin (`<namespace>:<tool>`) that the installation may reach. While a plugin's server has never answered,
- * its tools are unknown: an organization can use any of them, an agent none. An agent can use only the other agents
- * of its workspace that may be asked.
+ * (`agent:<slug>`), or a tool of a family or of an enabled MCP server (`<namespace>:<tool>`) that the installation may
+ * reach. While a server has never answered, its tools are unknown: an organization can use any of them, an agent none.
+ * An agent can use only the other agents of its workspace that may be asked.
  */
 export async function unusableTools(
   db: Db,
-  options: StdioOption,
+  offer: ToolOffer,
   user: ToolUser,
   names: readonly string[],
 ): Promise<string[]> {
@@ -35,7 +38,7 @@ export async function unusableTools(
       user,
       prefixed.flatMap((name) => (name.startsWith("agent:") ? [name.slice(6)] : [])),
     ),
-    pluginTools(db, options, organizationId, [...new Set(prefixed.map(namespaceOf))]),
+    pluginTools(db, offer, organizationId, [...new Set(prefixed.map(namespaceOf))]),
   ]);
   const usable = (name: string) => {
     if (builtinNames.has(name)) return true;
@@ -46,6 +49,9 @@ export async function unusableTools(
   };
   return names.filter((name) => !usable(name));
 }
+
+const toolSet = (namespace: string, tools: readonly string[]) =>
+  new Set(tools.map((tool) => pluginToolName(namespace, tool)));
 
 const namespaceOf = (name: string) => name.slice(0, name.indexOf(":"));
 
@@ -59,14 +65,16 @@ async function agentSlugs(db: Db, { organizationId, agent }: ToolUser, slugs: re
   return new Set(rows.map(({ slug }) => slug));
 }
 
-/** The tools that these plugins list, by namespace; null where a plugin was never listed. */
+/** The tools under these namespaces; null where a plugin's server was never listed. */
 async function pluginTools(
   db: Db,
-  options: StdioOption,
+  { plugins: families, options }: ToolOffer,
   organizationId: string,
   namespaces: readonly string[],
 ): Promise<Map<string, Set<string> | null>> {
   if (namespaces.length === 0) return new Map();
+  const named = families.filter(({ namespace }) => namespaces.includes(namespace));
+  const own = await familiesOf(db, named, organizationId);
   const rows = await db
     .select({
       namespace: plugins.namespace,
@@ -78,10 +86,18 @@ async function pluginTools(
     .where(
       and(eq(plugins.organizationId, organizationId), inArray(plugins.namespace, [...namespaces]), isOffered(options)),
     );
-  return new Map(
-    rows.map(({ namespace, status, tools }) => {
-      const known = tools.length > 0 || status === "connected";
-      return [namespace, known ? new Set(tools.map((tool) => `${namespace}:${tool}`)) : null];
-    }),
-  );
+  const listed = rows.map(({ namespace, status, tools }): [string, Set<string> | null] => {
+    const known = tools.length > 0 || status === "connected";
+    return [namespace, known ? toolSet(namespace, tools) : null];
+  });
+  return new Map([
+    ...listed,
+    ...own.map(({ namespace, tools }): [string, Set<string>] => [
+      namespace,
+      toolSet(
+        namespace,
+        tools.map(({ name }) => name),
+      ),
+    ]),
+  ]);
 }

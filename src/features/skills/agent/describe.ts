@@ -3,7 +3,7 @@ import { alias } from "drizzle-orm/pg-core";
 import type { Db } from "../../../db/client.ts";
 import { agentSkills, skillEnv, skills, skillVersions, workspaceSkills } from "../../../db/schema.ts";
 import type { AgentRow } from "../../agents/index.ts";
-import { type StdioOption, unusableTools } from "../../tools/index.ts";
+import { type ToolOffer, unusableTools } from "../../tools/index.ts";
 import { requiredEnvOf } from "../find.ts";
 import type { AgentSkill } from "./schema.ts";
 
@@ -15,13 +15,11 @@ const used = alias(skillVersions, "used");
 export const usedVersionId = sql`coalesce(case when ${agentSkills.enabled} then ${agentSkills.pinnedVersionId} end, ${skills.currentVersionId})`;
 
 /** The skills that the workspace allows or the agent has enabled, by slug. */
-export async function describeSkills(db: Db, options: StdioOption, agent: Agent): Promise<AgentSkill[]> {
+export async function describeSkills(db: Db, offer: ToolOffer, agent: Agent): Promise<AgentSkill[]> {
   const rows = await selectSkills(db, agent);
   const configured = await configuredKeys(db, agent.id);
   const tools = new Set(rows.flatMap(({ version }) => version.requiredTools));
-  const unusable = new Set(
-    await unusableTools(db, options, { organizationId: agent.organizationId, agent }, [...tools]),
-  );
+  const unusable = new Set(await unusableTools(db, offer, { organizationId: agent.organizationId, agent }, [...tools]));
   const nothing: ReadonlySet<string> = new Set();
   return rows.map((row) => toAgentSkill(row, configured.get(row.skill.id) ?? nothing, unusable));
 }

@@ -6,7 +6,7 @@ import type { Db } from "../../../db/client.ts";
 import { agentSkills, skills, skillVersions } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, syncSkillTools, writeAgent } from "../../agents/index.ts";
-import { type StdioOption, unusableTools } from "../../tools/index.ts";
+import { type ToolOffer, unusableTools } from "../../tools/index.ts";
 import { isSkillSlug } from "../rules.ts";
 import { describeSkills } from "./describe.ts";
 import type { AgentSkill } from "./schema.ts";
@@ -72,10 +72,10 @@ function changePin(
     const { link } = enabled;
     const pinnedVersionId = await choose(tx, enabled);
     if (pinnedVersionId !== link.pinnedVersionId) {
-      await requireToolsOf(tx, ctx.options, agent, pinnedVersionId);
+      await requireToolsOf(tx, ctx, agent, pinnedVersionId);
       const pin = { pinnedVersionId, previousVersionId: link.pinnedVersionId, updatedAt: sql`now()` };
       await tx.update(agentSkills).set(pin).where(isLink(link));
-      await syncSkillTools(tx, [agent.id]);
+      await syncSkillTools(tx, ctx, [agent.id]);
     }
     const skill = await describeSkill(tx, ctx, agent, skillSlug);
     Object.assign(changed, changesBetween({ version: before.pinnedVersion }, { version: skill.pinnedVersion }));
@@ -84,7 +84,7 @@ function changePin(
 }
 
 async function describeSkill(tx: Db, ctx: Ctx, agent: AgentRow, skillSlug: string): Promise<AgentSkill> {
-  const skill = (await describeSkills(tx, ctx.options, agent)).find(({ name }) => name === skillSlug);
+  const skill = (await describeSkills(tx, ctx, agent)).find(({ name }) => name === skillSlug);
   if (!skill) throw notFound("Skill");
   return skill;
 }
@@ -92,14 +92,14 @@ async function describeSkill(tx: Db, ctx: Ctx, agent: AgentRow, skillSlug: strin
 /** Throws the 400 that names the tools which the version requires and the organization can't use any more. */
 async function requireToolsOf(
   tx: Db,
-  options: StdioOption,
+  offer: ToolOffer,
   { organizationId }: AgentRow,
   versionId: string | null,
 ): Promise<void> {
   if (versionId === null) return;
   const { version, requiredTools } = skillVersions;
   const [row] = await tx.select({ version, requiredTools }).from(skillVersions).where(eq(skillVersions.id, versionId));
-  const unusable = await unusableTools(tx, options, { organizationId }, row?.requiredTools ?? []);
+  const unusable = await unusableTools(tx, offer, { organizationId }, row?.requiredTools ?? []);
   if (unusable.length === 0) return;
   throw new EngineError(
     "bad-request",

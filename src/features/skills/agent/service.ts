@@ -14,7 +14,7 @@ import { type ToolsChanged, withSkillTools } from "./tool-changes.ts";
 
 /** The skills that the agent can enable or has enabled, by slug. Throws the 404 of the agent. */
 export async function listAgentSkills(ctx: Ctx, slug: string): Promise<AgentSkill[]> {
-  return describeSkills(ctx.db, ctx.options, await findAgent(ctx, slug));
+  return describeSkills(ctx.db, ctx, await findAgent(ctx, slug));
 }
 
 /**
@@ -25,9 +25,11 @@ export async function setAgentSkills(ctx: Ctx, slug: string, names: readonly str
   const changed: Changes = {};
   return writeAgent(ctx, slug, { action: "agent.skill.update", changes: changed }, async (tx, agent) => {
     const wanted = await resolveSkills(tx, agent, names);
-    const before = await describeSkills(tx, ctx.options, agent);
-    const toolsChanged: ToolsChanged = await withSkillTools(tx, agent.id, () => enableExactly(tx, agent.id, wanted));
-    const after = await describeSkills(tx, ctx.options, agent);
+    const before = await describeSkills(tx, ctx, agent);
+    const toolsChanged: ToolsChanged = await withSkillTools(tx, ctx, agent.id, () =>
+      enableExactly(tx, agent.id, wanted),
+    );
+    const after = await describeSkills(tx, ctx, agent);
     Object.assign(changed, changesBetween({ enabled: namesOf(before) }, { enabled: namesOf(after) }));
     return { skills: after, toolsChanged };
   });

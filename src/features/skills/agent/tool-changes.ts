@@ -1,4 +1,5 @@
 import { and, eq, ne } from "drizzle-orm";
+import type { Services } from "../../../context.ts";
 import type { Db } from "../../../db/client.ts";
 import { agentTools } from "../../../db/schema.ts";
 import { syncSkillTools } from "../../agents/index.ts";
@@ -9,10 +10,15 @@ export interface ToolsChanged {
 }
 
 /** Runs `change`, updates the tools that the agent has from skills, and answers which tools it gained and lost. */
-export async function withSkillTools(tx: Db, agentId: string, change: () => Promise<void>): Promise<ToolsChanged> {
+export async function withSkillTools(
+  tx: Db,
+  services: Pick<Services, "plugins">,
+  agentId: string,
+  change: () => Promise<void>,
+): Promise<ToolsChanged> {
   const before = await toolNames(tx, agentId);
   await change();
-  await syncSkillTools(tx, [agentId]);
+  await syncSkillTools(tx, services, [agentId]);
   const after = await toolNames(tx, agentId);
   return {
     enabled: [...after].filter((name) => !before.has(name)),

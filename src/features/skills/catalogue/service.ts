@@ -95,7 +95,7 @@ export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
     const { id } = await lockSkill(tx, ctx, slug, "update");
     const affected = await agentsKnowing(tx, [id]);
     await tx.delete(skills).where(eq(skills.id, id));
-    await syncSkillTools(tx, affected.ids);
+    await syncSkillTools(tx, ctx, affected.ids);
     await touchAgents(tx, affected.ids);
     summary.agents = affected.slugs;
   });

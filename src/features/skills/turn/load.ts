@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { Db } from "../../../db/client.ts";
 import { agentSkills, skills, skillVersions, workspaceSkills } from "../../../db/schema.ts";
-import { unusableTools } from "../../tools/index.ts";
+import { type ToolOffer, unusableTools } from "../../tools/index.ts";
 import { type LoadedEnv, loadEnv } from "../env/load.ts";
 import { versionFieldsOf } from "../find.ts";
 import type { Script } from "../rules.ts";
@@ -37,7 +37,7 @@ export interface LoadedSkills {
  */
 export async function loadSkills(
   db: Db,
-  { cipher, options }: Pick<Services, "cipher" | "options">,
+  services: ToolOffer & Pick<Services, "cipher">,
   { agentId, workspaceId }: { agentId: string; workspaceId: string },
 ): Promise<LoadedSkills> {
   const served = await db
@@ -52,13 +52,13 @@ export async function loadSkills(
     .where(and(eq(agentSkills.agentId, agentId), agentSkills.enabled))
     .orderBy(skills.slug);
   const versions = new Map(served.map(({ skill, version }) => [skill.slug, versionFieldsOf(version)]));
-  const env = await loadEnv(db, cipher, agentId, (skill, key) =>
+  const env = await loadEnv(db, services.cipher, agentId, (skill, key) =>
     versions.get(skill)?.requiredEnv.find(({ name }) => name === key),
   );
   const required = new Set(served.flatMap(({ version }) => version.requiredTools));
   const organizationId = served[0]?.skill.organizationId ?? "";
   const unusable = new Set(
-    await unusableTools(db, options, { organizationId, agent: { id: agentId, workspaceId } }, [...required]),
+    await unusableTools(db, services, { organizationId, agent: { id: agentId, workspaceId } }, [...required]),
   );
   const loaded = served.map(({ skill, version, autoLoad }): LoadedSkill => {
     const { requiredEnv, requiredTools, ...fields } = versionFieldsOf(version);

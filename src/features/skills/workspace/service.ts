@@ -53,7 +53,7 @@ async function changeAllowance(
     const { id } = await lockSkill(tx, ctx, slug);
     changed = await change(tx, { workspaceId: workspace, skillId: id });
     const affected = await agentsWith(tx, id, workspace);
-    await syncSkillTools(tx, affected.ids);
+    await syncSkillTools(tx, ctx, affected.ids);
     await touchAgents(tx, affected.ids);
     summary.agents = affected.slugs;
   });

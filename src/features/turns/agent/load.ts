@@ -19,7 +19,7 @@ import { isSlug } from "../../agents/index.ts";
 import { type LoadedChannels, loadChannels } from "../../channels/index.ts";
 import { loadHooks } from "../../hooks/index.ts";
 import { datetimeIn, loadPrompts, type PreparedPrompt, preparePrompt, unfilled } from "../../prompts/index.ts";
-import { openSecrets } from "../../secrets/index.ts";
+import { openSecrets, plainKeys } from "../../secrets/index.ts";
 import { type LoadedSkill, loadSkills, skillsList } from "../../skills/index.ts";
 import { embedderFor } from "./embedder.ts";
 import { secretTexts } from "./secret-texts.ts";
@@ -94,7 +94,7 @@ export async function loadAgent(
     tools,
     find,
     secrets: hidden,
-  } = await loadTools(services, { ...row, iconVersion }, { skills, hooks, sources, embedder });
+  } = await loadTools(services, { ...row, iconVersion, secrets: opened }, { skills, hooks, sources, embedder });
   const { name, description, timezone } = row;
   const prompts = await loadPrompts(database.db, row.id);
   const prompt = preparePrompt(prompts, { name, description, timezone, skillsList: skillsList(served) });
@@ -112,7 +112,7 @@ export async function loadAgent(
     tracing: row.tracingEnabled ? { apiKey: opened.get("tracing_api_key"), project: row.tracingProject } : null,
     ...(await describe(prompt(unfilled), served, tools)),
     scrub: scrubber([
-      ...secretTexts(opened),
+      ...secretTexts(opened, plainKeys(services.plugins)),
       ...channels.credentials,
       ...hidden,
       ...secretTexts(options.environmentKeys),

@@ -1,12 +1,12 @@
 import { s3Places } from "../../../core/s3.ts";
 
 /**
- * The texts that no reply may contain: the values of secrets. Of a base URL only user and password count, since
+ * The texts that no reply may contain: the values of secrets but for those under `plain` keys. Of a base URL only user and password count, since
  * ordinary replies contain the rest of a URL, and scrubbing would cut it out.
  */
-export function secretTexts(secrets: ReadonlyMap<string, string>): string[] {
+export function secretTexts(secrets: ReadonlyMap<string, string>, plain: ReadonlySet<string> = s3Places): string[] {
   return [...secrets].flatMap(([key, value]) => {
-    if (s3Places.has(key)) return [];
+    if (plain.has(key)) return [];
     // The secret one of two keys is secret by itself too.
     if (key === "tracing_api_key") return [value, ...value.split(":")];
     return key.endsWith("_base_url") ? credentialsIn(value) : [value];

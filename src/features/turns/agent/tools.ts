@@ -7,12 +7,13 @@ import { memoryTools } from "../../memories/index.ts";
 import { type LoadedSkills, skillPlaceholders, skillTools } from "../../skills/index.ts";
 import {
   currentTimeTool,
+  familyTools,
   httpRequestTool,
-  loadPlugins,
+  loadMcpPlugins,
+  mcpSecrets,
+  mcpTools,
   modelNames,
   Placeholders,
-  pluginSecrets,
-  pluginTools,
   stateTools,
   toolSettings,
 } from "../../tools/index.ts";
@@ -20,6 +21,7 @@ import {
 interface Agent extends ActingAgent {
   memoryEnabled: boolean;
   timezone: string;
+  secrets: ReadonlyMap<string, string>;
 }
 
 interface Parts {
@@ -50,7 +52,7 @@ export async function loadTools(
   const settings = await toolSettings(database.db, id);
   const named = [...settings.keys(), ...hooks.map(({ toolName }) => toolName)];
   const usesPlugins = named.some((name) => name.includes(":"));
-  const plugins = usesPlugins ? await loadPlugins(services, organizationId) : [];
+  const servers = usesPlugins ? await loadMcpPlugins(services, organizationId) : [];
   const owner = { id, slug, organizationId, workspaceId, named };
   const contributed = await Promise.all(sources.map((source) => source(owner)));
   const hidden = skillPlaceholders(skills.env);
@@ -61,7 +63,8 @@ export async function loadTools(
     ...skillTools(skills.served, organizationId, services.scripts),
     ...memoryTools(services, agent, embedder),
     ...stateTools,
-    ...pluginTools(services, plugins),
+    ...mcpTools(services, servers),
+    ...(await familyTools(services, agent, new Set(named))),
     ...contributed.flat(),
   ];
   const required = new Set(skills.served.flatMap(({ requiredTools }) => requiredTools));
@@ -75,6 +78,6 @@ export async function loadTools(
   return {
     tools: new Map(enabled.map((tool) => [names.get(tool.name) ?? tool.name, tool])),
     find: (name) => all.find((tool) => tool.name === name) ?? null,
-    secrets: [...hidden.map(({ value }) => value), ...plugins.flatMap(pluginSecrets)],
+    secrets: [...hidden.map(({ value }) => value), ...servers.flatMap(mcpSecrets)],
   };
 }

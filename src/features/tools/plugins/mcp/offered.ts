@@ -1,8 +1,8 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
-import { EngineError } from "../../../core/errors.ts";
-import type { McpTransport } from "../../../core/ports.ts";
-import { plugins } from "../../../db/schema.ts";
+import type { Services } from "../../../../context.ts";
+import { EngineError } from "../../../../core/errors.ts";
+import type { McpTransport } from "../../../../core/ports.ts";
+import { plugins } from "../../../../db/schema.ts";
 
 /** Whether the installation starts MCP servers as processes. */
 export type StdioOption = Pick<Services["options"], "allowStdioMcp">;

@@ -1,11 +1,11 @@
 import { and, asc, eq } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
-import type { Cipher, Sealed } from "../../../core/cipher.ts";
-import { digest, toHex } from "../../../core/ids.ts";
-import type { McpTransport } from "../../../core/ports.ts";
-import type { Db } from "../../../db/client.ts";
-import { plugins } from "../../../db/schema.ts";
-import type { ListedTool } from "../catalogue.ts";
+import type { Services } from "../../../../context.ts";
+import type { Cipher, Sealed } from "../../../../core/cipher.ts";
+import { digest, toHex } from "../../../../core/ids.ts";
+import type { McpTransport } from "../../../../core/ports.ts";
+import type { Db } from "../../../../db/client.ts";
+import { plugins } from "../../../../db/schema.ts";
+import type { ListedTool } from "../../catalogue.ts";
 import { maskTransport } from "./masks.ts";
 import { isOffered, stdioProblem } from "./offered.ts";
 import type { Plugin } from "./schema.ts";
@@ -62,7 +62,7 @@ export function findPlugins(db: Db, organizationId: string): Promise<PluginRow[]
 }
 
 /** The plugins of an organization that are offered, opened for a turn. */
-export async function loadPlugins(services: Services, organizationId: string): Promise<OpenPlugin[]> {
+export async function loadMcpPlugins(services: Services, organizationId: string): Promise<OpenPlugin[]> {
   const { database, cipher, options } = services;
   const rows = await database.db
     .select()

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { McpTransport } from "../../../../src/core/ports.ts";
-import { scrubber } from "../../../../src/core/scrub/scrub.ts";
-import { argumentCheck } from "../../../../src/features/tools/plugins/arguments.ts";
-import { boundListing } from "../../../../src/features/tools/plugins/listing.ts";
-import { maskTransport, unmaskTransport } from "../../../../src/features/tools/plugins/masks.ts";
+import type { McpTransport } from "../../../../../src/core/ports.ts";
+import { scrubber } from "../../../../../src/core/scrub/scrub.ts";
+import { argumentCheck } from "../../../../../src/features/tools/plugins/arguments.ts";
+import { boundListing } from "../../../../../src/features/tools/plugins/mcp/listing.ts";
+import { maskTransport, unmaskTransport } from "../../../../../src/features/tools/plugins/mcp/masks.ts";
 import {
   envProblem,
   headersProblem,
@@ -11,8 +11,8 @@ import {
   namespaceProblem,
   transportSecrets,
   urlProblem,
-} from "../../../../src/features/tools/plugins/rules.ts";
-import { processorTime } from "../../../processor-time.ts";
+} from "../../../../../src/features/tools/plugins/mcp/rules.ts";
+import { processorTime } from "../../../../processor-time.ts";
 
 const http = (headers: Record<string, string>, url = "https://mcp.example/mcp"): McpTransport => ({
   type: "http",

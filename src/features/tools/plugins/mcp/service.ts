@@ -1,14 +1,14 @@
 import { count, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../../context.ts";
-import { changesBetween } from "../../../core/changes.ts";
-import { EngineError, notFound } from "../../../core/errors.ts";
-import { newId } from "../../../core/ids.ts";
-import type { McpTransport } from "../../../core/ports.ts";
-import { scrubber } from "../../../core/scrub/scrub.ts";
-import { clip, storable } from "../../../core/text.ts";
-import type { Db } from "../../../db/client.ts";
-import { agents, plugins } from "../../../db/schema.ts";
-import { writeOrganization } from "../../organizations/index.ts";
+import { authorOf, type Ctx } from "../../../../context.ts";
+import { changesBetween } from "../../../../core/changes.ts";
+import { EngineError, notFound } from "../../../../core/errors.ts";
+import { newId } from "../../../../core/ids.ts";
+import type { McpTransport } from "../../../../core/ports.ts";
+import { scrubber } from "../../../../core/scrub/scrub.ts";
+import { clip, storable } from "../../../../core/text.ts";
+import type { Db } from "../../../../db/client.ts";
+import { agents, plugins } from "../../../../db/schema.ts";
+import { writeOrganization } from "../../../organizations/index.ts";
 import { boundListing, type Listing, mostTools } from "./listing.ts";
 import { unmaskTransport } from "./masks.ts";
 import { requireAllowed } from "./offered.ts";
@@ -50,6 +50,7 @@ export async function savePlugin(ctx: Ctx, namespace: string, settings: PluginSe
   requireAllowed(settings.transport, ctx.options);
   const { organizationId } = ctx.membership;
   const stored = await findPlugin(ctx.db, organizationId, namespace);
+  if (!stored) requireFree(ctx, namespace);
   const known = stored && (await openTransport(ctx.cipher, stored));
   const transport = unmasked(settings.transport, known);
   const enabled = settings.enabled ?? stored?.enabled ?? true;
@@ -121,6 +122,16 @@ async function requirePlugin({ db, membership }: Ctx, namespace: string): Promis
   const row = namespaceProblem(namespace) === null ? await findPlugin(db, membership.organizationId, namespace) : null;
   if (!row) throw notFound("Plugin");
   return row;
+}
+
+/** Throws the 400 of a namespace that a family has. A server that had it before keeps it. */
+function requireFree({ plugins: families }: Ctx, namespace: string): void {
+  const family = families.find((one) => one.namespace === namespace);
+  if (!family) return;
+  throw new EngineError(
+    "bad-request",
+    `namespace: ${namespace} is that of the installed plugin ${family.title}; choose another one, such as my-${namespace}`,
+  );
 }
 
 function unmasked(given: McpTransport, stored: McpTransport | null): McpTransport {

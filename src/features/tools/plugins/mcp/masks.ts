@@ -1,4 +1,4 @@
-import type { McpTransport } from "../../../core/ports.ts";
+import type { McpTransport } from "../../../../core/ports.ts";
 
 const sign = "••••";
 /** Of a shorter value four characters would tell too much. */

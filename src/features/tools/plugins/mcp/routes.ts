@@ -1,5 +1,5 @@
-import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
-import { Deleted } from "../../../http/shapes.ts";
+import { errorAnswers, guarded, json, jsonBody, router } from "../../../../http/route.ts";
+import { Deleted } from "../../../../http/shapes.ts";
 import { PluginAnswer, PluginSettings, Plugins, pluginPath, pluginsPath } from "./schema.ts";
 import { deletePlugin, getPlugin, listPlugins, refreshPlugin, savePlugin } from "./service.ts";
 

@@ -1,17 +1,20 @@
-import { firstHop } from "../../../core/egress/request.ts";
-import { parseTarget } from "../../../core/egress/target.ts";
-import type { McpTransport } from "../../../core/ports.ts";
-import { shortSecretProblem } from "../../../core/scrub/scrub.ts";
-import { secretLines } from "../../../core/scrub/secret-texts.ts";
+import { firstHop } from "../../../../core/egress/request.ts";
+import { parseTarget } from "../../../../core/egress/target.ts";
+import type { McpTransport } from "../../../../core/ports.ts";
+import { shortSecretProblem } from "../../../../core/scrub/scrub.ts";
+import { secretLines } from "../../../../core/scrub/secret-texts.ts";
 import { isMask, isSecretSegment, longValue } from "./masks.ts";
 
-/** Namespaces of the engine's own tools and plugins, and `agent`, the prefix of agents as tools. */
+/**
+ * Namespaces of the engine's own tools, and of the families that come with it, installed or not: one that is not may be
+ * after an update. `agent` is the prefix of agents as tools.
+ */
 const reserved: ReadonlySet<string> = new Set([
   ...["agent", "builtin"],
   ...["github", "render", "hubspot", "markdown-pdf", "files"],
 ]);
 
-/** What is wrong with a namespace; null for a valid one. */
+/** What is wrong with a namespace; null for one that a server may have or has. */
 export function namespaceProblem(namespace: string): string | null {
   if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(namespace)) {
     return "namespace: must be 1 to 32 lower-case letters, digits or dashes, and not begin with a dash";

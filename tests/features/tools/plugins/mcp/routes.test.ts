@@ -1,12 +1,12 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { defaultPolicies } from "../../../../src/core/policies.ts";
-import type { Mcp, McpServer, McpTool } from "../../../../src/core/ports.ts";
-import { agents, auditLogs, plugins } from "../../../../src/db/schema.ts";
-import { loadPlugins, pluginSecrets, pluginTools } from "../../../../src/features/tools/index.ts";
-import { type Harness, harness } from "../../../harness.ts";
-import { behaving, canary, connections, reference } from "../../../node/mcp-servers.ts";
-import { toolContext } from "../../../turn/input.ts";
+import { defaultPolicies } from "../../../../../src/core/policies.ts";
+import type { Mcp, McpServer, McpTool } from "../../../../../src/core/ports.ts";
+import { agents, auditLogs, plugins } from "../../../../../src/db/schema.ts";
+import { loadMcpPlugins, mcpSecrets, mcpTools } from "../../../../../src/features/tools/index.ts";
+import { type Harness, harness } from "../../../../harness.ts";
+import { behaving, canary, connections, reference } from "../../../../node/mcp-servers.ts";
+import { toolContext } from "../../../../turn/input.ts";
 
 const base = "/api/organizations/acme/plugins";
 const tool = (name: string): McpTool => ({ name, description: `Does ${name}`, inputSchema: { type: "object" } });
@@ -182,7 +182,7 @@ describe("a plugin", () => {
     await pluginOf(put("crm", { kind: "mcp", transport: http, enabled: false }));
     expect(forgotten).toContain(asked[0]?.id);
     const { services, organization } = h;
-    expect(await loadPlugins(services, organization.id)).toEqual([]);
+    expect(await loadMcpPlugins(services, organization.id)).toEqual([]);
   });
 
   test("is deleted, and disconnected from", async () => {
@@ -282,9 +282,9 @@ describe("settings of a plugin", () => {
     expect(transport).toEqual({ ...stdio, env: { TOKEN: "••••44d0" } });
     // A process that was stored while the setting allowed it does not run either.
     const { services, organization } = open.h;
-    const [plugin] = await loadPlugins(services, organization.id);
+    const [plugin] = await loadMcpPlugins(services, organization.id);
     if (!plugin) throw new Error("No plugin");
-    const [first] = pluginTools({ ...services, options: closed.h.services.options }, [plugin]);
+    const [first] = mcpTools({ ...services, options: closed.h.services.options }, [plugin]);
     const context = toolContext();
     await expect(first?.execute({}, context)).rejects.toThrow("ALLOW_STDIO_MCP=true");
   });
@@ -304,14 +304,14 @@ describe("the tools of plugins", () => {
     await pluginOf(put("crm", { kind: "mcp", transport: http }));
     const { services, organization } = h;
     services.policies.set({ ...defaultPolicies, httpAllowedHosts: ["mcp.internal"] });
-    const loaded = await loadPlugins(services, organization.id);
-    const [find] = pluginTools(services, loaded);
+    const loaded = await loadMcpPlugins(services, organization.id);
+    const [find] = mcpTools(services, loaded);
     expect(find).toMatchObject({ name: "crm:find", description: "Does find", inputSchema });
     expect(find).toMatchObject({ effect: "external", seesSecrets: true });
     expect(() => find?.validate({})).toThrow('"name"');
     const context = toolContext();
     expect(await find?.execute({ name: "Ada" }, context)).toEqual({ called: "find", args: { name: "Ada" } });
-    expect(loaded.flatMap(pluginSecrets)).toEqual(expect.arrayContaining([`Bearer ${canary}`, canary]));
+    expect(loaded.flatMap(mcpSecrets)).toEqual(expect.arrayContaining([`Bearer ${canary}`, canary]));
     const { tools } = await (await h.request("/api/tools", { headers: await h.as("owner") })).json();
     expect(tools).toContainEqual(expect.objectContaining({ name: "crm:find", category: "crm", origin: "mcp" }));
   });
@@ -326,8 +326,8 @@ describe("over real processes", () => {
     expect(plugin).toMatchObject({ status: "connected", lastError: null });
     expect(plugin.tools.map(({ name }: { name: string }) => name)).toContain("echo");
     const { services, organization } = h;
-    const loaded = await loadPlugins(services, organization.id);
-    const echo = pluginTools(services, loaded).find(({ name }) => name === "everything:echo");
+    const loaded = await loadMcpPlugins(services, organization.id);
+    const echo = mcpTools(services, loaded).find(({ name }) => name === "everything:echo");
     expect(() => echo?.validate({})).toThrow("message");
     const context = toolContext();
     expect(await echo?.execute({ message: "hi" }, context)).toBe("Echo: hi");

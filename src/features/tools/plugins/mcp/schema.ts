@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../../core/text.ts";
-import { Timestamp } from "../../../http/shapes.ts";
+import { zText } from "../../../../core/text.ts";
+import { Timestamp } from "../../../../http/shapes.ts";
 import { envProblem, headersProblem, urlProblem } from "./rules.ts";
 
 export const pluginsPath = z.object({

@@ -1,19 +1,19 @@
-import type { Services } from "../../../context.ts";
-import type { McpServer } from "../../../core/ports.ts";
-import type { JsonObject, Tool } from "../../../turn/types.ts";
-import type { ListedTool } from "../catalogue.ts";
-import { argumentCheck } from "./arguments.ts";
+import type { Services } from "../../../../context.ts";
+import type { McpServer } from "../../../../core/ports.ts";
+import type { JsonObject, Tool } from "../../../../turn/types.ts";
+import type { ListedTool } from "../../catalogue.ts";
+import { argumentCheck } from "../arguments.ts";
 import { requireAllowed } from "./offered.ts";
 import { transportSecrets } from "./rules.ts";
 import type { OpenPlugin } from "./store.ts";
 
 /** The tools of these plugins, as turns call them. The first call of a tool connects to its server. */
-export function pluginTools(services: Services, plugins: readonly OpenPlugin[]): Tool[] {
-  return plugins.flatMap((plugin) => plugin.tools.map((tool) => pluginTool(services, plugin, tool)));
+export function mcpTools(services: Services, plugins: readonly OpenPlugin[]): Tool[] {
+  return plugins.flatMap((plugin) => plugin.tools.map((tool) => mcpTool(services, plugin, tool)));
 }
 
 /** The secrets of a plugin's configuration, which must be scrubbed from all that its tools and their turns say. */
-export function pluginSecrets({ transport }: Pick<OpenPlugin, "transport">): string[] {
+export function mcpSecrets({ transport }: Pick<OpenPlugin, "transport">): string[] {
   return transportSecrets(transport);
 }
 
@@ -36,7 +36,7 @@ export function serverOf({ options, policies }: Services, plugin: Omit<OpenPlugi
 
 export const serverId = (organizationId: string, namespace: string) => `${organizationId}:${namespace}`;
 
-function pluginTool(services: Services, plugin: OpenPlugin, tool: ListedTool): Tool {
+function mcpTool(services: Services, plugin: OpenPlugin, tool: ListedTool): Tool {
   return {
     name: `${plugin.namespace}:${tool.name}`,
     description: tool.description,

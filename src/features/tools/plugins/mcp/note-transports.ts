@@ -1,6 +1,6 @@
 import { eq, isNull } from "drizzle-orm";
-import type { Services } from "../../../context.ts";
-import { plugins } from "../../../db/schema.ts";
+import type { Services } from "../../../../context.ts";
+import { plugins } from "../../../../db/schema.ts";
 import { openTransport } from "./store.ts";
 
 /**

@@ -1,0 +1,100 @@
+import { createRequire } from "node:module";
+import { isAbsolute, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { constants, Script } from "node:vm";
+import { withinTime } from "../../core/deadline.ts";
+import { isObject } from "../../core/json.ts";
+import type { Plugin } from "../../core/plugin.ts";
+import { checkPlugin } from "../../core/plugin-check.ts";
+import type { Clock } from "../../core/ports.ts";
+import { clip } from "../../core/text.ts";
+import { errorCode } from "./error-code.ts";
+
+/** A plugin that can't be used. */
+export interface PluginProblem {
+  /** What the setting `PLUGINS` calls it. */
+  specifier: string;
+  message: string;
+}
+
+export interface LoadedPlugin {
+  specifier: string;
+  plugin: Plugin;
+}
+
+type Module = Readonly<Record<string, unknown>>;
+
+interface LoadOptions {
+  clock: Clock;
+  /** Relative paths and packages are looked for from here; the working directory unless given. */
+  directory?: string;
+}
+
+const longestLoadMs = 10_000;
+const longestReason = 2_000;
+
+/**
+ * Loads the plugins of the setting `PLUGINS`, packages or paths, beside those that are there already. It never rejects:
+ * a plugin that throws, hangs or is malformed, or whose namespace is taken, is a problem of its own.
+ */
+export async function loadPlugins(
+  specifiers: readonly string[],
+  present: readonly Plugin[],
+  { clock, directory = process.cwd() }: LoadOptions,
+): Promise<{ loaded: LoadedPlugin[]; problems: PluginProblem[] }> {
+  const owners = new Map(present.map(({ namespace }) => [namespace, "a plugin that comes with the engine"]));
+  const loaded: LoadedPlugin[] = [];
+  const problems: PluginProblem[] = [];
+  for (const specifier of specifiers) {
+    try {
+      const plugin = readPlugin(await importWithin(clock, specifier, directory));
+      const { namespace } = plugin;
+      const owner = owners.get(namespace);
+      if (owner !== undefined) throw new Error(`the namespace ${namespace} is taken by ${owner}`);
+      owners.set(namespace, specifier);
+      loaded.push({ specifier, plugin });
+    } catch (error) {
+      problems.push({ specifier, message: clip(reasonOf(error), longestReason) });
+    }
+  }
+  return { loaded, problems };
+}
+
+/** A module that awaits for ever must not keep the server from its start. */
+function importWithin(clock: Clock, specifier: string, directory: string): Promise<Module> {
+  const tooLate = new Error(`it did not load within ${longestLoadMs / 1000} seconds`);
+  return withinTime(clock, longestLoadMs, tooLate, () => importFrom(directory, specifier));
+}
+
+/** Imports as a module in `directory` would, so that packages are found which only the working directory has. */
+async function importFrom(directory: string, specifier: string): Promise<Module> {
+  if (isAbsolute(specifier) || /^\.\.?[/\\]/.test(specifier)) {
+    return import(pathToFileURL(resolve(directory, specifier)).href);
+  }
+  const place = join(directory, "plugins.js");
+  try {
+    return await import(pathToFileURL(createRequire(place).resolve(specifier)).href);
+  } catch (error) {
+    if (errorCode(error) !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw error;
+  }
+  // The package exports only what `import` finds, and only a module at its place finds that; Node takes the file name
+  // of a script for the place.
+  const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  const script = new Script("(specifier) => import(specifier)", { filename: place, importModuleDynamically });
+  return (script.runInThisContext() as (specifier: string) => Promise<Module>)(specifier);
+}
+
+/** The plugin that a module exports. Throws an `Error` with everything that is wrong with it. */
+function readPlugin({ default: given }: Module): Plugin {
+  if (given === undefined) throw new Error("it has no default export");
+  // What compilers make of `export default` in a CommonJS module.
+  const checked = checkPlugin(isObject(given) && given.__esModule ? given.default : given);
+  if ("plugin" in checked) return checked.plugin;
+  throw new Error(checked.problems.join("; "));
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "it threw something that is no error";
+  const [line = ""] = error.message.split("\n");
+  return line === "" ? error.name : line;
+}

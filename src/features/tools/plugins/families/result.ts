@@ -1,0 +1,56 @@
+import type { JsonObject, JsonValue } from "../../../../core/json.ts";
+
+/** As large as the results of other tools may be. */
+const mostCharacters = 1024 * 1024;
+const deepest = 64;
+
+/**
+ * A copy of what a plugin's tool gave back. Throws an `Error` that names the part which no JSON can hold, and one for a
+ * result that is nested too deeply or larger than 1 MiB; it never takes longer than a result of that size needs.
+ */
+export function jsonResult(value: unknown): JsonValue {
+  return new Copy().of(value, []);
+}
+
+class Copy {
+  #characters = 0;
+
+  of(value: unknown, path: readonly string[]): JsonValue {
+    if (typeof value === "string") return this.#counted(value, value.length + 2);
+    if (value === null || typeof value === "boolean") return this.#counted(value, 4);
+    if (typeof value === "number" && Number.isFinite(value)) return this.#counted(value, String(value).length);
+    if (typeof value !== "object") throw notJson(path, typeof value === "number" ? String(value) : typeof value);
+    // A value that holds itself is as deep as one likes.
+    if (path.length === deepest) throw new Error("The tool's result is nested too deeply, or holds itself");
+    this.#counted(null, 2);
+    if (Array.isArray(value)) return Array.from(value, (item, index) => this.of(item, [...path, String(index)]));
+    if (!isPlain(value)) throw notJson(path, "an object of a class");
+    return this.#members(value, path);
+  }
+
+  #members(value: object, path: readonly string[]): JsonObject {
+    // As `JSON.stringify` does it, so that a tool may write `{ next: undefined }`.
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    return Object.fromEntries(
+      members.map(([key, member]) => [this.#counted(key, key.length + 4), this.of(member, [...path, key])]),
+    );
+  }
+
+  #counted<Value>(value: Value, characters: number): Value {
+    this.#characters += characters;
+    if (this.#characters > mostCharacters)
+      throw new Error("The tool's result is larger than 1 MiB: ask for less of it");
+    return value;
+  }
+}
+
+/** Whether an object is a literal's, of whichever realm. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function notJson(path: readonly string[], kind: string): Error {
+  const place = path.length === 0 ? "The tool's result" : `${path.join(".")} in the tool's result`;
+  return new Error(`${place} is no JSON value but ${kind}: that is a defect of the plugin`);
+}

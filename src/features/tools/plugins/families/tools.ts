@@ -1,0 +1,93 @@
+import type { Services } from "../../../../context.ts";
+import type { Plugin, PluginContext, PluginTool } from "../../../../core/plugin.ts";
+import { pluginToolName } from "../../../../core/plugins.ts";
+import type { JsonObject, Tool, ToolContext } from "../../../../turn/types.ts";
+import { linkPluginFile, savePluginFile } from "../../../files/index.ts";
+import { argumentCheck } from "../arguments.ts";
+import { familiesOf } from "./of-organization.ts";
+import { requestFor } from "./request.ts";
+import { jsonResult } from "./result.ts";
+
+/** The part of an agent that a plugin's tools get. */
+interface FamilyAgent {
+  id: string;
+  organizationId: string;
+  slug: string;
+  name: string;
+  timezone: string;
+  secrets: ReadonlyMap<string, string>;
+}
+
+/** The tools of the families that have one of the `named` tools, as turns of an agent call them. */
+export async function familyTools(
+  services: Services,
+  agent: FamilyAgent,
+  named: ReadonlySet<string>,
+): Promise<readonly Tool[]> {
+  const isNamed = ({ namespace, tools }: Plugin) =>
+    tools.some(({ name }) => named.has(pluginToolName(namespace, name)));
+  const families = await familiesOf(services.database.db, services.plugins.filter(isNamed), agent.organizationId);
+  return families.flatMap((family) => family.tools.map((tool) => familyTool(services, agent, family, tool)));
+}
+
+function familyTool(services: Services, agent: FamilyAgent, family: Plugin, tool: PluginTool): Tool {
+  return {
+    name: pluginToolName(family.namespace, tool.name),
+    description: tool.description,
+    inputSchema: tool.parameters,
+    effect: tool.effect,
+    // A plugin gets the secrets that it declares from its context: none leaves the agent in the arguments.
+    seesSecrets: false,
+    needsApproval: false,
+    validate: argumentCheck(tool.parameters),
+    async execute(args, context) {
+      requireSecrets(family, agent);
+      // The stored transcript holds the arguments, whatever the plugin does with its copy.
+      const copy = structuredClone(args) as JsonObject;
+      return jsonResult(await answerOf(tool, copy, handsOf(services, agent, family, context)));
+    },
+  };
+}
+
+/** Throws what to store, and where, when the agent lacks a secret that the plugin can't do without. */
+function requireSecrets({ title, secrets }: Plugin, agent: FamilyAgent): void {
+  const missing = secrets.filter(({ key, optional }) => !optional && !agent.secrets.has(key)).map(({ key }) => key);
+  if (missing.length === 0) return;
+  throw new Error(
+    `${title} can't be used yet: somebody has to store the agent's ${missing.length === 1 ? "secret" : "secrets"} ${missing.join(", ")} first (PUT /api/instances/${agent.slug}/secrets)`,
+  );
+}
+
+async function answerOf(tool: PluginTool, args: JsonObject, context: PluginContext): Promise<unknown> {
+  try {
+    return await tool.execute(args, context);
+  } catch (error) {
+    throw new Error(reasonOf(error));
+  }
+}
+
+/** The message of whatever a plugin threw. */
+function reasonOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : error;
+  return typeof said === "string" && said.trim() !== "" ? said : "The tool failed without saying why";
+}
+
+/** The hands of one call; the secrets are those that the plugin declares. */
+function handsOf(services: Services, agent: FamilyAgent, family: Plugin, { signal, conversation }: ToolContext) {
+  const { slug, name, timezone } = agent;
+  const declared = family.secrets.flatMap(({ key }) => {
+    const value = agent.secrets.get(key);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const conversationId = conversation?.id ?? null;
+  return {
+    signal,
+    secrets: Object.freeze(Object.fromEntries(declared)),
+    agent: { slug, name, timezone },
+    conversationId: conversation?.ref ?? null,
+    now: () => services.clock.now(),
+    request: (request) => requestFor(services, family, request, signal),
+    saveFile: (file) => savePluginFile(services, { agent, conversationId, file }),
+    linkFile: (id) => linkPluginFile(services, { agent, conversationId, id }),
+  } satisfies PluginContext;
+}
