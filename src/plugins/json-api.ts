@@ -70,8 +70,11 @@ export function jsonApi(options: Options): AskApi {
   };
 }
 
-/** The host of an address as `Plugin.hosts` names it. */
-export const hostOf = (baseUrl: string): string => new URL(baseUrl).host;
+/** The host of an address as `Plugin.hosts` names it: without a port it would mean https alone. */
+export function hostOf(baseUrl: string): string {
+  const { protocol, host, port } = new URL(baseUrl);
+  return protocol === "http:" && port === "" ? `${host}:80` : host;
+}
 
 function bodyOf(text: string): JsonValue | undefined {
   try {

@@ -1197,7 +1197,7 @@ export interface SecretList {
 export interface SecretsBody {
   secrets: Array<{
     key: string;
-    /** Never readable again. Empty: left as it is. At least 6 characters, but for addresses and places. */
+    /** Never readable again. Empty: left as it is. At least 6 characters, but for addresses, places and settings of plugins that are not sensitive. */
     value: string;
   }>;
 }
@@ -2274,7 +2274,7 @@ export interface AgentTool {
 export interface ToolChanges {
   /** All tools that are to be on; the others are turned off. One that an enabled skill requires must be among them. */
   enabled: Array<string>;
-  /** All tools whose calls a person decides about; each must be on. Left out: as it is. */
+  /** All tools whose calls a person decides about; each must be on. Left out: as it is, and for a tool that is turned on now as its plugin would have it. */
   needsApproval?: Array<string>;
 }
 
