@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import manifest from "../package.json" with { type: "json" };
-import { buildClient } from "./build-client.ts";
+import { buildModules } from "./build-modules.ts";
 import { copyDocs } from "./copy-docs.ts";
 import { template } from "./make-template.ts";
 import { writeLicenses } from "./write-licenses.ts";
@@ -41,6 +41,6 @@ const { metafile } = await build({
 chmodSync(path("dist/cli.js"), 0o755);
 copyFileSync(await template(), path("dist/template.tar.gz"));
 copyFileSync(fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm")), path("dist/scripts.wasm"));
-await buildClient();
+await buildModules();
 copyDocs();
 writeLicenses(metafile, ["swagger-ui-dist"]);

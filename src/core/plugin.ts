@@ -20,7 +20,7 @@ export interface Plugin {
   tools: readonly PluginTool[];
 }
 
-/** A secret of an agent (decisions §4, "Tools"). */
+/** A secret of an agent. Where several plugins declare one key, they share its value. */
 export interface PluginSecret {
   /** Lower-case letters, digits and `_`, at most 64. */
   key: string;

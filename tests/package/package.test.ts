@@ -14,6 +14,28 @@ beforeAll(() => {
 });
 afterAll(() => packed?.remove());
 
+const greet = `import { definePlugin, type JsonObject, type Plugin, type PluginContext, type SavedFile } from "agent-engine/plugin";
+
+const bytes = new TextEncoder().encode("Hello");
+const save = ({ saveFile }: PluginContext): Promise<SavedFile> => saveFile({ name: "a", mime: "text/plain", bytes });
+const parameters: JsonObject = { type: "object", properties: { name: { type: "string" } } };
+
+const plugin: Plugin = definePlugin({
+  namespace: "greet",
+  title: "Greetings",
+  hosts: [],
+  secrets: [],
+  tools: [
+    { name: "hello", description: "Greets.", parameters, effect: "none", needsApproval: false, execute: async ({ name }) => \`Hello \${name}\` },
+    { name: "card", description: "Makes a card.", parameters, effect: "external", needsApproval: true, execute: async (_, context) => (await save(context)).url },
+  ],
+});
+export default plugin;
+
+// @ts-expect-error a tool says whether a call of it can be repeated
+definePlugin({ ...plugin, tools: [{ name: "a", description: "b", parameters, needsApproval: false, execute: async () => null }] });
+`;
+
 /** The address and the key that a quickstart shows. */
 async function shownBy(server: ReturnType<typeof startIn>): Promise<{ url: string; key: string }> {
   await server.printed(/Ctrl\+C/);
@@ -27,7 +49,7 @@ test("the tarball has what runs, and nothing of the workshop", () => {
     /^dist\/(cli\.js|(embedded|password|scripts)-worker\.js|scripts\.wasm|template\.tar\.gz|THIRD-PARTY-LICENSES)$/,
     // The parts of the program that are loaded when they are needed.
     /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
-    /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts))$/,
+    /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts)|plugin\/(index\.js|(plugin|json)\.d\.ts))$/,
     /^docs\/(channels\/)?[^/]+\.md$/,
     /^docs\/grafana-dashboard\.json$/,
     /^drizzle\/(\d+_\w+\.sql|meta\/_journal\.json)$/,
@@ -115,9 +137,24 @@ describe("installed", () => {
       join(folder, "use.ts"),
       'import { createAgentEngine } from "agent-engine/client";\nexport const client = createAgentEngine({ baseUrl: "http://localhost:4000" });\n',
     );
-    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--lib", "es2023,dom"];
-    runIn(folder, process.execPath, join(root, "node_modules/typescript/bin/tsc"), ...options, "use.ts");
+    compile("use.ts");
   });
+
+  test("a plugin of somebody else can be written against the types, and runs", () => {
+    writeFileSync(join(folder, "greet.ts"), greet);
+    compile("greet.ts");
+    const script = 'import plugin from "./greet.ts"; console.log(await plugin.tools[0].execute({ name: "Ada" }, {}));';
+    expect(runIn(folder, process.execPath, "--no-warnings", "--input-type=module", "--eval", script)).toBe(
+      "Hello Ada\n",
+    );
+  });
+
+  /** Compiles a file of the folder as strictly as TypeScript can. */
+  function compile(name: string): void {
+    const strictest = ["--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
+    const options = ["--noEmit", ...strictest, "--module", "nodenext", "--target", "es2023", "--lib", "es2023,dom"];
+    runIn(folder, process.execPath, join(root, "node_modules/typescript/bin/tsc"), ...options, name);
+  }
 });
 
 describe("an older Node", () => {
