@@ -6,7 +6,7 @@ const ofPrograms = "tests/{runtime,browser,package}/**";
 
 /** What these are about is the same on every database, or they bring their own: a second run would only repeat them. */
 const withoutDatabase = [
-  "tests/{adapters,cli,client,contract,core,crash,node,turn}/**",
+  "tests/{adapters,cli,client,contract,core,crash,node,scripts,turn}/**",
   "tests/architecture.test.ts",
   "tests/storage/embedded.test.ts",
 ];

@@ -30,6 +30,7 @@ try {
     step("package", () => command("publint", ["--strict", "--pack=false"])),
     step("docs/configuration.md", () => command("node", ["scripts/document-settings.ts", "--check"])),
     step("openapi/openapi.json", compareDescription),
+    step("changes since the release", () => command("node", ["scripts/compare-api.ts"])),
     step("src/client/generated", () => command("node", ["scripts/generate-client.ts", "--check"])),
     step("migrations fit the schema", compareMigrations),
   ]);
