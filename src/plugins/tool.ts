@@ -14,8 +14,16 @@ interface Description<Input extends z.ZodObject> {
 }
 
 /**
- * A tool whose arguments are described and checked by `input`. The engine checks them too, but neither patterns nor
- * very long texts.
+ * A text of a form. The schema that models get says nothing of the form, because some servers of models refuse schemas
+ * with patterns: describe it.
+ */
+export function zForm(form: RegExp, message: string) {
+  return z.string().refine((text) => form.test(text), { message });
+}
+
+/**
+ * A tool whose arguments are described and checked by `input`. The engine checks them by the schema too, but not those
+ * with very long texts.
  */
 export function describeTool<Input extends z.ZodObject>(description: Description<Input>): PluginTool {
   const { name, input, writes, needsApproval = writes, execute } = description;

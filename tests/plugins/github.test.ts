@@ -72,6 +72,13 @@ describe("issues", () => {
     expect(service.last().url).toContain("?page=3&per_page=2");
   });
 
+  test("a time is checked", async () => {
+    const service = github({ [`GET ${at}/issues`]: { body: [] } });
+    await service.call("listIssues", { ...shop, since: "2026-11-23T10:00:00+01:00" });
+    expect(new URL(service.last().url).searchParams.get("since")).toBe("2026-11-23T10:00:00+01:00");
+    await expect(service.call("listIssues", { ...shop, since: "yesterday" })).rejects.toThrow("since must be a time");
+  });
+
   test("comments that do not exist are not asked for, and a long text is shortened", async () => {
     const issue = { ...recorded.issue, comments: 0, body: "x".repeat(65_536) };
     const service = github({ [`GET ${at}/issues/118`]: { body: issue } });

@@ -1,19 +1,20 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../core/text.ts";
+import { zInt4, zText } from "../../core/text.ts";
+import { zForm } from "../tool.ts";
 
-/** Names of accounts and repositories; the pattern keeps them from changing the path of a request. */
+/** Names of accounts and repositories; their form keeps them from changing the path of a request. */
 const name = (what: string) =>
-  z
-    .string()
-    .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/, "must be a name of letters, digits, dots, dashes and underscores")
-    .describe(what);
+  zForm(
+    /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/,
+    "must be a name of letters, digits, dots, dashes and underscores",
+  ).describe(what);
 
 export const repositoryFields = {
   owner: name("The account, such as octocat of octocat/Hello-World."),
   repo: name("The repository's name, such as Hello-World."),
 };
 
-export const issueNumber = z.int().min(1).describe("The number, as in #123.");
+export const issueNumber = zInt4(1).describe("The number, as in #123.");
 
 export const pageFields = {
   page: z.int().min(1).max(1_000).default(1).describe("Take `next` of the page before."),

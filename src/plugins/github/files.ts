@@ -2,10 +2,10 @@ import { z } from "@hono/zod-openapi";
 import { fromBase64, toBase64 } from "../../core/ids.ts";
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
 import type { PluginTool } from "../../core/plugin.ts";
-import { zText } from "../../core/text.ts";
+import { zInt4, zText } from "../../core/text.ts";
 import type { AskApi } from "../json-api.ts";
 import { given, isTrue, textOrNull } from "../shapes.ts";
-import { describeTool } from "../tool.ts";
+import { describeTool, zForm } from "../tool.ts";
 import { filePath, folderPath, ref, repositoryFields } from "./fields.ts";
 import { fileOf, folderEntry, treeEntry } from "./file-shapes.ts";
 
@@ -67,7 +67,7 @@ const getFile = (ask: AskApi) =>
       ...repositoryFields,
       path: filePath.describe("From the root, such as docs/guide.md."),
       ref,
-      offset: z.int().min(0).default(0).describe("Take `next` of the call before."),
+      offset: zInt4().default(0).describe("Take `next` of the call before."),
     }),
     writes: false,
     execute: async ({ owner, repo, path, ref, offset }, context) => {
@@ -91,10 +91,9 @@ const putFile = (ask: AskApi) =>
       encoding: z.enum(["utf8", "base64"]).default("utf8").describe("How `content` is written."),
       message: zText(10_000).min(1, "must not be empty").describe("The commit's message."),
       branch: zText(250).min(1, "must not be empty").optional().describe("The default branch when absent."),
-      sha: z
-        .string()
-        .regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/, "must be the sha that getFile gave")
-        .optional(),
+      sha: zForm(/^([0-9a-f]{40}|[0-9a-f]{64})$/, "must be the sha that getFile gave")
+        .optional()
+        .describe("Of the file to replace."),
     }),
     writes: true,
     execute: async ({ owner, repo, path, content, encoding, message, branch, sha }, context) => {

@@ -4,7 +4,7 @@ import type { PluginTool } from "../../core/plugin.ts";
 import { zText } from "../../core/text.ts";
 import type { AskApi } from "../json-api.ts";
 import { given, numberOrNull, textOrNull } from "../shapes.ts";
-import { describeTool } from "../tool.ts";
+import { describeTool, zForm } from "../tool.ts";
 import { nextPage } from "./api.ts";
 import { issueNumber, markdown, names, pageFields, pageQuery, repositoryFields, title } from "./fields.ts";
 import { changedIssue, commentOf, isPullRequest, issueSummary, wholeIssue } from "./issue-shapes.ts";
@@ -17,6 +17,8 @@ export const issueTools = (ask: AskApi): PluginTool[] => [
   commentOnIssue(ask),
 ];
 
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
 const listIssues = (ask: AskApi) =>
   describeTool({
     name: "listIssues",
@@ -27,7 +29,9 @@ const listIssues = (ask: AskApi) =>
       state: z.enum(["open", "closed", "all"]).default("open"),
       labels: names.optional().describe("Only issues with all of these labels."),
       assignee: zText(100).optional().describe("A login; * for any, none for unassigned."),
-      since: z.iso.datetime({ offset: true }).optional().describe("Only issues changed at or after this time."),
+      since: zForm(time, "must be a time such as 2026-11-23T10:00:00Z")
+        .optional()
+        .describe("Only issues changed at or after this time, such as 2026-11-23T10:00:00Z."),
       ...pageFields,
     }),
     writes: false,

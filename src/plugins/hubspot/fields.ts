@@ -1,24 +1,31 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
+import { zForm } from "../tool.ts";
 
-export const id = z.string().regex(/^\d{1,20}$/, "must be an id, which is made of digits");
+export const id = zForm(/^\d{1,20}$/, "must be an id, which is made of digits");
 
-export const contact = zText(254)
-  .regex(/^(\d{1,20}|[^\s@]+@[^\s@]+)$/, "must be an id of digits or an e-mail address")
-  .describe("The contact's id or e-mail address.");
+export const contact = zForm(
+  /^(\d{1,20}|[^\s\p{Cc}@]{1,64}@[^\s\p{Cc}@]{1,200})$/u,
+  "must be an id of digits or an e-mail address",
+).describe("The contact's id or e-mail address.");
 
 export const deal = id.describe("The deal's id.");
 
 export const ids = z.array(id).max(50);
 
-const property = z
-  .string()
-  .regex(/^[a-z0-9_]{1,100}$/, "must be the internal name of a property, such as firstname")
-  .describe("Its internal name, such as firstname.");
+const internalName = /^[a-z][a-z0-9_]{0,99}$/;
+const internalNameMessage = "must be the internal name of a property, such as firstname";
+const property = zForm(internalName, internalNameMessage).describe("Its internal name, such as firstname.");
 
 /** Values to write. HubSpot takes each as a text. */
 export const writtenProperties = z
-  .record(property, z.union([zText(65_536), z.number(), z.boolean()]))
+  .object({})
+  .catchall(z.union([zText(65_536), z.number(), z.boolean()]))
+  .superRefine((values, context) => {
+    for (const name of Object.keys(values).filter((name) => !internalName.test(name))) {
+      context.addIssue({ code: "custom", path: [name], message: internalNameMessage });
+    }
+  })
   .refine((values) => Object.keys(values).length > 0, { message: "must have at least one property" })
   .transform((values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)])));
 

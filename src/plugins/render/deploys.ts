@@ -4,7 +4,7 @@ import type { PluginTool } from "../../core/plugin.ts";
 import { zText } from "../../core/text.ts";
 import type { AskApi } from "../json-api.ts";
 import { given, longText, textOrNull } from "../shapes.ts";
-import { describeTool } from "../tool.ts";
+import { describeTool, zForm } from "../tool.ts";
 import { pageOf } from "./api.ts";
 import { deployId, pageFields, serviceId } from "./fields.ts";
 
@@ -48,11 +48,9 @@ const createDeploy = (ask: AskApi) =>
       "Starts a deploy of a service on Render: of the branch's latest commit unless told otherwise. `queued` without a deploy: it starts after the one that is under way; listDeploys shows it then.",
     input: z.object({
       serviceId,
-      commitId: z
-        .string()
-        .regex(/^[0-9a-f]{7,64}$/, "must be the sha of a commit")
+      commitId: zForm(/^[0-9a-f]{7,64}$/, "must be the sha of a commit")
         .optional()
-        .describe("A commit to deploy; not for cron jobs."),
+        .describe("The sha of a commit to deploy; not for cron jobs."),
       imageUrl: zText(500)
         .min(1, "must not be empty")
         .optional()

@@ -1,7 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
+import { zForm } from "../tool.ts";
 
-const id = (form: string) => z.string().regex(/^[a-z]{2,8}-[a-zA-Z0-9-]{1,64}$/, `must be an id such as ${form}`);
+const id = (example: string) =>
+  zForm(/^[a-z]{2,8}-[a-zA-Z0-9-]{1,64}$/, `must be an id such as ${example}`).describe(`Such as ${example}.`);
 
 export const serviceId = id("srv-cukouhrtq21c73e9scng");
 export const deployId = id("dep-cukouhrtq21c73e9scn0");
