@@ -1,50 +1,14 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { createEgress } from "../../../src/adapters/node/egress/request.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Plugin, PluginContext } from "../../../src/core/plugin.ts";
-import type { ScriptedCall } from "../../scripted-model.ts";
 import { finish, reply, scriptedModel, toolCall } from "../../scripted-model.ts";
 import { weather } from "../tools/plugins/weather.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts";
+import { calling, service, toldIn } from "./family.ts";
 
 const key = "canary-of-the-weather-service";
-
-/** A model that makes these calls in one step, and then says that it is done. */
-const calling = (...calls: [name: string, args: object][]) =>
-  scriptedModel((_, index) =>
-    index > 0
-      ? reply("Done.")
-      : { parts: [...calls.flatMap(([name, args], at) => toolCall(`c${at}`, name, args)), finish("tool-calls")] },
-  );
-
-/** What the model was told of its calls; an error as `{ error }`. */
-function toldIn(call: ScriptedCall | undefined): unknown[] {
-  const results = call?.prompt.at(-1);
-  if (results?.role !== "tool") throw new Error("The model was told of no call");
-  return results.content.map((part) => {
-    if (part.type !== "tool-result" || !("value" in part.output)) throw new Error("The model was told of no result");
-    const { type, value } = part.output;
-    return type.startsWith("error") ? { error: value } : value;
-  });
-}
-
-/** A service on this machine that answers as the test says. */
-async function service(
-  answer: (request: IncomingMessage) => { status?: number; headers?: Record<string, string>; body?: string },
-) {
-  const asked: { url: string; headers: IncomingMessage["headers"] }[] = [];
-  const server = createServer((request, response) => {
-    asked.push({ url: request.url ?? "", headers: request.headers });
-    const { status = 200, headers = {}, body = "{}" } = answer(request);
-    response.writeHead(status, headers).end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return { asked, base: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
 
 /** An agent with these tools on, and the key of the weather service. */
 async function served(model: ReturnType<typeof calling>, plugins: Plugin[], enabled: string[]) {
@@ -79,7 +43,7 @@ describe("a turn", () => {
     const h = await served(model, [weather(base)], ["weather:forecast"]);
     const events = await readEvents(await h.native("Weather?", { chat_id: "c" }));
     expect(asked).toEqual([
-      { url: "/forecast?city=Z%C3%BCrich%3Fx%3D1", headers: expect.objectContaining({ "x-key": key }) },
+      { method: "GET", url: "/forecast?city=Z%C3%BCrich%3Fx%3D1", headers: expect.objectContaining({ "x-key": key }) },
     ]);
     expect(model.calls[0]?.options.tools).toMatchObject([
       { name: "weather__forecast", description: "Tells the weather of a city.", inputSchema: { required: ["city"] } },
