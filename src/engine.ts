@@ -151,7 +151,7 @@ export function createEngine(services: Services): Engine {
       },
       warningsOf: tracing.warningsOf,
     }),
-    bundlesFeature,
+    bundlesFeature((at) => worker.wake(at)),
     tracing,
     promptsFeature,
     secretsFeature(services),

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
+import { nearest } from "../core/nearest.ts";
 import { command } from "./command-name.ts";
-import { nearest } from "./nearest.ts";
 
 export interface Flag {
   type: "string" | "boolean";

@@ -2,6 +2,9 @@
 export type JsonObject = { [key: string]: JsonValue };
 export type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue };
 
+/** A value of a wire shape, whose type does not say that JSON can hold it. */
+export const asJson = (value: unknown) => value as JsonValue;
+
 /** Whether a value, as JSON or YAML gives it, is an object: neither null nor a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -5,3 +5,9 @@ const collator = new Intl.Collator("en");
 export function sortByName<T extends { name: string }>(list: readonly T[]): T[] {
   return list.toSorted((a, b) => collator.compare(a.name, b.name));
 }
+
+/** The first one of this name, which is taken out of the list. */
+export function takeNamed<T extends { name: string }>(list: T[], name: string): T | undefined {
+  const at = list.findIndex((one) => one.name === name);
+  return at < 0 ? undefined : list.splice(at, 1)[0];
+}

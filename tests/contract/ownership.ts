@@ -31,7 +31,7 @@ export function trespasses(one: Case, changes: readonly Change[], { agentId, for
     const label = `${one.name}: ${table}`;
     const theirs = intrusions([{ table, before, after, columns }], foreign);
     if (theirs.length > 0) return theirs.map((words) => `${one.name}: ${words}`);
-    if (!before && table === "audit_logs" && isWrite(one)) return [];
+    if (!before && table === "audit_logs" && (isWrite(one) || one.entry.audited)) return [];
     const row = before ?? after;
     // What belongs to a conversation or a job of it does not name its agent.
     const nameless = owns.has(table) && row && table !== "agents" && !("agent_id" in row);

@@ -52,6 +52,11 @@ export const json =
   (body: Record<string, unknown>): Prepare =>
   async () => ({ json: body });
 
+/** An agent as a file, without what takes more than the permission to change agents. */
+export const bundle: Prepare = async () => ({
+  json: { version: "1.3", type: "instance", instance: { slug: fresh("bundle"), name: fresh("Bundle") } },
+});
+
 /** An agent of its own, for what would spoil the home's. */
 export const ownAgent: Prepare = async (world, home) => ({ params: { slug: (await world.agent(home)).agentSlug } });
 

@@ -2,6 +2,7 @@ import {
   accountElsewhere,
   anotherSession,
   backlogEntry,
+  bundle,
   conversation,
   followed,
   hook,
@@ -126,6 +127,10 @@ export const routes: Record<string, Entry> = {
     owns: ["agents", "agents.workspace_id"],
   }),
   [`DELETE ${agent}`]: ok("agent", ownAgent, { owns: ["agents"] }),
+  [`POST ${agents}/import`]: created("organization", bundle, { owns: ["agents", "agent_tools", "channels"] }),
+  [`POST ${agent}/import`]: created("agent", bundle, {
+    owns: ["agents", "agent_tools", "agent_icons", "channels", "hooks", "event_sources", "scheduled_tasks"],
+  }),
   [`GET ${agent}/export`]: ok("agent", undefined, { audited: true }),
   [`GET ${agent}/icon`]: ok("agent", withIcon),
   [`PUT ${agent}/icon`]: ok("agent", withoutIcon, { owns: ["agent_icons"] }),

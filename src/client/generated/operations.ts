@@ -94,6 +94,8 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   putAgentIcon: { method: "PUT", path: "/api/instances/{slug}/icon", answer: "json" },
   deleteAgentIcon: { method: "DELETE", path: "/api/instances/{slug}/icon", answer: "json" },
   exportAgent: { method: "GET", path: "/api/instances/{slug}/export", answer: "json" },
+  importAgent: { method: "POST", path: "/api/instances/import", answer: "json", query: { workspaceId: "workspaceId" } },
+  replaceAgent: { method: "POST", path: "/api/instances/{slug}/import", answer: "json" },
   listPrompts: { method: "GET", path: "/api/instances/{slug}/prompts", answer: "json" },
   savePrompts: { method: "PATCH", path: "/api/instances/{slug}/prompts", answer: "json" },
   listAgentSecrets: { method: "GET", path: "/api/instances/{slug}/secrets", answer: "json" },

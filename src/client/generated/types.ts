@@ -1146,6 +1146,33 @@ export type Schedule =
       runAt: string;
     };
 
+export interface ImportedAgent {
+  /** The agent's slug. */
+  slug: string;
+  /** The slug, by its name in other answers. */
+  instanceId: string;
+  /** What was done otherwise than the bundle says, and what is left to do. */
+  warnings: Array<ImportWarning>;
+}
+
+export interface ImportWarning {
+  type:
+    | "unknown_field"
+    | "managed_only"
+    | "credential_ignored"
+    | "secret_missing"
+    | "web_key_missing"
+    | "channel_credentials_missing"
+    | "channel_unsupported"
+    | "skill_missing"
+    | "skill_version_missing"
+    | "tool_unusable"
+    | "schedule_past";
+  message: string;
+  /** Where in the bundle. */
+  path: string;
+}
+
 export interface Prompts {
   prompts: Array<Prompt>;
 }
@@ -3086,6 +3113,18 @@ export interface ExportAgentInput {
   slug: string;
 }
 
+export interface ImportAgentInput {
+  /** Where the agent is made. Left out: in the first workspace that the caller reaches. */
+  workspaceId?: string;
+  body: AgentBundle;
+}
+
+export interface ReplaceAgentInput {
+  /** The agent's slug. */
+  slug: string;
+  body: AgentBundle;
+}
+
 export interface ListPromptsInput {
   /** The agent's slug. */
   slug: string;
@@ -4251,6 +4290,28 @@ export interface AgentEngine {
    * With its prompts, tools, skills, channels, hooks, Room, event sources and scheduled tasks, in format 1.3. It holds no secret: of secrets and credentials it only says which are configured. What is written into texts, such as prompts and arguments of hooks, is there as it is. Nor does it hold conversations, memories, and tasks that the agent made by its tool. An unchanged agent gives the same text again, but for `exportedAt`.
    */
   exportAgent(input: ExportAgentInput, options?: CallOptions): Promise<AgentBundle>;
+
+  /**
+   * Make an agent from a file.
+   *
+   * A slug that is taken becomes `<slug>-imported`, `<slug>-imported-2` and so on. Event sources get addresses of their own.
+   *
+   * Takes the formats 1.0 to 1.5, up to 8 MiB, all or nothing. A bundle brings no secret: `warnings` name those that have to be set, skills and tools that are not there, and fields that a bundle does not have, which are left out. 1.3 is as the export writes it; each part that is left out is as in a new agent. A bundle older than the Web switch (all but 1.3 and 1.5) is imported with Web on. Where Web is on, authentication too, and there is no API key, Web is imported off, with the warning `web_key_missing`.
+   *
+   * Each part that differs asks for the permission of its own route, such as `agent.governance:write` for hooks.
+   */
+  importAgent(input: ImportAgentInput, options?: CallOptions): Promise<ImportedAgent>;
+
+  /**
+   * Replace an agent's configuration by a file's.
+   *
+   * The agent becomes what the bundle says. Its slug, workspace, secrets, credentials of channels, sensitive variables of skills, conversations and memories stay, and so do tasks that it made by its tool. An event source keeps its address and key, and a task its runs, where the bundle has one of the same name. A bundle without a Room discards what waits in the backlog.
+   *
+   * Takes the formats 1.0 to 1.5, up to 8 MiB, all or nothing. A bundle brings no secret: `warnings` name those that have to be set, skills and tools that are not there, and fields that a bundle does not have, which are left out. 1.3 is as the export writes it; each part that is left out is as in a new agent. A bundle older than the Web switch (all but 1.3 and 1.5) is imported with Web on. Where Web is on, authentication too, and there is no API key, Web is imported off, with the warning `web_key_missing`.
+   *
+   * Each part that differs asks for the permission of its own route, such as `agent.governance:write` for hooks.
+   */
+  replaceAgent(input: ReplaceAgentInput, options?: CallOptions): Promise<ImportedAgent>;
 
   /**
    * The prompt of an agent.

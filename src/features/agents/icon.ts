@@ -3,12 +3,11 @@ import type { Ctx } from "../../context.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { toBase64 } from "../../core/ids.ts";
-import { contentVersion, iconAddress, imageType } from "../../core/image.ts";
+import { contentVersion, dataUrlBytes, iconAddress, imageType } from "../../core/image.ts";
 import type { Db } from "../../db/client.ts";
 import { agentIcons } from "../../db/schema.ts";
 import { findAgent, writeAgent } from "./find.ts";
-
-const limit = 512 * 1024;
+import { iconLimit } from "./rules.ts";
 
 export interface Icon {
   mime: string;
@@ -39,7 +38,7 @@ export async function exportIcon(db: Db, agentId: string): Promise<string | null
 
 /** Stores the picture and answers its address. Throws 400 unless it is a PNG, JPEG or WebP, 413 over 512 KiB. */
 export async function putIcon(ctx: Ctx, slug: string, bytes: Uint8Array<ArrayBuffer> | null): Promise<string> {
-  if (bytes && bytes.length > limit) throw new EngineError("too-large", "The icon must be at most 512 KiB");
+  if (bytes && bytes.length > iconLimit) throw new EngineError("too-large", "The icon must be at most 512 KiB");
   const mime = bytes && imageType(bytes);
   if (!bytes || !mime) throw new EngineError("bad-request", "The icon must be a PNG, JPEG or WebP image");
   const version = await contentVersion(bytes);
@@ -50,12 +49,28 @@ export async function putIcon(ctx: Ctx, slug: string, bytes: Uint8Array<ArrayBuf
       .from(agentIcons)
       .where(eq(agentIcons.agentId, id));
     Object.assign(changes, changesBetween(before ?? {}, { version }));
-    await tx
-      .insert(agentIcons)
-      .values({ agentId: id, mime, bytes, version })
-      .onConflictDoUpdate({ target: agentIcons.agentId, set: { mime, bytes, version, updatedAt: sql`now()` } });
+    await storeIcon(tx, id, { mime, bytes, version });
   });
   return iconAddress(slug, version);
+}
+
+async function storeIcon(
+  tx: Db,
+  agentId: string,
+  icon: Omit<typeof agentIcons.$inferInsert, "agentId">,
+): Promise<void> {
+  await tx
+    .insert(agentIcons)
+    .values({ ...icon, agentId })
+    .onConflictDoUpdate({ target: agentIcons.agentId, set: { ...icon, updatedAt: sql`now()` } });
+}
+
+/** Replaces the picture by that of a `data:` address that `iconProblem` finds right; null for none. */
+export async function importIcon(tx: Db, agentId: string, address: string | null): Promise<void> {
+  const bytes = address === null ? null : dataUrlBytes(address);
+  const mime = bytes && imageType(bytes);
+  if (bytes && mime) await storeIcon(tx, agentId, { mime, bytes, version: await contentVersion(bytes) });
+  else await tx.delete(agentIcons).where(eq(agentIcons.agentId, agentId));
 }
 
 /** Throws the 404 of the agent, or of the icon. */

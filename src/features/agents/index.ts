@@ -13,7 +13,7 @@ export function agentsFeature(others: Others): Contribution {
  */
 export { isAskable, touchAskers } from "./askers.ts";
 /** An agent's own fields in a bundle. */
-export { exportAgent } from "./bundle.ts";
+export { exportAgent, importAgent } from "./bundle.ts";
 /**
  * Finds an agent within the caller's reach, or throws the 404; `writeAgent` is the one way to change what belongs to an
  * agent.
@@ -24,6 +24,6 @@ export { isSlug } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
 export { AgentChanges, type BundledAgent, bundledAgent, type Instance, NewAgent, slugParam } from "./schema.ts";
 /** Creates, reads and changes agents, for features that set up an agent as a whole. */
-export { createAgent, getAgent, updateAgent } from "./service.ts";
+export { createAgent, getAgent, insertAgent, updateAgent } from "./service.ts";
 /** Gives agents the tools that their skills require, inside the transaction that changes those skills. */
 export { syncSkillTools } from "./skill-tools.ts";

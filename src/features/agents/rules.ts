@@ -1,4 +1,5 @@
 import { EngineError } from "../../core/errors.ts";
+import { dataUrlBytes, imageType } from "../../core/image.ts";
 import { isModelName, splitModel } from "../../core/providers.ts";
 import { agentSlugPattern } from "../../core/slugs.ts";
 
@@ -40,4 +41,14 @@ export function expectedRevision(ifMatch: string | undefined): string | undefine
     throw new EngineError("bad-request", 'If-Match must be the revision in double quotes, such as "3"');
   }
   return revision;
+}
+
+/** The most bytes of an icon (decisions §3). */
+export const iconLimit = 512 * 1024;
+
+/** Why the picture of a `data:` address can't be an icon; null when it can. */
+export function iconProblem(address: string): string | null {
+  const bytes = dataUrlBytes(address);
+  if (!bytes || !imageType(bytes)) return "must be a data: address of a PNG, JPEG or WebP image";
+  return bytes.length > iconLimit ? "must be at most 512 KiB" : null;
 }

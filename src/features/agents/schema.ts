@@ -4,12 +4,9 @@ import { agentSlugPattern } from "../../core/slugs.ts";
 import { zInt4, zText } from "../../core/text.ts";
 import { isTimezone } from "../../core/time-zones.ts";
 import { agents } from "../../db/schema.ts";
-import { isSlug, namesModel } from "./rules.ts";
+import { iconProblem, isSlug, namesModel } from "./rules.ts";
 
 const minute = 60_000;
-
-/** The characters of a `data:` address of the largest icon. */
-const iconAddressLimit = 700_000;
 const slugRule = "must be 1 to 128 of a-z, 0-9, _, . and -, and not one of: models, import, ., ..";
 
 const keyword = zText(64)
@@ -142,7 +139,10 @@ export const bundledAgent = {
   ...withDefaults,
   icon: z
     .string()
-    .max(iconAddressLimit, `must be at most ${iconAddressLimit} characters`)
+    .superRefine((address, context) => {
+      const message = iconProblem(address);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    })
     .nullable()
     .default(null)
     .openapi({ description: "The picture itself: PNG, JPEG or WebP, at most 512 KiB.", example: null }),

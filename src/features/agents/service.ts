@@ -32,33 +32,51 @@ export async function getAgent(ctx: Ctx, slug: string): Promise<Instance> {
  * The channel `web` is off and the key required, as the spec has it for new agents. Throws 404 for the workspace, 409
  * for the slug.
  */
-export async function createAgent(ctx: Ctx, { slug, workspaceId, ...input }: NewAgent): Promise<Instance> {
+export async function createAgent(ctx: Ctx, input: NewAgent): Promise<Instance> {
   const id = newId();
-  const author = authorOf(ctx);
+  const { slug } = input;
   const change = { action: "agent.create", target: slug, agentId: id };
   try {
-    await write(ctx, change, async (tx) => {
-      await tx.insert(agents).values({
-        ...columnsOf(input),
-        id,
-        slug,
-        name: input.name ?? slug,
-        organizationId: ctx.membership.organizationId,
-        workspaceId: await reachWorkspace(tx, ctx, workspaceId),
-        createdBy: author,
-        updatedBy: author,
-        // `write` raises the revision to 1.
-        revision: 0,
-      });
-      await tx.insert(agentTools).values({ agentId: id, name: "readSkill", source: "manual" });
-      // Other agents may have a tool for an earlier agent of this slug.
-      await touchAskers(tx, { slug, organizationId: ctx.membership.organizationId });
-    });
+    await write(ctx, change, (tx) => insertAgent(tx, ctx, id, input));
   } catch (error) {
     if (sqlState(error) !== "23505") throw error;
     throw new EngineError("conflict", `The slug ${slug} is taken`);
   }
   return getAgent(ctx, slug);
+}
+
+/**
+ * Creates an agent inside a transaction of `write`. Throws the 404 of the workspace, and the database's 23505 where the
+ * slug is taken.
+ */
+export async function insertAgent(
+  tx: Db,
+  ctx: Ctx,
+  id: string,
+  { slug, workspaceId, ...input }: NewAgent,
+): Promise<AgentRow> {
+  const author = authorOf(ctx);
+  const { organizationId } = ctx.membership;
+  const [agent] = await tx
+    .insert(agents)
+    .values({
+      ...columnsOf(input),
+      id,
+      slug,
+      name: input.name ?? slug,
+      organizationId,
+      workspaceId: await reachWorkspace(tx, ctx, workspaceId),
+      createdBy: author,
+      updatedBy: author,
+      // `write` raises the revision to 1.
+      revision: 0,
+    })
+    .returning();
+  if (!agent) throw new Error("The agent is gone");
+  await tx.insert(agentTools).values({ agentId: id, name: "readSkill", source: "manual" });
+  // Other agents may have a tool for an earlier agent of this slug.
+  await touchAskers(tx, { slug, organizationId });
+  return agent;
 }
 
 /** The fields that decide whether other agents can ask this one, and how they see it. */
@@ -67,32 +85,39 @@ const shownToAskers: ReadonlySet<string> = new Set(["name", "description", "acti
 /** Throws 404 for the agent and the workspace, 412 when `ifMatch` names an older revision. */
 export async function updateAgent(ctx: Ctx, slug: string, input: AgentChanges, ifMatch?: string): Promise<Instance> {
   const expected = expectedRevision(ifMatch);
-  const { workspaceId, ...changes } = input;
-  const columns = columnsOf(changes);
   const changed: Changes = {};
   const concernsAskers = Object.keys(input).some((field) => shownToAskers.has(field));
   await writeAgent(ctx, slug, { action: "agent.update", changes: changed, concernsAskers }, async (tx, agent) => {
-    const { id, revision, workspaceId: from } = agent;
-    const target = workspaceId === undefined ? undefined : await reachWorkspace(tx, ctx, workspaceId);
-    const [updated] = await tx
-      .update(agents)
-      .set({ ...columns, workspaceId: target, updatedBy: authorOf(ctx) })
-      .where(and(eq(agents.id, id), expected === undefined ? undefined : sql`${agents.revision}::text = ${expected}`))
-      .returning();
-    if (!updated) {
-      throw new EngineError("precondition-failed", `The agent is at revision ${revision}: read it again`);
+    if (expected !== undefined && String(agent.revision) !== expected) {
+      throw new EngineError("precondition-failed", `The agent is at revision ${agent.revision}: read it again`);
     }
+    const updated = await changeAgent(tx, ctx, agent, input);
     Object.assign(changed, changesBetween(configurationOf(agent), configurationOf(updated)));
-    if (target !== undefined && target !== from) {
-      // Another workspace allows other skills.
-      await holdSkills(tx, id);
-      await syncSkillTools(tx, ctx, [id]);
-    }
-    const budgeted = typeof changes.userMonthlyTokenBudget === "number";
-    if (budgeted && agent.userMonthlyTokenBudget === null) await beginUserBudgets(tx, id, ctx.clock.now());
     if (concernsAskers) await touchAskers(tx, agent);
   });
   return getAgent(ctx, slug);
+}
+
+/** Changes an agent inside a transaction of `writeAgent`. Throws the 404 of the workspace. */
+export async function changeAgent(
+  tx: Db,
+  ctx: Ctx,
+  agent: AgentRow,
+  { workspaceId, ...changes }: AgentChanges,
+): Promise<AgentRow> {
+  const { id, workspaceId: from } = agent;
+  const target = workspaceId === undefined ? undefined : await reachWorkspace(tx, ctx, workspaceId);
+  const columns = { ...columnsOf(changes), workspaceId: target, updatedBy: authorOf(ctx) };
+  const [updated] = await tx.update(agents).set(columns).where(eq(agents.id, id)).returning();
+  if (!updated) throw notFound("Agent");
+  if (target !== undefined && target !== from) {
+    // Another workspace allows other skills.
+    await holdSkills(tx, id);
+    await syncSkillTools(tx, ctx, [id]);
+  }
+  const budgeted = typeof changes.userMonthlyTokenBudget === "number";
+  if (budgeted && agent.userMonthlyTokenBudget === null) await beginUserBudgets(tx, id, ctx.clock.now());
+  return updated;
 }
 
 /** The columns that a request sets. */

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { importWarningTypes } from "../../core/bundle.ts";
 import { Timestamp } from "../../http/shapes.ts";
 import { bundledAgent } from "../agents/index.ts";
 import { bundledChannels } from "../channels/index.ts";
@@ -66,3 +67,31 @@ export const Bundle = z
   });
 export type Bundle = z.output<typeof Bundle>;
 export type BundledInstance = Bundle["instance"];
+
+const Warning = z
+  .object({
+    type: z.enum(importWarningTypes).openapi({ example: "secret_missing" }),
+    message: z.string().openapi({ example: "The agent has no secret openai_api_key: set it" }),
+    path: z.string().openapi({ description: "Where in the bundle.", example: "instance.secrets.0" }),
+  })
+  .openapi("ImportWarning");
+
+export const Imported = z
+  .object({
+    slug: z.string().openapi({ description: "The agent's slug.", example: "support-imported" }),
+    instanceId: z
+      .string()
+      .openapi({ description: "The slug, by its name in other answers.", example: "support-imported" }),
+    warnings: z
+      .array(Warning)
+      .openapi({ description: "What was done otherwise than the bundle says, and what is left to do." }),
+  })
+  .openapi("ImportedAgent");
+export type Imported = z.infer<typeof Imported>;
+
+export const ImportQuery = z.object({
+  workspaceId: z
+    .uuid("must be the id of a workspace")
+    .optional()
+    .openapi({ description: "Where the agent is made. Left out: in the first workspace that the caller reaches." }),
+});

@@ -7,6 +7,7 @@ import { createChannelRoutes } from "./routes.ts";
 
 /** The channels that a bundle holds. */
 export { exportChannels } from "./bundle/export.ts";
+export { importChannels } from "./bundle/import.ts";
 export { bundledChannels } from "./bundle/schema.ts";
 /** The channels of an agent, opened for its turns. */
 export { type LoadedChannels, loadChannels } from "./load.ts";

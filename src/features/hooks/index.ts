@@ -1,12 +1,11 @@
 import type { Contribution } from "../../contribution.ts";
 import { hookRoutes } from "./routes.ts";
 
+/** The hooks that a bundle holds. */
+export { exportHooks, importHooks, placeHooks } from "./bundle.ts";
 /** The hooks of an agent that are on, in their order. */
 export { loadHooks } from "./load.ts";
-
-/** The hooks that a bundle holds. */
 export { bundledHooks } from "./schema.ts";
-export { exportHooks } from "./service.ts";
 
 /** `/api/instances/{slug}/hooks`: what an operator has done around every reply. */
 export const hooksFeature: Contribution = { routes: [hookRoutes] };

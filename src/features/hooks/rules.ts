@@ -42,3 +42,8 @@ function textsIn(value: JsonValue): string[] {
   if (typeof value === "string") return [value];
   return value === null || typeof value !== "object" ? [] : Object.values(value).flatMap(textsIn);
 }
+
+/** Why a hook can't replace the reply; null when it can, or does not. */
+export function replacingProblem({ event, mutates }: { event: string; mutates: boolean }): string | null {
+  return mutates && event !== "response_generated" ? "only a hook on response_generated can replace the reply" : null;
+}

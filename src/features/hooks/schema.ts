@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../core/text.ts";
 import { slugParam } from "../agents/index.ts";
-import { argsProblem, lastPosition, mostHooks } from "./rules.ts";
+import { argsProblem, lastPosition, mostHooks, replacingProblem } from "./rules.ts";
 
 const events = ["conversation_start", "message_received", "response_generated", "response_sent"] as const;
 
@@ -70,7 +70,16 @@ export const NewHook = z
   });
 export type NewHook = z.infer<typeof NewHook>;
 
-export const bundledHooks = z.array(NewHook).max(mostHooks, `must have at most ${mostHooks} entries`);
+/** The hooks that a bundle holds. */
+export const bundledHooks = z
+  .array(NewHook)
+  .max(mostHooks, `must have at most ${mostHooks} entries`)
+  .superRefine((hooks, context) => {
+    for (const [index, hook] of hooks.entries()) {
+      const message = replacingProblem(hook);
+      if (message !== null) context.addIssue({ code: "custom", path: [index, "mutates"], message });
+    }
+  });
 
 export const HookChanges = z
   .object(settable)

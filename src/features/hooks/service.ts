@@ -7,7 +7,7 @@ import type { Db } from "../../db/client.ts";
 import { hooks } from "../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
 import { unusableTools } from "../tools/index.ts";
-import { lastPosition, mostHooks } from "./rules.ts";
+import { lastPosition, mostHooks, replacingProblem } from "./rules.ts";
 import type { Hook, HookChanges, NewHook } from "./schema.ts";
 
 type HookRow = typeof hooks.$inferSelect;
@@ -78,15 +78,8 @@ export async function deleteHook(ctx: Ctx, slug: string, id: string): Promise<vo
   });
 }
 
-/** The hooks of an agent, in their order, as a bundle holds them. */
-export async function exportHooks(db: Db, agentId: string): Promise<Omit<Hook, "id">[]> {
-  return (await hooksOf(db, agentId)).map((row) => {
-    const { id, ...hook } = toHook(row);
-    return hook;
-  });
-}
-
-function hooksOf(db: Db, agentId: string): Promise<HookRow[]> {
+/** The stored hooks of an agent, in their order. */
+export function hooksOf(db: Db, agentId: string): Promise<HookRow[]> {
   const order = [asc(hooks.position), asc(hooks.createdAt), asc(hooks.id)];
   return db
     .select()
@@ -106,9 +99,9 @@ async function findHook(tx: Db, agent: AgentRow, id: string): Promise<HookRow> {
   return row;
 }
 
-function requireReplacing({ event, mutates }: Pick<HookRow, "event" | "mutates">): void {
-  if (!mutates || event === "response_generated") return;
-  throw new EngineError("bad-request", "mutates: only a hook on response_generated can replace the reply");
+function requireReplacing(hook: Pick<HookRow, "event" | "mutates">): void {
+  const problem = replacingProblem(hook);
+  if (problem !== null) throw new EngineError("bad-request", `mutates: ${problem}`);
 }
 
 async function requireTool(
@@ -130,7 +123,7 @@ function one([row]: HookRow[]): Hook {
 }
 
 /** A hook as the wire shows it. */
-function toHook({ id, event, actionConfig, mutates, enabled, position, timeoutMs }: HookRow): Hook {
+export function toHook({ id, event, actionConfig, mutates, enabled, position, timeoutMs }: HookRow): Hook {
   const action = actionConfig as Hook["actionConfig"];
   return {
     ...{ id, event: event as Hook["event"], actionType: "tool" as const },

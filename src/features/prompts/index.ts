@@ -11,7 +11,7 @@ export { datetimeIn } from "./datetime.ts";
 export { bundledPrompts } from "./schema.ts";
 export type { PromptKey, StoredPrompts } from "./sections.ts";
 /** The sections that were written for an agent. */
-export { exportPrompts, loadPrompts } from "./service.ts";
+export { exportPrompts, importPrompts, loadPrompts } from "./service.ts";
 export type { FixedValues, TurnValues } from "./template.ts";
 
 /** `/api/instances/{slug}/prompts`. */

@@ -45,12 +45,23 @@ export async function savePrompts(
   const changed: Changes = {};
   return writeAgent(ctx, slug, { action: "agent.prompt.update", changes: changed }, async (tx, { id }) => {
     const before = describePrompts(await loadPrompts(tx, id));
-    await removeSections(tx, id, changes.filter(isDefault));
-    await storeSections(tx, ctx, id, changes);
+    await applyChanges(tx, ctx, id, changes);
     const after = describePrompts(await loadPrompts(tx, id));
     Object.assign(changed, changesBetween(byKey(before), byKey(after)));
     return after;
   });
+}
+
+/** Gives an agent exactly these sections, inside a transaction of `writeAgent`; the others get their default. */
+export async function importPrompts(tx: Db, ctx: Ctx, agentId: string, wanted: BundledPrompts): Promise<void> {
+  const contents = new Map(wanted.map(({ key, content }) => [key, content]));
+  const changes = promptKeys.map((key) => ({ key, content: contents.get(key) ?? null }));
+  await applyChanges(tx, ctx, agentId, changes);
+}
+
+async function applyChanges(tx: Db, ctx: Ctx, agentId: string, changes: readonly PromptChange[]): Promise<void> {
+  await removeSections(tx, agentId, changes.filter(isDefault));
+  await storeSections(tx, ctx, agentId, changes);
 }
 
 const byKey = (sections: Prompts["prompts"]) => Object.fromEntries(sections.map(({ key, content }) => [key, content]));

@@ -27,8 +27,9 @@ import { sourceRoutes } from "./sources/routes.ts";
 
 /** The Room and the event sources that a bundle holds. */
 export { bundledRoom } from "./settings/schema.ts";
-export { exportRoom } from "./settings/service.ts";
+export { exportRoom, importRoom } from "./settings/service.ts";
 export { exportSources } from "./sources/export.ts";
+export { importSources } from "./sources/import.ts";
 export { bundledSources } from "./sources/schema.ts";
 
 /** What the Room needs of the engine. */

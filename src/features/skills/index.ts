@@ -11,6 +11,8 @@ export const skillsFeature: Contribution = {
 };
 /** The skills that a bundle holds, and their variables. */
 export { exportSkillEnv, exportSkills } from "./bundle/export.ts";
+export { importSkills } from "./bundle/import.ts";
+export { importSkillEnv } from "./bundle/import-env.ts";
 export { bundledSkillEnv, bundledSkills } from "./bundle/schema.ts";
 /** The skills that a turn of an agent serves, and the values of all, opened. */
 export { type LoadedSkill, type LoadedSkills, loadSkills } from "./turn/load.ts";

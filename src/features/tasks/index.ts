@@ -24,7 +24,7 @@ interface Needs {
 /** What is written with a run that continues after a person's decision. */
 export { continuedRun } from "./runs/continue.ts";
 /** The tasks that a bundle holds. */
-export { exportTasks } from "./settings/find.ts";
+export { exportTasks, importTasks } from "./settings/bundle.ts";
 export { bundledTasks } from "./settings/schema.ts";
 
 /** The door of the clock: turns that agents take at set times. */

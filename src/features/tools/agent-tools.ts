@@ -12,7 +12,7 @@ import { agentToolsOf } from "./agents-as-tools.ts";
 import { listTools } from "./catalogue.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { familiesOf } from "./plugins/families/of-organization.ts";
-import type { AgentTools, BundledTools, RequiredSecrets, ToolChanges } from "./schema.ts";
+import type { AgentTools, RequiredSecrets, ToolChanges } from "./schema.ts";
 
 /** Why a tool of an agent is on. */
 export interface ToolSetting {
@@ -28,9 +28,9 @@ export async function toolSettings(db: Db, agentId: string): Promise<Map<string,
   return (await readSettings(db, agentId)).settings;
 }
 
-async function readSettings(db: Db, agentId: string) {
+/** The same, and the names of tools that are off and will ask for approval once they are on again. */
+export async function readSettings(db: Db, agentId: string) {
   const rows = await db.select().from(agentTools).where(eq(agentTools.agentId, agentId));
-  // These tools are off, and ask for approval once they are on again.
   const remembered = new Set(rows.flatMap(({ name, source }) => (source === "global" ? [name] : [])));
   const settings = new Map<string, ToolSetting>();
   for (const { name, source, needsApproval } of rows) {
@@ -42,15 +42,6 @@ async function readSettings(db: Db, agentId: string) {
     settings.set(name, setting);
   }
   return { settings, remembered };
-}
-
-/** The chosen tools, and those whose calls wait for a person, as a bundle holds them. */
-export async function exportTools(db: Db, agentId: string): Promise<BundledTools> {
-  const { settings, remembered } = await readSettings(db, agentId);
-  const those = (test: (setting: ToolSetting) => boolean) =>
-    [...settings].flatMap(([name, setting]) => (test(setting) ? [name] : []));
-  const asking = new Set([...those(({ needsApproval }) => needsApproval), ...remembered]);
-  return { manualTools: those(({ chosen }) => chosen).sort(), toolsNeedingApproval: [...asking].sort() };
 }
 
 /** All tools that the agent can have, each with whether it is on. Throws the 404. */
@@ -69,7 +60,8 @@ export async function listAgentTools(ctx: Ctx, slug: string): Promise<AgentTools
   });
 }
 
-async function availableTools(ctx: Ctx, db: Db, agent: AgentRow): Promise<ToolDefinition[]> {
+/** All tools that an agent can have, on or off. */
+export async function availableTools(ctx: Ctx, db: Db, agent: AgentRow): Promise<ToolDefinition[]> {
   return [...(await listTools(db, ctx, agent.organizationId)), ...(await agentToolsOf(db, agent))];
 }
 

@@ -6,11 +6,13 @@ import { noteTransports } from "./plugins/mcp/note-transports.ts";
 import { pluginRoutes } from "./plugins/mcp/routes.ts";
 import { toolRoutes } from "./routes.ts";
 
-export { exportTools, type ToolSetting, toolSettings } from "./agent-tools.ts";
+export { type ToolSetting, toolSettings } from "./agent-tools.ts";
 /** The tool that asks an agent, as catalogues and models see it. */
 export { agentTool } from "./agents-as-tools.ts";
 /** Tools of other features, described; those features add the functions that do their work. */
 export { builtinNames, readSkill, runSkillScript, saveMemory, scheduleTask, searchMemory } from "./builtin.ts";
+/** The tools that a bundle holds. */
+export { exportTools, importTools } from "./bundle.ts";
 /** What the installation offers every organization. */
 export type { ToolOffer } from "./catalogue.ts";
 /** The tools of the engine that need no other feature. */
@@ -27,9 +29,9 @@ export { familyTools } from "./plugins/families/tools.ts";
 /** The MCP servers of an organization, opened for a turn, and their tools. */
 export { loadMcpPlugins, type OpenPlugin } from "./plugins/mcp/store.ts";
 export { mcpSecrets, mcpTools } from "./plugins/mcp/tools.ts";
-/** The tools that a bundle holds. */
 /** The tools that took the place of one from before plugins. */
 export { successorsOf } from "./renamed.ts";
+/** The tools of a bundle, as a schema. */
 export { bundledTools } from "./schema.ts";
 export { stateTools } from "./state.ts";
 /** The names that an organization can't use, and those that nobody can use any more. */

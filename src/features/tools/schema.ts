@@ -78,7 +78,7 @@ export const bundledTools = {
     example: ["httpRequest"],
   }),
 };
-export type BundledTools = Required<z.output<z.ZodObject<typeof bundledTools>>>;
+export type BundledTools = z.output<z.ZodObject<typeof bundledTools>>;
 
 export const RequiredSecrets = z
   .object({

@@ -1,14 +1,14 @@
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { auditLogs } from "../../../src/db/schema.ts";
-import { Bundle } from "../../../src/features/bundles/schema.ts";
+import { Bundle as Schema } from "../../../src/features/bundles/schema.ts";
 import { harness } from "../../harness.ts";
-import { caller, canaries, fullAgent, icon } from "./full-agent.ts";
+import { type Bundle, caller, canaries, fullAgent, icon } from "./full-agent.ts";
 
 test("an export holds every part of an agent's configuration, and no secret", async () => {
   const h = await harness();
   const { call, path } = await fullAgent(h);
-  const bundle = await call("GET", `${path}/export`);
+  const bundle = await call<Bundle>("GET", `${path}/export`);
 
   // The secrets are stored.
   const { secrets } = await call("GET", `${path}/secrets`);
@@ -70,16 +70,16 @@ test("an export holds every part of an agent's configuration, and no secret", as
       },
     },
     { channelType: "telegram", enabled: true, config: { allowedUserIds: "123,456", transport: "polling" } },
-    { channelType: "slack", enabled: false, config: {} },
+    // Slack is off and has nothing but credentials.
     { channelType: "whatsapp", enabled: false, config: { mode: "auth_token", whatsappNumber: "+390612345678" } },
     { channelType: "agent", enabled: false, config: {} },
   ]);
 
   // What is exported is what the schema says, whole.
-  expect(Bundle.parse(bundle)).toEqual(bundle);
+  expect(Schema.parse(bundle)).toEqual(bundle);
 
   h.clock.advance(60_000);
-  const { exportedAt, ...again } = await call("GET", `${path}/export`);
+  const { exportedAt, ...again } = await call<Bundle>("GET", `${path}/export`);
   const { exportedAt: before, ...first } = bundle;
   expect(exportedAt).not.toBe(before);
   expect(JSON.stringify(again)).toBe(JSON.stringify(first));
@@ -93,8 +93,8 @@ test("a new agent's export is that of an agent whose fields nobody set", async (
   const h = await harness();
   const call = caller(h, await h.as("owner"));
   await call("POST", "/api/instances", { slug: "plain" });
-  const { exportedAt, ...bundle } = await call("GET", "/api/instances/plain/export");
-  const parsed = Bundle.parse({ version: "1.3", type: "instance", instance: { slug: "plain", name: "plain" } });
+  const { exportedAt, ...bundle } = await call<Bundle>("GET", "/api/instances/plain/export");
+  const parsed = Schema.parse({ version: "1.3", type: "instance", instance: { slug: "plain", name: "plain" } });
   const channels = [
     { channelType: "web", enabled: false, config: { contextMapping: {}, allowedOrigins: [] } },
     { channelType: "agent", enabled: true, config: {} },

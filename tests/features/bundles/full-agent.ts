@@ -1,4 +1,6 @@
 import { expect } from "vitest";
+import type { z } from "zod";
+import type { BundledInstance } from "../../../src/features/bundles/schema.ts";
 import type { Harness } from "../../harness.ts";
 
 /** A picture that is one by its first bytes. */
@@ -21,15 +23,31 @@ export const canaries = {
   sender: "canary-sender-key-0123456789",
 };
 
-export type Call = (method: string, path: string, json?: unknown) => Promise<Record<string, never>>;
+/** The fields of answers that these tests read. */
+export interface Answer {
+  id: string;
+  slug: string;
+  workspace: { id: string };
+  secrets: unknown[];
+  channels: unknown[];
+  warnings: { type: string; message: string; path: string }[];
+}
+
+export interface Bundle {
+  version: string;
+  exportedAt: string;
+  instance: z.output<typeof BundledInstance>;
+}
+
+export type Call = <T = Answer>(method: string, path: string, json?: unknown) => Promise<T>;
 
 /** Calls of one caller that have to go well. */
 export function caller(h: Harness, headers: Record<string, string>): Call {
-  return async (method, path, json) => {
+  return async <T>(method: string, path: string, json?: unknown) => {
     const response = await h.request(path, { method, headers, ...(json === undefined ? {} : { json }) });
     const text = await response.text();
     expect([200, 201], `${method} ${path}: ${text}`).toContain(response.status);
-    return JSON.parse(text) as Record<string, never>;
+    return JSON.parse(text) as T;
   };
 }
 
@@ -136,4 +154,15 @@ async function room(call: Call, path: string): Promise<void> {
   await call("POST", tasks, { name: "Check", prompt: "Look.", schedule: { type: "interval", everyMs: 3_600_000 } });
   const once = { type: "one-shot", runAt: "2027-01-01T09:00:00+01:00" };
   await call("POST", tasks, { name: "New year", prompt: "Wish.", schedule: once, maxRetries: 0, enabled: false });
+}
+
+/** The instance without its name in the address, and without what no import can bring: secrets, and what they turn on. */
+export function withoutSecrets({ instance }: Bundle) {
+  const { slug, secrets, channels, skillEnv, eventSources, ...rest } = instance;
+  return {
+    ...rest,
+    channels: channels.map(({ enabled, ...channel }) => channel),
+    skillEnv: skillEnv.map(({ skillSlug, env }) => ({ skillSlug, env: env.filter(({ sensitive }) => !sensitive) })),
+    eventSources: eventSources.map(({ authKeyConfigured, ...source }) => source),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Ctx } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
-import { findAgent, touchAskers, writeAgent } from "../../agents/index.ts";
+import type { Db } from "../../../db/client.ts";
+import { type AgentRow, findAgent, touchAskers, writeAgent } from "../../agents/index.ts";
 import { type ChannelRow, findRow, saveRow } from "../row.ts";
 import type { AgentChannel } from "../schema.ts";
 
@@ -27,13 +28,23 @@ export async function saveAgentChannel(
 ): Promise<AgentChannel> {
   const changes: Changes = {};
   await writeAgent(ctx, slug, { action, changes, concernsAskers: true }, async (tx, agent) => {
-    const before = answersAgents(await findRow(tx, agent.id, "agent"));
-    const enabled = wanted ?? before;
-    Object.assign(changes, changesBetween({ enabled: before }, { enabled }));
-    if (enabled === before) return;
-    await saveRow(tx, ctx, agent.id, "agent", { enabled, config: {} });
-    await touchAskers(tx, agent);
+    Object.assign(changes, await storeAgentChannel(tx, ctx, agent, wanted));
   });
   const { id } = await findAgent(ctx, slug);
   return showAgent(await findRow(ctx.db, id, "agent"));
+}
+
+/** `saveAgentChannel` inside a transaction of `writeAgent` that concerns the askers. Answers what it changed. */
+export async function storeAgentChannel(
+  tx: Db,
+  ctx: Ctx,
+  agent: AgentRow,
+  wanted: boolean | undefined,
+): Promise<Changes> {
+  const before = answersAgents(await findRow(tx, agent.id, "agent"));
+  const enabled = wanted ?? before;
+  if (enabled === before) return {};
+  await saveRow(tx, ctx, agent.id, "agent", { enabled, config: {} });
+  await touchAskers(tx, agent);
+  return changesBetween({ enabled: before }, { enabled });
 }

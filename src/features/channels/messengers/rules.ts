@@ -145,6 +145,9 @@ export function shownFields(name: MessengerName, { webhookSecret, ...fields }: S
   return Object.fromEntries(masked);
 }
 
+/** Whether shared fields say anything: the mode is that of the credentials. */
+export const hasSettings = ({ mode, ...shared }: StoredFields) => Object.keys(shared).length > 0;
+
 /** The fields that are no secret, by name: neither a credential nor the secret of a webhook. */
 export function sharedFields(name: MessengerName, { webhookSecret, ...fields }: StoredFields): Record<string, string> {
   const shared = Object.entries(fields).filter(([field]) => !credentials[name].includes(field));

@@ -2,10 +2,10 @@ import { type Ctx, publicAddress } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { randomToken } from "../../../core/ids.ts";
 import type { MessengerName } from "../../../core/messengers.ts";
-import { sqlState } from "../../../db/client.ts";
+import { type Db, sqlState } from "../../../db/client.ts";
 import { channels } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
-import { findAgent, writeAgent } from "../../agents/index.ts";
+import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { findRow, isChannel, openConfig, saveRow } from "../row.ts";
 import type { MessengerChannelShown } from "../schema.ts";
 import { accountTaken, claimAccount } from "./claim.ts";
@@ -37,31 +37,37 @@ export async function saveMessenger(
   const unchanged = () => summary.replaced.length === 0 && Object.keys(changed).length === 0;
   const change = { action: `agent.channel.${name}.update`, summary, changes: changed, unchanged };
   await writeAgent(ctx, slug, change, async (tx, agent) => {
-    const row = await findRow(tx, agent.id, name);
-    const stored = await openConfig<StoredFields>(ctx.cipher, agent.id, name, row);
-    const { fields, problems } = mergeFields(name, stored, wanted.config);
-    const wasEnabled = row?.enabled ?? false;
-    const enabled = wanted.enabled ?? wasEnabled;
-    const registeredAddress = publicAddress(ctx);
-    const missing = enabled ? missingFields(name, fields, transportOf(name, fields, registeredAddress)) : [];
-    if (problems.length + missing.length > 0) throw invalid([...problems, ...missing]);
-    const isSame = isSameAccount(name, stored, fields);
-    const config = withWebhookSecret(name, fields, isSame);
+    const { before, after, replaced } = await storeMessenger(tx, ctx, agent, name, wanted);
     // What is stored sealed is only named.
-    summary.replaced = changedFields(stored, config);
-    Object.assign(changed, changesBetween({ enabled: wasEnabled }, { enabled }));
-    const accountHmac = enabled ? await claimAccount(tx, ctx.cipher, agent.id, name, config) : null;
-    const status = enabled ? "starting" : "off";
-    const start = { status, registeredAddress, accountHmac } as const;
-    await saveRow(tx, ctx, agent.id, name, { enabled, config, start }).catch((error: unknown) => {
-      // Another agent was given the account at the same time.
-      throw sqlState(error) === "23505" ? accountTaken(name) : error;
-    });
-    if (row?.enabled && !(enabled && isSame)) await enqueueLeave(tx, ctx.cipher, agent, name, row);
-    if (enabled) await enqueueStart(tx, agent, name);
+    summary.replaced = replaced;
+    Object.assign(changed, changesBetween(before, after));
   });
   const agent = await findAgent(ctx, slug);
   return showMessenger(ctx, agent, name, await findRow(ctx.db, agent.id, name));
+}
+
+/** `saveMessenger` inside a transaction of `writeAgent`. Answers the switch before and after, and the changed fields. */
+export async function storeMessenger(tx: Db, ctx: Ctx, agent: AgentRow, name: MessengerName, wanted: Wanted) {
+  const row = await findRow(tx, agent.id, name);
+  const stored = await openConfig<StoredFields>(ctx.cipher, agent.id, name, row);
+  const { fields, problems } = mergeFields(name, stored, wanted.config);
+  const wasEnabled = row?.enabled ?? false;
+  const enabled = wanted.enabled ?? wasEnabled;
+  const registeredAddress = publicAddress(ctx);
+  const missing = enabled ? missingFields(name, fields, transportOf(name, fields, registeredAddress)) : [];
+  if (problems.length + missing.length > 0) throw invalid([...problems, ...missing]);
+  const isSame = isSameAccount(name, stored, fields);
+  const config = withWebhookSecret(name, fields, isSame);
+  const accountHmac = enabled ? await claimAccount(tx, ctx.cipher, agent.id, name, config) : null;
+  const status = enabled ? "starting" : "off";
+  const start = { status, registeredAddress, accountHmac } as const;
+  await saveRow(tx, ctx, agent.id, name, { enabled, config, start }).catch((error: unknown) => {
+    // Another agent was given the account at the same time.
+    throw sqlState(error) === "23505" ? accountTaken(name) : error;
+  });
+  if (row?.enabled && !(enabled && isSame)) await enqueueLeave(tx, ctx.cipher, agent, name, row);
+  if (enabled) await enqueueStart(tx, agent, name);
+  return { before: { enabled: wasEnabled }, after: { enabled }, replaced: changedFields(stored, config) };
 }
 
 /** Turns the channel off and forgets its credentials. Idempotent. Throws the 404 of the agent. */

@@ -32,6 +32,12 @@ export function outboundProblem({ outboundChannel, outboundTarget }: Outbound): 
   return target === null ? "Set outboundTarget too, or set outboundChannel to null" : null;
 }
 
+/** Reports `outboundProblem` as an issue of a schema. */
+export function checkOutbound(sent: Outbound, context: z.RefinementCtx): void {
+  const message = outboundProblem(sent);
+  if (message !== null) context.addIssue({ code: "custom", path: ["outboundTarget"], message });
+}
+
 /** The stored place of an agent's results; null for none. */
 export function outboundPlace(
   agentId: string,

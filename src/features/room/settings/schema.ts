@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../../core/text.ts";
 import { Timestamp } from "../../../http/shapes.ts";
-import { outboundFields } from "../../inbox/index.ts";
+import { checkOutbound, outboundFields } from "../../inbox/index.ts";
 
 const longestPrompt = 32_768;
 /** A week, in minutes. */
@@ -65,5 +65,6 @@ export const bundledRoom = z
     outboundTarget: settable.outboundTarget.default(null),
     evalIntervalMinutes: settable.evalIntervalMinutes.default(5),
   })
+  .superRefine(checkOutbound)
   .nullable();
 export type BundledRoom = z.output<typeof bundledRoom>;

@@ -37,19 +37,33 @@ export async function saveRoom(ctx: Ctx, slug: string, input: RoomChanges): Prom
   const unchanged = () => !summary.created && Object.keys(changes).length === 0;
   const change = { action: "agent.room.update", agentUnchanged: true, summary, changes, unchanged };
   await writeAgent(ctx, slug, change, async (tx, agent) => {
-    const now = ctx.clock.now();
-    const known = await lockRoom(tx, agent.id);
-    summary.created = !known;
-    const before = known ?? (await createRoom(ctx, tx, agent));
-    const after = { ...settingsOf(before), ...stored(input) };
-    const problem = outboundProblem(after);
-    if (problem !== null) throw new EngineError("bad-request", problem);
-    Object.assign(changes, changesBetween(settingsOf(before), after));
-    if (Object.keys(changes).length === 0) return;
+    const stored = await storeRoom(tx, ctx, agent, input);
+    summary.created = stored.created;
+    Object.assign(changes, stored.changes);
+  });
+}
+
+/** `saveRoom` inside a transaction of `writeAgent`. */
+async function storeRoom(tx: Db, ctx: Ctx, agent: AgentRow, input: RoomChanges) {
+  const now = ctx.clock.now();
+  const known = await lockRoom(tx, agent.id);
+  const before = known ?? (await createRoom(ctx, tx, agent));
+  const after = { ...settingsOf(before), ...stored(input) };
+  const problem = outboundProblem(after);
+  if (problem !== null) throw new EngineError("bad-request", problem);
+  const changes = changesBetween(settingsOf(before), after);
+  if (Object.keys(changes).length > 0) {
     const columns = { ...after, updatedBy: authorOf(ctx), updatedAt: new Date(now) };
     await tx.update(rooms).set(columns).where(eq(rooms.agentId, agent.id));
     await settleDueAt(tx, agent.id, now);
-  });
+  }
+  return { created: !known, changes };
+}
+
+/** Gives an agent exactly this Room, or none, inside a transaction of `writeAgent`. */
+export async function importRoom(tx: Db, ctx: Ctx, agent: AgentRow, wanted: BundledRoom): Promise<void> {
+  if (wanted) await storeRoom(tx, ctx, agent, wanted);
+  else await removeRoom(tx, ctx, agent.id);
 }
 
 /**
@@ -60,14 +74,21 @@ export async function deleteRoom(ctx: Ctx, slug: string): Promise<void> {
   const summary = { discarded: 0 };
   let existed = false;
   const change = { action: "agent.room.delete", agentUnchanged: true, summary, unchanged: () => !existed };
-  await writeAgent(ctx, slug, change, async (tx, { id: agentId }) => {
-    existed = (await lockRoom(tx, agentId)) !== null;
-    if (!existed) return;
-    const isOpen = inArray(eventBacklog.status, ["pending", "processing"]);
-    const discard = { status: "discarded", error: "The Room was deleted" } as const;
-    summary.discarded = (await changeEntries(tx, { agentId, now: ctx.clock.now() }, isOpen, discard)).length;
-    await tx.delete(rooms).where(eq(rooms.agentId, agentId));
+  await writeAgent(ctx, slug, change, async (tx, { id }) => {
+    const discarded = await removeRoom(tx, ctx, id);
+    existed = discarded !== null;
+    summary.discarded = discarded ?? 0;
   });
+}
+
+/** `deleteRoom` inside a transaction of `writeAgent`. Answers how many entries were discarded; null without a Room. */
+async function removeRoom(tx: Db, ctx: Ctx, agentId: string): Promise<number | null> {
+  if (!(await lockRoom(tx, agentId))) return null;
+  const isOpen = inArray(eventBacklog.status, ["pending", "processing"]);
+  const discard = { status: "discarded", error: "The Room was deleted" } as const;
+  const discarded = await changeEntries(tx, { agentId, now: ctx.clock.now() }, isOpen, discard);
+  await tx.delete(rooms).where(eq(rooms.agentId, agentId));
+  return discarded.length;
 }
 
 /**

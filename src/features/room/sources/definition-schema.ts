@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../../core/text.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";
-import { outboundFields, outboundProblem } from "../../inbox/index.ts";
+import { checkOutbound, outboundFields } from "../../inbox/index.ts";
 import { EventConditions } from "../events/conditions.ts";
 import { templateProblem } from "../events/templates.ts";
 import { aliasProblem, lastPriority } from "./rules.ts";
@@ -78,8 +78,7 @@ export const NewEventDefinition = z
     if (sent.matchingPrompt === undefined && sent.description === undefined) {
       context.addIssue({ code: "custom", path: ["matchingPrompt"], message: "is missing" });
     }
-    const message = outboundProblem(sent);
-    if (message !== null) context.addIssue({ code: "custom", path: ["outboundTarget"], message });
+    checkOutbound(sent, context);
   })
   .openapi("NewEventDefinition", {
     example: {

@@ -68,7 +68,8 @@ async function resolveSkills(tx: Db, agent: AgentRow, names: readonly string[]):
   return found;
 }
 
-async function lockAllowed(tx: Db, workspaceId: string, list: readonly SkillRow[]): Promise<Set<string>> {
+/** The skills among these that the workspace allows, locked so until the transaction ends. */
+export async function lockAllowed(tx: Db, workspaceId: string, list: readonly SkillRow[]): Promise<Set<string>> {
   const ids = writeArray(list.map(({ id }) => id));
   const rows = await tx
     .select({ skillId: workspaceSkills.skillId })

@@ -59,33 +59,48 @@ export async function putEnv(
   const summary = { skill: skillSlug, keys: [] as string[] };
   const unchanged = () => summary.keys.length === 0;
   await writeAgent(ctx, slug, { action: "agent.skill.env.update", summary, unchanged }, async (tx, agent) => {
-    const skill = await findSkillOf(tx, agent, skillSlug);
-    const rows = await sealItems(tx, ctx, agent.id, skill, items);
-    summary.keys = rows.map(({ key }) => key);
-    if (rows.length === 0) return;
-    await tx
-      .insert(skillEnv)
-      .values(rows)
-      .onConflictDoUpdate({
-        target: [skillEnv.agentId, skillEnv.skillId, skillEnv.key],
-        set: {
-          sensitive: excluded(skillEnv.sensitive),
-          versionId: excluded(skillEnv.versionId),
-          keyId: excluded(skillEnv.keyId),
-          ciphertext: excluded(skillEnv.ciphertext),
-          updatedAt: sql`now()`,
-        },
-      });
-    const [kept] = await tx.select({ keys: count() }).from(skillEnv).where(ofSkill(agent.id, skill.id));
-    if (kept && kept.keys > maxKeys) {
-      throw new EngineError(
-        "bad-request",
-        `env: an agent keeps at most ${maxKeys} variables of a skill; delete some first`,
-      );
-    }
-    await requireRoom(tx, agent.id);
+    summary.keys = await storeEnv(tx, ctx, agent, skillSlug, items, ["env"]);
   });
   return listEnv(ctx, slug, skillSlug);
+}
+
+/**
+ * `putEnv` inside a transaction of `writeAgent`. Answers the stored keys. `path` is that of the items in the body, for
+ * the 400.
+ */
+export async function storeEnv(
+  tx: Db,
+  ctx: Ctx,
+  agent: AgentRow,
+  skillSlug: string,
+  items: readonly EnvItem[],
+  path: readonly (string | number)[],
+): Promise<string[]> {
+  const skill = await findSkillOf(tx, agent, skillSlug);
+  const rows = await sealItems(tx, ctx, agent.id, skill, items, path);
+  if (rows.length === 0) return [];
+  await tx
+    .insert(skillEnv)
+    .values(rows)
+    .onConflictDoUpdate({
+      target: [skillEnv.agentId, skillEnv.skillId, skillEnv.key],
+      set: {
+        sensitive: excluded(skillEnv.sensitive),
+        versionId: excluded(skillEnv.versionId),
+        keyId: excluded(skillEnv.keyId),
+        ciphertext: excluded(skillEnv.ciphertext),
+        updatedAt: sql`now()`,
+      },
+    });
+  const [kept] = await tx.select({ keys: count() }).from(skillEnv).where(ofSkill(agent.id, skill.id));
+  if (kept && kept.keys > maxKeys) {
+    throw new EngineError(
+      "bad-request",
+      `env: an agent keeps at most ${maxKeys} variables of a skill; delete some first`,
+    );
+  }
+  await requireRoom(tx, agent.id);
+  return rows.map(({ key }) => key);
 }
 
 /** Deletes a variable; one that is not stored is no error. Throws the 404 of agent and skill. */
@@ -110,6 +125,7 @@ async function sealItems(
   agentId: string,
   { id, versionId, declared }: SkillOfAgent,
   items: readonly EnvItem[],
+  path: readonly (string | number)[],
 ) {
   const rows = await tx
     .select({ key: skillEnv.key, sensitive: skillEnv.sensitive })
@@ -123,7 +139,7 @@ async function sealItems(
   const given = wanted.filter(({ value, sensitive }) => !(sensitive && value === ""));
   const issues = wanted.flatMap(({ value, sensitive }, index) => {
     const message = sensitive && value !== "" ? shortSecretProblem(value) : null;
-    return message === null ? [] : [{ path: ["env", index, "value"], message }];
+    return message === null ? [] : [{ path: [...path, index, "value"], message }];
   });
   if (issues.length > 0) throw invalid(issues);
   return Promise.all(

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { EngineError } from "../../../core/errors.ts";
-import { jsonExcess } from "../../../core/json.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
+import { readLargeJson } from "../../../http/large-json.ts";
 import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
 import { organizationPath } from "../schema.ts";
 import { readArchive } from "./archive.ts";
@@ -68,22 +68,8 @@ async function readBody(c: Context<AppEnv>): Promise<{ skills: SkillImport["skil
 const jsonType = /^application\/([\w.-]+\+)?json$/;
 const zipTypes: ReadonlySet<string> = new Set(["application/zip", "application/x-zip-compressed"]);
 
-/** Far beyond what skills need; each level and each value costs parsing time. */
-const jsonLimits = { levels: 64, values: 200_000 };
-
 async function readJson(c: Context<AppEnv>): Promise<SkillImport["skills"]> {
-  const text = await c.req.text();
-  const excess = jsonExcess(text, jsonLimits);
-  if (excess !== null) throw new EngineError("bad-request", `The body is refused: it ${excess}`);
-  const parsed = parseImport(parse(text));
+  const parsed = parseImport(await readLargeJson(c));
   if ("issues" in parsed) throw invalid(parsed.issues);
   return parsed.skills;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new EngineError("bad-request", "The body is not valid JSON");
-  }
 }

@@ -1,7 +1,6 @@
 import { and, asc, desc, eq, sql } from "drizzle-orm";
 import { notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
-import { sortByName } from "../../../core/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import type { Schedule } from "../schedule.ts";
@@ -45,22 +44,14 @@ export function selectTasks(db: Db) {
     .leftJoinLateral(last, sql`true`);
 }
 
-/**
- * The tasks that people made, by name, as a bundle holds them. Those that an agent made by its tool belong to the people
- * that it talks with.
- */
-export async function exportTasks(db: Db, agentId: string): Promise<NewScheduledTask[]> {
-  const rows = await db
+/** The tasks of an agent that people made, the oldest first. */
+export function tasksOfPeople(db: Db, agentId: string): Promise<TaskRow[]> {
+  return db
     .select()
     .from(scheduledTasks)
-    .where(isMadeByPeople(agentId))
+    .where(and(eq(scheduledTasks.agentId, agentId), eq(scheduledTasks.source, "api")))
     .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id));
-  return sortByName(rows).map(configurationOf);
 }
-
-/** Limits a query for tasks to those of an agent that people made. */
-export const isMadeByPeople = (agentId: string) =>
-  and(eq(scheduledTasks.agentId, agentId), eq(scheduledTasks.source, "api"));
 
 /** The fields of a task that a caller may set. */
 export function configurationOf(task: TaskRow): NewScheduledTask {

@@ -4,7 +4,7 @@ import { runStatuses } from "../../../db/schema.ts";
 import { page, pageQuery } from "../../../http/paging.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";
 import { slugParam } from "../../agents/index.ts";
-import { outboundFields } from "../../inbox/index.ts";
+import { checkOutbound, outboundFields } from "../../inbox/index.ts";
 import { Schedule } from "../schema.ts";
 
 /** An agent has at most so many tasks. */
@@ -95,4 +95,6 @@ export const taskPath = slugParam.extend({
 });
 
 /** The tasks that a bundle holds. */
-export const bundledTasks = z.array(NewScheduledTask).max(mostTasks, `must have at most ${mostTasks} entries`);
+export const bundledTasks = z
+  .array(NewScheduledTask.superRefine(checkOutbound))
+  .max(mostTasks, `must have at most ${mostTasks} entries`);

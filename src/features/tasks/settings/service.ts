@@ -6,7 +6,7 @@ import { isUuid, newId } from "../../../core/ids.ts";
 import { sameJson } from "../../../core/json.ts";
 import type { Db } from "../../../db/client.ts";
 import { scheduledTasks } from "../../../db/schema.ts";
-import { findAgent, writeAgent } from "../../agents/index.ts";
+import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { enqueueSoon } from "../due/work.ts";
 import { configurationOf, lockTask, scheduleOf, selectTasks, type TaskRow, toTask } from "./find.ts";
 import { nextRunAt, requirePlace, requireSchedule } from "./rules.ts";
@@ -44,7 +44,8 @@ export async function getTask(ctx: Ctx, slug: string, id: string): Promise<Sched
 /** Whom a task is for, and who made it. */
 export type TaskOrigin = Pick<TaskRow, "source" | "subject" | "userName">;
 
-const ofApi: TaskOrigin = { source: "api", subject: "", userName: null };
+/** The origin of a task that people made. */
+export const ofApi: TaskOrigin = { source: "api", subject: "", userName: null };
 
 /**
  * Creates a task. Throws the 404 of the agent; 400 for a schedule that can't be kept and for half a place; 409 when the
@@ -58,21 +59,32 @@ export async function createTask(
 ): Promise<ScheduledTask> {
   const now = new Date(ctx.clock.now());
   requireSchedule(input.schedule, now);
-  const place = placeOf(input);
+  requirePlace(input);
   const id = newId();
   const summary = { taskId: id, name: input.name, schedule: input.schedule };
   await writeAgent(ctx, slug, { action: "agent.task.create", agentUnchanged: true, summary }, async (tx, agent) => {
     if ((await count(tx, agent.id)) >= mostTasks) {
       throw new EngineError("conflict", `An agent has at most ${mostTasks} scheduled tasks: delete one first`);
     }
-    const author = authorOf(ctx);
-    const timed = { ...input, anchorAt: now };
-    const row = { ...timed, ...origin, ...place, id, nextRunAt: nextRunAt(timed, now) };
-    const owned = { agentId: agent.id, organizationId: agent.organizationId };
-    await tx.insert(scheduledTasks).values({ ...row, ...owned, createdBy: author, updatedBy: author });
-    await enqueueSoon(tx, { ...row, ...owned }, now);
+    await insertTask(tx, ctx, agent, { ...input, ...origin, id });
   });
   return getTask(ctx, slug, id);
+}
+
+/** Stores a task, whose schedule can be kept, inside a transaction of `writeAgent`. Answers when it is due. */
+export async function insertTask(
+  tx: Db,
+  ctx: Ctx,
+  agent: AgentRow,
+  input: NewScheduledTask & TaskOrigin & { id: string },
+): Promise<Date | null> {
+  const [now, author] = [new Date(ctx.clock.now()), authorOf(ctx)];
+  const timed = { ...input, anchorAt: now };
+  const row = { ...timed, ...placeOf(input), nextRunAt: nextRunAt(timed, now) };
+  const owned = { agentId: agent.id, organizationId: agent.organizationId };
+  await tx.insert(scheduledTasks).values({ ...row, ...owned, createdBy: author, updatedBy: author });
+  await enqueueSoon(tx, { ...row, ...owned }, now);
+  return row.nextRunAt;
 }
 
 /**
@@ -89,28 +101,43 @@ export async function updateTask(
   const change = { action: "agent.task.update", agentUnchanged: true, summary: { taskId: id }, changes: changed };
   await writeAgent(ctx, slug, change, async (tx, agent) => {
     const stored = await lockTask(tx, agent.id, id);
-    const now = new Date(ctx.clock.now());
-    const columns = { ...changes, ...placeOf(changes, stored), ...timesOf(stored, changes, now) };
-    const authored = { updatedBy: authorOf(ctx), updatedAt: sql`now()` };
-    const [updated] = await tx
-      .update(scheduledTasks)
-      .set({ ...columns, ...authored })
-      .where(eq(scheduledTasks.id, stored.id))
-      .returning();
-    if (!updated) throw notFound("Scheduled task");
+    requireTimes(stored, changes, new Date(ctx.clock.now()));
+    const updated = await changeTask(tx, ctx, stored, changes);
     Object.assign(changed, changesBetween(configurationOf(stored), configurationOf(updated)));
-    await enqueueSoon(tx, updated, now);
   });
   return getTask(ctx, slug, id);
 }
 
-/** The columns that change with another schedule, and with turning the task on or off. Throws the 400. */
+/** Changes a locked task to a schedule that can be kept, inside a transaction of `writeAgent`. */
+export async function changeTask(tx: Db, ctx: Ctx, stored: TaskRow, changes: ScheduledTaskChanges): Promise<TaskRow> {
+  const now = new Date(ctx.clock.now());
+  const columns = { ...changes, ...placeOf(changes, stored), ...timesOf(stored, changes, now) };
+  const authored = { updatedBy: authorOf(ctx), updatedAt: sql`now()` };
+  const [updated] = await tx
+    .update(scheduledTasks)
+    .set({ ...columns, ...authored })
+    .where(eq(scheduledTasks.id, stored.id))
+    .returning();
+  if (!updated) throw notFound("Scheduled task");
+  await enqueueSoon(tx, updated, now);
+  return updated;
+}
+
+const isOther = (stored: TaskRow, schedule: ScheduledTaskChanges["schedule"]) =>
+  schedule !== undefined && !sameJson(schedule, scheduleOf(stored));
+
+/** Throws the 400 of another schedule, or of one that is turned on, that can't be kept. */
+function requireTimes(stored: TaskRow, { schedule, enabled = stored.enabled }: ScheduledTaskChanges, now: Date): void {
+  const turnedOn = enabled && !stored.enabled;
+  if (isOther(stored, schedule) || turnedOn) requireSchedule(schedule ?? scheduleOf(stored), now);
+}
+
+/** The columns that change with another schedule, and with turning the task on or off. */
 function timesOf(stored: TaskRow, { schedule, enabled = stored.enabled }: ScheduledTaskChanges, now: Date) {
-  const before = scheduleOf(stored);
-  const isOther = schedule !== undefined && !sameJson(schedule, before);
-  if (!isOther && enabled === stored.enabled) return {};
-  const timed = { schedule: schedule ?? before, enabled, anchorAt: isOther ? now : stored.anchorAt };
-  if (isOther || enabled) requireSchedule(timed.schedule, now);
+  const other = isOther(stored, schedule);
+  if (!other && enabled === stored.enabled) return {};
+  const anchorAt = other ? now : stored.anchorAt;
+  const timed = { schedule: schedule ?? scheduleOf(stored), enabled, anchorAt };
   return { anchorAt: timed.anchorAt, nextRunAt: nextRunAt(timed, now) };
 }
 
@@ -124,7 +151,8 @@ export async function deleteTask(ctx: Ctx, slug: string, id: string): Promise<vo
   });
 }
 
-async function count(db: Db, agentId: string): Promise<number> {
+/** How many tasks an agent has. */
+export async function count(db: Db, agentId: string): Promise<number> {
   return db.$count(scheduledTasks, eq(scheduledTasks.agentId, agentId));
 }
 

@@ -1,0 +1,134 @@
+import { eq, or, sql } from "drizzle-orm";
+import { type Ctx, requirePermission, write } from "../../context.ts";
+import { type Changes, changesBetween } from "../../core/changes.ts";
+import { EngineError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { type Db, sqlState } from "../../db/client.ts";
+import { unlessOvertaken } from "../../db/retry.ts";
+import { agents } from "../../db/schema.ts";
+import { type AgentRow, importAgent, insertAgent, touchAskers, writeAgent } from "../agents/index.ts";
+import { importChannels } from "../channels/index.ts";
+import { importHooks, placeHooks } from "../hooks/index.ts";
+import { importPrompts } from "../prompts/index.ts";
+import { importRoom, importSources } from "../room/index.ts";
+import { storedKeys } from "../secrets/index.ts";
+import { importSkillEnv, importSkills } from "../skills/index.ts";
+import { importTasks } from "../tasks/index.ts";
+import { importTools } from "../tools/index.ts";
+import { describeAgent } from "./export.ts";
+import { Notes } from "./notes.ts";
+import { type ReadBundle, readBundle } from "./read/read.ts";
+import { isBeforeWebSwitch } from "./read/versions.ts";
+import { changedParts, freeSlug, importedStem, permissionsFor } from "./rules.ts";
+import { BundledInstance, type Imported } from "./schema.ts";
+
+/** Has work that is due begun, now or at a time. */
+export type Wake = (at?: number) => void;
+
+/**
+ * Creates an agent from a bundle, all or nothing; where its slug is taken, under a free one. Throws 400 for a wrong
+ * bundle, 403 for a part that the caller may not change, 404 for the workspace.
+ */
+export async function importNew(
+  ctx: Ctx,
+  sent: unknown,
+  workspaceId: string | undefined,
+  wake: Wake,
+): Promise<Imported> {
+  const notes = new Notes();
+  const bundle = readBundle(sent, notes);
+  const id = newId();
+  const slug = await unlessOvertaken(async () => {
+    const found = await findFreeSlug(ctx.db, bundle.instance.slug);
+    const summary: Record<string, unknown> = { version: bundle.version };
+    await write(ctx, { action: "agent.import", target: found, agentId: id, summary }, async (tx) => {
+      notes.restart();
+      const agent = await insertAgent(tx, ctx, id, { slug: found, ...(workspaceId ? { workspaceId } : {}) });
+      const blank = BundledInstance.parse({ slug: found });
+      requireParts(ctx, blank, bundle.instance);
+      await importParts(tx, ctx, agent, bundle, notes);
+    });
+    return found;
+  }).catch((error: unknown) => {
+    if (sqlState(error) !== "23505") throw error;
+    throw new EngineError("conflict", `Others take slugs like ${bundle.instance.slug} right now: import again`);
+  });
+  notes.finish(wake);
+  return { slug, instanceId: slug, warnings: notes.warnings };
+}
+
+/**
+ * Replaces the configuration of an agent by a bundle's, all or nothing. Its slug, workspace, stored secrets,
+ * conversations and memories stay. Throws the 404 of the agent, and as `importNew`.
+ */
+export async function importOver(ctx: Ctx, slug: string, sent: unknown, wake: Wake): Promise<Imported> {
+  const notes = new Notes();
+  const bundle = readBundle(sent, notes);
+  const changes: Changes = {};
+  const summary: Record<string, unknown> = { version: bundle.version };
+  const change = { action: "agent.import", summary, changes, unchanged: () => false, concernsAskers: true };
+  await writeAgent(ctx, slug, change, async (tx, agent) => {
+    notes.restart();
+    const before = await describeAgent(tx, ctx, agent);
+    requireParts(ctx, before, bundle.instance);
+    const imported = await importParts(tx, ctx, agent, bundle, notes);
+    await touchAskers(tx, imported.agent);
+    const after = await describeAgent(tx, ctx, imported.agent);
+    // Of what may hold anything, such as arguments of hooks, only the name is noted.
+    Object.assign(summary, { replaced: changedParts(before, after), approvalRemoved: imported.approvalRemoved });
+    Object.assign(changes, changesBetween(ownFields(before), ownFields(after)));
+  });
+  notes.finish(wake);
+  return { slug, instanceId: slug, warnings: notes.warnings };
+}
+
+/** The agent's own fields, without the parts. */
+function ownFields(instance: BundledInstance) {
+  const { icon, prompts, skills, manualTools, toolsNeedingApproval, secrets, ...some } = instance;
+  const { channels, skillEnv, hooks, room, eventSources, scheduledTasks, ...own } = some;
+  return { ...own, hasIcon: icon !== null };
+}
+
+/** Throws the 403 of a part that the caller could not change by its own route. */
+function requireParts({ membership }: Ctx, before: BundledInstance, wanted: BundledInstance): void {
+  const placed = { ...wanted, hooks: placeHooks(wanted.hooks) };
+  for (const permission of permissionsFor(changedParts(before, placed))) requirePermission(membership, permission);
+}
+
+/** The order matters: skills bring tools, and a channel needs to know whether the agent wants a key. */
+async function importParts(
+  tx: Db,
+  ctx: Ctx,
+  before: AgentRow,
+  { version, instance }: ReadBundle,
+  notes: Notes,
+): Promise<{ agent: AgentRow; approvalRemoved: string[] }> {
+  const agent = await importAgent(tx, ctx, before, instance);
+  await importPrompts(tx, ctx, agent.id, instance.prompts);
+  await importSkills(tx, ctx, agent, instance.skills, notes);
+  await importSkillEnv(tx, ctx, agent, instance.skillEnv, notes);
+  const approvalRemoved = await importTools(tx, ctx, agent, instance, notes);
+  await importChannels(tx, ctx, agent, instance.channels, { notes, opensWeb: isBeforeWebSwitch(version) });
+  await importHooks(tx, ctx, agent, instance.hooks, notes);
+  await importRoom(tx, ctx, agent, instance.room);
+  await importSources(tx, ctx, agent, instance.eventSources, notes);
+  await importTasks(tx, ctx, agent, instance.scheduledTasks, notes);
+  await noteSecrets(tx, agent, instance.secrets, notes);
+  return { agent, approvalRemoved };
+}
+
+async function noteSecrets(tx: Db, { id }: AgentRow, wanted: BundledInstance["secrets"], notes: Notes): Promise<void> {
+  const stored = await storedKeys(tx, id);
+  for (const [index, { key, configured }] of wanted.entries()) {
+    if (!configured || stored.has(key)) continue;
+    notes.warn("secret_missing", ["instance", "secrets", index], `The agent has no secret ${key}: set it`);
+  }
+}
+
+async function findFreeSlug(db: Db, wanted: string): Promise<string> {
+  const taken = await db
+    .select({ slug: agents.slug })
+    .from(agents)
+    .where(or(eq(agents.slug, wanted), sql`starts_with(${agents.slug}, ${importedStem(wanted)})`));
+  return freeSlug(wanted, new Set(taken.map(({ slug }) => slug)));
+}

@@ -1,0 +1,40 @@
+import type { ImportNotes } from "../../../core/bundle.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json.ts";
+import { embeddingModels } from "../../../core/providers.ts";
+
+/** The fields of an instance that only managed builds have. */
+const managedFields: ReadonlySet<string> = new Set([
+  ...["embedder", "governance", "providerConnectionId", "providerConnections", "providerRoles", "retention"],
+]);
+
+const managedChannels: ReadonlySet<unknown> = new Set(["rest", "email", "hubspot", "voice"]);
+
+/** The instance without what only managed builds have; each part that goes is noted. */
+export function withoutManaged(instance: JsonObject, notes: ImportNotes): JsonObject {
+  const kept = Object.entries(instance).filter(([field, value]) => {
+    if (!managedFields.has(field)) return true;
+    // Nothing is lost with it.
+    if (value !== null)
+      notes.warn("managed_only", ["instance", field], `${field} is a part of managed builds: it is left out`);
+    return false;
+  });
+  const { channels, ...rest } = Object.fromEntries(kept);
+  if (!Array.isArray(channels)) return channels === undefined ? rest : { ...rest, channels };
+  const ours = channels.filter((channel, index) => {
+    if (!isObject(channel) || !managedChannels.has(channel.channelType)) return true;
+    const message = `The channel ${channel.channelType} is a part of managed builds: it is left out`;
+    notes.warn("channel_unsupported", ["instance", "channels", index], message);
+    return false;
+  });
+  return { ...rest, channels: ours };
+}
+
+const embedders = Object.entries(embeddingModels).map(([provider, { model }]) => `${provider}:${model}`);
+
+/** Why an import can't name this embedder (spec "Versioning" 5); null when it can. */
+export function embedderProblem(embedder: JsonValue | undefined): string | null {
+  if (embedder === undefined || embedder === null) return null;
+  const named = isObject(embedder) ? [embedder.provider, embedder.model].filter(Boolean).join(":") : embedder;
+  const isKnown = embedders.some((known) => known === named || known.split(":")[0] === named);
+  return isKnown ? null : `is no embedder that this server knows: ${embedders.join(", ")}`;
+}

@@ -1,0 +1,70 @@
+import type { ImportNotes } from "../../../core/bundle.ts";
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { clip } from "../../../core/text.ts";
+import { invalid } from "../../../http/errors.ts";
+import { Bundle, BundledInstance } from "../schema.ts";
+import { embedderProblem, withoutManaged } from "./managed.ts";
+import { type UnknownField, unknownFields } from "./unknown-fields.ts";
+import { convert, type ReadVersion, readVersions, versionOf } from "./versions.ts";
+
+export interface ReadBundle {
+  version: ReadVersion;
+  instance: BundledInstance;
+}
+
+/**
+ * Reads a bundle of any format. Fields that there are not are left out and noted. Throws the 400 that names each wrong
+ * field.
+ */
+export function readBundle(sent: unknown, notes: ImportNotes): ReadBundle {
+  if (!isObject(sent)) throw invalid([{ path: [], message: "must be an object" }]);
+  const version = versionOf(sent.version);
+  const { instance } = sent;
+  if (version === null || sent.type !== "instance" || !isObject(instance)) throw invalid(headProblems(sent));
+  const problem = embedderProblem(instance.embedder);
+  if (problem !== null) throw invalid([{ path: ["instance", "embedder"], message: problem }]);
+  const converted = withoutManaged(convert(version, instance), notes);
+  const { $schema: _ofEditors, ...rest } = sent;
+  noteUnknown({ ...rest, instance: converted }, notes);
+  const parsed = BundledInstance.safeParse(converted);
+  if (parsed.success) return { version, instance: parsed.data };
+  throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: ["instance", ...path], message })));
+}
+
+function headProblems({ version, type, instance }: JsonObject) {
+  const known = readVersions.join(", ");
+  return [
+    ...(versionOf(version) === null ? [{ path: ["version"], message: `must be one of: ${known}` }] : []),
+    ...(type === "instance" ? [] : [{ path: ["type"], message: "must be instance" }]),
+    ...(isObject(instance) ? [] : [{ path: ["instance"], message: "must be an object" }]),
+  ];
+}
+
+/** A body may have as many unknown fields as it has bytes. */
+const mostNoted = 50;
+
+function noteUnknown(sent: JsonObject, notes: ImportNotes): void {
+  const unknown = unknownFields(Bundle, sent);
+  for (const field of unknown.slice(0, mostNoted)) note(field, notes);
+  if (unknown.length <= mostNoted) return;
+  notes.warn("unknown_field", [], `There are ${unknown.length - mostNoted} more fields that a bundle does not have`);
+}
+
+function note({ path, suggestion }: UnknownField, notes: ImportNotes): void {
+  const shown = path.map((part) => (typeof part === "string" ? clip(part, 100) : part));
+  const name = shown.at(-1);
+  if (isCredential(path)) {
+    notes.warn("credential_ignored", shown, `${name} is a credential, which no import stores: set it on the agent`);
+    return;
+  }
+  const hint = suggestion === null ? "" : `; did you mean ${suggestion}?`;
+  notes.warn("unknown_field", shown, `${name} is no field of a bundle${hint || ": it is left out"}`);
+}
+
+const credentials: ReadonlySet<unknown> = new Set([
+  ...["apiKey", "authKey", "webhookToken", "webhookSecret", "botToken", "signingSecret", "appToken"],
+  ...["accountSid", "authToken", "apiKeySid", "apiKeySecret"],
+]);
+
+const isCredential = (path: readonly (string | number)[]) =>
+  credentials.has(path.at(-1)) || (path.at(-1) === "value" && path[1] === "secrets");

@@ -1,0 +1,52 @@
+import { z } from "@hono/zod-openapi";
+import { isObject, type JsonObject } from "../../../core/json.ts";
+import { nearest } from "../../../core/nearest.ts";
+
+/** A field that a schema does not have, and the one that may be meant. */
+export interface UnknownField {
+  path: (string | number)[];
+  suggestion: string | null;
+}
+
+/** The fields of a value that its schema does not have, at every level that the schema describes. */
+export function unknownFields(schema: unknown, value: unknown, path: (string | number)[] = []): UnknownField[] {
+  const inner = bare(schema);
+  if (inner instanceof z.ZodArray) {
+    if (!Array.isArray(value)) return [];
+    return value.flatMap((entry, index) => unknownFields(inner.element, entry, [...path, index]));
+  }
+  if (!isObject(value)) return [];
+  const object = inner instanceof z.ZodDiscriminatedUnion ? optionOf(inner, value) : inner;
+  return object instanceof z.ZodObject ? ofObject(object.shape, value, path) : [];
+}
+
+function ofObject(shape: z.ZodRawShape, value: JsonObject, path: (string | number)[]): UnknownField[] {
+  const known = Object.keys(shape);
+  return Object.keys(value).flatMap((field) => {
+    const at = [...path, field];
+    if (Object.hasOwn(shape, field)) return unknownFields(shape[field], value[field], at);
+    return [{ path: at, suggestion: field.length > longestName ? null : (nearest(field, known) ?? null) }];
+  });
+}
+
+/** Comparing takes the product of both lengths. */
+const longestName = 64;
+
+/** The schema of the value itself, without what says that it may be missing. */
+function bare(schema: unknown): unknown {
+  const wrapped =
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault;
+  return wrapped ? bare(schema.unwrap()) : schema;
+}
+
+/** The member of a union that the value says it is. */
+function optionOf(union: z.ZodDiscriminatedUnion, value: JsonObject): unknown {
+  const { discriminator } = union.def;
+  return union.options.find((option) => {
+    const kind = option instanceof z.ZodObject ? option.shape[discriminator] : undefined;
+    return kind instanceof z.ZodType && kind.safeParse(value[discriminator]).success;
+  });
+}

@@ -1,0 +1,110 @@
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json.ts";
+import { successorsOf } from "../../tools/index.ts";
+
+/** The formats that an import reads. */
+export const readVersions = ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5"] as const;
+export type ReadVersion = (typeof readVersions)[number];
+
+/** The format that a bundle names, also as the number that YAML takes it for; null for another one. */
+export function versionOf(sent: unknown): ReadVersion | null {
+  const named = typeof sent === "number" ? sent.toFixed(1) : sent;
+  return readVersions.find((version) => version === named) ?? null;
+}
+
+/** Whether the format is from before the Web switch: then Web is on (spec "Versioning" 5). */
+export const isBeforeWebSwitch = (version: ReadVersion) => version !== "1.3" && version !== "1.5";
+
+/**
+ * The instance of a bundle in the form of 1.3, step by step. What is not as its format has it stays, and the schema of
+ * 1.3 says what is wrong with it.
+ */
+export function convert(version: ReadVersion, instance: JsonObject): JsonObject {
+  const steps = stepsFrom[version].reduce((converted, step) => step(converted), instance);
+  return isBeforeWebSwitch(version) ? withWebOn(steps) : steps;
+}
+
+type Step = (instance: JsonObject) => JsonObject;
+
+/** 1.0 has its prompts as an object, by key or by file name. */
+const promptsAsList: Step = (instance) => {
+  const { prompts } = instance;
+  if (!isObject(prompts)) return instance;
+  const list = Object.entries(prompts).map(([name, content]) => ({ key: name.replace(/\.md$/, ""), content }));
+  return { ...instance, prompts: list };
+};
+
+/** 1.1 has its skills as slugs: each one is enabled. */
+const skillsAsObjects: Step = (instance) => changed(instance, "skills", asSkill);
+
+function asSkill(skill: JsonValue): JsonValue {
+  return typeof skill === "string" ? { skillSlug: skill, enabled: true } : skill;
+}
+
+/** 1.2 has tools and hooks under the names from before there were plugins, and the tool of a hook beside its event. */
+const toolsOfToday: Step = (instance) => {
+  const named = changed(changed(instance, "hooks", asHook), "toolsNeedingApproval", (name) => name);
+  return approvalApart({ ...named, ...renamed(named, "manualTools"), ...renamed(named, "toolsNeedingApproval") });
+};
+
+/** A tool may be an object that says whether its calls need approval. */
+function approvalApart(instance: JsonObject): JsonObject {
+  const { manualTools } = instance;
+  if (!Array.isArray(manualTools) || !manualTools.some(isObject)) return instance;
+  const tools = manualTools.map((tool) => (isObject(tool) ? tool : { name: tool, needsApproval: false }));
+  const names = (list: readonly JsonObject[]) => list.map(({ name }) => name ?? null);
+  return {
+    ...instance,
+    manualTools: names(tools),
+    toolsNeedingApproval: names(tools.filter(({ needsApproval }) => needsApproval === true)),
+  };
+}
+
+/** One old tool may have become several. */
+function renamed(instance: JsonObject, field: string): JsonObject {
+  const list = instance[field];
+  if (!Array.isArray(list)) return {};
+  const names = list.flatMap((tool): JsonValue[] => {
+    const name = isObject(tool) ? tool.name : tool;
+    const successors = typeof name === "string" ? successorsOf(name) : null;
+    if (!successors) return [tool];
+    return successors.map((successor) => (isObject(tool) ? { ...tool, name: successor } : successor));
+  });
+  return { [field]: [...new Set(names)] };
+}
+
+function asHook(hook: JsonValue): JsonValue {
+  if (!isObject(hook)) return hook;
+  const { toolName, args, ...rest } = hook;
+  const flat = typeof toolName === "string" && rest.actionConfig === undefined;
+  const whole = flat ? { ...rest, actionConfig: { toolName, ...(args === undefined ? {} : { args }) } } : hook;
+  const { actionConfig } = whole;
+  if (!isObject(actionConfig) || typeof actionConfig.toolName !== "string") return whole;
+  // A hook calls one tool: the first one that took the old one's place.
+  const [first = actionConfig.toolName] = successorsOf(actionConfig.toolName) ?? [];
+  return { ...whole, actionConfig: { ...actionConfig, toolName: first } };
+}
+
+function withWebOn(instance: JsonObject): JsonObject {
+  const { channels = [] } = instance;
+  if (!Array.isArray(channels)) return instance;
+  const isWeb = (channel: JsonValue) => isObject(channel) && channel.channelType === "web";
+  const web = channels.find(isWeb);
+  const on = { ...(isObject(web) ? web : { channelType: "web" }), enabled: true };
+  return { ...instance, channels: [on, ...channels.filter((channel) => !isWeb(channel))] };
+}
+
+/** The instance with each entry of a list changed; as it is where there is no list. */
+function changed(instance: JsonObject, field: string, change: (entry: JsonValue) => JsonValue): JsonObject {
+  const list = instance[field];
+  return Array.isArray(list) ? { ...instance, [field]: list.map(change) } : instance;
+}
+
+/** 1.4 and 1.5 are those of managed builds: what only these have is left out on reading, whatever the format. */
+const stepsFrom: Record<ReadVersion, readonly Step[]> = {
+  "1.0": [promptsAsList, skillsAsObjects, toolsOfToday],
+  "1.1": [skillsAsObjects, toolsOfToday],
+  "1.2": [toolsOfToday],
+  "1.3": [],
+  "1.4": [toolsOfToday],
+  "1.5": [],
+};

@@ -1,0 +1,85 @@
+import { eq } from "drizzle-orm";
+import { authorOf, type Ctx } from "../../context.ts";
+import type { ImportNotes } from "../../core/bundle.ts";
+import { newId } from "../../core/ids.ts";
+import { asJson, sameJson } from "../../core/json.ts";
+import type { Db } from "../../db/client.ts";
+import { hooks } from "../../db/schema.ts";
+import type { AgentRow } from "../agents/index.ts";
+import { unusableTools } from "../tools/index.ts";
+import { lastPosition } from "./rules.ts";
+import type { Hook, NewHook } from "./schema.ts";
+import { hooksOf, toHook } from "./service.ts";
+
+type BundledHook = Omit<Hook, "id">;
+
+/** The hooks of an agent, in their order, as a bundle holds them. */
+export async function exportHooks(db: Db, agentId: string): Promise<BundledHook[]> {
+  return (await hooksOf(db, agentId)).map((row) => withoutId(toHook(row)));
+}
+
+function withoutId({ id: _own, ...hook }: Hook): BundledHook {
+  return hook;
+}
+
+/** The hooks as they are stored: one without a position stands behind those before it. */
+export function placeHooks(wanted: readonly NewHook[]): BundledHook[] {
+  let last = -1;
+  return wanted.map((hook) => {
+    const { event, actionType, actionConfig, mutates, enabled, timeoutMs } = hook;
+    const position = hook.position ?? Math.min(lastPosition, last + 1);
+    last = Math.max(last, position);
+    return { event, actionType, actionConfig, mutates, enabled, position, timeoutMs };
+  });
+}
+
+/**
+ * Gives an agent exactly these hooks, inside a transaction of `writeAgent`. One whose tool the agent can't have is off,
+ * unless the agent had a hook with this tool before.
+ */
+export async function importHooks(
+  tx: Db,
+  ctx: Ctx,
+  agent: AgentRow,
+  wanted: readonly NewHook[],
+  notes: ImportNotes,
+): Promise<void> {
+  const stored = (await hooksOf(tx, agent.id)).map(toHook);
+  const placed = await withUsableTools(tx, ctx, agent, placeHooks(wanted), stored, notes);
+  if (isSame(stored.map(withoutId), placed)) return;
+  await tx.delete(hooks).where(eq(hooks.agentId, agent.id));
+  if (placed.length === 0) return;
+  const author = authorOf(ctx);
+  const rows = placed.map((hook, index) => {
+    // A hook that stays keeps its id, which the transcripts of conversations name.
+    const at = stored.findIndex((one) => isSame([withoutId(one)], [hook]));
+    const id = stored.splice(at, at < 0 ? 0 : 1)[0]?.id ?? newId();
+    // Equal positions are told apart by age.
+    const createdAt = new Date(ctx.clock.now() + index);
+    return { ...hook, id, agentId: agent.id, createdBy: author, updatedBy: author, createdAt };
+  });
+  await tx.insert(hooks).values(rows);
+}
+
+const isSame = (one: readonly BundledHook[], other: readonly BundledHook[]) => sameJson(asJson(one), asJson(other));
+
+async function withUsableTools(
+  tx: Db,
+  ctx: Ctx,
+  { id, workspaceId, organizationId }: AgentRow,
+  wanted: readonly BundledHook[],
+  stored: readonly Hook[],
+  notes: ImportNotes,
+): Promise<BundledHook[]> {
+  const names = [...new Set(wanted.map(({ actionConfig }) => actionConfig.toolName))];
+  const had = new Set(stored.map(({ actionConfig }) => actionConfig.toolName));
+  const user = { organizationId, agent: { id, workspaceId } };
+  const unusable = new Set(await unusableTools(tx, ctx, user, names));
+  return wanted.map((hook, index) => {
+    const { toolName } = hook.actionConfig;
+    if (!unusable.has(toolName) || had.has(toolName)) return hook;
+    const message = `The agent can't have the tool ${toolName}: the hook is imported, and off`;
+    notes.warn("tool_unusable", ["instance", "hooks", index], message);
+    return { ...hook, enabled: false };
+  });
+}

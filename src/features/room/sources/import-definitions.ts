@@ -1,0 +1,68 @@
+import { and, eq, notInArray, sql } from "drizzle-orm";
+import { authorOf, type Ctx } from "../../../context.ts";
+import { newId } from "../../../core/ids.ts";
+import { asJson, sameJson } from "../../../core/json.ts";
+import { takeNamed } from "../../../core/names.ts";
+import type { Db } from "../../../db/client.ts";
+import { eventDefinitions } from "../../../db/schema.ts";
+import type { AgentRow } from "../../agents/index.ts";
+import type { NewEventDefinition } from "./definition-schema.ts";
+import { bundledDefinition } from "./export.ts";
+import { type DefinitionRow, selectDefinitions } from "./rows.ts";
+import { nextPriority } from "./rules.ts";
+
+interface OfSource {
+  sourceId: string;
+  definitions: readonly NewEventDefinition[];
+}
+
+/**
+ * Gives sources of an agent exactly these definitions. A stored one of the same name stays, so that the backlog's
+ * entries keep it.
+ */
+export async function importDefinitions(tx: Db, ctx: Ctx, agent: AgentRow, lists: readonly OfSource[]): Promise<void> {
+  const ofAgent = eq(eventDefinitions.agentId, agent.id);
+  const bySource = Map.groupBy(await selectDefinitions(tx, ofAgent), ({ sourceId }) => sourceId);
+  const planned = lists.flatMap((list) => plan(list, bySource.get(list.sourceId) ?? [], ctx.clock.now()));
+  const kept = planned.flatMap(({ row }) => row?.id ?? []);
+  if (bySource.size > 0) await tx.delete(eventDefinitions).where(and(ofAgent, notInArray(eventDefinitions.id, kept)));
+  const author = authorOf(ctx);
+  for (const { row, columns, changed } of planned) {
+    if (!row || !changed) continue;
+    const authored = { updatedBy: author, updatedAt: sql`now()` };
+    await tx
+      .update(eventDefinitions)
+      .set({ ...columns, ...authored })
+      .where(eq(eventDefinitions.id, row.id));
+  }
+  const owned = { agentId: agent.id, createdBy: author, updatedBy: author };
+  const added = planned.flatMap(({ row, columns }) => (row ? [] : [{ ...columns, ...owned, id: newId() }]));
+  if (added.length > 0) await tx.insert(eventDefinitions).values(added);
+}
+
+/** The rows of one source, in the order in which the matcher is to ask. */
+function plan({ sourceId, definitions }: OfSource, stored: DefinitionRow[], now: number) {
+  const wanted = inOrder(definitions).map((definition) => ({ definition, row: takeNamed(stored, definition.name) }));
+  // Equal priorities are told apart by age.
+  const ages = wanted.map(({ row }, index) => row?.createdAt ?? new Date(now + index));
+  const fits = wanted.every(({ definition: { priority } }, index) => {
+    const before = wanted[index - 1]?.definition;
+    return before?.priority !== priority || (ages[index - 1] ?? 0) < (ages[index] ?? 0);
+  });
+  return wanted.map(({ definition, row }, index) => {
+    const createdAt = fits ? (ages[index] ?? new Date(now)) : new Date(now + index);
+    const changed = !row || !fits || !sameJson(asJson(bundledDefinition(row)), asJson(definition));
+    return { row, changed, columns: { ...definition, sourceId, createdAt } };
+  });
+}
+
+/** By priority; one without a priority stands behind those before it. */
+function inOrder(definitions: readonly NewEventDefinition[]) {
+  const priorities: number[] = [];
+  const placed = definitions.map(({ description = "", matchingPrompt = description, ...definition }) => {
+    const priority = definition.priority ?? nextPriority(priorities);
+    priorities.push(priority);
+    return { ...definition, matchingPrompt, priority };
+  });
+  return placed.toSorted((a, b) => a.priority - b.priority);
+}

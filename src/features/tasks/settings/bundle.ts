@@ -1,0 +1,74 @@
+import { inArray } from "drizzle-orm";
+import type { Ctx } from "../../../context.ts";
+import type { ImportNotes } from "../../../core/bundle.ts";
+import { EngineError } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import { asJson, sameJson } from "../../../core/json.ts";
+import { sortByName, takeNamed } from "../../../core/names.ts";
+import type { Db } from "../../../db/client.ts";
+import { scheduledTasks } from "../../../db/schema.ts";
+import { invalid } from "../../../http/errors.ts";
+import type { AgentRow } from "../../agents/index.ts";
+import { type Schedule, scheduleProblem } from "../schedule.ts";
+import { configurationOf, lockTask, tasksOfPeople } from "./find.ts";
+import { mostTasks, type NewScheduledTask } from "./schema.ts";
+import { changeTask, count, insertTask, ofApi } from "./service.ts";
+
+/**
+ * The tasks that people made, by name, as a bundle holds them. Those that an agent made by its tool belong to the people
+ * that it talks with.
+ */
+export async function exportTasks(db: Db, agentId: string): Promise<NewScheduledTask[]> {
+  return sortByName(await tasksOfPeople(db, agentId)).map(configurationOf);
+}
+
+/**
+ * Gives an agent exactly these tasks beside those that it made itself, inside a transaction of `writeAgent`. A stored one
+ * of the same name stays, with its runs. Throws 400 for a schedule that can't be kept, 409 for too many tasks.
+ */
+export async function importTasks(
+  tx: Db,
+  ctx: Ctx,
+  agent: AgentRow,
+  wanted: readonly NewScheduledTask[],
+  notes: ImportNotes,
+): Promise<void> {
+  checkSchedules(wanted, ctx.clock.now(), notes);
+  const stored = await tasksOfPeople(tx, agent.id);
+  const matched = wanted.map((task) => ({ task, row: takeNamed(stored, task.name) }));
+  // Those that are left have no task of their name in the bundle.
+  if (stored.length > 0) {
+    await tx.delete(scheduledTasks).where(
+      inArray(
+        scheduledTasks.id,
+        stored.map(({ id }) => id),
+      ),
+    );
+  }
+  for (const { task, row } of matched) {
+    if (row && sameJson(asJson(configurationOf(row)), asJson(task))) continue;
+    if (row) notes.due((await changeTask(tx, ctx, await lockTask(tx, agent.id, row.id), task)).nextRunAt);
+    else notes.due(await insertTask(tx, ctx, agent, { ...task, ...ofApi, id: newId() }));
+  }
+  if ((await count(tx, agent.id)) <= mostTasks) return;
+  throw new EngineError(
+    "conflict",
+    `An agent has at most ${mostTasks} scheduled tasks, those that it made itself among them`,
+  );
+}
+
+/** A date that has passed may stay in a file: the task is imported, and does not run again. */
+function checkSchedules(wanted: readonly NewScheduledTask[], now: number, notes: ImportNotes): void {
+  const issues = wanted.flatMap(({ name, schedule }, index) => {
+    const path = ["instance", "scheduledTasks", index, "schedule"];
+    if (isPast(schedule, now)) {
+      notes.warn("schedule_past", path, `The time of ${name} has passed: it does not run by itself`);
+      return [];
+    }
+    const message = scheduleProblem(schedule, new Date(now));
+    return message === null ? [] : [{ path, message }];
+  });
+  if (issues.length > 0) throw invalid(issues);
+}
+
+const isPast = (schedule: Schedule, now: number) => schedule.type === "one-shot" && Date.parse(schedule.runAt) <= now;

@@ -1,0 +1,22 @@
+import type { Context } from "hono";
+import { EngineError } from "../core/errors.ts";
+import { jsonExcess } from "../core/json.ts";
+import type { AppEnv } from "./environment.ts";
+
+/** Far beyond what files need that people import; each level and each value costs parsing time. */
+const limits = { levels: 64, values: 200_000 };
+
+/**
+ * The JSON of a body that may be large, looked at before it is parsed. Throws the 400 of one that is malformed, nested
+ * too deeply, or of too many values.
+ */
+export async function readLargeJson(c: Context<AppEnv>): Promise<unknown> {
+  const text = await c.req.text();
+  const excess = jsonExcess(text, limits);
+  if (excess !== null) throw new EngineError("bad-request", `The body is refused: it ${excess}`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new EngineError("bad-request", "The body is not valid JSON");
+  }
+}
