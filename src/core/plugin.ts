@@ -40,7 +40,10 @@ export interface PluginTool {
   name: string;
   /** What a model reads to decide whether to call the tool. */
   description: string;
-  /** A JSON Schema of type `object`. Arguments are checked against it before `execute`. */
+  /**
+   * A JSON Schema of type `object`. Arguments are checked against it before `execute`, but not by patterns and
+   * references, whose check may take for ever, nor very long ones.
+   */
   parameters: JsonObject;
   /**
    * `external`: a call may change something outside, so the engine never repeats it. `none`: a repeated call does no

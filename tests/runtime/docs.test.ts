@@ -26,7 +26,7 @@ const runsHere = (text: string) => !elsewhere.some((word) => text.includes(word)
 
 test("every snippet is in a language that is checked here", () => {
   const languages = new Set(pages.flatMap(({ snippets }) => snippets.map(({ language }) => language)));
-  expect([...languages].filter((name) => !["sh", "ts", "json", "yaml", ...notOurs].includes(name))).toEqual([]);
+  expect([...languages].filter((name) => !["sh", "ts", "js", "json", "yaml", ...notOurs].includes(name))).toEqual([]);
   expect([...languages]).toEqual(expect.arrayContaining(["sh", "ts"]));
 });
 
@@ -54,6 +54,7 @@ test("TypeScript of a page compiles, as one module", () => {
     typeRoots: [join(root, "node_modules/@types")],
     paths: {
       "agent-engine/client": [join(root, "dist/client/index.d.ts")],
+      "agent-engine/plugin": [join(root, "dist/plugin/plugin.d.ts")],
       openai: [join(root, "node_modules/openai/index.d.mts")],
     },
   };
@@ -154,6 +155,7 @@ async function makeAgents({ api, key }: Server): Promise<Record<string, string>>
     KEY: key,
     AGENT_API_KEY: agentKey,
     OPENAI_API_KEY: "sk-of-the-docs",
+    GITHUB_TOKEN: "github_pat_of-the-docs",
     SENDER_KEY: "the-key-of-a-sender-of-the-docs",
     PASSWORD: owner.password,
     METRICS_TOKEN: metricsToken,

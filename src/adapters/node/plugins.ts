@@ -95,6 +95,7 @@ function readPlugin({ default: given }: Module): Plugin {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "it threw something that is no error";
-  const [line = ""] = error.message.split("\n");
+  // Where a module was looked for from is a file of the engine.
+  const [line = ""] = error.message.replace(/ imported from .*$/m, "").split("\n");
   return line === "" ? error.name : line;
 }

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { pluginTables } from "../../scripts/plugin-tables.ts";
+import { checkPlugin } from "../../src/core/plugin-check.ts";
+import { namespaceProblem } from "../../src/features/tools/plugins/mcp/rules.ts";
+import { shippedPlugins } from "../../src/plugins/index.ts";
+
+const shipped = shippedPlugins({});
+
+test.each(shipped.map((plugin) => [plugin.namespace, plugin] as const))("%s is what a plugin must be", (_, plugin) => {
+  expect(checkPlugin(plugin)).toMatchObject({ plugin: { namespace: plugin.namespace } });
+  // What changes something elsewhere asks first; nobody waits for what only reads, or stays in the conversation.
+  const asks = plugin.tools.filter(({ needsApproval }) => needsApproval).map(({ name }) => name);
+  const changes = plugin.tools.filter(({ effect }) => effect === "external" && plugin.hosts.length > 0);
+  expect(asks).toEqual(changes.map(({ name }) => name));
+});
+
+test("no two have one namespace, and no MCP server may take one", () => {
+  const namespaces = shipped.map(({ namespace }) => namespace);
+  expect(namespaces.length).toBeGreaterThan(2);
+  expect(new Set(namespaces).size).toBe(namespaces.length);
+  expect(namespaces.filter((namespace) => namespaceProblem(namespace) === null)).toEqual([]);
+});
+
+test("docs/plugins.md lists their tools, secrets and hosts as they are", () => {
+  const page = readFileSync(new URL("../../docs/plugins.md", import.meta.url), "utf8");
+  expect(page).toContain(pluginTables(shipped));
+});

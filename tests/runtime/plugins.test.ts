@@ -1,0 +1,88 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { readPages, textsIn } from "./pages.ts";
+import { chat, dataDirectory, quickstart, run } from "./program.ts";
+
+const key = "the-key-of-the-weather-service";
+
+/** The weather service of the page, on this machine. */
+async function weatherService() {
+  const asked: unknown[] = [];
+  const server = createServer((request, response) => {
+    asked.push([request.url, request.headers.authorization]);
+    response.end('{"days":["sun","rain"]}');
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  return { asked, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** A working directory with the plugin of docs/plugins.md, which asks the service at this host. */
+function directoryWith(host: string): string {
+  const page = readPages().find(({ name }) => name === "docs/plugins.md");
+  const [weather = ""] = page ? textsIn(page, "js") : [];
+  expect(weather.split("\n").length).toBeLessThan(36);
+  const directory = dataDirectory();
+  const here = weather.replace("https://api.weather.example", `http://${host}`).replace("api.weather.example", host);
+  writeFileSync(join(directory, "weather.js"), here);
+  return directory;
+}
+
+test("the plugin of docs/plugins.md is called in a turn, and a broken one beside it is told", async () => {
+  const { asked, host } = await weatherService();
+  const directory = directoryWith(host);
+  writeFileSync(join(directory, "broken.js"), 'export default { namespace: "broken", tools: "none" };\n');
+  const packaged = join(directory, "node_modules", "agent-plugin-dice");
+  mkdirSync(packaged, { recursive: true });
+  const dice = { name: "agent-plugin-dice", type: "module", exports: { ".": { import: "./dice.js" } } };
+  writeFileSync(join(packaged, "package.json"), JSON.stringify(dice));
+  const roll = `{ name: "roll", description: "Rolls.", parameters: { type: "object" }, effect: "none", needsApproval: true, execute: async () => 4 }`;
+  writeFileSync(
+    join(packaged, "dice.js"),
+    `export default { namespace: "dice", title: "Dice", hosts: [], secrets: [], tools: [${roll}] };\n`,
+  );
+
+  const environment = { DATA_DIR: directory, PLUGINS: "./weather.js, ./broken.js,agent-plugin-dice" };
+  const password = "correct horse battery";
+  const server = await quickstart({ ...environment, OWNER_EMAIL: "owner@example.com", OWNER_PASSWORD: password });
+  const problem = server
+    .stderr()
+    .split("\n")
+    .find((line) => line.includes("A plugin of PLUGINS can't be used"));
+  expect(JSON.parse(problem ?? "{}")).toMatchObject({
+    level: "error",
+    plugin: "./broken.js",
+    reason: "title is required; hosts is required; secrets is required; tools must be a list",
+  });
+
+  const call = async (method: string, path: string, json?: object, token?: string) => {
+    const headers = { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+    const answer = await fetch(server.url + path, { method, headers, ...(json ? { body: JSON.stringify(json) } : {}) });
+    return answer.json();
+  };
+  const { token } = await call("POST", "/api/auth/sign-in/email", { email: "owner@example.com", password });
+  const own = "/api/instances/assistant";
+  await call("PUT", `${own}/secrets`, { secrets: [{ key: "weather_key", value: key }] }, token);
+  const { tools } = await call("PATCH", `${own}/tools`, { enabled: ["weather:forecast", "dice:roll"] }, token);
+  const on = (tools as { name: string; enabled: boolean; needsApproval: boolean }[]).filter(({ enabled }) => enabled);
+  expect(on).toMatchObject([
+    { name: "weather:forecast", category: "Weather", origin: "plugin", needsApproval: false },
+    { name: "dice:roll", category: "Dice", origin: "plugin", needsApproval: true },
+  ]);
+
+  const text = 'call weather__forecast {"city":"Biel/Bienne"}';
+  const reply = await (await chat({ url: server.url, key: server.key, text })).text();
+  expect(reply).toContain("rain");
+  expect(asked).toEqual([["/forecast?city=Biel%2FBienne", `Bearer ${key}`]]);
+  expect([server.stderr(), reply].join()).not.toContain(key);
+
+  const doctor = await run(["doctor", "--json"], environment);
+  const { checks } = JSON.parse(doctor.stdout) as { checks: { name: string; status: string; message: string }[] };
+  expect([doctor.code, checks.find(({ name }) => name === "plugins")]).toEqual([
+    1,
+    { name: "plugins", status: "fail", message: expect.stringContaining("./broken.js (title is required; ") },
+  ]);
+});
