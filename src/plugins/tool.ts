@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import type { JsonObject, JsonValue } from "../core/json.ts";
+import type { JsonValue } from "../core/json.ts";
 import type { PluginContext, PluginTool } from "../core/plugin.ts";
+import { inputSchemaOf, readInput } from "../core/tool-input.ts";
 
 interface Description<Input extends z.ZodObject> {
   name: string;
@@ -27,18 +28,12 @@ export function zForm(form: RegExp, message: string) {
  */
 export function describeTool<Input extends z.ZodObject>(description: Description<Input>): PluginTool {
   const { name, input, writes, needsApproval = writes, execute } = description;
-  const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
   return {
     name,
     description: description.description,
-    parameters,
+    parameters: inputSchemaOf(input),
     effect: writes ? "external" : "none",
     needsApproval,
-    execute: async (args, context) => {
-      const parsed = input.safeParse(args);
-      if (parsed.success) return execute(parsed.data, context);
-      const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(" "));
-      throw new Error(`The arguments are not valid: ${problems.join("; ")}`);
-    },
+    execute: async (args, context) => execute(readInput(input, args), context),
   };
 }

@@ -1,5 +1,6 @@
-import { z } from "@hono/zod-openapi";
-import type { JsonObject, JsonValue, Tool, ToolContext } from "../../turn/types.ts";
+import type { z } from "@hono/zod-openapi";
+import { inputSchemaOf, readInput } from "../../core/tool-input.ts";
+import type { JsonValue, Tool, ToolContext } from "../../turn/types.ts";
 
 export type ToolOrigin = "builtin" | "plugin" | "mcp" | "agent";
 
@@ -45,13 +46,7 @@ export function builtin<Schema extends z.ZodType>({
   seesSecrets,
   ...shown
 }: Description<Schema>): BuiltinTool<z.output<Schema>> {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
-  const validate = (args: unknown) => {
-    const parsed = input.safeParse(args);
-    if (parsed.success) return parsed.data;
-    const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(" "));
-    throw new Error(`The arguments are not valid: ${problems.join("; ")}`);
-  };
+  const inputSchema = inputSchemaOf(input);
   return {
     ...shown,
     origin: "builtin",
@@ -63,7 +58,7 @@ export function builtin<Schema extends z.ZodType>({
       effect,
       seesSecrets,
       needsApproval: false,
-      validate,
+      validate: (args) => readInput(input, args),
       execute: (args, context) => execute(args as z.output<Schema>, context),
     }),
   };

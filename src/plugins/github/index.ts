@@ -18,7 +18,8 @@ export function githubPlugin({ baseUrl = "https://api.github.com" }: { baseUrl?:
         key: tokenKey,
         type: "text",
         label: "GitHub token",
-        description: "A personal access token, best a fine-grained one that may do no more than the agent needs.",
+        description:
+          "A personal access token, best a fine-grained one for the agent's repositories only, with the permissions Issues, Pull requests and Contents: read, and write for changes.",
         sensitive: true,
       },
     ],

@@ -16,7 +16,7 @@ export function renderPlugin({ baseUrl = "https://api.render.com/v1" }: { baseUr
         key: keyName,
         type: "text",
         label: "Render API key",
-        description: "An API key of an account settings page; it may do all that its owner may.",
+        description: "An API key, made in the account settings of the dashboard. It may do all that its owner may.",
         sensitive: true,
       },
     ],
