@@ -21,9 +21,11 @@ import { applyMigrations, type Migration } from "../src/db/migrate.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** The template's file, made unless an earlier call had the same migrations, version of the database and this file. */
-export async function template(): Promise<string> {
-  const migrations = readMigrations();
+/**
+ * The file of the template with these migrations, all unless given; made unless an earlier call had the same ones, version
+ * of the database and this file.
+ */
+export async function template(migrations: readonly Migration[] = readMigrations()): Promise<string> {
   const digest = createHash("sha256").update(manifest.dependencies["@electric-sql/pglite"]);
   for (const { hash } of migrations) digest.update(hash);
   digest.update(readFileSync(fileURLToPath(import.meta.url))).update(initDbStartParams.join());

@@ -3,7 +3,10 @@ import { boolean, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg
 import { ofAgent } from "./agents.ts";
 import { authorship, bytea, createdAt, id, moment, updatedAt } from "./columns.ts";
 
-/** A channel's whole configuration is sealed; the AAD is `<agent id>:channel:<type>`. */
+/**
+ * A channel's whole configuration is sealed; the AAD is `<agent id>:channel:<type>`. A row that migration 0025 made has
+ * none, and an empty `keyId`, until its first save.
+ */
 export const channels = pgTable(
   "channels",
   {

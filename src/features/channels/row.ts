@@ -30,14 +30,14 @@ export async function findRows(db: Db, agentId: string): Promise<ReadonlyMap<str
   return new Map(rows.map((row) => [row.type, row]));
 }
 
-/** The stored configuration of a channel; empty when there is no row. */
+/** The stored configuration of a channel; empty when there is no row, or one that an upgrade made (migration 0025). */
 export async function openConfig<Config extends object>(
   cipher: Cipher,
   agentId: string,
   type: ChannelType,
   row: SealedConfig | null,
 ): Promise<Config> {
-  if (!row) return {} as Config;
+  if (!row || row.keyId === "") return {} as Config;
   const opened = await cipher.open({ keyId: row.keyId, ciphertext: row.config }, configPlace(agentId, type));
   return JSON.parse(opened) as Config;
 }

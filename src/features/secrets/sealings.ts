@@ -38,7 +38,7 @@ export const sealings: readonly Sealing[] = [
   {
     table: channels,
     ciphertext: channels.config,
-    keyId: channels.keyId,
+    keyId: sql`nullif(${channels.keyId}, '')`,
     place: sql`${channels.agentId} || ':channel:' || ${channels.type}`,
     marked: (place, plaintext) => exclusiveCredential(place.split(":").at(-1) ?? "", JSON.parse(plaintext)),
     set({ keyId, ciphertext, mark }) {
