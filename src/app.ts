@@ -4,8 +4,10 @@ import { EngineError } from "./core/errors.ts";
 import { docsRoutes } from "./http/docs.ts";
 import type { AppEnv } from "./http/environment.ts";
 import { onError } from "./http/errors.ts";
+import { faviconRoutes } from "./http/favicon.ts";
 import { allowedMethods } from "./http/methods.ts";
 import type { Opening } from "./http/opening.ts";
+import { panelRoutes } from "./http/panel.ts";
 import { describeRequest } from "./http/request.ts";
 import { securitySchemes } from "./http/route.ts";
 
@@ -22,6 +24,8 @@ export function createApp(services: Services, groups: readonly App[], opening: O
   for (const group of groups) app.route("/", group);
 
   app.route("/", docsRoutes(services));
+  app.route("/", faviconRoutes);
+  if (services.options.panel) app.route("/", panelRoutes(services));
   // The routes don't change any more, so the document is written once, at the first request for it.
   let document: string | undefined;
   app.get("/openapi.json", (c) => {

@@ -78,6 +78,8 @@ export interface EngineOptions {
   vectors?: boolean;
   /** What an operator's monitoring shows to read the meters; absent where nobody monitors. */
   metricsToken?: string | undefined;
+  /** Whether the admin panel is served. */
+  panel?: boolean;
   /** The operator's own collector of traces; absent for none. */
   collector?: Collector | null;
 }

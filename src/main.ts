@@ -127,6 +127,7 @@ async function assembleEngine(
         allowStdioMcp: settings.ALLOW_STDIO_MCP,
         vectors: storage.vectors,
         metricsToken: settings.METRICS_TOKEN,
+        panel: settings.PANEL === "on",
         collector: operatorCollector(settings, version),
       },
     });

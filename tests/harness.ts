@@ -65,6 +65,7 @@ interface Options {
   loopDelay?: () => number;
   /** The token that monitoring shows; absent where nobody monitors. */
   metricsToken?: string;
+  panel?: boolean;
   trustProxy?: number;
   chatRequestsPerMinute?: number;
   environmentKeys?: Record<string, string>;
@@ -142,6 +143,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
       allowStdioMcp: options.allowStdioMcp ?? false,
       soleProcess: options.soleProcess ?? false,
       metricsToken: options.metricsToken,
+      panel: options.panel ?? true,
       collector: options.collector ?? null,
     },
   };

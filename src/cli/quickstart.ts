@@ -58,7 +58,7 @@ function checkFlag(name: string, rule: Rule, flags: Flags): string | undefined {
 /** Makes owner, agent and key on a running server; answers the text to show. */
 export async function quickstart(
   { engine, address }: Pick<RunningServer, "engine" | "address">,
-  { generated, again, chat, ...request }: QuickstartOptions,
+  { generated, again, chat, panel, ...request }: QuickstartOptions & { panel: boolean },
 ): Promise<string> {
   const made = await engine.quickstart(request);
   const password = generated ? `${request.password}   (shown only now)` : "as you set it";
@@ -68,7 +68,7 @@ export async function quickstart(
   const key = made.key === null ? `shown when it was made; ${again} --new-key sets a new one` : made.key;
   return [
     "",
-    row("Address", address),
+    row("Address", panel ? `${address}   (open it in a browser to sign in)` : address),
     ...owner,
     row("Agent", made.slug),
     row("Model", modelText(made)),

@@ -106,7 +106,7 @@ async function serve(setup: Setup, options: QuickstartOptions | undefined): Prom
   const server = await starting;
   if (!options) return print(invitation(server, setup));
   try {
-    await print(await quickstart(server, options));
+    await print(await quickstart(server, { ...options, panel: setup.settings.PANEL === "on" }));
   } catch (error) {
     await server.stop();
     throw error;
@@ -115,7 +115,12 @@ async function serve(setup: Setup, options: QuickstartOptions | undefined): Prom
 
 function invitation({ address, setupToken }: RunningServer, { settings }: Setup): string {
   if (setupToken === null) return "";
-  return `There is no owner yet. Open this link to become it; it works once:\n\n  ${settings.BASE_URL ?? address}/setup?token=${setupToken}\n\n`;
+  const base = settings.BASE_URL ?? address;
+  if (settings.PANEL === "on") {
+    return `There is no owner yet. Open this link to become it; it works once:\n\n  ${base}/setup?token=${setupToken}\n\n`;
+  }
+  const body = JSON.stringify({ token: setupToken, email: "owner@example.com", password: "…" });
+  return `There is no owner yet. Become it with a call that works once:\n\n  curl ${base}/api/setup -H "Content-Type: application/json" -d '${body}'\n\n`;
 }
 
 async function migrate(setup: Setup): Promise<void> {

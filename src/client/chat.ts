@@ -2,7 +2,7 @@ import { readEvents } from "./events.ts";
 import type { ChatEvent, ChatRequest } from "./generated/types.ts";
 import type { CallOptions, ClientOptions, Operation } from "./options.ts";
 import { Patience, unlessSilent, watched } from "./patience.ts";
-import { type Connection, followTurn, type Place, Unreached } from "./resume.ts";
+import { type Connection, followTurn, type Place, placeOf, Unreached } from "./resume.ts";
 import { type Input, request, send } from "./send.ts";
 
 export interface ChatOptions extends CallOptions {
@@ -21,24 +21,41 @@ export interface Chat {
    */
   stream(body: ChatRequest, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
   /**
+   * Yields the events of a turn behind `lastEventId`, up to the next `done`: of a turn that a page left, or that goes on
+   * after an approval. Rejects with a `StreamCutError` when the turn can't be followed any more.
+   */
+  resume(lastEventId: string, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
+  /**
    * Stops a turn, as `messageIdOf` names it; its output so far is stored. Resolves to false when the turn had ended
    * already, and for null, the turn of an event that has none.
    */
   stop(messageId: string | null, options?: CallOptions): Promise<boolean>;
 }
 
-const path = "/api/instances/{slug}/chat/stream";
-const begin: Operation = { method: "POST", path, answer: "events", headers: { idempotencyKey: "Idempotency-Key" } };
-const resume: Operation = {
-  method: "GET",
-  path: `${path}/{messageId}`,
-  answer: "events",
-  headers: { lastEventId: "Last-Event-ID" },
-};
-const stop: Operation = { method: "DELETE", path: `${path}/{messageId}`, answer: "json" };
+/** `chat` is the agent's own door; `playground` is that of signed-in people, which needs no key of the agent. */
+export type ChatDoor = "chat" | "playground";
+
+interface DoorOperations {
+  begin: Operation;
+  resume: Operation;
+  stop: Operation;
+}
+
+function operationsOf(door: ChatDoor): DoorOperations {
+  const path = `/api/instances/{slug}/${door}/stream`;
+  const one = `${path}/{messageId}`;
+  return {
+    begin: { method: "POST", path, answer: "events", headers: { idempotencyKey: "Idempotency-Key" } },
+    resume: { method: "GET", path: one, answer: "events", headers: { lastEventId: "Last-Event-ID" } },
+    stop: { method: "DELETE", path: one, answer: "json" },
+  };
+}
 
 /** Chats with the agent of this slug over its native stream. */
-export function createChat(client: ClientOptions, slug: string): Chat {
+export function createChat(client: ClientOptions, slug: string, door: ChatDoor = "chat"): Chat {
+  const { begin, resume, stop } = operationsOf(door);
+  const listenFrom = ({ messageId, eventId }: Place, options: CallOptions, patience: Patience) =>
+    listen(client, resume, { slug, messageId, lastEventId: eventId }, options, patience);
   return {
     async *stream(body, { onLost, patienceMs = 60_000, ...options } = {}) {
       const patience = new Patience(patienceMs);
@@ -49,9 +66,16 @@ export function createChat(client: ClientOptions, slug: string): Chat {
       const message = new Blob([JSON.stringify(body)], { type: "application/json" });
       const open = (place: Place | null) =>
         place
-          ? listen(client, resume, { slug, messageId: place.messageId, lastEventId: place.eventId }, options, patience)
+          ? listenFrom(place, options, patience)
           : listen(client, begin, { ...input, body: message }, options, patience);
       yield* followTurn(open, { patience, repeatable: key !== null, signal: options.signal, onLost });
+    },
+    async *resume(lastEventId, { onLost, patienceMs = 60_000, ...options } = {}) {
+      const from = placeOf(lastEventId);
+      if (!from) throw new TypeError(`lastEventId must be the id of an event, such as <messageId>:3`);
+      const patience = new Patience(patienceMs);
+      const open = (place: Place | null) => listenFrom(place ?? from, options, patience);
+      yield* followTurn(open, { patience, repeatable: false, signal: options.signal, onLost, from });
     },
     async stop(messageId, options = {}) {
       if (messageId === null) return false;

@@ -4,7 +4,7 @@ import type { AgentEngine } from "./generated/types.ts";
 import type { CallOptions, ClientOptions } from "./options.ts";
 import { type Input, send, stream } from "./send.ts";
 
-export { type Chat, type ChatOptions, createChat } from "./chat.ts";
+export { type Chat, type ChatDoor, type ChatOptions, createChat } from "./chat.ts";
 export { AgentEngineError, StreamCutError } from "./errors.ts";
 export type * from "./generated/types.ts";
 export type { CallOptions, ClientOptions, Token } from "./options.ts";

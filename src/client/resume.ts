@@ -16,6 +16,8 @@ interface Options {
   repeatable: boolean;
   signal?: AbortSignal | undefined;
   onLost?: ((error: unknown) => void) | undefined;
+  /** Where to begin, in place of sending the message. */
+  from?: Place;
 }
 
 export interface Connection {
@@ -59,7 +61,8 @@ interface State {
 
 /** Yields the events of a turn, each once, over as many connections as needed. */
 export async function* followTurn(open: Open, options: Options): AsyncGenerator<ChatEvent, void, undefined> {
-  const state: State = { place: null, yielded: null, yieldedOfStored: 0, sends: 0, calls: 0 };
+  const place = options.from ?? null;
+  const state: State = { place, yielded: place, yieldedOfStored: 0, sends: 0, calls: 0 };
   for (;;) {
     let problem: unknown = new GivenUp();
     try {
@@ -128,7 +131,8 @@ function lastError(problem: unknown, place: Place | null): unknown {
   return new StreamCutError(place.eventId, problem, message);
 }
 
-function placeOf(id: string): Place | null {
+/** The place of an event by its id; null for an event that has none. */
+export function placeOf(id: string): Place | null {
   const [, messageId, number] = /^(.+):(\d+)$/.exec(id) ?? [];
   return messageId && number ? { messageId, eventId: id, number: Number(number) } : null;
 }

@@ -155,6 +155,10 @@ export const settings = z.object({
     .regex(/^[\x21-\x7e]{16,256}$/, "must be 16 to 256 visible ASCII characters")
     .optional()
     .describe("What a monitoring server shows to read /metrics, as Authorization: Bearer; without it there is none."),
+  PANEL: z
+    .enum(["on", "off"], "must be on or off")
+    .default("on")
+    .describe("Whether the admin panel is served at /; off leaves the API alone."),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"])
     .default("info")

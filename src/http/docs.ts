@@ -1,10 +1,9 @@
 import type { Services } from "../context.ts";
 import { digest, toBase64 } from "../core/ids.ts";
-import { contentVersion } from "../core/image.ts";
-import type { Assets } from "../core/ports.ts";
 import { docsStyle } from "./docs-style.ts";
 import { matchesEtag } from "./etag.ts";
 import { router } from "./route.ts";
+import { loadOnce } from "./shipped.ts";
 
 /** The files that the page loads, by their names in Swagger UI's own package. */
 const files = {
@@ -18,7 +17,8 @@ const files = {
  */
 export function docsRoutes({ assets }: Services) {
   const routes = router();
-  const load = loadOnce(assets);
+  const loadFile = loadOnce(assets);
+  const load = (name: string) => loadFile(`docs/${name}`);
   routes.get("/docs", async (c) => {
     const missing = (await Promise.all(Object.keys(files).map(load))).includes(null);
     if (missing) return c.notFound();
@@ -36,25 +36,6 @@ export function docsRoutes({ assets }: Services) {
     });
   }
   return routes;
-}
-
-interface Asset {
-  bytes: Uint8Array<ArrayBuffer>;
-  etag: string;
-}
-
-/** Reads each file at its first request only: files change only with the program. */
-function loadOnce(assets: Assets): (name: string) => Promise<Asset | null> {
-  const loaded = new Map<string, Asset>();
-  return async (name) => {
-    const known = loaded.get(name);
-    if (known) return known;
-    const bytes = await assets.read(name);
-    if (!bytes) return null;
-    const asset = { bytes, etag: `"${await contentVersion(bytes)}"` };
-    loaded.set(name, asset);
-    return asset;
-  };
 }
 
 async function contentSecurityPolicy(): Promise<string> {

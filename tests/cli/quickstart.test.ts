@@ -7,7 +7,7 @@ import { type Harness, harness } from "../harness.ts";
 const note = "echoes and is no language model";
 
 function start({ engine }: Harness, flags: Record<string, string>, address = "http://localhost:4000"): Promise<string> {
-  return quickstart({ engine, address }, readQuickstart(flags, {}));
+  return quickstart({ engine, address }, { ...readQuickstart(flags, {}), panel: true });
 }
 
 test.each<[Record<string, string>, Record<string, string>, boolean]>([

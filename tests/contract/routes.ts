@@ -407,6 +407,7 @@ export const openRoutes: Record<string, ((agentSlug: string) => Record<string, u
   "POST /webhooks/twilio/{slug}/whatsapp": null,
   "POST /webhooks/twilio/{slug}/whatsapp/{webhookSecret}": null,
   "POST /webhooks/{webhookToken}": () => ({ action: "opened" }),
+  "GET /api/setup": null,
   "POST /api/setup": () => ({ token: "x", email: "owner@example.com", password: "correct horse battery" }),
 };
 
@@ -417,6 +418,7 @@ export const undocumented = [
     "GET /favicon.svg",
     "GET /favicon.ico",
     "GET /setup",
+    "GET /panel/{file}",
     "GET /openapi.json",
     "GET /docs",
     "GET /docs/swagger-ui.css",

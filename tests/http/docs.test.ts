@@ -12,7 +12,7 @@ function docs(files: Record<string, string>) {
   return docsRoutes({ assets: { read } } as Partial<Services> as Services);
 }
 
-const shipped = { "swagger-ui.css": "css", "swagger-ui-bundle.js": "js" };
+const shipped = { "docs/swagger-ui.css": "css", "docs/swagger-ui-bundle.js": "js" };
 
 test("the page's policy allows its own inline parts by hash, this server's files, and nothing else", async () => {
   const response = await docs(shipped).request("/docs");
@@ -69,11 +69,11 @@ test("a file is read once, and a browser that has it is told so", async () => {
   const other = await app.request(path, { headers: { "If-None-Match": '"x"' } });
   expect([other.status, await other.text()]).toEqual([200, "css"]);
   await app.request("/docs");
-  expect(read).toEqual(["swagger-ui.css", "swagger-ui-bundle.js"]);
+  expect(read).toEqual(["docs/swagger-ui.css", "docs/swagger-ui-bundle.js"]);
 });
 
 test("without the shipped files there is no such page", async () => {
-  for (const files of [{}, { "swagger-ui.css": "css" }]) {
+  for (const files of [{}, { "docs/swagger-ui.css": "css" }]) {
     expect((await docs(files).request("/docs")).status).toBe(404);
   }
   expect((await docs({}).request("/docs/swagger-ui-bundle.js")).status).toBe(404);

@@ -50,6 +50,7 @@ test("the tarball has what runs, and nothing of the workshop", () => {
     // The parts of the program that are loaded when they are needed.
     /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
     /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts)|plugin\/(index\.js|(plugin|json)\.d\.ts))$/,
+    /^dist\/panel\/(index\.html|[a-z]+-[A-Z0-9]{8}\.(js|css)(\.br)?)$/,
     /^docs\/(channels\/)?[^/]+\.md$/,
     /^docs\/grafana-dashboard\.json$/,
     /^drizzle\/(\d+_\w+\.sql|meta\/_journal\.json)$/,

@@ -28,6 +28,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   getModel: { method: "GET", path: "/v1/models/{id}", answer: "json" },
   getHealth: { method: "GET", path: "/health", answer: "json" },
   getMetrics: { method: "GET", path: "/metrics", answer: "blob" },
+  getSetup: { method: "GET", path: "/api/setup", answer: "json", query: { token: "token" } },
   setUp: { method: "POST", path: "/api/setup", answer: "json" },
   signIn: { method: "POST", path: "/api/auth/sign-in/email", answer: "json" },
   signOut: { method: "POST", path: "/api/auth/sign-out", answer: "json" },

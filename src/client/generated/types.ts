@@ -287,6 +287,15 @@ export interface Health {
   database: "starting" | "ready";
 }
 
+export interface SetupState {
+  /** Whether there is an owner. */
+  installed: boolean;
+  /** Whether the given token sets the installation up. */
+  tokenValid: boolean;
+  /** Whether the request carries a session, alive or not: a page can't see its cookie. */
+  hasSession: boolean;
+}
+
 export interface Installed {
   user: Account;
   organization: {
@@ -2892,6 +2901,11 @@ export interface GetModelInput {
   id: string;
 }
 
+export interface GetSetupInput {
+  /** Of the setup link. */
+  token?: string;
+}
+
 export interface SetUpInput {
   body: SetUp;
 }
@@ -3968,6 +3982,13 @@ export interface AgentEngine {
    * For a Prometheus server, in its text format: turns, tokens, tools, queues, streams and the process itself. It wants the token that the server was started with (`METRICS_TOKEN`) and answers 404 where there is none. The numbers of queues are of the whole installation and up to 5 seconds old; all others are those of the process that answers.
    */
   getMetrics(input?: Record<string, never>, options?: CallOptions): Promise<Blob>;
+
+  /**
+   * Whether there is an owner.
+   *
+   * Tells a page whether to sign in or to set up, and with the token of a setup link whether that link still works. A wrong token is noted in the audit log.
+   */
+  getSetup(input?: GetSetupInput, options?: CallOptions): Promise<SetupState>;
 
   /**
    * Make the first owner.

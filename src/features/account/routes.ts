@@ -1,15 +1,11 @@
 import type { Context } from "hono";
-import { publicAddress } from "../../context.ts";
+import { offersSession } from "../../http/authentication.ts";
 import { clearSessionCookie, setSessionCookie } from "../../http/cookie.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { refuseForeignOrigin } from "../../http/origin.ts";
 import { errorAnswers, guarded, json, jsonBody, router, unguarded } from "../../http/route.ts";
-import { homePage } from "../../panel/home-page.ts";
-import { favicon, type Page } from "../../panel/page.ts";
-import { type SetupState, setupPage } from "../../panel/setup-page.ts";
 import { meRoutes } from "./me-routes.ts";
-import { ownerExists } from "./owner.ts";
-import { Installed, SetUp, SignedIn, SignIn, Success } from "./schema.ts";
+import { Installed, SetUp, SetupState, SignedIn, SignIn, Success, setupQuery } from "./schema.ts";
 import { signOut } from "./sessions.ts";
 import { readSetupToken, recordFailedSetup, setUp } from "./setup.ts";
 import { signIn } from "./sign-in.ts";
@@ -26,6 +22,18 @@ const setUpRoute = unguarded({
     "Takes the token of the one-time link that the server prints while nobody owns it, and makes the owner, an organization and its workspace `default`. Sign in afterwards.",
   request: { body: jsonBody(SetUp) },
   responses: { 201: json(Installed, "The owner."), ...errorAnswers(400, 401, 403, 409) },
+});
+
+const setupStateRoute = unguarded({
+  method: "get",
+  path: "/api/setup",
+  operationId: "getSetup",
+  tags,
+  summary: "Whether there is an owner",
+  description:
+    "Tells a page whether to sign in or to set up, and with the token of a setup link whether that link still works. A wrong token is noted in the audit log.",
+  request: { query: setupQuery },
+  responses: { 200: json(SetupState, "The state of the installation.") },
 });
 
 const signInRoute = unguarded({
@@ -56,11 +64,15 @@ const requestOf = (c: Context<AppEnv>) => ({
   userAgent: c.req.header("User-Agent") ?? "",
 });
 
-const faviconHeaders = { "Content-Type": "image/svg+xml", "Cache-Control": "public, max-age=86400" };
-
-const pageStatus = { ready: 200, invalid: 401, installed: 409 } as const satisfies Record<SetupState, number>;
-
 export const accountRoutes = router()
+  .openapi(setupStateRoute, async (c) => {
+    const { token } = c.req.valid("query");
+    const state = await readSetupToken(c.var.services, token ?? "");
+    if (state === "invalid" && token) await recordFailedSetup(c.var.services, requestOf(c));
+    c.header("Cache-Control", "no-store");
+    const tokenValid = state === "ready";
+    return c.json({ installed: state === "installed", tokenValid, hasSession: offersSession(c) }, 200);
+  })
   .openapi(setUpRoute, async (c) => {
     refuseForeignOrigin(c);
     const { token, ...owner } = c.req.valid("json");
@@ -80,28 +92,3 @@ export const accountRoutes = router()
   });
 
 accountRoutes.route("/", meRoutes);
-
-// Pages for people, and what they load: none is in the document of the API.
-accountRoutes.get("/", async (c) => {
-  const { services } = c.var;
-  const page = await homePage({ installed: await ownerExists(services), address: publicAddress(services) });
-  return sendPage(c, page, "no-cache");
-});
-for (const path of ["/favicon.svg", "/favicon.ico"]) {
-  accountRoutes.get(path, (c) => c.body(favicon, 200, faviconHeaders));
-}
-accountRoutes.get("/setup", async (c) => {
-  const token = c.req.query("token") ?? "";
-  const state = await readSetupToken(c.var.services, token);
-  if (state === "invalid" && token !== "") await recordFailedSetup(c.var.services, requestOf(c));
-  return sendPage(c, await setupPage(state, token), "no-store", pageStatus[state]);
-});
-
-function sendPage(
-  c: Context<AppEnv>,
-  { html, contentSecurityPolicy }: Page,
-  caching: "no-store" | "no-cache",
-  status: 200 | 401 | 409 = 200,
-) {
-  return c.html(html, status, { "Content-Security-Policy": contentSecurityPolicy, "Cache-Control": caching });
-}

@@ -26,6 +26,22 @@ export const SetUp = z
   })
   .openapi("SetUp");
 
+export const setupQuery = z.object({
+  token: zText(256)
+    .optional()
+    .openapi({ param: { description: "Of the setup link." }, example: "aest_4f0c" }),
+});
+
+export const SetupState = z
+  .object({
+    installed: z.boolean().openapi({ description: "Whether there is an owner." }),
+    tokenValid: z.boolean().openapi({ description: "Whether the given token sets the installation up." }),
+    hasSession: z.boolean().openapi({
+      description: "Whether the request carries a session, alive or not: a page can't see its cookie.",
+    }),
+  })
+  .openapi("SetupState");
+
 export const Installed = z
   .object({ user: Account, organization: z.object({ slug: z.string().openapi({ example: "default" }) }) })
   .openapi("Installed");

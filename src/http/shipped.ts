@@ -1,0 +1,22 @@
+import { contentVersion } from "../core/image.ts";
+import type { Assets } from "../core/ports.ts";
+
+/** A file that is shipped beside the program. */
+export interface Shipped {
+  bytes: Uint8Array<ArrayBuffer>;
+  etag: string;
+}
+
+/** Reads each file at its first request only: files change only with the program. Null for one that is not there. */
+export function loadOnce(assets: Assets): (name: string) => Promise<Shipped | null> {
+  const loaded = new Map<string, Shipped>();
+  return async (name) => {
+    const known = loaded.get(name);
+    if (known) return known;
+    const bytes = await assets.read(name);
+    if (!bytes) return null;
+    const file = { bytes, etag: `"${await contentVersion(bytes)}"` };
+    loaded.set(name, file);
+    return file;
+  };
+}

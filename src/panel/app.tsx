@@ -1,0 +1,40 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { route } from "./data/route.ts";
+import { readSession, user } from "./data/session.ts";
+import { pageOf } from "./frame/pages.tsx";
+import { Shell } from "./frame/shell.tsx";
+import { SetupPage } from "./pages/setup.tsx";
+import { SignInPage } from "./pages/sign-in.tsx";
+import { Failure } from "./ui/note.tsx";
+import { Toasts } from "./ui/toast.tsx";
+
+/** The whole panel: setup behind its link, sign-in, or the pages of who is signed in. */
+export function App() {
+  const error = useSignal<unknown>(undefined);
+  const load = () => {
+    error.value = undefined;
+    readSession().catch((reason: unknown) => {
+      error.value = reason;
+    });
+  };
+  useEffect(load, []);
+  const { value } = user;
+  if (error.value !== undefined) {
+    return (
+      <main class="alone">
+        <Failure error={error.value} retry={load} />
+      </main>
+    );
+  }
+  // Nothing is shown for the short time that the answer takes, so that nothing jumps.
+  if (value === undefined) return null;
+  return (
+    <>
+      {value === null ? <Outside /> : <Shell>{pageOf(route.value)}</Shell>}
+      <Toasts />
+    </>
+  );
+}
+
+const Outside = () => (location.pathname.endsWith("/setup") ? <SetupPage /> : <SignInPage />);

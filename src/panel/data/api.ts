@@ -1,0 +1,26 @@
+import { AgentEngineError, createAgentEngine } from "../../client/index.ts";
+
+/** The server that this page came from: also below a path of a proxy, since the page stands at the server's root. */
+export const serverUrl = new URL(".", location.href).href.replace(/\/$/, "");
+
+/** The public API, as the signed-in person: the browser sends the session's cookie. */
+export const api = createAgentEngine({ baseUrl: serverUrl });
+
+/** Why a call failed, in words for people. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AgentEngineError) {
+    const wait = error.retryAfterSeconds;
+    return error.status === 429 && wait !== null ? `${error.message}. Try again in ${wait} s.` : error.message;
+  }
+  if (error instanceof TypeError) return "The server can't be reached. Is it running?";
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The problems of single fields, by the field's path. */
+export function problemsOf(error: unknown): ReadonlyMap<string, string> {
+  const issues = error instanceof AgentEngineError ? error.issues : [];
+  return new Map(issues.map(({ path, message }) => [path, message]));
+}
+
+export const isRefused = (error: unknown, status: number) =>
+  error instanceof AgentEngineError && error.status === status;

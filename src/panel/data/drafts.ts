@@ -1,0 +1,18 @@
+// What somebody typed and has not saved is kept for this tab, through a reload and the end of a session.
+
+const place = (name: string) => `agent-engine.draft.${name}`;
+
+/** The unsaved changes under this name; null: there are none. */
+export function draftOf<T extends object>(name: string): Partial<T> | null {
+  try {
+    const value: unknown = JSON.parse(sessionStorage.getItem(place(name)) ?? "null");
+    return typeof value === "object" ? (value as Partial<T> | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+export function keepDraft(name: string, changes: object | null): void {
+  if (changes === null || Object.keys(changes).length === 0) sessionStorage.removeItem(place(name));
+  else sessionStorage.setItem(place(name), JSON.stringify(changes));
+}

@@ -1,0 +1,76 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { problemsOf } from "./api.ts";
+import { draftOf, keepDraft } from "./drafts.ts";
+import { noticeEnd } from "./session.ts";
+
+export interface Form<T extends object> {
+  /** What is stored, with the changes on top. */
+  values: T;
+  dirty: boolean;
+  busy: boolean;
+  error: unknown;
+  /** Why a field was refused. */
+  problem(field: keyof T & string): string | undefined;
+  set(changes: Partial<T>): void;
+  /** Drops the changes. */
+  reset(): void;
+  /** Stores the changes; they stay when the server refuses. Resolves to whether they are stored. */
+  save(): Promise<boolean>;
+}
+
+/** Fields with unsaved changes, which a reload does not lose. `save` is handed only what differs from `stored`. */
+export function useForm<T extends object>(
+  name: string,
+  stored: T,
+  save: (changes: Partial<T>) => Promise<void>,
+): Form<T> {
+  const changes = useSignal<Partial<T>>(draftOf<T>(name) ?? {});
+  const busy = useSignal(false);
+  const error = useSignal<unknown>(undefined);
+  const keep = (next: Partial<T>) => {
+    changes.value = next;
+    keepDraft(name, next);
+  };
+  const dirty = Object.keys(changes.value).length > 0;
+  useEffect(() => {
+    if (!dirty) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener("beforeunload", ask);
+    return () => removeEventListener("beforeunload", ask);
+  }, [dirty]);
+  const problems = problemsOf(error.value);
+  return {
+    values: { ...stored, ...changes.value },
+    dirty,
+    busy: busy.value,
+    error: error.value,
+    problem: (field) => problems.get(field),
+    set(more) {
+      const next = { ...changes.value, ...more };
+      const differing = Object.entries(next).filter(
+        ([field, value]) => JSON.stringify(value) !== JSON.stringify(stored[field as keyof T]),
+      );
+      keep(Object.fromEntries(differing) as Partial<T>);
+    },
+    reset() {
+      keep({});
+      error.value = undefined;
+    },
+    async save() {
+      busy.value = true;
+      try {
+        await save(changes.value);
+        keep({});
+        error.value = undefined;
+        return true;
+      } catch (reason) {
+        noticeEnd(reason);
+        error.value = reason;
+        return false;
+      } finally {
+        busy.value = false;
+      }
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { api } from "../data/api.ts";
+import { useLoaded } from "../data/load.ts";
+import { goTo } from "../data/route.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { sections } from "./pages.tsx";
+
+interface Entry {
+  title: string;
+  kind: string;
+  path: readonly string[];
+}
+
+/** Finds a page or an agent by a few letters (Ctrl+K). */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const text = useSignal("");
+  const chosen = useSignal(0);
+  const agents = useLoaded(async () => (await api.listAgents()).instances, []);
+  const field = useRef<HTMLInputElement>(null);
+  const id = useId();
+  useEffect(() => field.current?.focus(), []);
+  const found = useComputed(() => {
+    const wanted = text.value.trim().toLowerCase();
+    return entries(agents.value.value ?? [])
+      .filter(({ title }) => title.toLowerCase().includes(wanted))
+      .slice(0, 20);
+  });
+  const go = (entry: Entry | undefined) => {
+    if (!entry) return;
+    onClose();
+    goTo(entry.path);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Enter") go(found.value[chosen.value]);
+    if (step === undefined) return;
+    event.preventDefault();
+    chosen.value = Math.max(0, Math.min(found.value.length - 1, chosen.value + step));
+  };
+  return (
+    <Dialog title="Find" onClose={onClose}>
+      <input
+        ref={field}
+        class="input"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={found.value.length > 0 ? `${id}-${chosen.value}` : undefined}
+        aria-label="Name of a page or an agent"
+        placeholder="A page or an agent"
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+          chosen.value = 0;
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div class="palette-list" role="listbox" id={`${id}-list`} aria-label="Found">
+        {found.value.map((entry, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys.
+          <div
+            key={entry.path.join("/")}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen.value}
+            onClick={() => go(entry)}
+          >
+            <span>{entry.title}</span>
+            <span>{entry.kind}</span>
+          </div>
+        ))}
+      </div>
+      {found.value.length === 0 && <p class="soft">Nothing has that in its name.</p>}
+    </Dialog>
+  );
+}
+
+function entries(agents: readonly { slug: string; name: string }[]): Entry[] {
+  return [
+    ...sections.map(({ title, path }) => ({ title, kind: "Page", path })),
+    { title: "New agent", kind: "Page", path: ["agents", "new"] },
+    ...agents.flatMap(({ slug, name }) => [
+      { title: name, kind: "Agent", path: ["agents", slug] },
+      { title: `${name}: settings`, kind: "Agent", path: ["agents", slug, "settings"] },
+    ]),
+  ];
+}

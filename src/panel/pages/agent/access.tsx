@@ -1,0 +1,81 @@
+import { useSignal } from "@preact/signals";
+import type { Instance } from "../../../client/index.ts";
+import { giveKey } from "../../data/agent-key.ts";
+import { api } from "../../data/api.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Code } from "../../ui/code.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Note } from "../../ui/note.tsx";
+import { tell, tellFailure } from "../../ui/toast.tsx";
+import { FirstCalls } from "../first-calls.tsx";
+
+/** How programs reach the agent: its Web channel, its key, and a first call. */
+export function Access({ agent, onChange }: { agent: Instance; onChange: () => void }) {
+  const { slug, webEnabled, authEnabled } = agent;
+  const key = useSignal<string | null>(null);
+  const asks = useSignal(false);
+  const renew = async () => {
+    key.value = await giveKey(slug);
+    onChange();
+  };
+  const turnOff = async () => {
+    await api.deleteAgentChannel({ slug, type: "web" });
+    tell("Web is off", () => {
+      api.putAgentChannel({ slug, type: "web", body: { enabled: true, config: {} } }).then(onChange, tellFailure);
+    });
+    onChange();
+  };
+  return (
+    <div class="form">
+      <Card
+        title="Chat-completions API"
+        lead={
+          webEnabled
+            ? `It answers as the model ${slug}${authEnabled ? ", with its key" : ", without a key"}.`
+            : "It is off: calls get 404 Unknown model."
+        }
+      >
+        {key.value !== null && (
+          <Note look="good">
+            <p>This is the agent's new key. It is shown only now: keep it as you keep a password.</p>
+            <Code label="Key of the agent" text={key.value} />
+          </Note>
+        )}
+        <FirstCalls slug={slug} apiKey={key.value ?? "AGENT_API_KEY"} />
+        <div class="actions">
+          {webEnabled ? (
+            <>
+              <Button
+                onClick={() => {
+                  asks.value = true;
+                }}
+              >
+                New key
+              </Button>
+              <Button look="danger" onClick={() => turnOff().catch(tellFailure)}>
+                Turn off
+              </Button>
+            </>
+          ) : (
+            <Button look="primary" onClick={() => renew().catch(tellFailure)}>
+              Turn on with a new key
+            </Button>
+          )}
+        </div>
+      </Card>
+      {asks.value && (
+        <Confirm
+          title="Give the agent a new key?"
+          action="Give a new key"
+          onConfirm={renew}
+          onClose={() => {
+            asks.value = false;
+          }}
+        >
+          Programs with the present key are refused from then on.
+        </Confirm>
+      )}
+    </div>
+  );
+}

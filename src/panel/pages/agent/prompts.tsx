@@ -1,0 +1,65 @@
+import { useMemo } from "preact/hooks";
+import type { Prompts } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useForm } from "../../data/form.ts";
+import { useLoaded } from "../../data/load.ts";
+import { TextArea } from "../../ui/field.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { SaveBar } from "../../ui/save-bar.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+
+type Section = Prompts["prompts"][number];
+type Sections = Partial<Record<Section["key"], string>>;
+
+/** The sections of an agent's prompt, in their order. */
+export function PromptsTab({ slug }: { slug: string }) {
+  const { value, error, reload } = useLoaded(async () => (await api.listPrompts({ slug })).prompts, [slug]);
+  const prompts = value.value;
+  return (
+    <>
+      <p class="soft">
+        The sections make up the prompt in this order. <code>{"{{name}}"}</code>, <code>{"{{description}}"}</code>,{" "}
+        <code>{"{{skillsList}}"}</code>, <code>{"{{memories}}"}</code>, <code>{"{{state}}"}</code>,{" "}
+        <code>{"{{userName}}"}</code>, <code>{"{{datetime}}"}</code> and <code>{"{{timezone}}"}</code> are filled in.
+      </p>
+      <Failure error={error.value} retry={reload} />
+      {!prompts && error.value === undefined && <Waiting />}
+      {prompts && <PromptForm slug={slug} prompts={prompts} onChange={reload} />}
+    </>
+  );
+}
+
+interface FormProps {
+  slug: string;
+  prompts: readonly Section[];
+  onChange: () => void;
+}
+
+function PromptForm({ slug, prompts, onChange }: FormProps) {
+  const stored = useMemo<Sections>(
+    () => Object.fromEntries(prompts.map(({ key, content }) => [key, content])),
+    [prompts],
+  );
+  const form = useForm<Sections>(`prompts.${slug}`, stored, async (changes) => {
+    const sections = prompts.flatMap(({ key }) => (key in changes ? [{ key, content: changes[key] ?? "" }] : []));
+    await api.savePrompts({ slug, body: { sections } });
+    onChange();
+  });
+  return (
+    <div class="form">
+      {prompts.map(({ key, title }) => {
+        const text = form.values[key] ?? "";
+        return (
+          <TextArea
+            key={key}
+            label={title}
+            rows={Math.max(3, Math.min(16, text.split("\n").length + 1))}
+            value={text}
+            onValue={(content) => form.set({ [key]: content })}
+          />
+        );
+      })}
+      <SaveBar form={form} />
+    </div>
+  );
+}

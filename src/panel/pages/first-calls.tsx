@@ -1,0 +1,60 @@
+import { useSignal } from "@preact/signals";
+import { serverUrl } from "../data/api.ts";
+import { Code } from "../ui/code.tsx";
+
+/** The first call of an agent in a language. */
+const languages = {
+  curl: (slug: string, key: string) =>
+    `curl ${serverUrl}/v1/chat/completions \\
+  -H ${inShell(`Authorization: Bearer ${key}`)} \\
+  -H 'Content-Type: application/json' \\
+  -d ${inShell(JSON.stringify({ model: slug, messages: [{ role: "user", content: "Hello" }] }))}`,
+  TypeScript: (slug: string, key: string) =>
+    `import OpenAI from "openai";
+
+const client = new OpenAI({ baseURL: ${JSON.stringify(`${serverUrl}/v1`)}, apiKey: ${JSON.stringify(key)} });
+const reply = await client.chat.completions.create({
+  model: ${JSON.stringify(slug)},
+  messages: [{ role: "user", content: "Hello" }],
+});
+console.log(reply.choices[0].message.content);`,
+  Python: (slug: string, key: string) =>
+    `from openai import OpenAI
+
+client = OpenAI(base_url=${JSON.stringify(`${serverUrl}/v1`)}, api_key=${JSON.stringify(key)})
+reply = client.chat.completions.create(
+    model=${JSON.stringify(slug)},
+    messages=[{"role": "user", "content": "Hello"}],
+)
+print(reply.choices[0].message.content)`,
+} as const;
+
+type Language = keyof typeof languages;
+
+const inShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The agent's first call, to copy. */
+export function FirstCalls({ slug, apiKey }: { slug: string; apiKey: string }) {
+  const chosen = useSignal<Language>("curl");
+  return (
+    <div class="form">
+      <fieldset class="segments">
+        <legend class="unseen">Language</legend>
+        {(Object.keys(languages) as Language[]).map((language) => (
+          <button
+            key={language}
+            type="button"
+            class="button small"
+            aria-pressed={language === chosen.value}
+            onClick={() => {
+              chosen.value = language;
+            }}
+          >
+            {language}
+          </button>
+        ))}
+      </fieldset>
+      <Code label={`First call in ${chosen.value}`} text={languages[chosen.value](slug, apiKey)} />
+    </div>
+  );
+}

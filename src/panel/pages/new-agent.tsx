@@ -1,0 +1,205 @@
+import { useSignal } from "@preact/signals";
+import { createChat } from "../../client/index.ts";
+import { giveKey } from "../data/agent-key.ts";
+import { api, isRefused, problemsOf, serverUrl } from "../data/api.ts";
+import { useLoaded } from "../data/load.ts";
+import { hrefOf } from "../data/route.ts";
+import { Button } from "../ui/button.tsx";
+import { Card } from "../ui/card.tsx";
+import { Code } from "../ui/code.tsx";
+import { Choice, TextField } from "../ui/field.tsx";
+import { Failure, Note } from "../ui/note.tsx";
+import { Page } from "../ui/page.tsx";
+import { FirstCalls } from "./first-calls.tsx";
+import { needsOf, type ProviderName, providers, secretsOf } from "./providers.ts";
+
+interface Wanted {
+  slug: string;
+  name: string;
+  provider: ProviderName;
+  key: string;
+  baseUrl: string;
+  model: string;
+}
+
+/** Makes an agent and has it answer once, so that a wrong key is found here and not by its people. */
+export function NewAgentPage() {
+  const wanted = useSignal<Wanted>({ slug: "assistant", name: "", provider: "demo", key: "", baseUrl: "", model: "" });
+  const busy = useSignal<string | null>(null);
+  const error = useSignal<unknown>(undefined);
+  const made = useSignal<{ slug: string; key: string; said: string } | null>(null);
+  const known = useLoaded(() => api.listProviderModels(), []);
+  const { slug, name, provider, key, baseUrl, model } = wanted.value;
+  const set = (changes: Partial<Wanted>) => {
+    wanted.value = { ...wanted.value, ...changes };
+  };
+  const problems = problemsOf(error.value);
+  const needs = needsOf[provider];
+  const configured = known.value.value?.providers[provider]?.configured === true;
+  const create = async () => {
+    error.value = undefined;
+    try {
+      busy.value = "Making the agent…";
+      await store(wanted.value);
+      busy.value = "Asking the model…";
+      const said = await hear(slug);
+      made.value = { slug, said, key: await giveKey(slug) };
+    } catch (reason) {
+      error.value = reason;
+    } finally {
+      busy.value = null;
+    }
+  };
+  if (made.value) return <Ready {...made.value} />;
+  return (
+    <Page title="New agent" lead="It answers once before it is done, so you see that its model works.">
+      <form
+        class="form narrow"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void create();
+        }}
+      >
+        <div class="columns">
+          <TextField
+            label="Its name in addresses"
+            hint="Lower-case letters, digits, dashes, dots and underscores."
+            required
+            pattern="[a-z0-9_.\-]+"
+            maxLength={128}
+            autocapitalize="none"
+            spellcheck={false}
+            value={slug}
+            problem={problems.get("slug")}
+            onValue={(value) => set({ slug: value })}
+          />
+          <TextField
+            label="Name for people"
+            optional
+            maxLength={128}
+            value={name}
+            problem={problems.get("name")}
+            onValue={(value) => set({ name: value })}
+          />
+        </div>
+        <Choice
+          label="Model provider"
+          hint={provider === "demo" ? "It echoes: good for a look around, but no language model." : undefined}
+          value={provider}
+          choices={providers}
+          onValue={(value) => set({ provider: value as ProviderName, model: "" })}
+        />
+        {needs.key && (
+          <TextField
+            label={`${providers.find(({ value }) => value === provider)?.label} API key`}
+            type="password"
+            autocomplete="off"
+            optional={configured}
+            hint={
+              configured
+                ? "The server has one already; another is kept for this agent only."
+                : "Stored encrypted, and never shown again."
+            }
+            value={key}
+            onValue={(value) => set({ key: value })}
+          />
+        )}
+        {needs.baseUrl && (
+          <TextField
+            label="Address of its API"
+            type="url"
+            optional={configured}
+            placeholder="https://models.example.com/v1"
+            value={baseUrl}
+            onValue={(value) => set({ baseUrl: value })}
+          />
+        )}
+        {provider !== "demo" && (
+          <TextField
+            label="Model"
+            optional
+            list="known-models"
+            placeholder="The provider's usual one"
+            value={model}
+            problem={problems.get("model")}
+            onValue={(value) => set({ model: value })}
+          />
+        )}
+        <datalist id="known-models">
+          {known.value.value?.providers[provider]?.models.map(({ id }) => (
+            <option key={id} value={id} />
+          ))}
+        </datalist>
+        <Failure error={error.value} />
+        <div class="actions">
+          <Button look="primary" type="submit" busy={busy.value !== null}>
+            Create and test
+          </Button>
+          <span class="soft" role="status">
+            {busy.value}
+          </span>
+        </div>
+      </form>
+    </Page>
+  );
+}
+
+/** Makes the agent, or changes the one that an earlier try on this page has made. */
+async function store({ slug, name, provider, key, baseUrl, model }: Wanted): Promise<void> {
+  const settings = { provider, model: model || null, ...(name === "" ? {} : { name }) };
+  try {
+    await api.createAgent({ body: { slug, ...settings } });
+    tried.add(slug);
+  } catch (error) {
+    if (!(isRefused(error, 409) && tried.has(slug))) throw error;
+    await api.updateAgent({ slug, body: settings });
+  }
+  const names = secretsOf(provider);
+  const secrets = [
+    ...(baseUrl === "" ? [] : [{ key: names.baseUrl, value: baseUrl }]),
+    ...(key === "" ? [] : [{ key: names.key, value: key }]),
+  ];
+  if (secrets.length > 0) await api.putAgentSecrets({ slug, body: { secrets } });
+}
+
+/** The agents that this page made and whose model has not answered yet. */
+const tried = new Set<string>();
+
+/** What the agent says to a greeting, in a conversation that nobody keeps. Rejects with the cause of a failure. */
+async function hear(slug: string): Promise<string> {
+  const chat = createChat({ baseUrl: serverUrl }, slug, "playground");
+  let said = "";
+  for await (const { event, data } of chat.stream({ messages: [{ role: "user", content: "Hello" }] })) {
+    if (event === "text-delta") said += data.text;
+    if (event === "error") throw new Error(`The agent is made, but its model does not answer: ${data.message}`);
+  }
+  return said;
+}
+
+function Ready({ slug, key, said }: { slug: string; key: string; said: string }) {
+  return (
+    <Page
+      title={`${slug} answers`}
+      actions={
+        <a class="button primary" href={hrefOf(["agents", slug])}>
+          Chat with it
+        </a>
+      }
+    >
+      <Card title="Its first words">
+        <p class="said">{said}</p>
+      </Card>
+      <Card title="Its key" lead="It is shown only now: keep it as you keep a password.">
+        <Code label="Key of the agent" text={key} />
+      </Card>
+      <Card title="Call it from a program">
+        <FirstCalls slug={slug} apiKey={key} />
+      </Card>
+      <Note>
+        <p>
+          <a href={hrefOf(["agents", slug, "prompts"])}>Tell it who it is</a>, or <a href="docs">read the API</a>.
+        </p>
+      </Note>
+    </Page>
+  );
+}

@@ -1,0 +1,196 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { type ChatEvent, createChat } from "../../../client/index.ts";
+import { api, isRefused, reasonOf, serverUrl } from "../../data/api.ts";
+import { noticeEnd } from "../../data/session.ts";
+import { applyEvent, type Entry, entryOf, newReply, type Reply } from "./reply.ts";
+
+/** What this tab knows of a chat after a reload. */
+interface Place {
+  chatId: string;
+  /** The turn that ran, and what it answers; null: none did. */
+  running: { turn: string; question: string } | null;
+}
+
+const newChatId = () =>
+  [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** A conversation with an agent in the playground. */
+export class PlaygroundChat {
+  readonly #slug: string;
+  readonly #chat;
+  readonly #entries = signal<readonly Entry[]>([]);
+  readonly #busy = signal(false);
+  readonly #loading = signal(true);
+  readonly #failure = signal<string | null>(null);
+  /** Whether the server may have messages of it. */
+  #known: boolean;
+  #place: Place;
+  #question = "";
+  #controller: AbortController | null = null;
+
+  constructor(slug: string) {
+    this.#slug = slug;
+    this.#chat = createChat({ baseUrl: serverUrl }, slug, "playground");
+    const stored = this.#stored();
+    this.#known = stored !== null;
+    this.#place = stored ?? { chatId: newChatId(), running: null };
+  }
+
+  get entries(): ReadonlySignal<readonly Entry[]> {
+    return this.#entries;
+  }
+
+  /** Whether a reply comes in. */
+  get busy(): ReadonlySignal<boolean> {
+    return this.#busy;
+  }
+
+  /** Whether the stored messages are still awaited. */
+  get loading(): ReadonlySignal<boolean> {
+    return this.#loading;
+  }
+
+  /** Why the stored messages are not there. */
+  get failure(): ReadonlySignal<string | null> {
+    return this.#failure;
+  }
+
+  get conversationId(): string {
+    return `${this.#slug}:playground:${this.#place.chatId}`;
+  }
+
+  /** Shows what this tab had before a reload, and follows a reply that still comes in. */
+  async open(): Promise<void> {
+    const { conversationId } = this;
+    try {
+      if (!this.#known) return;
+      const { messages } = await api.listMessages({ conversationId, limit: 200 });
+      this.#entries.value = messages.map((message) => entryOf(message, conversationId));
+    } catch (error) {
+      noticeEnd(error);
+      // A conversation without messages is not there yet.
+      if (!isRefused(error, 404)) this.#failure.value = reasonOf(error);
+    } finally {
+      this.#loading.value = false;
+    }
+    const { running } = this.#place;
+    if (running === null || this.#entries.value.some((entry) => isOf(entry, running.turn))) return;
+    this.#ask(running.question);
+    await this.#follow((signal) => this.#chat.resume(`${running.turn}:0`, { signal }));
+  }
+
+  async send(text: string): Promise<void> {
+    if (this.#busy.value) return;
+    this.#ask(text);
+    const body = { messages: [{ role: "user" as const, content: text }], chat_id: this.#place.chatId };
+    await this.#follow((signal) => this.#chat.stream(body, { signal }));
+  }
+
+  /** Sends the last question once more. */
+  async again(): Promise<void> {
+    const last = this.#entries.value.findLast((entry) => entry.role === "user");
+    if (last?.role === "user") await this.send(last.text);
+  }
+
+  /** Has the server stop the turn; what came so far is stored. */
+  async stop(): Promise<void> {
+    const { running } = this.#place;
+    if (running === null) this.#controller?.abort();
+    else await this.#chat.stop(running.turn);
+  }
+
+  /** Decides about a call that waits, and shows how the turn goes on. */
+  async decide(reply: Reply, toolCallId: string, approved: boolean, reason?: string): Promise<void> {
+    const body = { approved, ...(reason ? { reason } : {}) };
+    await api.decideApproval({ id: this.conversationId, toolCallId, body });
+    const waiting = reply.waiting.filter((id) => id !== toolCallId);
+    this.#replace(reply, { ...reply, waiting });
+    if (waiting.length > 0) return;
+    const { messageId, lastEventId } = reply;
+    if (messageId === null) return;
+    const decided: Reply = { ...reply, waiting, state: "running" };
+    await this.#follow((signal) => this.#chat.resume(lastEventId ?? `${messageId}:0`, { signal }), decided);
+  }
+
+  /** Begins another conversation. */
+  restart(): void {
+    this.#controller?.abort();
+    this.#entries.value = [];
+    this.#failure.value = null;
+    this.#keep({ chatId: newChatId(), running: null });
+  }
+
+  /** Ends the page's own part; the turn goes on at the server. */
+  leave(): void {
+    this.#controller?.abort();
+  }
+
+  async #follow(
+    open: (signal: AbortSignal) => AsyncGenerator<ChatEvent, void, undefined>,
+    begun: Reply = newReply,
+  ): Promise<void> {
+    const controller = new AbortController();
+    this.#controller = controller;
+    this.#busy.value = true;
+    // A reply that goes on after a decision stays in its place.
+    let reply = begun;
+    const at = this.#entries.value.findIndex((entry) => entry.role === "assistant" && isSame(entry, begun));
+    const place = at < 0 ? this.#entries.value.length : at;
+    const show = (next: Reply) => {
+      reply = next;
+      this.#entries.value = this.#entries.value.toSpliced(place, 1, reply);
+    };
+    show(begun);
+    try {
+      for await (const event of open(controller.signal)) {
+        show(applyEvent(reply, event));
+        this.#noteRunning(reply);
+      }
+    } catch (error) {
+      noticeEnd(error);
+      if (controller.signal.aborted) return;
+      show({ ...reply, state: "done", error: reasonOf(error) });
+    } finally {
+      if (this.#controller === controller) {
+        this.#busy.value = false;
+        if (!controller.signal.aborted) this.#keep({ ...this.#place, running: null });
+      }
+    }
+  }
+
+  #ask(text: string): void {
+    this.#question = text;
+    this.#entries.value = [...this.#entries.value, { role: "user", text }];
+  }
+
+  #noteRunning({ messageId }: Reply): void {
+    if (messageId === null || messageId === this.#place.running?.turn) return;
+    this.#keep({ ...this.#place, running: { turn: messageId, question: this.#question } });
+  }
+
+  #replace(old: Reply, next: Reply): void {
+    this.#entries.value = this.#entries.value.map((entry) => (entry === old ? next : entry));
+  }
+
+  #key(): string {
+    return `agent-engine.playground.${this.#slug}`;
+  }
+
+  #stored(): Place | null {
+    try {
+      const value: unknown = JSON.parse(sessionStorage.getItem(this.#key()) ?? "null");
+      return typeof value === "object" ? (value as Place | null) : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #keep(place: Place): void {
+    this.#place = place;
+    sessionStorage.setItem(this.#key(), JSON.stringify(place));
+  }
+}
+
+const isOf = (entry: Entry, turn: string) => entry.role === "assistant" && entry.messageId === turn;
+
+const isSame = (one: Reply, other: Reply) => one.messageId !== null && one.messageId === other.messageId;

@@ -1,0 +1,141 @@
+import type { ChatEvent, Message } from "../../../client/index.ts";
+
+/** A call of a tool, and its result once it is there. */
+export interface ToolPart {
+  type: "tool";
+  id: string;
+  name: string;
+  args: unknown;
+  result?: unknown;
+  ended: boolean;
+}
+
+/** A piece of a reply, in the order in which it came. */
+export type Part =
+  | { type: "text"; text: string }
+  | { type: "reasoning"; text: string }
+  | ToolPart
+  | { type: "hook"; toolName: string; event: string; success: boolean; durationMs: number };
+
+export interface Reply {
+  role: "assistant";
+  /** Of the turn; null until its first event, and for a reply that nobody kept. */
+  messageId: string | null;
+  conversationId: string | null;
+  parts: readonly Part[];
+  state: "running" | "done" | "stopped" | "approval";
+  /** Why it failed. */
+  error: string | null;
+  /** The calls that wait for a person. */
+  waiting: readonly string[];
+  /** By which the stream is resumed. */
+  lastEventId: string | null;
+}
+
+export interface Question {
+  role: "user";
+  text: string;
+}
+
+export type Entry = Question | Reply;
+
+export const newReply: Reply = {
+  role: "assistant",
+  messageId: null,
+  conversationId: null,
+  parts: [],
+  state: "running",
+  error: null,
+  waiting: [],
+  lastEventId: null,
+};
+
+/** The reply after one more event of its stream. */
+export function applyEvent(reply: Reply, { id, event, data }: ChatEvent): Reply {
+  const [messageId = ""] = id.split(":");
+  const known: Reply = {
+    ...reply,
+    messageId: messageId === "" ? reply.messageId : messageId,
+    lastEventId: id === "" ? reply.lastEventId : id,
+  };
+  switch (event) {
+    case "text-delta":
+      return { ...known, parts: withText(reply.parts, "text", data.text) };
+    case "reasoning-delta":
+      return { ...known, parts: withText(reply.parts, "reasoning", data.text) };
+    case "tool-call":
+      return { ...known, parts: withCall(reply.parts, data) };
+    case "tool-result":
+      return { ...known, parts: reply.parts.map((part) => ended(part, data)) };
+    case "hook-execution":
+      return { ...known, parts: [...reply.parts, { type: "hook", ...data }] };
+    case "error":
+      return { ...known, error: data.message };
+    case "done": {
+      const waiting = data.metadata?.approval?.toolCallIds ?? [];
+      const state = waiting.length > 0 ? "approval" : "done";
+      return { ...known, conversationId: data.conversationId, waiting, state };
+    }
+    default:
+      return known;
+  }
+}
+
+function withText(parts: readonly Part[], type: "text" | "reasoning", text: string): Part[] {
+  const last = parts.at(-1);
+  if (last?.type === type) return [...parts.slice(0, -1), { type, text: last.text + text }];
+  return [...parts, { type, text }];
+}
+
+/** A call that waited for a person is told of again when it is made. */
+function withCall(parts: readonly Part[], { id, name, args }: { id: string; name: string; args?: unknown }): Part[] {
+  const part: ToolPart = { type: "tool", id, name, args, ended: false };
+  const at = parts.findIndex((one) => one.type === "tool" && one.id === id);
+  return at < 0 ? [...parts, part] : parts.with(at, part);
+}
+
+function ended(part: Part, { id, result }: { id: string; result?: unknown }): Part {
+  return part.type === "tool" && part.id === id ? { ...part, result, ended: true } : part;
+}
+
+/** A stored message as an entry of the chat. */
+export function entryOf(message: Message, conversationId: string): Entry {
+  const { role, content, steps, metadata, id } = message;
+  if (role === "user") return { role, text: content };
+  const waiting = waitingIn(metadata);
+  return {
+    ...newReply,
+    ...{ messageId: id, conversationId, waiting },
+    parts: steps.length > 0 ? steps.flatMap(partsOf) : [{ type: "text", text: content }],
+    state: metadata.stopped ? "stopped" : waiting.length > 0 ? "approval" : "done",
+    error: errorIn(metadata),
+  };
+}
+
+function partsOf({ reasoning, text, toolCalls, toolResults }: Message["steps"][number]): Part[] {
+  const results = new Map(toolResults.map(({ toolCallId, result }) => [toolCallId, result]));
+  return [
+    ...(reasoning === "" ? [] : [{ type: "reasoning", text: reasoning } as const]),
+    ...(text === "" ? [] : [{ type: "text", text } as const]),
+    ...toolCalls.map(({ toolCallId: id, toolName: name, args }): ToolPart => {
+      return { type: "tool", id, name, args, result: results.get(id), ended: results.has(id) };
+    }),
+  ];
+}
+
+function waitingIn({ approval }: Record<string, unknown>): string[] {
+  if (typeof approval !== "object" || approval === null) return [];
+  const { toolCallIds, toolCallId } = approval as { toolCallIds?: string[]; toolCallId?: string };
+  return toolCallIds ?? (toolCallId === undefined ? [] : [toolCallId]);
+}
+
+function errorIn({ error }: Record<string, unknown>): string | null {
+  if (typeof error === "string") return error;
+  if (typeof error !== "object" || error === null) return null;
+  const { message, code } = error as { message?: unknown; code?: unknown };
+  return String(message ?? code ?? "The turn failed");
+}
+
+/** The words of a reply, to copy. */
+export const wordsOf = ({ parts }: Reply): string =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");

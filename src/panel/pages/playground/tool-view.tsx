@@ -1,0 +1,70 @@
+import { useSignal } from "@preact/signals";
+import { Button } from "../../ui/button.tsx";
+import { tellFailure } from "../../ui/toast.tsx";
+import type { PlaygroundChat } from "./chat.ts";
+import type { Reply, ToolPart } from "./reply.ts";
+
+interface Props {
+  part: ToolPart;
+  /** A person has to decide about it. */
+  waits: boolean;
+  reply: Reply;
+  chat: PlaygroundChat;
+}
+
+/** One call of a tool: what it was called with, what came back, and the decision that it waits for. */
+export function ToolView({ part, waits, reply, chat }: Props) {
+  const busy = useSignal(false);
+  const decide = async (approved: boolean) => {
+    busy.value = true;
+    try {
+      await chat.decide(reply, part.id, approved);
+    } catch (error) {
+      tellFailure(error);
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <details class="step" open={waits}>
+      <summary>
+        <code>{part.name}</code> <State part={part} waits={waits} />
+      </summary>
+      <Value title="Arguments" value={part.args} />
+      {part.ended && <Value title="Result" value={part.result} />}
+      {waits && (
+        <div class="actions">
+          <Button look="primary" busy={busy.value} onClick={() => void decide(true)}>
+            Approve
+          </Button>
+          <Button busy={busy.value} onClick={() => void decide(false)}>
+            Deny
+          </Button>
+          <span class="soft">The call is made only if you approve it.</span>
+        </div>
+      )}
+    </details>
+  );
+}
+
+function State({ part, waits }: Pick<Props, "part" | "waits">) {
+  if (waits) return <span class="badge warn">waits for you</span>;
+  if (!part.ended) return <span class="badge">running</span>;
+  return isFailure(part.result) ? <span class="badge bad">failed</span> : <span class="badge good">done</span>;
+}
+
+const isFailure = (result: unknown) => typeof result === "object" && result !== null && "error" in result;
+
+/** JSON, or the text of a string. */
+export function Value({ title, value }: { title: string; value: unknown }) {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  return (
+    <div class="value">
+      <h4>{title}</h4>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard. */}
+      <section class="scroll" tabIndex={0} aria-label={title}>
+        <pre>{text ?? "nothing"}</pre>
+      </section>
+    </div>
+  );
+}

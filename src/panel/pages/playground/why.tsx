@@ -1,0 +1,127 @@
+import type { ComponentChildren } from "preact";
+import type { WholeTurn } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Failure, Note } from "../../ui/note.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+import { Value } from "./tool-view.tsx";
+
+interface Props {
+  conversationId: string;
+  turnId: string;
+  onClose: () => void;
+}
+
+/** How a turn came to its reply. */
+export function WhyDialog({ conversationId, turnId, onClose }: Props) {
+  const { value, error } = useLoaded(async () => (await api.getTurn({ conversationId, turnId })).turn, [turnId]);
+  const turn = value.value;
+  return (
+    <Dialog title="Why this answer" onClose={onClose}>
+      {turn ? <Turn turn={turn} /> : error.value === undefined && <Waiting />}
+      <Failure error={error.value} />
+    </Dialog>
+  );
+}
+
+function Turn({ turn }: { turn: WholeTurn }) {
+  const { debug } = turn;
+  return (
+    <>
+      <dl class="facts">
+        <Fact name="Model">{[turn.provider, turn.model].filter((part) => part !== null).join(" · ") || "none"}</Fact>
+        <Fact name="Tokens">
+          {turn.promptTokens} in, {turn.completionTokens} out
+        </Fact>
+        <Fact name="First output">{milliseconds(turn.ttftMs)}</Fact>
+        <Fact name="In all">{milliseconds(turn.durationMs)}</Fact>
+        <Fact name="Ended as">{turn.status}</Fact>
+        {turn.errorCode !== null && <Fact name="Error">{turn.errorCode}</Fact>}
+        <Fact name="Request">{turn.requestId ?? "–"}</Fact>
+      </dl>
+      {debug ? (
+        <Debug debug={debug} />
+      ) : (
+        <Note>
+          <p>
+            The prompt was not kept. Turn on <strong>Keep how replies came about</strong> in the agent's settings to see
+            prompt, memories and tools of the turns that follow.
+          </p>
+        </Note>
+      )}
+    </>
+  );
+}
+
+function Debug({ debug }: { debug: NonNullable<WholeTurn["debug"]> }) {
+  const { prompt, memories, state, tools, steps, failure } = debug;
+  return (
+    <>
+      {failure && <Note look="bad">{failure.hint ?? failure.message}</Note>}
+      {steps.length > 0 && (
+        <Section title={`Steps (${steps.length})`}>
+          <ol>
+            {steps.map((step) => (
+              <li key={step.index}>
+                {milliseconds(step.durationMs)}, {step.promptTokens} tokens in, {step.completionTokens} out,{" "}
+                {step.finishReason ?? "not ended"}
+                {step.retries.map(({ attempt, failure: { message } }) => (
+                  <div key={attempt} class="soft">
+                    Attempt {attempt} failed: {message}
+                  </div>
+                ))}
+              </li>
+            ))}
+          </ol>
+        </Section>
+      )}
+      {prompt && (
+        <>
+          <Section title="Prompt">
+            <Value title="System" value={prompt.system} />
+          </Section>
+          <Section title={`Messages (${prompt.messages.length})`}>
+            <Value title="As the model saw them" value={prompt.messages} />
+          </Section>
+        </>
+      )}
+      {memories !== "" && (
+        <Section title="Memories">
+          <Value title="In the prompt" value={memories} />
+        </Section>
+      )}
+      {Object.keys(state).length > 0 && (
+        <Section title="State">
+          <Value title="Before the turn" value={state} />
+        </Section>
+      )}
+      <Section title={`Tools offered (${tools.length})`}>
+        <ul>
+          {tools.map(({ name, description }) => (
+            <li key={name}>
+              <code>{name}</code> <span class="soft">{description}</span>
+            </li>
+          ))}
+        </ul>
+      </Section>
+    </>
+  );
+}
+
+const Section = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <details class="step">
+    <summary>{title}</summary>
+    {children}
+  </details>
+);
+
+const Fact = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+const milliseconds = (value: number | null) =>
+  value === null ? "–" : value < 1_000 ? `${value} ms` : `${(value / 1000).toFixed(1)} s`;

@@ -1,0 +1,29 @@
+/** The providers of models, as people know them. */
+export const providers = [
+  { value: "openai", label: "OpenAI" },
+  { value: "anthropic", label: "Anthropic" },
+  { value: "google", label: "Google" },
+  { value: "mistral", label: "Mistral" },
+  { value: "ollama", label: "Ollama" },
+  { value: "openai-compatible", label: "OpenAI-compatible" },
+  { value: "demo", label: "Demo (no language model)" },
+] as const;
+
+export type ProviderName = (typeof providers)[number]["value"];
+
+/** The names of a provider's secrets among those of an agent. */
+export const secretsOf = (provider: ProviderName) => {
+  const name = provider.replaceAll("-", "_");
+  return { key: `${name}_api_key`, baseUrl: `${name}_base_url` };
+};
+
+/** Whether the provider wants a key, and whether it has no address of its own. */
+export const needsOf: Readonly<Record<ProviderName, { key: boolean; baseUrl: boolean }>> = {
+  openai: { key: true, baseUrl: false },
+  anthropic: { key: true, baseUrl: false },
+  google: { key: true, baseUrl: false },
+  mistral: { key: true, baseUrl: false },
+  ollama: { key: false, baseUrl: true },
+  "openai-compatible": { key: true, baseUrl: true },
+  demo: { key: false, baseUrl: false },
+};

@@ -1,0 +1,45 @@
+import { useSignal } from "@preact/signals";
+import { Button } from "./button.tsx";
+
+interface Props {
+  /** What it is, such as `Key of the agent`. */
+  label: string;
+  text: string;
+}
+
+/** Text to copy. */
+export function Code({ label, text }: Props) {
+  const copied = useSignal(false);
+  const copy = async () => {
+    await copyText(text);
+    copied.value = true;
+    setTimeout(() => {
+      copied.value = false;
+    }, 2_000);
+  };
+  return (
+    <div class="code">
+      <div class="code-head">
+        <span>{label}</span>
+        <Button look="plain" small onClick={copy} aria-label={`Copy: ${label}`}>
+          {copied.value ? "Copied" : "Copy"}
+        </Button>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard. */}
+      <section class="scroll" tabIndex={0} aria-label={label}>
+        <pre>{text}</pre>
+      </section>
+    </div>
+  );
+}
+
+/** Pages without TLS have no clipboard of their own: there a selection is copied. */
+export async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}

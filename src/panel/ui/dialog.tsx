@@ -1,0 +1,25 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+/** A modal dialog; it is open while it is rendered. Escape closes it. */
+export function Dialog({ title, onClose, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    element.current?.showModal();
+  }, []);
+  return (
+    <dialog class="dialog" ref={element} aria-labelledby={id} onClose={onClose}>
+      <div class="dialog-body">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,146 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+interface Described {
+  label: string;
+  /** Below the field: what it does, and what fits. */
+  hint?: ComponentChildren | undefined;
+  /** Why the value is refused. */
+  problem?: string | undefined;
+  optional?: boolean;
+}
+
+interface FieldProps extends Described {
+  children: (ids: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => ComponentChildren;
+}
+
+/** A label, a control and what is said about it. */
+export function Field({ label, hint, problem, optional = false, children }: FieldProps) {
+  const id = useId();
+  const about = `${id}-about`;
+  return (
+    <div class="field">
+      <label for={id}>
+        {label} {optional && <span class="optional">(optional)</span>}
+      </label>
+      {children({ id, "aria-describedby": about, "aria-invalid": problem !== undefined })}
+      <div id={about}>
+        {problem !== undefined && <p class="wrong">{problem}</p>}
+        {hint !== undefined && <p class="hint">{hint}</p>}
+      </div>
+    </div>
+  );
+}
+
+interface Written extends Described {
+  value: string;
+  onValue: (value: string) => void;
+  placeholder?: string;
+  required?: boolean;
+  minLength?: number;
+  maxLength?: number;
+}
+
+interface TextFieldProps extends Written {
+  type?: "text" | "email" | "password" | "url" | "number" | "search";
+  autocomplete?: string;
+  autocapitalize?: "none";
+  spellcheck?: boolean;
+  /** Has the focus once it is there. */
+  autofocus?: boolean;
+  pattern?: string;
+  step?: number;
+  /** The id of a `datalist`. */
+  list?: string;
+}
+
+export function TextField({ onValue, type = "text", autofocus = false, ...props }: TextFieldProps) {
+  const [about, rest] = divide(props);
+  const element = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (autofocus) element.current?.focus();
+  }, [autofocus]);
+  return (
+    <Field {...about}>
+      {(ids) => (
+        // The types of Preact allow a type of input only where it is known.
+        <input
+          ref={element}
+          class="input"
+          {...({ ...rest, type } as object)}
+          {...ids}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface TextAreaProps extends Written {
+  rows?: number;
+}
+
+export function TextArea({ onValue, ...props }: TextAreaProps) {
+  const [about, rest] = divide(props);
+  return (
+    <Field {...about}>
+      {(ids) => <textarea class="input" {...rest} {...ids} onInput={(event) => onValue(event.currentTarget.value)} />}
+    </Field>
+  );
+}
+
+interface ChoiceProps extends Described {
+  value: string;
+  choices: readonly { value: string; label: string }[];
+  onValue: (value: string) => void;
+}
+
+export function Choice({ value, choices, onValue, ...about }: ChoiceProps) {
+  return (
+    <Field {...about}>
+      {(ids) => (
+        <select class="input" {...ids} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+          {choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {choice.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+interface SwitchProps extends Pick<Described, "label" | "hint"> {
+  checked: boolean;
+  onChecked: (checked: boolean) => void;
+}
+
+export function Switch({ label, hint, checked, onChecked }: SwitchProps) {
+  const id = useId();
+  return (
+    <div class="switch">
+      <input
+        id={id}
+        type="checkbox"
+        checked={checked}
+        aria-describedby={`${id}-about`}
+        onChange={(event) => onChecked(event.currentTarget.checked)}
+      />
+      <div class="field">
+        <label for={id}>{label}</label>
+        {hint !== undefined && (
+          <p class="hint" id={`${id}-about`}>
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What is said about a control, apart from the control's own attributes. */
+function divide<Props extends Described>({ label, hint, problem, optional, ...rest }: Props) {
+  const about: Described = { label, problem, ...(hint === undefined ? {} : { hint }), optional: optional === true };
+  return [about, rest] as const;
+}

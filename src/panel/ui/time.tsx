@@ -1,0 +1,26 @@
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+
+const units = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+/** A time of the server in the reader's zone: how long ago, with the date behind it. */
+export function Time({ at }: { at: string }) {
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={exact.format(date)}>
+      {distance((date.getTime() - Date.now()) / 1000) ?? exact.format(date)}
+    </time>
+  );
+}
+
+/** Null beyond a week, where a date says more. */
+function distance(seconds: number): string | null {
+  const size = Math.abs(seconds);
+  if (size >= 7 * 86_400) return null;
+  const [unit, length] = units.find(([, one]) => size >= one) ?? ["second", 1];
+  return relative.format(Math.round(seconds / length), unit);
+}

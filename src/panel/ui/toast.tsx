@@ -1,0 +1,52 @@
+import { signal } from "@preact/signals";
+import { reasonOf } from "../data/api.ts";
+
+interface Toast {
+  id: number;
+  text: string;
+  look: "plain" | "bad";
+  /** Takes back what was done. */
+  undo?: (() => void) | undefined;
+}
+
+const toasts = signal<readonly Toast[]>([]);
+const shownMs = 6_000;
+let count = 0;
+
+const remove = (id: number) => {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
+};
+
+function show(toast: Omit<Toast, "id">): void {
+  count += 1;
+  const id = count;
+  toasts.value = [...toasts.value.slice(-2), { ...toast, id }];
+  setTimeout(() => remove(id), shownMs);
+}
+
+/** Says briefly what was done. */
+export const tell = (text: string, undo?: () => void) => show({ text, look: "plain", undo });
+
+/** Says briefly why something that has no place of its own failed. */
+export const tellFailure = (error: unknown) => show({ text: reasonOf(error), look: "bad" });
+
+export const Toasts = () => (
+  <div class="toasts" role="status" aria-live="polite">
+    {toasts.value.map(({ id, text, look, undo }) => (
+      <div key={id} class={`toast ${look}`}>
+        <span>{text}</span>
+        {undo && (
+          <button
+            type="button"
+            onClick={() => {
+              remove(id);
+              undo();
+            }}
+          >
+            Undo
+          </button>
+        )}
+      </div>
+    ))}
+  </div>
+);
