@@ -3,8 +3,10 @@ import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { createEgress } from "../../../src/adapters/node/egress/request.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
 import type { Plugin, PluginContext } from "../../../src/core/plugin.ts";
+import type { Mcp } from "../../../src/core/ports.ts";
+import { files } from "../../../src/db/schema.ts";
 import { finish, reply, scriptedModel, toolCall } from "../../scripted-model.ts";
-import { weather } from "../tools/plugins/weather.ts";
+import { storeServer, weather } from "../tools/plugins/weather.ts";
 import { type ChatHarness, chatHarness, eventually, readEvents } from "./chat.ts";
 import { calling, service, toldIn } from "./family.ts";
 
@@ -219,6 +221,54 @@ describe("a broken plugin", () => {
       [{ error: "The tool did not answer within 60 s" }],
     ]);
   });
+});
+
+test("an MCP server that the organization had before answers in place of the family", async () => {
+  const called: unknown[] = [];
+  const mcp: Mcp = {
+    list: async () => [],
+    call: async (server, tool, args) => {
+      called.push([server.name, tool.name, args]);
+      return "the server's rain";
+    },
+    forget: () => {},
+    close: async () => {},
+  };
+  const model = calling(["weather__order", { city: "Bern" }]);
+  const h = await chatHarness(model, {}, { plugins: [weather()], mcp });
+  const { headers, slug } = h.agent;
+  await storeServer(h, h.organization.id);
+  const json = { enabled: ["weather:order"] };
+  expect((await h.request(`/api/instances/${slug}/tools`, { method: "PATCH", headers, json })).status).toBe(200);
+  await (await h.native("Rain!")).text();
+  expect(called).toEqual([["weather", "order", { city: "Bern" }]]);
+  expect(toldIn(model.calls[1])).toEqual(["the server's rain"]);
+});
+
+test("what is no file can't be saved, nor after the call was cut off", async () => {
+  const late: Promise<unknown>[] = [];
+  const bytes = new TextEncoder().encode("sun");
+  const family = acting(async ({ text }, { saveFile, signal }) => {
+    if (text) return saveFile({ name: "a", mime: "text/plain", bytes: text as never });
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    const saved = saveFile({ name: "a", mime: "text/plain", bytes });
+    late.push(saved.catch(({ message }: Error) => message));
+    return null;
+  });
+  const model = calling(["weather__act", { text: "sun" }], ["weather__act", {}]);
+  const h = await served(model, [family], ["weather:act"]);
+  const answered = h.native("Go", { chat_id: "c" }).then((answer) => answer.text());
+  await eventually(async () => {
+    await h.clock.advance(60_000);
+    return late.length > 0;
+  });
+  expect(await late[0]).toContain("aborted");
+  await answered;
+  expect(toldIn(model.calls[1])).toEqual([
+    { error: "The plugin gave saveFile no name, mime and bytes: that is a defect of the plugin" },
+    { error: "The tool did not answer within 60 s" },
+  ]);
+  expect(await h.services.database.db.select().from(files)).toEqual([]);
 });
 
 test("a tool saves a file of its conversation and links to it", async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { newId } from "../../../../src/core/ids.ts";
 import { plugins } from "../../../../src/db/schema.ts";
-import { type Harness, harness } from "../../../harness.ts";
-import { weather } from "./weather.ts";
+import { harness } from "../../../harness.ts";
+import { storeServer, weather } from "./weather.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -21,19 +20,6 @@ async function withAgent(families = [weather()]) {
   const asking = async () => (await tools()).flatMap(({ name, needsApproval }) => (needsApproval ? [name] : []));
   const secrets = async () => (await send("GET", `${own}/secrets`)).body.secrets as Fields[];
   return { ...h, slug, own, headers, send, save, tools, named, asking, secrets };
-}
-
-/** An MCP server that an organization stored under the namespace. */
-async function storeServer({ services }: Harness, organizationId: string, fields: object = {}) {
-  const { ciphertext: config, keyId } = await services.cipher.seal(
-    JSON.stringify({ type: "http", url: "https://mcp.example.com/mcp", headers: {} }),
-    `${organizationId}:plugin:weather`,
-  );
-  await services.database.db.insert(plugins).values({
-    ...{ id: newId(), organizationId, namespace: "weather", kind: "mcp", transport: "http", keyId, config },
-    tools: [{ name: "order", description: "The server's.", inputSchema: { type: "object" } }],
-    ...fields,
-  });
 }
 
 describe("the tools of a family", () => {

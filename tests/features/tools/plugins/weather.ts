@@ -1,5 +1,8 @@
+import { newId } from "../../../../src/core/ids.ts";
 import type { JsonObject } from "../../../../src/core/json.ts";
 import { definePlugin, type Plugin } from "../../../../src/core/plugin.ts";
+import { plugins } from "../../../../src/db/schema.ts";
+import type { Harness } from "../../../harness.ts";
 
 const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 
@@ -35,6 +38,23 @@ export function weather(base = "https://api.weather.example", fields: Partial<Pl
         execute: async ({ city }) => ({ rain: city ?? null }),
       },
     ],
+    ...fields,
+  });
+}
+
+/** An MCP server that an organization stored under the namespace. */
+export async function storeServer(
+  { services }: Pick<Harness, "services">,
+  organizationId: string,
+  fields: object = {},
+) {
+  const { ciphertext: config, keyId } = await services.cipher.seal(
+    JSON.stringify({ type: "http", url: "https://mcp.example.com/mcp", headers: {} }),
+    `${organizationId}:plugin:weather`,
+  );
+  await services.database.db.insert(plugins).values({
+    ...{ id: newId(), organizationId, namespace: "weather", kind: "mcp", transport: "http", keyId, config },
+    tools: [{ name: "order", description: "The server's.", inputSchema: { type: "object" } }],
     ...fields,
   });
 }

@@ -1,5 +1,5 @@
 import type { Services } from "../../../../context.ts";
-import type { Plugin, PluginContext, PluginTool } from "../../../../core/plugin.ts";
+import type { Plugin, PluginContext, PluginFile, PluginTool } from "../../../../core/plugin.ts";
 import { pluginToolName } from "../../../../core/plugins.ts";
 import type { JsonObject, Tool, ToolContext } from "../../../../turn/types.ts";
 import { linkPluginFile, savePluginFile } from "../../../files/index.ts";
@@ -72,6 +72,12 @@ function reasonOf(error: unknown): string {
   return typeof said === "string" && said.trim() !== "" ? said : "The tool failed without saying why";
 }
 
+/** The fields of a file, from a plugin that no compiler may have seen. */
+function readFile({ name, mime, bytes }: PluginFile): PluginFile {
+  if (typeof name === "string" && typeof mime === "string" && bytes instanceof Uint8Array) return { name, mime, bytes };
+  throw new Error("The plugin gave saveFile no name, mime and bytes: that is a defect of the plugin");
+}
+
 /** The hands of one call; the secrets are those that the plugin declares. */
 function handsOf(services: Services, agent: FamilyAgent, family: Plugin, { signal, conversation }: ToolContext) {
   const { slug, name, timezone } = agent;
@@ -87,7 +93,13 @@ function handsOf(services: Services, agent: FamilyAgent, family: Plugin, { signa
     conversationId: conversation?.ref ?? null,
     now: () => services.clock.now(),
     request: (request) => requestFor(services, family, request, signal),
-    saveFile: (file) => savePluginFile(services, { agent, conversationId, file }),
-    linkFile: (id) => linkPluginFile(services, { agent, conversationId, id }),
+    saveFile: async (file) => {
+      signal.throwIfAborted();
+      return savePluginFile(services, { agent, conversationId, file: readFile(file) });
+    },
+    linkFile: async (id) => {
+      signal.throwIfAborted();
+      return linkPluginFile(services, { agent, conversationId, id });
+    },
   } satisfies PluginContext;
 }
