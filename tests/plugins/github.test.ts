@@ -206,20 +206,34 @@ describe("files", () => {
     }
   });
 
-  test("all files below a folder are listed", async () => {
-    const service = github({ [`GET ${at}/git/trees/release%2F2`]: { body: recorded.tree } });
+  test("all files below the root or a folder are listed", async () => {
+    const folder = { ...recorded.tree, tree: recorded.tree.tree.slice(0, 1) };
+    const service = github({
+      [`GET ${at}/git/trees/release%2F2`]: { body: recorded.tree },
+      [`GET ${at}/contents/docs`]: { body: recorded.folder },
+      [`GET ${at}/git/trees/a84d88e7554fc1fa21bcbc4efae3c782a70d2b9d`]: { body: folder },
+    });
     const listed = { ...shop, ref: "release/2", recursive: true };
-    expect(await service.call("listFiles", listed)).toMatchObject({ total: 6, incomplete: false });
-    expect(service.last().url).toContain("?recursive=1");
-    expect(await service.call("listFiles", { ...listed, path: "docs" })).toMatchObject({
+    expect(await service.call("listFiles", listed)).toEqual({
       entries: [
+        { path: "README.md", type: "file", size: 132 },
+        { path: "docs", type: "dir", size: null },
         { path: "docs/guide.md", type: "file", size: 42 },
-        { path: "docs/latest", type: "symlink" },
+        { path: "docs/latest", type: "symlink", size: 8 },
+        { path: "docs-old.md", type: "file", size: 9 },
+        { path: "vendor/tax", type: "submodule", size: null },
       ],
+      total: 6,
+      next: null,
+      incomplete: false,
     });
-    expect(await service.call("listFiles", { ...listed, path: "vendor" })).toMatchObject({
-      entries: [{ path: "vendor/tax", type: "submodule", size: null }],
+    expect(service.last().url).toContain("?recursive=1");
+    expect(await service.call("listFiles", { ...listed, path: "docs/images" })).toMatchObject({
+      entries: [{ path: "docs/images/README.md", type: "file", size: 132 }],
     });
+    expect(service.asked.at(-2)?.url).toContain("/contents/docs?ref=release%2F2");
+    const file = service.call("listFiles", { ...listed, path: "docs/guide.md" });
+    await expect(file).rejects.toThrow("There is no folder docs/guide.md");
   });
 
   test("what GitHub left out of a list is told", async () => {

@@ -16,12 +16,12 @@ export function folderEntry(value: unknown): JsonObject {
   return { path: textOrNull(entry.path), type: textOrNull(entry.type), size: numberOrNull(entry.size) };
 }
 
-/** An entry of a tree, whose paths begin at the root as well. */
-export function treeEntry(value: unknown): JsonObject {
+/** An entry of the tree of a folder, in which paths begin at that folder. */
+export function treeEntry(value: unknown, folder: readonly string[]): JsonObject {
   const entry = objectOf(value);
   const type = treeTypes.get(textOf(entry.type)) ?? textOrNull(entry.type);
   return {
-    path: textOrNull(entry.path),
+    path: [...folder, textOf(entry.path)].join("/"),
     type: entry.mode === "120000" ? "symlink" : type,
     size: numberOrNull(entry.size),
   };

@@ -1,62 +1,16 @@
 import { z } from "@hono/zod-openapi";
 import { fromBase64, toBase64 } from "../../core/ids.ts";
-import { type JsonObject, listOf, objectOf, textOf } from "../../core/json.ts";
+import { type JsonObject, objectOf } from "../../core/json.ts";
 import type { PluginTool } from "../../core/plugin.ts";
 import { zInt4, zText } from "../../core/text.ts";
 import type { AskApi } from "../json-api.ts";
-import { given, isTrue, textOrNull } from "../shapes.ts";
+import { given, textOrNull } from "../shapes.ts";
 import { describeTool, zForm } from "../tool.ts";
-import { filePath, folderPath, ref, repositoryFields } from "./fields.ts";
-import { fileOf, folderEntry, treeEntry } from "./file-shapes.ts";
+import { filePath, ref, repositoryFields } from "./fields.ts";
+import { fileOf } from "./file-shapes.ts";
+import { listFiles } from "./folders.ts";
 
 export const fileTools = (ask: AskApi): PluginTool[] => [listFiles(ask), getFile(ask), putFile(ask)];
-
-/** GitHub gives whole folders; a page keeps the model's prompt small. */
-const entriesPerPage = 200;
-
-const listFiles = (ask: AskApi) =>
-  describeTool({
-    name: "listFiles",
-    description:
-      "Lists a folder of a GitHub repository, 200 entries a page. `next` is the next page, null on the last one. `incomplete`: GitHub left entries out; list the folders one by one.",
-    input: z.object({
-      ...repositoryFields,
-      path: folderPath.describe("From the root; the root when absent."),
-      ref,
-      recursive: z.boolean().default(false).describe("Whether to list all folders below it too."),
-      page: z.int().min(1).max(10_000).default(1).describe("Take `next` of the page before."),
-    }),
-    writes: false,
-    execute: async ({ owner, repo, path, ref, recursive, page }, context) => {
-      const repository = ["repos", owner, repo];
-      if (!recursive) {
-        const { body } = await ask(context, { path: [...repository, "contents", ...path], query: { ref } });
-        if (!Array.isArray(body)) throw new Error("This is no folder; getFile reads a file");
-        return { ...pageOf(body.map(folderEntry), page), incomplete: body.length >= mostInFolder };
-      }
-      const tree = [...repository, "git", "trees", ref ?? "HEAD"];
-      const body = objectOf((await ask(context, { path: tree, query: { recursive: 1 } })).body);
-      const entries = listOf(body.tree).map(treeEntry).filter(isBelow(path));
-      return { ...pageOf(entries, page), incomplete: isTrue(body.truncated) };
-    },
-  });
-
-/** GitHub lists no more entries of a folder. */
-const mostInFolder = 1_000;
-
-function isBelow(folder: readonly string[]): (entry: JsonObject) => boolean {
-  const prefix = folder.map((part) => `${part}/`).join("");
-  return ({ path }) => textOf(path).startsWith(prefix);
-}
-
-function pageOf(entries: JsonObject[], page: number): JsonObject {
-  const end = page * entriesPerPage;
-  return {
-    entries: entries.slice(end - entriesPerPage, end),
-    total: entries.length,
-    next: end < entries.length ? page + 1 : null,
-  };
-}
 
 const getFile = (ask: AskApi) =>
   describeTool({
