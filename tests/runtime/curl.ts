@@ -35,7 +35,7 @@ export async function runScript(script: string, { directory, origin, fetch = glo
     for (;;) {
       const words = await readFile(asks, "utf8");
       if (words === "") return;
-      const call = await makeCall(words.split("\0").slice(0, -1), origin, fetch);
+      const call = await makeCall(words.split("\0").slice(0, -1), { directory, origin, fetch });
       calls.push(call);
       await writeFile(answers, call.answer);
     }
@@ -46,7 +46,7 @@ export async function runScript(script: string, { directory, origin, fetch = glo
   return { status, stderr: shell.stderr(), calls };
 }
 
-async function makeCall(words: string[], origin: string, fetch: NonNullable<Place["fetch"]>): Promise<Call> {
+async function makeCall(words: string[], { directory, origin, fetch }: Required<Place>): Promise<Call> {
   const { values, positionals } = parseArgs({
     args: words,
     allowPositionals: true,
@@ -67,7 +67,8 @@ async function makeCall(words: string[], origin: string, fetch: NonNullable<Plac
   }
   const headers = header.map((line) => line.split(": ", 2) as [string, string]);
   const init = { method, headers, signal: AbortSignal.timeout(60_000) };
-  const response = await fetch(address, data === undefined ? init : { ...init, body: data });
+  const body = data?.startsWith("@") ? await readFile(join(directory, data.slice(1)), "utf8") : data;
+  const response = await fetch(address, body === undefined ? init : { ...init, body });
   const answer = await (isEndless(address) ? beginningOf(response) : response.text());
   return { status: response.status, asked, answer };
 }
