@@ -1,9 +1,10 @@
-// Makes dist/: the program, its threads (database, passwords, scripts), the template of a fresh database, and the
-// sandbox of scripts.
-import { chmodSync, copyFileSync, rmSync } from "node:fs";
+// Makes dist/: the program, its threads (database, passwords, scripts), the template of a fresh database, the sandbox of
+// scripts, and the fonts of documents.
+import { chmodSync, copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import manifest from "../package.json" with { type: "json" };
+import { fontFiles } from "../src/adapters/node/font-files.ts";
 import { buildModules } from "./build-modules.ts";
 import { buildPanel } from "./build-panel.ts";
 import { copyDocs } from "./copy-docs.ts";
@@ -42,7 +43,12 @@ const { metafile } = await build({
 chmodSync(path("dist/cli.js"), 0o755);
 copyFileSync(await template(), path("dist/template.tar.gz"));
 copyFileSync(fileURLToPath(import.meta.resolve("@jitl/quickjs-wasmfile-release-sync/wasm")), path("dist/scripts.wasm"));
+mkdirSync(path("dist/fonts"));
+for (const [name, file] of Object.entries(fontFiles)) {
+  copyFileSync(fileURLToPath(import.meta.resolve(file)), path(`dist/fonts/${name}.ttf`));
+}
 await buildModules();
 const panel = await buildPanel();
 copyDocs();
-writeLicenses({ inputs: {}, outputs: { ...metafile.outputs, ...panel.outputs } }, ["swagger-ui-dist"]);
+const outputs = { ...metafile.outputs, ...panel.outputs };
+writeLicenses({ inputs: {}, outputs }, ["swagger-ui-dist", ...Object.values(fontFiles)]);

@@ -1,5 +1,6 @@
 // Writes the families into docs/plugins.md. With `--check` it only compares.
 import { readFileSync, writeFileSync } from "node:fs";
+import { readFont } from "../src/adapters/node/fonts.ts";
 import { shippedPlugins } from "../src/plugins/index.ts";
 import { pluginTables } from "./plugin-tables.ts";
 
@@ -10,7 +11,7 @@ const current = readFileSync(file, "utf8");
 const [before, rest] = current.split(begin);
 const after = rest?.split(end)[1];
 if (before === undefined || after === undefined) throw new Error(`docs/plugins.md lacks ${begin} or ${end}`);
-const document = `${before}${begin}\n\n${pluginTables(shippedPlugins({}))}\n\n${end}${after}`;
+const document = `${before}${begin}\n\n${pluginTables(shippedPlugins({}, readFont))}\n\n${end}${after}`;
 
 if (!process.argv.includes("--check")) writeFileSync(file, document);
 else if (current !== document) {

@@ -4,8 +4,14 @@ import type { Metafile } from "esbuild";
 
 const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-/** The licences of libraries that may be part of a program under MIT. */
-const permissive = new Set(["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense"]);
+/** The licences of libraries that may be part of a program under MIT, and of fonts that may be passed on with one. */
+const permissive = new Set([
+  ...["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense"],
+  ...["Bitstream-Vera", "MIT AND OFL-1.1"],
+]);
+
+/** The licence of a package whose manifest only says where to read it. */
+const unnamed = new Map([["dejavu-fonts-ttf", "Bitstream-Vera"]]);
 
 interface Library {
   name: string;
@@ -15,22 +21,26 @@ interface Library {
 }
 
 /**
- * Makes dist/THIRD-PARTY-LICENSES for the libraries in a bundle and for the `copied` packages. Throws when the licence
- * of a library is not `permissive`.
+ * Makes dist/THIRD-PARTY-LICENSES for the libraries in a bundle and for those that the `copied` files are of. Throws
+ * when the licence of a library is not `permissive`.
  */
 export function writeLicenses(bundle: Metafile, copied: readonly string[]): void {
   const bundled = Object.values(bundle.outputs)
     .flatMap(({ inputs }) => Object.keys(inputs))
     .map((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0] ?? "")
     .filter((folder) => folder !== "");
-  const folders = new Set([...bundled, ...copied.map((name) => `node_modules/${name}`)]);
+  const folders = new Set([
+    ...bundled,
+    ...copied.map((file) => `node_modules/${/^(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]}`),
+  ]);
   const libraries = [...folders].map(describe).sort((a, b) => compare(a.name, b.name) || compare(a.version, b.version));
   writeFileSync(path("dist/THIRD-PARTY-LICENSES"), render(libraries));
 }
 
 function describe(folder: string): Library {
   const manifest = JSON.parse(readFileSync(path(`${folder}/package.json`), "utf8")) as Record<string, unknown>;
-  const { name, version, license } = manifest;
+  const { name, version } = manifest;
+  const license = unnamed.get(String(name)) ?? manifest.license;
   if (typeof license !== "string" || !permissive.has(license)) {
     throw new Error(`${folder} is under ${JSON.stringify(license)}: it can't be bundled`);
   }
@@ -40,7 +50,7 @@ function describe(folder: string): Library {
 /** The text of a library's own licence files, its notice included. */
 function ownText(folder: string): string {
   return readdirSync(path(folder))
-    .filter((file) => /^(licen[cs]e|copying|notice)(\.(md|txt))?$/i.test(file))
+    .filter((file) => /^(licen[cs]e|copying|notice)(_font)?(\.(md|txt))?$/i.test(file))
     .sort()
     .map((file) => readFileSync(path(`${folder}/${file}`), "utf8").trim())
     .join("\n\n");

@@ -8,6 +8,7 @@ import { directoryStore } from "./adapters/node/directory-store.ts";
 import { guardedFetch } from "./adapters/node/egress/fetch.ts";
 import { createEgress } from "./adapters/node/egress/request.ts";
 import { loadEncryptionKeys } from "./adapters/node/encryption-keys.ts";
+import { readFont } from "./adapters/node/fonts.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
 import { createMcp } from "./adapters/node/mcp/servers.ts";
 import { threadedPasswords } from "./adapters/node/password/thread.ts";
@@ -146,11 +147,12 @@ export interface InstalledPlugins {
 }
 
 export async function installedPlugins(settings: Settings): Promise<InstalledPlugins> {
-  const shipped = shippedPlugins({
+  const bases = {
     github: settings.GITHUB_API_BASE_URL,
     render: settings.RENDER_API_BASE_URL,
     hubspot: settings.HUBSPOT_API_BASE_URL,
-  });
+  };
+  const shipped = shippedPlugins(bases, readFont);
   return { shipped, ...(await loadPlugins(settings.PLUGINS, shipped, { clock: systemClock })) };
 }
 

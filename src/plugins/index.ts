@@ -2,6 +2,7 @@ import type { Plugin } from "../core/plugin.ts";
 import { filesPlugin } from "./files/index.ts";
 import { githubPlugin } from "./github/index.ts";
 import { hubspotPlugin } from "./hubspot/index.ts";
+import { markdownPdfPlugin, type ReadFont } from "./markdown-pdf/index.ts";
 import { renderPlugin } from "./render/index.ts";
 
 /** Addresses to use instead of the services' own. */
@@ -12,9 +13,10 @@ export interface PluginBases {
 }
 
 /** The families of tools that come with the engine. They use nothing that a plugin of anybody else could not use. */
-export const shippedPlugins = (bases: PluginBases): Plugin[] => [
+export const shippedPlugins = (bases: PluginBases, readFont: ReadFont): Plugin[] => [
   githubPlugin({ baseUrl: bases.github }),
   renderPlugin({ baseUrl: bases.render }),
   hubspotPlugin({ baseUrl: bases.hubspot }),
+  markdownPdfPlugin({ readFont }),
   filesPlugin(),
 ];

@@ -51,6 +51,7 @@ test("the tarball has what runs, and nothing of the workshop", () => {
     /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
     /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts)|plugin\/(index\.js|(plugin|json)\.d\.ts))$/,
     /^dist\/panel\/(index\.html|[a-z]+-[A-Z0-9]{8}\.(js|css)(\.br)?)$/,
+    /^dist\/fonts\/[a-z-]+\.ttf$/,
     /^docs\/(channels\/)?[^/]+\.md$/,
     /^docs\/grafana-dashboard\.json$/,
     /^drizzle\/(\d+_\w+\.sql|meta\/_journal\.json)$/,

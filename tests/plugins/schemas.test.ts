@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { readFont } from "../../src/adapters/node/fonts.ts";
 import { shippedPlugins } from "../../src/plugins/index.ts";
 
-const tools = shippedPlugins({}).flatMap(({ namespace, tools }) =>
+const tools = shippedPlugins({}, readFont).flatMap(({ namespace, tools }) =>
   tools.map((tool) => ({ ...tool, name: `${namespace}:${tool.name}` })),
 );
 

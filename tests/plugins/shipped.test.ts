@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { pluginTables } from "../../scripts/plugin-tables.ts";
+import { readFont } from "../../src/adapters/node/fonts.ts";
 import { checkPlugin } from "../../src/core/plugin-check.ts";
 import { namespaceProblem } from "../../src/features/tools/plugins/mcp/rules.ts";
 import { shippedPlugins } from "../../src/plugins/index.ts";
 
-const shipped = shippedPlugins({});
+const shipped = shippedPlugins({}, readFont);
 
 test.each(shipped.map((plugin) => [plugin.namespace, plugin] as const))("%s is what a plugin must be", (_, plugin) => {
   expect(checkPlugin(plugin)).toMatchObject({ plugin: { namespace: plugin.namespace } });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { readFont } from "../../../src/adapters/node/fonts.ts";
 import { shippedPlugins } from "../../../src/plugins/index.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { type Bundle, type Call, caller, shopSkill } from "./full-agent.ts";
@@ -51,7 +52,7 @@ test("1.1 names skills by their slugs; without authentication the agent answers 
 });
 
 test("1.2 names tools as before they were plugins: today's take their place, and ask where their plugin has it so", async () => {
-  const { call } = await world({ plugins: shippedPlugins({}) });
+  const { call } = await world({ plugins: shippedPlugins({}, readFont) });
   const { instance, told } = await importFixture(call, "1.2");
   const issues = ["commentOnIssue", "createIssue", "getIssue", "listIssues", "updateIssue"];
   expect(instance.manualTools).toEqual([

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { createEgress } from "../../../src/adapters/node/egress/request.ts";
+import { readFont } from "../../../src/adapters/node/fonts.ts";
 import { shippedPlugins } from "../../../src/plugins/index.ts";
 import github from "../../fixtures/plugins/github.json" with { type: "json" };
 import hubspot from "../../fixtures/plugins/hubspot.json" with { type: "json" };
@@ -65,7 +66,7 @@ async function served(
   }: { model: ReturnType<typeof calling>; tools: string[]; answer: Parameters<typeof service>[0] },
 ) {
   const { asked, base } = await service(answer);
-  const plugins = shippedPlugins({ [family]: base });
+  const plugins = shippedPlugins({ [family]: base }, readFont);
   const h = await chatHarness(model, {}, { plugins, egress: createEgress({ clock: systemClock }) });
   const { slug, headers } = h.agent;
   const send = async (method: string, path: string, json?: object) => {

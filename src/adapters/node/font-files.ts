@@ -1,0 +1,14 @@
+const sans = "@expo-google-fonts/noto-sans";
+const mono = "@expo-google-fonts/noto-sans-mono";
+
+/** Where the packages have the fonts of documents. The build puts copies beside the program. */
+export const fontFiles = {
+  sans: `${sans}/400Regular/NotoSans_400Regular.ttf`,
+  "sans-bold": `${sans}/700Bold/NotoSans_700Bold.ttf`,
+  "sans-italic": `${sans}/400Regular_Italic/NotoSans_400Regular_Italic.ttf`,
+  "sans-bold-italic": `${sans}/700Bold_Italic/NotoSans_700Bold_Italic.ttf`,
+  mono: `${mono}/400Regular/NotoSansMono_400Regular.ttf`,
+  "mono-bold": `${mono}/700Bold/NotoSansMono_700Bold.ttf`,
+  symbols: "dejavu-fonts-ttf/ttf/DejaVuSans.ttf",
+  emoji: "@expo-google-fonts/noto-emoji/400Regular/NotoEmoji_400Regular.ttf",
+} as const;

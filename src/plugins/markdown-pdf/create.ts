@@ -1,0 +1,116 @@
+import type { JsonObject } from "../../core/json.ts";
+import type { PluginContext } from "../../core/plugin.ts";
+import type { ReadFont } from "./fonts/names.ts";
+import { Typefaces } from "./fonts/typeface.ts";
+import { mostLinks } from "./layout/draw.ts";
+import { Flow, type Geometry } from "./layout/flow.ts";
+import { drawFooters } from "./layout/footer.ts";
+import { Stage } from "./layout/stage.ts";
+import { bodyBase } from "./layout/style.ts";
+import { Typesetter } from "./layout/typesetter.ts";
+import type { PdfOrder } from "./order.ts";
+import { Pace } from "./pace.ts";
+import { writeDocument } from "./pdf/document.ts";
+import { type Block, plain, textOf } from "./read/blocks.ts";
+import { readMarkdown } from "./read/markdown.ts";
+
+const mostMarkdownBytes = 512 * 1024;
+const mostPages = 200;
+const limitMs = 45_000;
+
+/** A file as it is to be stored, and what to tell about it. */
+export interface Made {
+  name: string;
+  title: string;
+  bytes: Uint8Array<ArrayBuffer>;
+  pages: number;
+  warnings: string[];
+}
+
+/** Makes a PDF and stores it as a file of the conversation. */
+export async function create(order: PdfOrder, context: PluginContext, readFont: ReadFont): Promise<JsonObject> {
+  const { name, bytes, pages, warnings } = await makePdf(order, { ...context, readFont });
+  const { id, name: stored, size, url, expiresAt } = await context.saveFile({ name, mime: "application/pdf", bytes });
+  return { id, name: stored, pages, size, url, expiresAt, ...(warnings.length > 0 ? { warnings } : {}) };
+}
+
+/** Makes a PDF. Throws an `Error` that says what is too much. */
+export async function makePdf(
+  order: PdfOrder,
+  { signal, now, readFont }: Pick<PluginContext, "signal" | "now"> & { readFont: ReadFont },
+): Promise<Made> {
+  if (new TextEncoder().encode(order.markdown).length > mostMarkdownBytes) {
+    throw new Error(`markdown: at most ${mostMarkdownBytes / 1024} KB: shorten the document or split it`);
+  }
+  const pace = new Pace(signal, limitMs);
+  const typefaces = await Typefaces.load(readFont);
+  const { blocks, pictures, warnings } = await readMarkdown(order.markdown, pace);
+  const title = titleOf(order, blocks);
+  const stage = new Stage(new Flow(geometryOf(order), mostPages), typefaces, pictures, pace);
+  const typesetter = new Typesetter(stage);
+  await typesetter.set(withTitle(blocks, order.title), frameOf(stage.flow.geometry));
+  drawFooters(stage);
+  const bytes = await writeDocument(
+    {
+      title,
+      language: order.language ?? null,
+      createdAt: now(),
+      pages: stage.flow.pages,
+      faces: typefaces.faces,
+      pictures,
+      headings: typesetter.headings,
+    },
+    pace,
+  );
+  const all = [...warnings, ...missing(typefaces)];
+  if (stage.pen.links > mostLinks) all.push(`Of the links only the first ${mostLinks} lead somewhere`);
+  return { name: fileNameOf(order.fileName ?? title), title, bytes, pages: stage.flow.pages.length, warnings: all };
+}
+
+function geometryOf({ pageSize = "A4", landscape = false }: PdfOrder): Geometry {
+  const [short, long] = pageSize === "A4" ? [595.28, 841.89] : [612, 792];
+  const margin = { top: 60, bottom: 62, side: 60 };
+  return landscape ? { width: long, height: short, margin } : { width: short, height: long, margin };
+}
+
+const frameOf = ({ width, margin }: Geometry) => ({
+  left: margin.side,
+  width: width - 2 * margin.side,
+  base: bodyBase,
+});
+
+const isTop = (block: Block | undefined) => block?.kind === "heading" && block.level === 1;
+
+/** A title stands above the text, unless the text begins with a heading of its own. */
+function withTitle(blocks: readonly Block[], title: string | undefined): Block[] {
+  if (!title?.trim() || isTop(blocks[0])) return [...blocks];
+  return [{ kind: "heading", level: 1, spans: [{ kind: "text", text: title, emphasis: plain }] }, ...blocks];
+}
+
+function titleOf({ title, fileName }: PdfOrder, blocks: readonly Block[]): string {
+  const heading = blocks.find((block) => block.kind === "heading");
+  const found = title?.trim() || (heading?.kind === "heading" && textOf(heading.spans).trim()) || fileName?.trim();
+  return (found || "Document").replace(/\s+/g, " ").slice(0, 200);
+}
+
+/** A name that every system takes, with the ending of a PDF. */
+export function fileNameOf(wish: string): string {
+  const name = wish
+    .toWellFormed()
+    .replace(/\.pdf$/i, "")
+    .replace(/[\p{Cc}\p{Cf}\\/:*?"<>|]+/gu, " ")
+    .replace(/\s+/g, " ")
+    .replace(/^[ .]+/, "")
+    .trim();
+  return `${[...name].slice(0, 80).join("").trim() || "document"}.pdf`;
+}
+
+/** Tells of the characters that no font has. */
+function missing({ missing }: Typefaces): string[] {
+  if (missing.size === 0) return [];
+  const named = [...missing]
+    .slice(0, 20)
+    .map((code) => `${String.fromCodePoint(code)} (U+${code.toString(16).toUpperCase().padStart(4, "0")})`);
+  const more = missing.size > named.length ? ` and ${missing.size - named.length} more` : "";
+  return [`The fonts lack these characters, which are shown as boxes: ${named.join(", ")}${more}`];
+}

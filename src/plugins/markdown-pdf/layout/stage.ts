@@ -1,0 +1,75 @@
+import type { Typefaces } from "../fonts/typeface.ts";
+import type { Pace } from "../pace.ts";
+import type { Picture } from "../pdf/picture.ts";
+import type { Span } from "../read/blocks.ts";
+import { Pen } from "./draw.ts";
+import type { Flow } from "./flow.ts";
+import { type Line, linesOf } from "./lines.ts";
+import type { Base } from "./style.ts";
+
+/** The part of a page's width that blocks may fill. */
+export interface Frame {
+  left: number;
+  width: number;
+  base: Base;
+}
+
+/** What every kind of block is set with: pages, fonts, and the signs of list items. */
+export class Stage {
+  readonly flow: Flow;
+  readonly typefaces: Typefaces;
+  readonly pace: Pace;
+  readonly pen: Pen;
+  /** Signs of list items that wait for their first line. */
+  #markers: { line: Line; right: number }[] = [];
+
+  constructor(flow: Flow, typefaces: Typefaces, pictures: readonly Picture[], pace: Pace) {
+    this.flow = flow;
+    this.typefaces = typefaces;
+    this.pace = pace;
+    this.pen = new Pen(typefaces, pictures);
+  }
+
+  /** Running text in lines as wide as the frame. */
+  async lines(spans: readonly Span[], { base, width }: Pick<Frame, "base" | "width">): Promise<Line[]> {
+    const room = { width, height: this.flow.pageRoom - 2 * base.size * base.leading };
+    const lines: Line[] = [];
+    for (const line of linesOf(spans, base, room, this.typefaces)) {
+      lines.push(line);
+      await this.pace.breathe();
+    }
+    return lines;
+  }
+
+  /** Sets lines one below the other, over as many pages as they take. */
+  async place(lines: readonly Line[], left: number): Promise<void> {
+    for (const line of lines) {
+      this.flow.need(line.height);
+      this.drawAt(line, left, this.flow.y);
+      this.flow.take(line.height);
+      await this.pace.breathe();
+    }
+  }
+
+  /** Has the next line begin with the sign of an item, which ends at `right`. */
+  mark(line: Line, right: number): void {
+    this.#markers.push({ line, right });
+  }
+
+  /** Draws a line at a height of the page, with the signs of items that begin with it. */
+  drawAt(line: Line, left: number, top: number): void {
+    for (const marker of this.#markers) {
+      const x = marker.right - marker.line.width;
+      this.pen.draw(this.flow.page, marker.line, x, top + line.baseline - marker.line.baseline);
+    }
+    this.#markers = [];
+    this.pen.draw(this.flow.page, line, left, top);
+  }
+
+  /** Gives the signs of items in which nothing was set a line of their own. */
+  async placeMarks({ base, left }: Frame): Promise<void> {
+    if (this.#markers.length === 0) return;
+    const height = base.size * base.leading;
+    await this.place([{ pieces: [], width: 0, height, baseline: height / 2 + base.size * 0.357 }], left);
+  }
+}

@@ -1,0 +1,154 @@
+import type { Block, Span } from "../read/blocks.ts";
+import { type Band, bandsOf, type Wish } from "./columns.ts";
+import type { Line } from "./lines.ts";
+import { widthsOf } from "./measure.ts";
+import type { Frame, Stage } from "./stage.ts";
+import { type Base, lineGray, shade } from "./style.ts";
+
+type Table = Extract<Block, { kind: "table" }>;
+
+const padding = { x: 6, y: 3.5 };
+const thin = 0.6;
+
+/** Cells of a row, each with the lines that are still to be set. */
+interface Row {
+  cells: Line[][];
+  head: boolean;
+}
+
+/** Sets a table: its head again on each page, cells in several lines, and rows over pages where they have to. */
+export class TableSetter {
+  readonly #stage: Stage;
+  readonly #table: Table;
+  readonly #frame: Frame;
+  readonly #base: Base;
+  readonly #headBase: Base;
+
+  constructor(stage: Stage, table: Table, frame: Frame) {
+    const count = table.columns.length;
+    const size = Math.min(frame.base.size, count <= 5 ? 9.5 : count <= 9 ? 8.5 : 7.5);
+    this.#stage = stage;
+    this.#table = table;
+    this.#frame = frame;
+    this.#base = { ...frame.base, size, leading: 1.4 };
+    this.#headBase = { ...this.#base, bold: true };
+  }
+
+  async set(): Promise<void> {
+    const bands = bandsOf(await this.#wishes(), this.#frame.width);
+    for (const band of bands) {
+      await this.#band(band);
+      this.#stage.flow.gap(12);
+    }
+  }
+
+  async #wishes(): Promise<Wish[]> {
+    const { columns, header, rows } = this.#table;
+    const wishes = columns.map((): Wish => ({ least: 20, most: 20 }));
+    const count = (row: readonly Span[][], base: Base) => {
+      for (const [column, wish] of wishes.entries()) {
+        const { least, most } = widthsOf(row[column] ?? [], base, this.#stage.typefaces);
+        wish.least = Math.max(wish.least, least + 2 * padding.x);
+        wish.most = Math.max(wish.most, most + 2 * padding.x);
+      }
+    };
+    count(header, this.#headBase);
+    for (const row of rows) {
+      count(row, this.#base);
+      await this.#stage.pace.breathe();
+    }
+    return wishes;
+  }
+
+  async #band(band: Band): Promise<void> {
+    const { flow } = this.#stage;
+    const head = await this.#row(this.#table.header, band, true);
+    const headHeight = heightOf(head);
+    const repeats = headHeight < flow.pageRoom / 3;
+    const nextPage = () => {
+      flow.newPage();
+      if (repeats)
+        this.#slice(
+          head,
+          band,
+          head.cells.map(({ length }) => length),
+        );
+    };
+    flow.need(Math.min(headHeight + 2 * this.#base.size * this.#base.leading, flow.pageRoom));
+    await this.#place(head, band, () => flow.newPage());
+    for (const cells of this.#table.rows) {
+      const row = await this.#row(cells, band, false);
+      // A short row stays whole.
+      if (!flow.fits(heightOf(row)) && heightOf(row) < flow.pageRoom / 3) nextPage();
+      await this.#place(row, band, nextPage);
+    }
+  }
+
+  async #row(cells: readonly Span[][], { columns, widths }: Band, head: boolean): Promise<Row> {
+    const base = head ? this.#headBase : this.#base;
+    const lines: Line[][] = [];
+    for (const [index, column] of columns.entries()) {
+      const width = (widths[index] ?? 0) - 2 * padding.x;
+      lines.push(await this.#stage.lines(cells[column] ?? [], { base, width }));
+    }
+    return { cells: lines, head };
+  }
+
+  async #place({ cells, head }: Row, band: Band, nextPage: () => void): Promise<void> {
+    const { flow, pace } = this.#stage;
+    let rest = cells;
+    let fresh = false;
+    do {
+      const counts = rest.map((lines) => fitting(lines, flow.left - 2 * padding.y));
+      const stuck = rest.some((lines, index) => lines.length > 0 && counts[index] === 0);
+      if (stuck && !fresh) {
+        nextPage();
+        fresh = true;
+        continue;
+      }
+      // A line that is higher than an empty page has no better place.
+      const taken = stuck ? rest.map((lines, index) => counts[index] || Math.min(1, lines.length)) : counts;
+      this.#slice({ cells: rest, head }, band, taken);
+      rest = rest.map((lines, index) => lines.slice(taken[index]));
+      fresh = false;
+      await pace.breathe();
+    } while (rest.some(({ length }) => length > 0));
+  }
+
+  /** Draws the first lines of each cell, and the strip that they stand in. */
+  #slice({ cells, head }: Row, { columns, widths }: Band, counts: readonly number[]): void {
+    const { flow } = this.#stage;
+    const shown = cells.map((lines, index) => lines.slice(0, counts[index]));
+    const height = Math.max(heightOf({ cells: shown }), this.#base.size + 2 * padding.y);
+    const width = widths.reduce((sum, one) => sum + one, 0);
+    if (head) flow.page.background({ x: this.#frame.left, y: flow.y, width, height }, shade);
+    let x = this.#frame.left;
+    for (const [index, lines] of shown.entries()) {
+      const inner = (widths[index] ?? 0) - 2 * padding.x;
+      const alignment = this.#table.columns[columns[index] ?? 0];
+      let top = flow.y + padding.y;
+      for (const line of lines) {
+        const over = Math.max(0, inner - line.width);
+        const shift = alignment === "right" ? over : alignment === "center" ? over / 2 : 0;
+        this.#stage.drawAt(line, x + padding.x + shift, top);
+        top += line.height;
+      }
+      x += widths[index] ?? 0;
+    }
+    flow.take(height);
+    flow.page.rectangle({ x: this.#frame.left, y: flow.y - thin, width, height: thin }, lineGray);
+  }
+}
+
+const heightOf = ({ cells }: { cells: readonly (readonly Line[])[] }) =>
+  Math.max(...cells.map((lines) => lines.reduce((sum, { height }) => sum + height, 0))) + 2 * padding.y;
+
+/** How many of the lines fit into a height. */
+function fitting(lines: readonly Line[], height: number): number {
+  let left = height + 0.01;
+  const over = lines.findIndex((line) => {
+    left -= line.height;
+    return left < 0;
+  });
+  return over < 0 ? lines.length : over;
+}

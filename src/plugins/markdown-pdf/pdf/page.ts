@@ -1,0 +1,89 @@
+import { byteString, decimal } from "./objects.ts";
+
+/** Red, green and blue, each from 0 to 1. */
+export type Color = readonly [number, number, number];
+
+/** In points from the upper left corner of the page. */
+export interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** A piece of text: its characters are hexadecimal codes of the font. */
+export interface PageText {
+  x: number;
+  /** Of the line on which the letters stand. */
+  baseline: number;
+  font: string;
+  size: number;
+  color: Color;
+  codes: string;
+  /** Slants a font that has no italic. */
+  slanted: boolean;
+}
+
+/** Where a link leads: an address, or a heading of the document. */
+export type Target = { address: string } | { anchor: string };
+
+/** A page while it is drawn, measured from its upper left corner. */
+export class Page {
+  readonly width: number;
+  readonly height: number;
+  readonly links: { box: Box; target: Target }[] = [];
+  /** Backgrounds come before everything else, so that they may be drawn after what stands on them. */
+  readonly #backgrounds: string[] = [];
+  readonly #marks: string[] = [];
+
+  constructor(width: number, height: number) {
+    this.width = width;
+    this.height = height;
+  }
+
+  background(box: Box, color: Color): void {
+    this.#backgrounds.push(this.#rectangle(box, color));
+  }
+
+  rectangle(box: Box, color: Color): void {
+    this.#marks.push(this.#rectangle(box, color));
+  }
+
+  text({ x, baseline, font, size, color, codes, slanted }: PageText): void {
+    const matrix = [1, 0, slanted ? 0.2 : 0, 1, x, this.height - baseline].map(decimal).join(" ");
+    this.#marks.push(`BT /${font} ${decimal(size)} Tf ${fill(color)} ${matrix} Tm <${codes}> Tj ET`);
+  }
+
+  picture(name: string, { x, y, width, height }: Box): void {
+    const matrix = [width, 0, 0, height, x, this.height - y - height].map(decimal).join(" ");
+    this.#marks.push(`q ${matrix} cm /${name} Do Q`);
+  }
+
+  link(box: Box, target: Target): void {
+    this.links.push({ box, target });
+  }
+
+  content(): string {
+    return [...this.#backgrounds, ...this.#marks].join("\n");
+  }
+
+  /** A box as PDF writes it: left, bottom, right and top from the lower left corner. */
+  edges({ x, y, width, height }: Box): string {
+    return `[${[x, this.height - y - height, x + width, this.height - y].map(decimal).join(" ")}]`;
+  }
+
+  #rectangle({ x, y, width, height }: Box, color: Color): string {
+    return `${fill(color)} ${[x, this.height - y - height, width, height].map(decimal).join(" ")} re f`;
+  }
+}
+
+const fill = (color: Color) => `${color.map(decimal).join(" ")} rg`;
+
+/** An address as an annotation holds it: what is not ASCII is percent-encoded. */
+export const addressString = (address: string): string => {
+  try {
+    return byteString(new URL(address).href.replace(/[^\x20-\x7e]/g, ""));
+  } catch {
+    return byteString(encodeURI(address.toWellFormed()).replace(/[^\x20-\x7e]/g, ""));
+  }
+};

@@ -1,0 +1,111 @@
+import { Lexer, type Token, Tokenizer, type TokensList } from "marked";
+import type { Pace } from "../pace.ts";
+
+/**
+ * Deeper lists and quotes are read as text, since each level is a call inside a call; and so are long ones that are
+ * not so deep, since each level reads all that is inside.
+ */
+const deepest = 100;
+const mostRead = 2_000_000;
+
+/** What is read in one go: the lexer can't be interrupted, and some texts take it the square of their length. */
+const segmentLength = 24_000;
+const inlineLength = 4_000;
+
+class BoundedTokenizer extends Tokenizer {
+  #depth = 0;
+
+  override blockquote(source: string) {
+    return this.#nested(source, () => super.blockquote(source));
+  }
+
+  override list(source: string) {
+    return this.#nested(source, () => super.list(source));
+  }
+
+  #nested<T>({ length }: string, read: () => T): T | undefined {
+    if (this.#depth >= deepest || this.#depth * length > mostRead) return undefined;
+    this.#depth++;
+    try {
+      return read();
+    } finally {
+      this.#depth--;
+    }
+  }
+}
+
+/** Reads markdown as GitHub's flavour, piece by piece. */
+export async function lex(markdown: string, pace: Pace): Promise<TokensList> {
+  const lexer = new Lexer({ gfm: true, tokenizer: new BoundedTokenizer() });
+  const source = markdown.replace(/\r\n?/g, "\n");
+  for (const segment of segments(source)) {
+    lexer.blockTokens(segment, lexer.tokens);
+    await pace.breathe();
+  }
+  for (const { src, tokens } of lexer.inlineQueue) {
+    for (const piece of pieces(src)) {
+      inline(lexer, piece, tokens);
+      await pace.breathe();
+    }
+  }
+  return lexer.tokens;
+}
+
+/** Text whose marks are nested too deeply stays as it is. */
+function inline(lexer: Lexer, source: string, tokens: Token[]): void {
+  const before = tokens.length;
+  try {
+    lexer.inlineTokens(source, tokens);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    tokens.splice(before, tokens.length, { type: "text", raw: source, text: source });
+  }
+}
+
+/**
+ * Parts a long text, where it can, before a line that begins a block of its own. A short one is a single segment, so
+ * that nothing is ever torn that somebody would notice.
+ */
+export function* segments(source: string): Generator<string> {
+  let start = 0;
+  let fence = "";
+  let blank = true;
+  for (let at = 0; at < source.length; ) {
+    const end = source.indexOf("\n", at) + 1 || source.length;
+    const line = source.slice(at, Math.min(end, at + 200));
+    const long = at - start;
+    const begins = blank && fence === "" && /^[^\s>\-*+\d|<]/.test(line);
+    if ((begins && long > segmentLength) || (fence === "" && long > 2 * segmentLength) || long > 4 * segmentLength) {
+      yield source.slice(start, at);
+      start = at;
+    }
+    fence = fenceAfter(line, fence);
+    blank = line.trim() === "";
+    at = end;
+  }
+  yield source.slice(start);
+}
+
+/** The fence that is open after a line, empty when none is. */
+function fenceAfter(line: string, open: string): string {
+  const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? "";
+  if (open === "") return marks;
+  return marks.startsWith(open) && line.trim() === marks ? "" : open;
+}
+
+/** The data of an image, as it stands in a link. */
+const imageData = /\(data:[A-Za-z0-9.+/;,=%-]*\)/y;
+
+/** Parts a long paragraph between words, or anywhere when it has none, but not in an image. */
+function* pieces(source: string): Generator<string> {
+  let start = 0;
+  while (source.length - start > inlineLength) {
+    const space = source.lastIndexOf(" ", start + inlineLength);
+    const end = space > start + inlineLength / 2 ? space + 1 : start + inlineLength;
+    imageData.lastIndex = Math.max(start, source.lastIndexOf("(data:", end));
+    const past = imageData.test(source) ? Math.max(end, imageData.lastIndex) : end;
+    yield source.slice(start, past);
+    start = past;
+  }
+  yield source.slice(start);
+}

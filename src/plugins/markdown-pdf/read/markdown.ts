@@ -1,0 +1,129 @@
+import type { MarkedToken, Token, Tokens } from "marked";
+import type { Pace } from "../pace.ts";
+import type { Picture } from "../pdf/picture.ts";
+import { readPicture } from "../pdf/read-picture.ts";
+import { type Alignment, type Block, type ListItem, plain } from "./blocks.ts";
+import { textOfHtml } from "./html.ts";
+import { type Pictures, spansOf } from "./inline.ts";
+import { lex } from "./lex.ts";
+
+export interface ReadDocument {
+  blocks: Block[];
+  pictures: Picture[];
+  /** Why some images are not shown. */
+  warnings: string[];
+}
+
+/** Reads markdown into the blocks of a document, its images included. */
+export async function readMarkdown(markdown: string, pace: Pace): Promise<ReadDocument> {
+  const tokens = await lex(markdown, pace);
+  const gallery = new Gallery(pace);
+  const blocks = await new BlockReader((address) => gallery.picture(address), pace).read(tokens);
+  return { blocks, pictures: gallery.pictures, warnings: gallery.warnings };
+}
+
+/** Readers hold the images of a page in memory at a time. */
+const mostPictures = 100;
+
+class Gallery {
+  readonly pictures: Picture[] = [];
+  readonly warnings: string[] = [];
+  readonly #pace: Pace;
+  readonly #known = new Map<string, Picture | null>();
+
+  constructor(pace: Pace) {
+    this.#pace = pace;
+  }
+
+  async picture(address: string): Promise<Picture | null> {
+    const known = this.#known.get(address);
+    if (known !== undefined) return known;
+    const read = await this.#read(address);
+    this.#known.set(address, read);
+    if (read) this.pictures.push(read);
+    return read;
+  }
+
+  async #read(address: string): Promise<Picture | null> {
+    try {
+      if (this.pictures.length >= mostPictures) throw new Error(`a document may have ${mostPictures} different images`);
+      return await readPicture(address, this.#pace);
+    } catch (error) {
+      this.#warn(
+        `An image is not shown (${address.slice(0, 60)}): ${error instanceof Error ? error.message : "damaged"}`,
+      );
+      return null;
+    }
+  }
+
+  #warn(warning: string): void {
+    if (this.warnings.length < 20) this.warnings.push(warning);
+  }
+}
+
+class BlockReader {
+  readonly #pictures: Pictures;
+  readonly #pace: Pace;
+
+  constructor(pictures: Pictures, pace: Pace) {
+    this.#pictures = pictures;
+    this.#pace = pace;
+  }
+
+  async read(tokens: readonly Token[]): Promise<Block[]> {
+    const blocks: Block[] = [];
+    for (const token of tokens as readonly MarkedToken[]) {
+      blocks.push(...(await this.#block(token)));
+      await this.#pace.breathe();
+    }
+    return blocks;
+  }
+
+  async #block(token: MarkedToken): Promise<Block[]> {
+    if (token.type === "heading")
+      return [{ kind: "heading", level: token.depth, spans: await this.#spans(token.tokens) }];
+    if (token.type === "paragraph") return [{ kind: "paragraph", spans: await this.#spans(token.tokens) }];
+    if (token.type === "text") return [{ kind: "paragraph", spans: await this.#spans(token.tokens ?? [token]) }];
+    if (token.type === "code") return [{ kind: "code", text: token.text }];
+    if (token.type === "blockquote") return [{ kind: "quote", blocks: await this.read(token.tokens) }];
+    if (token.type === "list") return [await this.#list(token)];
+    if (token.type === "table") return [await this.#table(token)];
+    if (token.type === "hr") return [{ kind: "rule" }];
+    if (token.type === "html") return htmlBlocks(token.text);
+    return [];
+  }
+
+  #spans(tokens: readonly Token[]) {
+    return spansOf(tokens, this.#pictures, this.#pace);
+  }
+
+  async #list({ items, ordered, start, loose }: Tokens.List): Promise<Block> {
+    const read: ListItem[] = [];
+    for (const [index, item] of items.entries()) {
+      const number = ordered ? `${Number(start || 0) + index}.` : "•";
+      const marker = item.task ? (item.checked ? "☑" : "☐") : number;
+      read.push({ marker, blocks: await this.read(item.tokens) });
+    }
+    return { kind: "list", loose, items: read };
+  }
+
+  async #table({ header, rows, align }: Tokens.Table): Promise<Block> {
+    const cells = async (row: readonly Tokens.TableCell[]) => {
+      const read = [];
+      for (const { tokens } of row) read.push(await this.#spans(tokens));
+      await this.#pace.breathe();
+      return read;
+    };
+    const body = [];
+    for (const row of rows) body.push(await cells(row));
+    return {
+      kind: "table",
+      columns: align.map((alignment): Alignment => alignment ?? "left"),
+      header: await cells(header),
+      rows: body,
+    };
+  }
+}
+
+const htmlBlocks = (html: string): Block[] =>
+  textOfHtml(html).map((text) => ({ kind: "paragraph", spans: [{ kind: "text", text, emphasis: plain }] }));
