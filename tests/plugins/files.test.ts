@@ -52,7 +52,8 @@ describe("files:upload", () => {
   test("saves into the agent's bucket", async () => {
     const h = await inConversation({ store: "s3" });
     const { url } = await h.call("upload", { name: "plan.md", content: "tea" });
-    expect(await (await fetch(url)).text()).toBe("tea");
+    const place = (await h.request(url)).headers.get("location") ?? "";
+    expect(await (await fetch(place)).text()).toBe("tea");
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import { bcrypt } from "hash-wasm";
 import { expect, test } from "vitest";
 import { createMessengers } from "../../src/adapters/messengers/index.ts";
+import { readFont } from "../../src/adapters/node/fonts.ts";
 import { createCipher } from "../../src/core/cipher.ts";
 import { newId, toHex } from "../../src/core/ids.ts";
 import { newToken } from "../../src/core/tokens.ts";
@@ -8,6 +9,7 @@ import type { RunText } from "../../src/db/migrate.ts";
 import { agentTools } from "../../src/db/schema.ts";
 import { createEngine } from "../../src/engine.ts";
 import { successorsOf } from "../../src/features/tools/index.ts";
+import { shippedPlugins } from "../../src/plugins/index.ts";
 import { forTest } from "../adapters/messengers/accounts.ts";
 import { TestClock } from "../clock.ts";
 import { harness } from "../harness.ts";
@@ -135,7 +137,7 @@ async function upgraded() {
   const database = await upgradedDatabase(25, (run) => leaveRows(run, managementKey));
   const telegram = await forTest(telegramServer());
   const messengers = createMessengers({ clock: new TestClock(), bases: { telegram: telegram.base } });
-  const h = await harness({ database, keys: [oldKey], messengers });
+  const h = await harness({ database, keys: [oldKey], messengers, plugins: shippedPlugins({}, readFont) });
   await h.engine.boot({});
   const headers = await h.as("owner", { organization: home });
   const get = async (path: string) => (await h.request(path, { headers })).json();
@@ -189,6 +191,12 @@ async function expectWebOn(h: Upgraded) {
   expect((await saved.json()).channel).toMatchObject({ enabled: true, ...changes });
 }
 
+interface Listed {
+  name: string;
+  enabled: boolean;
+  needsApproval: boolean;
+}
+
 /** In place: with their approval, once each, in the order of their list. */
 async function expectToolsRenamed(h: Upgraded) {
   const rows = await h.services.database.db.select().from(agentTools);
@@ -203,6 +211,14 @@ async function expectToolsRenamed(h: Upgraded) {
       ...["hubspotlowercase manual false", "readSkill manual false"],
     ].sort(),
   );
+
+  const { tools } = await h.get("/api/instances/helper/tools");
+  const asking = (tools as Listed[]).filter(({ enabled, needsApproval }) => enabled && needsApproval);
+  expect(asking.map(({ name }) => name).sort()).toEqual([
+    "files:upload",
+    ...["commentOnIssue", "createIssue", "getIssue", "listIssues", "updateIssue"].map((name) => `github:${name}`),
+    "hubspot:searchContacts",
+  ]);
 
   const { hooks } = await h.get("/api/instances/helper/hooks");
   expect(hooks.map(({ actionConfig }: { actionConfig: unknown }) => actionConfig)).toEqual([

@@ -4971,7 +4971,7 @@ export interface AgentEngine {
   /**
    * Read a file by its link.
    *
-   * A file on this server for whoever has the link to it, which a tool such as `files:upload` made. It takes no other credentials, expires after 24 hours, and ends when the conversation is deleted. Files in S3 have links to their buckets. `If-None-Match` is answered with 304.
+   * A file of a conversation for whoever has the link to it, which a tool such as `files:upload` made. It takes no other credentials, expires after 24 hours, and ends when the conversation is deleted. A file in S3 is answered with its address there, which is valid for 5 minutes. `If-None-Match` is answered with 304.
    */
   getLinkedFile(input: GetLinkedFileInput, options?: CallOptions): Promise<Blob>;
 

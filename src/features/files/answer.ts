@@ -3,7 +3,7 @@ import { notFound } from "../../core/errors.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { matchesEtag } from "../../http/etag.ts";
 import { disposition } from "./rules.ts";
-import { type FileRow, readFile } from "./storage.ts";
+import { type FileRow, openStored, readFile } from "./storage.ts";
 
 /** Headers that let a file do nothing in a browser, because anybody may have sent it. */
 const harmless = {
@@ -13,19 +13,44 @@ const harmless = {
   "Cache-Control": "private, no-store",
 };
 
+/** How long the address of a bucket is valid, to which `redirect` leads at once. */
+const redirectSeconds = 5 * 60;
+
 /** Answers a GET or HEAD with the file, or with 304. Throws 404 when its bytes are gone. */
 export async function answerWith(c: Context<AppEnv>, file: FileRow) {
-  const etag = `"${file.sha256}"`;
-  const headers = { ...harmless, ETag: etag };
-  if (matchesEtag(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
-  const described = {
-    ...headers,
-    "Content-Type": file.mime,
-    "Content-Length": String(file.size),
-    "Content-Disposition": disposition(file.mime, file.name),
-  };
-  if (c.req.method === "HEAD") return c.body(null, 200, described);
+  return answerHead(c, file) ?? sendBytes(c, file);
+}
+
+/** The same, but a file in a bucket is answered with 302 to its address there. */
+export async function redirect(c: Context<AppEnv>, file: FileRow) {
+  const head = answerHead(c, file);
+  if (head) return head;
+  const { objects, key } = await openStored(c.get("services"), file);
+  if (!objects.link) return sendBytes(c, file);
+  const { mime, name } = file;
+  const wanted = { seconds: redirectSeconds, mime, disposition: disposition(mime, name) };
+  return c.body(null, 302, { ...harmless, Location: await objects.link(key, wanted) });
+}
+
+const etagOf = ({ sha256 }: FileRow) => `"${sha256}"`;
+
+const headersOf = (file: FileRow) => ({
+  ...harmless,
+  ETag: etagOf(file),
+  "Content-Type": file.mime,
+  "Content-Length": String(file.size),
+  "Content-Disposition": disposition(file.mime, file.name),
+});
+
+/** The answer without the bytes; null when they are wanted. */
+function answerHead(c: Context<AppEnv>, file: FileRow) {
+  const etag = etagOf(file);
+  if (matchesEtag(c.req.header("If-None-Match"), etag)) return c.body(null, 304, { ...harmless, ETag: etag });
+  return c.req.method === "HEAD" ? c.body(null, 200, headersOf(file)) : null;
+}
+
+async function sendBytes(c: Context<AppEnv>, file: FileRow) {
   const bytes = await readFile(c.get("services"), file);
   if (!bytes) throw notFound("File");
-  return c.body(bytes, 200, described);
+  return c.body(bytes, 200, headersOf(file));
 }

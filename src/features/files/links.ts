@@ -1,7 +1,7 @@
 import { publicAddress, type Services } from "../../context.ts";
 import type { Cipher } from "../../core/cipher.ts";
 import { sameText, toHex } from "../../core/ids.ts";
-import { type Claim, disposition, linkAddress, linkSeconds } from "./rules.ts";
+import { type Claim, linkAddress, linkSeconds } from "./rules.ts";
 import { type FileRow, openStored } from "./storage.ts";
 
 /** An address at which whoever has it reads a file until it expires. */
@@ -12,22 +12,16 @@ export interface Link {
 }
 
 /**
- * A link to a stored file, valid for 24 hours: to the bucket that holds it, else to this server. Throws 409 when the
- * keys to its storage are gone.
+ * A link to a stored file, valid for 24 hours. It leads to this server also where the file lies in a bucket: a link to the
+ * bucket would name the agent's access key, and outlive the conversation. Throws 409 when the keys to the storage are gone.
  */
 export async function linkTo(services: Services, file: FileRow): Promise<Link> {
-  const { objects, key } = await openStored(services, file);
+  await openStored(services, file);
   const expires = Math.floor(services.clock.now() / 1000) + linkSeconds;
-  const expiresAt = new Date(expires * 1000).toISOString();
-  if (objects.link) {
-    const { mime, name } = file;
-    return {
-      url: await objects.link(key, { seconds: linkSeconds, mime, disposition: disposition(mime, name) }),
-      expiresAt,
-    };
-  }
-  const [signature = ""] = await signaturesOf(services.cipher, { id: file.id, expires });
-  return { url: publicAddress(services) + linkAddress({ id: file.id, expires, signature }), expiresAt };
+  const claim = { id: file.id, expires };
+  const [signature = ""] = await signaturesOf(services.cipher, claim);
+  const url = publicAddress(services) + linkAddress({ ...claim, signature });
+  return { url, expiresAt: new Date(expires * 1000).toISOString() };
 }
 
 /** Whether the link was made here, with this key or an earlier one, and has not expired. */

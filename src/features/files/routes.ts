@@ -5,7 +5,7 @@ import { errorAnswer } from "../../http/error-answers.ts";
 import { countRefused } from "../../http/refused.ts";
 import { errorAnswers, guarded, router, unguarded } from "../../http/route.ts";
 import { countCall, policyLimit, requireAllowed } from "../../http/throttle.ts";
-import { answerWith } from "./answer.ts";
+import { answerWith, redirect } from "./answer.ts";
 import { isGenuine } from "./links.ts";
 import { readLink } from "./rules.ts";
 import { findFile, findLinked } from "./service.ts";
@@ -20,6 +20,15 @@ const fileAnswers = {
     content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
   },
   304: { description: "The file is still the same." },
+  409: errorAnswer(409, {
+    description: "The agent has no keys to the file's storage any more.",
+    message:
+      "The file lies in S3: set the agent's secrets s3_region, s3_bucket, s3_access_key_id, s3_secret_access_key again",
+  }),
+  502: errorAnswer(502, {
+    description: "The file's storage failed.",
+    message: "The file storage cannot be reached",
+  }),
 } as const;
 
 const get = guarded("conversation:read", {
@@ -31,19 +40,7 @@ const get = guarded("conversation:read", {
   description:
     "An attachment that came in with a message, as it was sent. PNG, JPEG, GIF and WebP may be shown in place; everything else is to be saved. `If-None-Match` is answered with 304.",
   request: { params: filePath },
-  responses: {
-    ...fileAnswers,
-    ...errorAnswers(404),
-    409: errorAnswer(409, {
-      description: "The agent has no keys to the file's storage any more.",
-      message:
-        "The file lies in S3: set the agent's secrets s3_region, s3_bucket, s3_access_key_id, s3_secret_access_key again",
-    }),
-    502: errorAnswer(502, {
-      description: "The file's storage failed.",
-      message: "The file storage cannot be reached",
-    }),
-  },
+  responses: { ...fileAnswers, ...errorAnswers(404) },
 });
 
 /** Each is read as it comes, so that a link that is wrong in any way gets the same 404. */
@@ -57,7 +54,7 @@ const link = unguarded({
   tags: ["Conversations"],
   summary: "Read a file by its link",
   description:
-    "A file on this server for whoever has the link to it, which a tool such as `files:upload` made. It takes no other credentials, expires after 24 hours, and ends when the conversation is deleted. Files in S3 have links to their buckets. `If-None-Match` is answered with 304.",
+    "A file of a conversation for whoever has the link to it, which a tool such as `files:upload` made. It takes no other credentials, expires after 24 hours, and ends when the conversation is deleted. A file in S3 is answered with its address there, which is valid for 5 minutes. `If-None-Match` is answered with 304.",
   request: {
     params: filePath,
     query: z.object({
@@ -67,6 +64,7 @@ const link = unguarded({
   },
   responses: {
     ...fileAnswers,
+    302: { description: "`Location` is the file's address in S3." },
     ...errorAnswers(429),
     404: errorAnswer(404, {
       description: "The link is wrong or expired, or the file is gone.",
@@ -87,5 +85,5 @@ export const fileRoutes = router()
       throw notFound("File");
     }
     requireAllowed(await countCall(services, `files:${clientKey(c.var.ip)}`, policyLimit(services)));
-    return answerWith(c, await findLinked(services, claim.id));
+    return redirect(c, await findLinked(services, claim.id));
   });

@@ -19,16 +19,12 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow> {
   return found.file;
 }
 
-/**
- * The file of a proven link, which lies on this machine. Throws the 404 when it was deleted, or when its conversation or
- * agent is gone.
- */
-export async function findLinked({ database, files: ports }: Services, id: string): Promise<FileRow> {
-  const here = and(eq(files.store, "directory"), eq(files.status, "stored"), isNotNull(files.conversationId));
+/** The file of a proven link. Throws the 404 when it was deleted, or when its conversation or agent is gone. */
+export async function findLinked({ database }: Services, id: string): Promise<FileRow> {
   const [found] = await database.db
     .select()
     .from(files)
-    .where(and(eq(files.id, id), here));
-  if (!found || !ports.directory) throw notFound("File");
+    .where(and(eq(files.id, id), eq(files.status, "stored"), isNotNull(files.conversationId)));
+  if (!found) throw notFound("File");
   return found;
 }

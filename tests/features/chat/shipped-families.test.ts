@@ -3,10 +3,13 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { createEgress } from "../../../src/adapters/node/egress/request.ts";
 import { readFont } from "../../../src/adapters/node/fonts.ts";
+import { createS3 } from "../../../src/adapters/s3.ts";
 import { shippedPlugins } from "../../../src/plugins/index.ts";
+import { TestClock } from "../../clock.ts";
 import github from "../../fixtures/plugins/github.json" with { type: "json" };
 import hubspot from "../../fixtures/plugins/hubspot.json" with { type: "json" };
 import render from "../../fixtures/plugins/render.json" with { type: "json" };
+import { s3Server, testBucket } from "../../s3-server.ts";
 import { finish, reply, scriptedModel, toolCall } from "../../scripted-model.ts";
 import { chatHarness, eventually, readEvents } from "./chat.ts";
 import { calling, service, toldIn } from "./family.ts";
@@ -147,4 +150,46 @@ test("an answer of more than 1 MiB ends in words, not in memory", async () => {
   const h = await served({ family: "github", key: "github_token" }, { model, tools, answer });
   await (await h.native("Please")).text();
   expect(toldIn(model.calls[1])).toEqual([{ error: "The answer is larger than 1 MiB" }]);
+});
+
+test("a file that the model saves in a bucket has a link that reaches the person whole, without the keys", async () => {
+  const clock = new TestClock();
+  const s3 = await s3Server(() => clock.now());
+  const model = scriptedModel((call, index) => {
+    if (index > 0) return reply(String((toldIn(call)[0] as { url: string }).url));
+    const args = { name: "report.csv", content: "a,b", mime: "text/csv" };
+    return { parts: [...toolCall("c0", "files__upload", args), finish("tool-calls")] };
+  });
+  const files = { directory: null, s3: createS3({ clock, endpoint: s3.endpoint }) };
+  const h = await chatHarness(model, {}, { plugins: shippedPlugins({}, readFont), files });
+  const { slug, headers } = h.agent;
+  const secrets = Object.entries({
+    s3_region: testBucket.region,
+    s3_bucket: testBucket.bucket,
+    s3_access_key_id: testBucket.accessKeyId,
+    s3_secret_access_key: testBucket.secretAccessKey,
+  }).map(([key, value]) => ({ key, value }));
+  await h.request(`/api/instances/${slug}/secrets`, { method: "PUT", headers, json: { secrets } });
+  await h.request(`/api/instances/${slug}/tools`, { method: "PATCH", headers, json: { enabled: ["files:upload"] } });
+
+  const events = await readEvents(await h.native("Please", { chat_id: "c" }));
+  const url = events.map(({ event, data }) => (event === "text-delta" ? data.text : "")).join("");
+  const place = (await h.request(url)).headers.get("location") ?? "";
+  expect(await (await fetch(place)).text()).toBe("a,b");
+  const told = JSON.stringify([events, model.calls, h.logs, await h.stored()]);
+  expect(told).not.toContain(testBucket.accessKeyId);
+  expect(told).not.toContain(testBucket.secretAccessKey);
+
+  const path = `/api/conversations/${encodeURIComponent(`${slug}:web:api-c`)}`;
+  expect((await h.request(path, { method: "DELETE", headers })).status).toBe(200);
+  expect((await h.request(url)).status).toBe(404);
+});
+
+test("without a chat_id there is no conversation for a file, and the model is told so", async () => {
+  const model = calling(["files__upload", { name: "a.txt", content: "x" }]);
+  const h = await chatHarness(model, {}, { plugins: shippedPlugins({}, readFont) });
+  const { slug, headers } = h.agent;
+  await h.request(`/api/instances/${slug}/tools`, { method: "PATCH", headers, json: { enabled: ["files:upload"] } });
+  await (await h.native("Please")).text();
+  expect(toldIn(model.calls[1])).toEqual([{ error: expect.stringContaining("its request has no chat_id") }]);
 });

@@ -30,16 +30,33 @@ describe("a file that a tool saves", () => {
     expect(await (await h.read(`/api/files/${saved.id}`)).text()).toBe("done");
   });
 
-  test("lies in the agent's own bucket, with a link to it", async () => {
+  test("lies in the agent's own bucket, to which its link leads", async () => {
     const h = await filesHarness({ store: "s3" });
     const { id, url } = await h.save({ name: "Café (1).html", mime: "text/html" });
     expect([...h.s3.objects.keys()]).toEqual([`/acme-files/agent-engine/${id}`]);
-    expect(new URL(url).origin).toBe(h.s3.endpoint);
-    const answer = await fetch(url);
+    expect(url).toMatch(new RegExp(`^${local}/files/${id}\\?`));
+    const asked = await h.request(url);
+    expect([asked.status, await asked.text()]).toEqual([302, ""]);
+    expect(asked.headers.get("cache-control")).toBe("private, no-store");
+    const place = asked.headers.get("location") ?? "";
+    const answer = await fetch(place);
     expect([answer.status, await answer.text()]).toEqual([200, "done"]);
     expect(answer.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''Caf%C3%A9%20%281%29.html");
-    await h.s3Clock.advance(day + 1000);
-    expect((await fetch(url)).status).toBe(403);
+    await h.s3Clock.advance(301_000);
+    expect((await fetch(place)).status).toBe(403);
+    expect((await h.request(url)).status).toBe(302);
+  });
+
+  test("in a bucket answers HEAD and 304 itself, and says that the keys are gone", async () => {
+    const h = await filesHarness({ store: "s3" });
+    const { url, id } = await h.save();
+    const head = await h.request(url, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-length")]).toEqual([200, "4"]);
+    const headers = { "If-None-Match": head.headers.get("etag") ?? "" };
+    expect((await h.request(url, { headers })).status).toBe(304);
+    await h.request(`/api/instances/${h.slug}/secrets/s3_bucket`, { method: "DELETE", headers: h.headers });
+    expect((await h.request(url)).status).toBe(409);
+    await expect(h.link(id)).rejects.toThrow("The file lies in S3: set the agent's secrets");
   });
 
   test("gets the public address that the policy names", async () => {
@@ -195,7 +212,7 @@ describe("GET /files/{id}", () => {
     const h = await filesHarness();
     const { url } = await h.save();
     const moved = another(h, { files: { ...h.ports, directory: null } });
-    expect((await moved.request(url)).status).toBe(404);
+    expect((await moved.request(url)).status).toBe(409);
     await h.services.database.transaction((tx) => deleteFilesOf(tx, h.services.cipher, { conversationId: h.home.id }));
     expect((await h.request(url)).status).toBe(404);
     const kept = await h.save();
