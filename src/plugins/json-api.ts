@@ -3,7 +3,7 @@ import type { PluginAnswer, PluginContext } from "../core/plugin.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import { type Scrub, scrubber } from "../core/scrub/scrub.ts";
 import { oneLine } from "../core/text.ts";
-import { explainRefusal, type Service } from "./refusals.ts";
+import { explainRefusal, mayBeDone, type Service } from "./refusals.ts";
 
 interface Options extends Service {
   /** Its address, such as `https://api.example.com/v1`. */
@@ -18,6 +18,8 @@ interface Options extends Service {
 
 export interface ApiRequest {
   method?: "GET" | "POST" | "PUT" | "PATCH";
+  /** Whether it changes something; absent: all but GET do. */
+  writes?: boolean;
   /** Each part is encoded, so that none can leave its place. */
   path: readonly (string | number)[];
   query?: Readonly<Record<string, QueryValue>>;
@@ -51,12 +53,14 @@ export function jsonApi(options: Options): AskApi {
     const token = context.secrets[secret]?.trim();
     if (!token)
       throw new Error(`The secret ${secret} is not configured for this agent; an administrator must store it`);
-    const answer = await context.request({
-      url: `${baseUrl}/${pathOf(request.path)}${queryOf(request.query ?? {})}`,
-      method: request.method ?? "GET",
+    const { method = "GET", writes = method !== "GET", path, query = {}, json } = request;
+    const asked = context.request({
+      url: `${baseUrl}/${pathOf(path)}${queryOf(query)}`,
+      method,
       headers: { ...headers, ...request.headers, authorization: `Bearer ${token}` },
-      ...(request.json === undefined ? {} : { json: request.json }),
+      ...(json === undefined ? {} : { json }),
     });
+    const answer = await (writes ? asked.catch(warnOfChange) : asked);
     const scrub = scrubber([token]);
     if (answer.status >= 200 && answer.status < 300) {
       const body = answer.body.trim() === "" ? null : bodyOf(answer.body);
@@ -66,8 +70,13 @@ export function jsonApi(options: Options): AskApi {
     const refusal = objectOf(scrubJson(bodyOf(answer.body) ?? null, scrub));
     const words = oneLine(wordsOf(refusal), longestWords);
     const lacks = oneLine(scrub(lacksOf?.(answer, refusal) ?? ""), longestWords);
-    throw new Error(explainRefusal({ name, secret }, { answer, words, lacks, now: context.now() }));
+    throw new Error(explainRefusal({ name, secret }, { answer, writes, words, lacks, now: context.now() }));
   };
+}
+
+/** A model would write twice if it took a lost answer for a refusal. */
+function warnOfChange(error: unknown): never {
+  throw new Error(`${error instanceof Error ? error.message : "There was no answer"}. ${mayBeDone}`);
 }
 
 /** The host of an address as `Plugin.hosts` names it: without a port it would mean https alone. */

@@ -8,9 +8,14 @@ export interface Service {
   secret: string;
 }
 
+/** What a model must know of a write whose outcome is not known. */
+export const mayBeDone = "The change may have been made: look before you try again.";
+
 /** An answer that is no success. */
 export interface Refusal {
   answer: PluginAnswer;
+  /** Whether the request was to change something. */
+  writes: boolean;
   /** The service's own words, in one line; empty for none. */
   words: string;
   /** What more the service said about rights that the token lacks; empty for nothing. */
@@ -36,7 +41,7 @@ function adviceOf({ name, secret }: Service, refusal: Refusal): string {
   if (status === 403) return `The token in the secret ${secret} lacks the permission${needed(refusal.lacks)}.`;
   if (status === 404) return `There is no such thing, or the token in the secret ${secret} has no right to it.`;
   if (status >= 300 && status < 400) return "It was moved to another host, which is not asked with the token.";
-  if (status >= 500) return `${name} has trouble now; try again later.`;
+  if (status >= 500) return `${name} has trouble now. ${refusal.writes ? mayBeDone : "Try again later."}`;
   return "";
 }
 

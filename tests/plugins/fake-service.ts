@@ -14,8 +14,8 @@ export const now = Date.parse("2026-11-23T10:00:00Z");
 interface Options {
   plugin: Plugin;
   secrets: Record<string, string>;
-  /** Answers by method and path, such as `GET /repos/acme/shop/issues`; all else is 404. */
-  answers: Record<string, Canned>;
+  /** Answers by method and path, such as `GET /repos/acme/shop/issues`, or how they fail; all else is 404. */
+  answers: Record<string, Canned | Error>;
 }
 
 /** Calls the tools of a plugin against canned answers, and notes what they asked. */
@@ -32,7 +32,9 @@ export function fakeService({ plugin, secrets, answers }: Options) {
       asked.push(request);
       const { host, pathname } = new URL(request.url);
       if (!plugin.hosts.includes(host)) throw new Error(`${host} is no host of the plugin`);
-      return answerOf(answers[`${request.method ?? "GET"} ${pathname}`] ?? { status: 404, body: {} });
+      const answer = answers[`${request.method ?? "GET"} ${pathname}`] ?? { status: 404, body: {} };
+      if (answer instanceof Error) throw answer;
+      return answerOf(answer);
     },
     saveFile: unused,
     linkFile: unused,

@@ -405,7 +405,7 @@ describe("refusals say what to do", () => {
       "GitHub answered 422: Validation Failed; A pull request already exists for acme:fix/empty-basket.; PullRequest base invalid.",
     ],
     [errors.noSha, 'GitHub answered 422: Invalid request. "sha" wasn\'t supplied.'],
-    [errors.unavailable, "GitHub answered 503. GitHub has trouble now; try again later."],
+    [errors.unavailable, "GitHub answered 503. GitHub has trouble now. Try again later."],
     [
       { status: 302, headers: { location: "https://elsewhere.example" }, body: "" },
       "GitHub answered 302. It was moved to another host, which is not asked with the token.",
@@ -431,6 +431,22 @@ describe("refusals say what to do", () => {
     const error = await service.call("listIssues", shop).catch((error: Error) => error.message);
     expect(error).toMatch(/^GitHub answered 400: one two \\u202e/);
     expect(String(error).length).toBeLessThan(560);
+  });
+
+  test("a write that is not answered may have been done, a read is harmless", async () => {
+    const late = new Error("There was no whole answer within 15 seconds");
+    const service = github({
+      [`GET ${at}/issues`]: late,
+      [`POST ${at}/issues`]: late,
+      [`PUT ${at}/contents/a`]: { status: 502, body: "<html>" },
+    });
+    const create = service.call("createIssue", { ...shop, title: "T" });
+    await expect(create).rejects.toThrow(
+      new Error(`${late.message}. The change may have been made: look before you try again.`),
+    );
+    const put = service.call("putFile", { ...shop, path: "a", content: "", message: "m" });
+    await expect(put).rejects.toThrow("GitHub answered 502. GitHub has trouble now. The change may have been made");
+    await expect(service.call("listIssues", shop)).rejects.toThrow(late);
   });
 
   test("a missing secret is named before a request", async () => {

@@ -293,6 +293,19 @@ test.each([
   expect(service.asked).toEqual([]);
 });
 
+test("a search that is not answered changed nothing; a note may be there", async () => {
+  const late = new Error("The host closed the connection without an answer");
+  const service = hubspot({
+    [`POST ${at}/contacts/search`]: late,
+    [`POST ${at}/notes/search`]: late,
+    [`POST ${at}/notes`]: late,
+  });
+  await expect(service.call("searchContacts", {})).rejects.toThrow(late);
+  await expect(service.call("listNotes", { deal: "1" })).rejects.toThrow(late);
+  const note = service.call("createNote", { body: "x", deals: ["1"] });
+  await expect(note).rejects.toThrow(`${late.message}. The change may have been made`);
+});
+
 test("writes want an approval and are never repeated; reads are free", () => {
   const plugin = hubspotPlugin();
   expect(plugin.hosts).toEqual(["api.hubapi.com"]);

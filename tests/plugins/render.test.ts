@@ -133,7 +133,10 @@ test.each([
     errors.limited,
     "Render answered 429: rate limit exceeded. The rate limit is used up; try again in 42 seconds (at 2026-11-23T10:00:42.000Z).",
   ],
-  [errors.broken, "Render answered 500: internal server error. Render has trouble now; try again later."],
+  [
+    errors.broken,
+    "Render answered 500: internal server error. Render has trouble now. The change may have been made: look before you try again.",
+  ],
 ])("%j", async (answer, message) => {
   const service = render({ [`POST ${deploys}`]: answer });
   await expect(service.call("createDeploy", { serviceId })).rejects.toThrow(new Error(message));

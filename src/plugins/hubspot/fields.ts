@@ -68,14 +68,13 @@ export const pageFields = {
   after: zText(100).min(1, "must not be empty").optional().describe("Take `next` of the page before."),
 };
 
-export const searchFields = {
+export const search = z.object({
   query: zText(3_000).min(1, "must not be empty").optional().describe("Words to find in names, e-mails and the like."),
   filters: z.array(filter).max(6).default([]).describe("All must match."),
   sortBy: property.optional(),
   descending: z.boolean().default(false),
   properties: moreProperties,
   ...pageFields,
-};
+});
 
-export const search = z.object(searchFields);
 export type Search = z.infer<typeof search>;

@@ -61,6 +61,7 @@ const listNotes = (ask: AskApi) =>
       const [propertyName, value] = contact ? ["associations.contact", contact] : ["associations.deal", deal];
       const answer = await ask(context, {
         method: "POST",
+        writes: false,
         path: recordsPath("notes", "search"),
         json: given({
           filterGroups: [{ filters: [given({ propertyName, operator: "EQ", value })] }],

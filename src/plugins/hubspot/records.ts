@@ -12,7 +12,7 @@ export interface Kind {
 
 const objects = ["crm", "v3", "objects"] as const;
 
-/** The call that reads or writes records of a kind, `rest` being the parts of the path after it. */
+/** The path of the records of a kind, or of what `rest` names below it. */
 export const recordsPath = (kind: string, ...rest: string[]): ApiRequest["path"] => [...objects, kind, ...rest];
 
 /** A page of records that match. HubSpot finds new and changed ones some seconds later. */
@@ -21,6 +21,7 @@ export async function searchRecords(ask: AskApi, context: PluginContext, kind: K
   const filterGroups = filters.map(({ property, ...rest }) => given({ propertyName: property, ...rest }));
   const answer = await ask(context, {
     method: "POST",
+    writes: false,
     path: recordsPath(kind.name, "search"),
     json: given({
       query,
