@@ -134,8 +134,8 @@ export const TurnDebug = z
     state: json.openapi({ description: "The state of the conversation before, without `_private`.", example: {} }),
     tools: z.array(
       z.object({
-        name: z.string().openapi({ example: "github:issue" }),
-        modelName: z.string().openapi({ description: "As the model sees it.", example: "github__issue" }),
+        name: z.string().openapi({ example: "github:getIssue" }),
+        modelName: z.string().openapi({ description: "As the model sees it.", example: "github__getIssue" }),
         description: z.string(),
         needsApproval: z.boolean(),
       }),
