@@ -33,6 +33,7 @@ try {
     step("openapi/openapi.json", compareDescription),
     step("changes since the release", () => command("node", ["scripts/compare-api.ts"])),
     step("src/client/generated", () => command("node", ["scripts/generate-client.ts", "--check"])),
+    step("schema", () => command("node", ["scripts/generate-schemas.ts", "--check"])),
     step("migrations fit the schema", compareMigrations),
   ]);
   await step("tests on the embedded database", () => test("embedded", [], {}));

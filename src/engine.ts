@@ -24,7 +24,7 @@ import { continuedReplies, inboxFeature, inspectMessages, type MessagesReport } 
 import { inspectSettings, installationFeature, type SettingsReport } from "./features/installation/index.ts";
 import { memoriesFeature } from "./features/memories/index.ts";
 import { metricsFeature } from "./features/metrics/index.ts";
-import { organizationsFeature } from "./features/organizations/index.ts";
+import { issueOperatorKey, organizationsFeature } from "./features/organizations/index.ts";
 import { promptsFeature } from "./features/prompts/index.ts";
 import { continuedInRoom, roomFeature } from "./features/room/index.ts";
 import {
@@ -46,6 +46,11 @@ import { inspectJobs, type JobsReport } from "./jobs/failed.ts";
 import { endLeases } from "./jobs/queue.ts";
 import { createSchedule } from "./jobs/schedule.ts";
 import { createWorker } from "./jobs/worker.ts";
+
+/** What files of agents and skills hold, for the command line that reads them. */
+export { modelColumns } from "./features/agents/index.ts";
+export { Bundle as AgentBundle, unknownFields } from "./features/bundles/index.ts";
+export { ImportedSkill, skillSlugOf } from "./features/skills/index.ts";
 
 export interface OwnerAccount {
   email: string;
@@ -72,6 +77,17 @@ export interface Rotation {
   total: number;
 }
 
+/** A caller on this machine, with all rights in one organization. */
+export interface Operator {
+  /** Slug of the organization. */
+  organization: string;
+  /** The credential of the calls. It ends with `close`. */
+  key: string;
+  /** Answers a request as the server would, without a network. */
+  fetch: typeof fetch;
+  close(): Promise<void>;
+}
+
 export interface Inspection {
   secrets: SecretsReport;
   /** Whether the installation has an owner. */
@@ -92,6 +108,11 @@ export interface Engine {
   rotateKey(): Promise<Rotation>;
   /** Gives a user a new password and ends the user's sessions; rejects when no user has the e-mail. */
   resetPassword(email: string): Promise<PasswordReset>;
+  /**
+   * Opens the API for a command; `name` tells the audit log which one. Rejects with a `StartError` when it is not clear
+   * which organization is meant: the given one, or the only one.
+   */
+  operator(name: string, organization?: string): Promise<Operator>;
   /** The report for `doctor`, from a database with this release's schema. Changes nothing. */
   inspect(): Promise<Inspection>;
   /**
@@ -216,6 +237,12 @@ export function createEngine(services: Services): Engine {
       return { resealed, total: (await inspectSecrets(services)).sealed };
     },
     resetPassword: (email) => resetPassword(services, email),
+    async operator(name, slug) {
+      const { organization, key, revoke } = await issueOperatorKey(services, name, slug);
+      const call: typeof fetch = async (input, init) =>
+        app.fetch(new Request(input, init), { remoteAddress: "127.0.0.1" });
+      return { organization, key, fetch: call, close: revoke };
+    },
     inspect: async () => ({
       secrets: await inspectSecrets(services),
       owned: await ownerExists(services),

@@ -5,22 +5,23 @@ import { type OpenEngine, openEngine, type Setup } from "../main.ts";
 
 /**
  * Opens the engine for a command that works on a server's data. Rejects with a `StartError` that says what to do when
- * there is no database, and when a running server holds it.
+ * there is no database, and when a running server holds it; `otherwise` is what else may be done.
  */
-export async function openAlone(setup: Setup): Promise<OpenEngine> {
-  const { DATABASE_URL, DATA_DIR } = setup.settings;
+export async function openAlone(setup: Setup, otherwise?: string): Promise<OpenEngine> {
+  const { BASE_URL, DATABASE_URL, DATA_DIR } = setup.settings;
+  const advice = otherwise === undefined ? "" : `, ${otherwise}`;
   // `openEngine` would make an empty database, in which the command finds nothing.
   if (DATABASE_URL === undefined && !hasEmbedded(setup.settings)) {
     throw new StartError(
-      `There is no database in ${DATA_DIR}: run this with the DATA_DIR or DATABASE_URL of the server`,
+      `There is no database in ${DATA_DIR}: run this with the DATA_DIR or DATABASE_URL of the server${advice}`,
     );
   }
   try {
-    return await openEngine(setup, "http://localhost");
+    return await openEngine(setup, BASE_URL ?? "http://localhost");
   } catch (error) {
     if (!isDirectoryInUse(error)) throw error;
     throw new StartError(
-      `A running server holds the embedded database in ${DATA_DIR}: stop it, run this again, and start it`,
+      `A running server holds the embedded database in ${DATA_DIR}: stop it, run this again, and start it${advice}`,
     );
   }
 }

@@ -1,15 +1,18 @@
 import type { Environment } from "../core/config.ts";
 import { openEngine, prepare, type RunningServer, type Setup, startServer, version } from "../main.ts";
+import { applyFlags } from "./apply/options.ts";
 import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } from "./arguments.ts";
-import { chat } from "./chat.ts";
+import { chat, type Streams } from "./chat.ts";
 import { nameCommand } from "./command-name.ts";
 import { doctor } from "./doctor.ts";
 import { describeApi } from "./openapi.ts";
 import { print } from "./print.ts";
+import { pullFlags } from "./pull/flags.ts";
 import { type QuickstartOptions, quickstart, readQuickstart } from "./quickstart.ts";
 import { resetPassword } from "./reset-password.ts";
 import { rotateKey } from "./rotate-key.ts";
 import { stopOnSignals } from "./signals.ts";
+import { targetFlags } from "./target/options.ts";
 
 const json = { type: "boolean", description: "Print one line of JSON, for a script." } as const;
 
@@ -39,6 +42,21 @@ const verbs = {
     },
     notes: `Ctrl+C stops a reply, and leaves when there is none; Ctrl+D leaves. Without a key in AGENT_API_KEY it is asked for
 when the agent wants one. Exit codes: 0 replied, 1 refused or failed, 2 wrong usage, 130 interrupted.`,
+  },
+  apply: {
+    summary: "Bring agents and skills to what files say, and show what differs.",
+    argument: { name: "path", description: "Directory with agents/ and skills/, or one YAML or JSON file." },
+    flags: { ...applyFlags, ...targetFlags, json },
+    notes: `Without --url it works on the installation of this machine, which no server may use meanwhile unless it is on
+PostgreSQL. Exit codes: 0 done or nothing to do, 1 failed, 2 wrong usage, 3 a dry run found differences.
+The files are described in docs/agents-as-files.md.`,
+  },
+  pull: {
+    summary: "Write the agents and skills of an organization into files, as apply takes them.",
+    argument: { name: "directory", description: "Where to; it is made when it is not there." },
+    flags: { ...pullFlags, ...targetFlags, json },
+    notes: `It writes no secret and removes nothing. Exit codes: 0 written, 1 failed or refused, 2 wrong usage.
+The files are described in docs/agents-as-files.md.`,
   },
   doctor: {
     summary: "Check settings, database, encryption key, providers and address; exit code 1 when something fails.",
@@ -79,9 +97,10 @@ async function run({ name, flags, argument }: Command, environment: Environment)
     process.exitCode = await doctor(environment, flags);
     return;
   }
-  if (name === "chat") {
-    const { stdin: input, stdout: output, stderr: notes } = process;
-    process.exitCode = await chat(argument, flags, environment, { input, output, notes });
+  if (name === "chat" || name === "apply" || name === "pull") {
+    const streams: Streams = { input: process.stdin, output: process.stdout, notes: process.stderr };
+    const talk = await conversations[name]();
+    process.exitCode = await talk(argument, flags, environment, streams);
     return;
   }
   const options: QuickstartOptions | undefined = name === "quickstart" ? readQuickstart(flags, environment) : undefined;
@@ -91,6 +110,13 @@ async function run({ name, flags, argument }: Command, environment: Environment)
   if (name === "reset-password") return resetPassword(setup, argument, flags);
   await serve(setup, options);
 }
+
+/** The commands that write what they do as they do it. Those for files are loaded when they run: no server reads any. */
+const conversations = {
+  chat: async () => chat,
+  apply: async () => (await import("./apply.ts")).apply,
+  pull: async () => (await import("./pull.ts")).pull,
+};
 
 async function serve(setup: Setup, options: QuickstartOptions | undefined): Promise<void> {
   const { OWNER_EMAIL: email, OWNER_PASSWORD: password, SHUTDOWN_GRACE_SECONDS } = setup.settings;

@@ -54,6 +54,7 @@ test("the tarball has what runs, and nothing of the workshop", () => {
     /^dist\/fonts\/[a-z-]+\.ttf$/,
     /^docs\/(channels\/)?[^/]+\.md$/,
     /^docs\/grafana-dashboard\.json$/,
+    /^schema\/(agent|skill)\.schema\.json$/,
     /^drizzle\/(\d+_\w+\.sql|meta\/_journal\.json)$/,
   ];
   expect(packed.files.filter((file) => !allowed.some((pattern) => pattern.test(file)))).toEqual([]);

@@ -69,7 +69,7 @@ function scrubLine(known: Scrub): (line: string) => string {
 /** The secrets among the variables of the environment. */
 export function bootSecrets(environment: Environment): string[] {
   const plain = Object.entries(environment)
-    .filter(([name]) => /(_API_KEY|PASSWORD|ENCRYPTION_KEY|METRICS_TOKEN)$/.test(name))
+    .filter(([name]) => /(_API_KEY|PASSWORD|ENCRYPTION_KEY|METRICS_TOKEN|AGENT_ENGINE_KEY)$/.test(name))
     .map(([, value]) => value ?? "");
   const previous = (environment.ENCRYPTION_KEY_PREVIOUS ?? "").split(",");
   const password = URL.parse(environment.DATABASE_URL ?? "")?.password ?? "";

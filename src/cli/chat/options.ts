@@ -33,11 +33,17 @@ export function checkKey(key: string): void {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError("The key holds characters that no key has");
 }
 
-function readUrl(flags: Flags, environment: Environment): string {
-  const { BASE_URL, HOST, PORT } = settings.shape;
+/** The address that `--url` names; undefined without it. */
+export function readServerUrl(flags: Flags): string | undefined {
   const flag = textFlag(flags, "url");
   // The address of the chat-completions API is what other clients ask for.
-  if (flag !== undefined) return (checked("--url", BASE_URL.safeParse(flag)) ?? "").replace(/\/v1$/, "");
+  return flag && checked("--url", settings.shape.BASE_URL.safeParse(flag))?.replace(/\/v1$/, "");
+}
+
+function readUrl(flags: Flags, environment: Environment): string {
+  const { BASE_URL, HOST, PORT } = settings.shape;
+  const url = readServerUrl(flags);
+  if (url !== undefined) return url;
   const base = checked("BASE_URL", BASE_URL.safeParse(environment.BASE_URL || undefined));
   if (base !== undefined) return base;
   const port = checked("PORT", PORT.safeParse(environment.PORT || undefined));

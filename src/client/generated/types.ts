@@ -4362,7 +4362,7 @@ export interface AgentEngine {
   /**
    * Store secrets of an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's and have at least 16 characters. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
+   * Adds to what is stored and replaces equal keys; an empty value is skipped, and so is one that is stored already: where nothing else is sent, nothing changes. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's and have at least 16 characters. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
    */
   putAgentSecrets(input: PutAgentSecretsInput, options?: CallOptions): Promise<SecretList>;
 

@@ -19,8 +19,8 @@ export { exportAgent, importAgent } from "./bundle.ts";
  * agent.
  */
 export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
-/** The slug rule of decisions §2, for slugs that come by other routes. */
-export { isSlug } from "./rules.ts";
+/** The slug rule of decisions §2, for slugs that come by other routes; the columns that a choice of a model sets. */
+export { isSlug, modelColumns } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
 export { AgentChanges, type BundledAgent, bundledAgent, type Instance, NewAgent, slugParam } from "./schema.ts";
 /** Creates, reads and changes agents, for features that set up an agent as a whole. */

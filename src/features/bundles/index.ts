@@ -2,5 +2,10 @@ import type { Contribution } from "../../contribution.ts";
 import type { Wake } from "./import.ts";
 import { createBundleRoutes } from "./routes.ts";
 
+/** The fields of a value that its schema does not have, for programs that read files. */
+export { unknownFields } from "./read/unknown-fields.ts";
+/** An agent in a file, for programs that read files. */
+export { Bundle } from "./schema.ts";
+
 /** Agents as files: `GET /api/instances/{slug}/export`, and the imports. */
 export const bundlesFeature = (wake: Wake): Contribution => ({ routes: [createBundleRoutes(wake)] });

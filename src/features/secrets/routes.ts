@@ -25,7 +25,7 @@ const put = guarded("agent.secret:write", {
   tags,
   summary: "Store secrets of an agent",
   description:
-    "Adds to what is stored and replaces equal keys; an empty value is skipped. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's and have at least 16 characters. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.",
+    "Adds to what is stored and replaces equal keys; an empty value is skipped, and so is one that is stored already: where nothing else is sent, nothing changes. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's and have at least 16 characters. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.",
   request: { params: slugParam, body: jsonBody(SecretsBody) },
   responses: { 200: json(SecretList, "The keys."), ...errorAnswers(404, 409) },
 });

@@ -5,7 +5,7 @@ import { invalid } from "../../http/errors.ts";
 import { findAgent, writeAgent } from "../agents/index.ts";
 import { secretProblem, wellKnown } from "./rules.ts";
 import type { SecretList } from "./schema.ts";
-import { removeSecret, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
+import { removeSecret, type SavedSecrets, type SecretItem, saveSecrets, storedKeys } from "./store.ts";
 
 /** The well-known keys, those of plugins among them, then the other stored ones. Throws the 404 of the agent. */
 export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["secrets"]> {
@@ -17,13 +17,13 @@ export async function listSecrets(ctx: Ctx, slug: string): Promise<SecretList["s
 }
 
 /**
- * Stores the given secrets beside the others. `dropped` names the keys that went with an address, if any did. Throws 400
- * for a value that its key can't have, the 404 of the agent, and as `saveSecrets`.
+ * Stores the given secrets beside the others; where all are stored already, nothing changes. `dropped` names the keys
+ * that went with an address, if any did. Throws 400 for a value that its key can't have, the 404 of the agent, and as
+ * `saveSecrets`.
  */
 export async function putSecrets(ctx: Ctx, slug: string, items: readonly SecretItem[]): Promise<SecretList> {
   requireValid(ctx, items);
-  const keys = items.filter(({ value }) => value !== "").map(({ key }) => key);
-  const dropped = await changeSecrets(ctx, slug, { action: "agent.secret.update", keys }, (tx, id) =>
+  const { dropped } = await changeSecrets(ctx, slug, "agent.secret.update", (tx, id) =>
     saveSecrets(tx, ctx, id, items),
   );
   return { secrets: await listSecrets(ctx, slug), ...(dropped.length > 0 ? { dropped } : {}) };
@@ -40,26 +40,26 @@ function requireValid({ plugins }: Ctx, items: readonly SecretItem[]): void {
 
 /** Deletes a secret, and with an address the key that would go elsewhere. Idempotent. Throws the 404 of the agent. */
 export async function deleteSecret(ctx: Ctx, slug: string, key: string): Promise<void> {
-  await changeSecrets(ctx, slug, { action: "agent.secret.delete", keys: [key] }, (tx, id) =>
-    removeSecret(tx, ctx, id, key),
-  );
+  await changeSecrets(ctx, slug, "agent.secret.delete", async (tx, id) => {
+    const isStored = (await storedKeys(tx, id)).has(key);
+    return { replaced: isStored ? [key] : [], dropped: await removeSecret(tx, ctx, id, key) };
+  });
 }
 
 /** Makes a change that may drop keys, which the audit log then names too. */
 async function changeSecrets(
   ctx: Ctx,
   slug: string,
-  { action, keys }: { action: string; keys: string[] },
-  change: (tx: Db, agentId: string) => Promise<string[]>,
-): Promise<string[]> {
-  const summary: { keys: string[]; dropped?: string[] } = { keys };
-  let changed = false;
-  return writeAgent(ctx, slug, { action, summary, unchanged: () => !changed }, async (tx, { id }) => {
-    const stored = await storedKeys(tx, id);
-    changed = keys.some((key) => action === "agent.secret.update" || stored.has(key));
-    const dropped = await change(tx, id);
-    if (dropped.length > 0) summary.dropped = dropped;
+  action: string,
+  change: (tx: Db, agentId: string) => Promise<SavedSecrets>,
+): Promise<SavedSecrets> {
+  const summary: { keys: string[]; dropped?: string[] } = { keys: [] };
+  const unchanged = () => summary.keys.length === 0 && summary.dropped === undefined;
+  return writeAgent(ctx, slug, { action, summary, unchanged }, async (tx, { id }) => {
+    const saved = await change(tx, id);
+    summary.keys = saved.replaced;
+    if (saved.dropped.length > 0) summary.dropped = saved.dropped;
     else delete summary.dropped;
-    return dropped;
+    return saved;
   });
 }

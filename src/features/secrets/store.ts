@@ -21,17 +21,55 @@ export interface SecretItem {
  */
 const maxStored = 262_144;
 
+export interface SavedSecrets {
+  /** The keys whose values are others now. */
+  replaced: string[];
+  /** The keys of providers that were deleted, since their address has another origin now. */
+  dropped: string[];
+}
+
 /**
- * Seals and stores an agent's secrets, inside the transaction that changes the agent; empty values are skipped. The
- * values must have passed `secretProblem`. Answers the keys of providers that were dropped, since their address has
- * another origin now. Throws 409 when another agent uses the same API key, and 400 when the agent would keep too much.
+ * Seals and stores an agent's secrets, inside the transaction that changes the agent; empty values and those that are
+ * stored already are skipped. The values must have passed `secretProblem`. Throws 409 when another agent uses the same
+ * API key, and 400 when the agent would keep too much.
  */
-export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: readonly SecretItem[]): Promise<string[]> {
+export async function saveSecrets(
+  tx: Db,
+  ctx: Ctx,
+  agentId: string,
+  items: readonly SecretItem[],
+): Promise<SavedSecrets> {
   const given = items.filter(({ value }) => value !== "");
-  if (given.length === 0) return [];
+  if (given.length === 0) return { replaced: [], dropped: [] };
   const dropped = await dropStrayKeys(tx, ctx, agentId, new Map(given.map(({ key, value }) => [key, value])));
+  const changed = await withoutEqual(tx, ctx.cipher, agentId, given);
+  if (changed.length > 0) await storeSealed(tx, ctx, agentId, changed);
+  const authKey = given.find(({ key }) => key === authKeyName);
+  if (authKey) await claimAuthKey(tx, ctx.cipher, agentId, authKey.value);
+  return { replaced: changed.map(({ key }) => key), dropped };
+}
+
+/** The items whose values are not stored already. One that does not open any more is replaced. */
+async function withoutEqual(tx: Db, cipher: Cipher, agentId: string, items: readonly SecretItem[]) {
+  const named = inArray(
+    secrets.key,
+    items.map(({ key }) => key),
+  );
+  const rows = await tx
+    .select({ key: secrets.key, keyId: secrets.keyId, ciphertext: secrets.ciphertext })
+    .from(secrets)
+    .where(and(eq(secrets.agentId, agentId), named));
+  const opened = rows.map(async (row) => {
+    const value = await cipher.open(row, secretPlace(agentId, row.key)).catch(() => null);
+    return [row.key, value] as const;
+  });
+  const stored = new Map(await Promise.all(opened));
+  return items.filter(({ key, value }) => stored.get(key) !== value);
+}
+
+async function storeSealed(tx: Db, ctx: Ctx, agentId: string, items: readonly SecretItem[]): Promise<void> {
   const author = authorOf(ctx);
-  const rows = given.map(async ({ key, value }) => ({
+  const rows = items.map(async ({ key, value }) => ({
     id: newId(),
     agentId,
     key,
@@ -53,9 +91,6 @@ export async function saveSecrets(tx: Db, ctx: Ctx, agentId: string, items: read
       },
     });
   await requireRoom(tx, agentId);
-  const authKey = given.find(({ key }) => key === authKeyName);
-  if (authKey) await claimAuthKey(tx, ctx.cipher, agentId, authKey.value);
-  return dropped;
 }
 
 /**

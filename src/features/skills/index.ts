@@ -14,6 +14,9 @@ export { exportSkillEnv, exportSkills } from "./bundle/export.ts";
 export { importSkills } from "./bundle/import.ts";
 export { importSkillEnv } from "./bundle/import-env.ts";
 export { bundledSkillEnv, bundledSkills } from "./bundle/schema.ts";
+/** A skill as an import takes it, and the slug of a name, for programs that read files. */
+export { ImportedSkill } from "./import/schema.ts";
+export { slugOf as skillSlugOf } from "./rules.ts";
 /** The skills that a turn of an agent serves, and the values of all, opened. */
 export { type LoadedSkill, type LoadedSkills, loadSkills } from "./turn/load.ts";
 /** The parts of a turn that come from skills: a part of its prompt, two tools, and secret values. */

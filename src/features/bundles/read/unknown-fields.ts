@@ -34,6 +34,8 @@ const longestName = 64;
 
 /** The schema of the value itself, without what says that it may be missing. */
 function bare(schema: unknown): unknown {
+  // A check before the schema leaves the value as it is.
+  if (schema instanceof z.ZodPipe) return bare(schema.out);
   const wrapped =
     schema instanceof z.ZodOptional ||
     schema instanceof z.ZodNullable ||

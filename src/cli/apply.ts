@@ -1,0 +1,163 @@
+import { createInterface } from "node:readline/promises";
+import { AgentEngineError } from "../client/index.ts";
+import type { Environment } from "../core/config.ts";
+import { scrubber } from "../core/scrub/scrub.ts";
+import { act, type Progress } from "./apply/act.ts";
+import { type ApplyOptions, readApply } from "./apply/options.ts";
+import { isEmpty, makePlan, type Plan } from "./apply/plan.ts";
+import { reportOf } from "./apply/report.ts";
+import { coloured, describeField, describePlan, type Paint, plain, summarise } from "./apply/show.ts";
+import { type Flags, UsageError } from "./arguments.ts";
+import { printable } from "./chat/show.ts";
+import type { Streams } from "./chat.ts";
+import { type FileSet, readSet } from "./files/read-set.ts";
+import { isOpen, missingVariables } from "./files/references.ts";
+import { openTarget, type Target } from "./target/open.ts";
+
+/** The exit code of a dry run that found differences. */
+const differsCode = 3;
+
+interface Talk {
+  /** For what was asked for: the plan, what was done. */
+  say(line: string): void;
+  /** For problems and warnings. */
+  note(line: string): void;
+  paint: Paint;
+  /** Asks a person; null where nobody can answer. */
+  ask: ((question: string) => Promise<string>) | null;
+}
+
+/**
+ * Brings an installation to what files say. Answers the exit code: 0 done or nothing to do, 1 failed, 3 for a dry run
+ * that found differences. Rejects with a `UsageError` for a wrong command line.
+ */
+export async function apply(path: string, flags: Flags, environment: Environment, streams: Streams): Promise<number> {
+  const options = readApply(flags, environment);
+  const { set, problems } = await readSet(path, environment);
+  if (options.prune && !set.wholeDirectory)
+    throw new UsageError("--prune is for a directory: one file names too little");
+  const talk = talkOf(set, options, { environment, streams });
+  const missing = set.agents.flatMap(({ references }) => missingVariables(references, environment));
+  // A dry run compares all but credentials: the checks of a proposed change may run without them.
+  const wrong = options.dryRun ? problems : [...problems, ...missing];
+  if (wrong.length > 0) {
+    for (const { place, message } of wrong) talk.note(`${place}: ${message}`);
+    talk.note(`Nothing was changed: ${wrong.length} ${wrong.length === 1 ? "problem" : "problems"}.`);
+    if (options.json) talk.say(JSON.stringify({ ok: false, problems: wrong }));
+    return 1;
+  }
+  for (const { place, message } of options.dryRun ? missing : []) talk.note(`${place}: ${message}`);
+  const target = await openTarget(options, "apply", { environment, note: talk.note });
+  try {
+    return await applyTo(target, set, options, { environment, talk });
+  } finally {
+    await target.close();
+  }
+}
+
+async function applyTo(
+  target: Target,
+  set: FileSet,
+  options: ApplyOptions,
+  { environment, talk }: { environment: Environment; talk: Talk },
+): Promise<number> {
+  const { dryRun, json, prune, workspace } = options;
+  const plan = await makePlan(set, target, { environment, prune, ...(workspace === undefined ? {} : { workspace }) });
+  const progress: Progress = { done: [], imported: null, warnings: [], left: [] };
+  const end = (code: number, error?: string) => {
+    if (json) talk.say(JSON.stringify(reportOf({ plan, progress, target, dryRun, code, error })));
+    return code;
+  };
+  if (!json) showPlan(plan, target, talk);
+  if (dryRun) return end(isEmpty(plan) ? 0 : differsCode);
+  if (!(await mayDelete(plan, options, talk))) return end(1, "Nothing was changed: the deletions were not confirmed");
+  const onDone = ({ kind, slug, action }: Progress["done"][number]) => {
+    if (!json) talk.say(`${kind === "allowance" ? "skill" : kind} ${slug}: ${action}`);
+  };
+  try {
+    await act(plan, { target, environment, progress, onDone });
+  } catch (error) {
+    const message = sentenceOf(error);
+    sayFailure(message, plan, progress, talk);
+    return end(1, message);
+  }
+  for (const { slug, message } of progress.warnings) talk.note(`Warning: ${slug}: ${message}`);
+  for (const { slug, fields } of progress.left) {
+    talk.note(`The server did not take all of ${slug}:`);
+    for (const field of fields) for (const line of describeField(field, plain)) talk.note(line);
+  }
+  return end(progress.left.length > 0 ? 1 : 0);
+}
+
+function showPlan(plan: Plan, { name, organization }: Target, { say, paint }: Talk): void {
+  for (const line of describePlan(plan, paint)) say(line);
+  say(
+    `${isEmpty(plan) ? "Nothing to do" : "Organization"} ${isEmpty(plan) ? "in " : ""}${organization} at ${name}: ${summarise(plan)}`,
+  );
+}
+
+/** Whether what the plan deletes may be deleted: a person says so, or `--yes` does. */
+async function mayDelete({ deletions }: Plan, { yes }: ApplyOptions, { ask, note }: Talk): Promise<boolean> {
+  if (deletions.length === 0 || yes) return true;
+  if (!ask) {
+    note(`Nothing was changed: --prune would delete ${deletions.length}; add --yes to have it done without a question`);
+    return false;
+  }
+  const answer = await ask(`Delete ${deletions.map(({ kind, slug }) => `${kind} ${slug}`).join(", ")}? Type yes: `);
+  if (answer.trim().toLowerCase() === "yes") return true;
+  note("Nothing was changed.");
+  return false;
+}
+
+/** Says what failed, what was done before it, and what was not done. */
+function sayFailure(message: string, plan: Plan, { done, imported }: Progress, { note }: Talk): void {
+  const steps = [
+    ...plan.skills.filter(({ action }) => action !== "none").map(({ file }) => `skill ${file.slug}`),
+    ...plan.agents.filter(({ action }) => action !== "none").map(({ file }) => `agent ${file.slug}`),
+    ...plan.deletions.map(({ kind, slug }) => `deletion of ${kind} ${slug}`),
+  ];
+  const finished = new Set(
+    done.map(({ kind, slug, action }) => (action === "deleted" ? `deletion of ${kind} ${slug}` : `${kind} ${slug}`)),
+  );
+  const left = steps.filter((step) => !finished.has(step) && step !== `agent ${imported}`);
+  note(`Failed: ${message}`);
+  note(`Done before: ${steps.filter((step) => finished.has(step)).join(", ") || "nothing"}.`);
+  if (imported !== null) note(`Imported, but perhaps without all its credentials: agent ${imported}.`);
+  if (left.length > 0) note(`Not done: ${left.join(", ")}. Run the command again when the cause is gone.`);
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof AgentEngineError) return `${error.message} (HTTP ${error.status})`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Lines go through a scrubber of all values that the files refer to. */
+function talkOf(
+  { agents }: FileSet,
+  { json }: ApplyOptions,
+  { environment, streams }: { environment: Environment; streams: Streams },
+): Talk {
+  const { input, output, notes } = streams;
+  const values = agents.flatMap(({ references }) =>
+    references.filter((one) => !isOpen(one)).map(({ variable }) => environment[variable] ?? ""),
+  );
+  const scrub = scrubber(values);
+  const isTerminal = output.isTTY === true && !json;
+  return {
+    say: (line) => void output.write(`${scrub(line)}\n`),
+    note: (line) => void notes.write(`${scrub(printable(line))}\n`),
+    paint: isTerminal && !environment.NO_COLOR ? coloured : plain,
+    ask: input.isTTY && isTerminal ? (question) => askPerson(question, streams) : null,
+  };
+}
+
+async function askPerson(question: string, { input, output }: Streams): Promise<string> {
+  const lines = createInterface({ input, output });
+  try {
+    // Ctrl+D ends the input without an answer.
+    const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+    return await Promise.race([lines.question(printable(question)), ended]);
+  } finally {
+    lines.close();
+  }
+}

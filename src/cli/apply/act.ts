@@ -1,0 +1,114 @@
+import type { AgentEngine } from "../../client/index.ts";
+import type { Environment } from "../../core/config.ts";
+import { StartError } from "../../core/errors.ts";
+import type { AgentFile } from "../files/read-agent.ts";
+import type { Target } from "../target/open.ts";
+import type { FieldChange } from "./compare.ts";
+import { storeCredentials } from "./credentials.ts";
+import { type AgentStep, compareAgents, type Plan } from "./plan.ts";
+import { readAgentNow, readOutline } from "./state.ts";
+
+/** One thing that was done. */
+export interface Done {
+  kind: "agent" | "skill" | "allowance";
+  slug: string;
+  action: "created" | "updated" | "deleted" | "allowed";
+}
+
+export interface Warning {
+  slug: string;
+  type: string;
+  message: string;
+}
+
+/** How far the work came. */
+export interface Progress {
+  done: Done[];
+  /** The agent that was imported, and whose credentials are being stored. */
+  imported: string | null;
+  warnings: Warning[];
+  /** What the server did not take over, by agent. */
+  left: { slug: string; fields: FieldChange[] }[];
+}
+
+interface Work {
+  target: Target;
+  environment: Environment;
+  progress: Progress;
+  /** Told after each step. */
+  onDone(done: Done): void;
+}
+
+/**
+ * Does what a plan says, in its order, and notes in `progress` how far it came: each step is all or nothing, and the
+ * first that fails rejects.
+ */
+export async function act(plan: Plan, work: Work): Promise<void> {
+  const { target, progress, onDone } = work;
+  const { api, organization: orgSlug } = target;
+  const note = (done: Done) => {
+    progress.done.push(done);
+    onDone(done);
+  };
+  for (const { action, file } of plan.skills) {
+    if (action === "none") continue;
+    await api.importSkills({ orgSlug, body: asBody({ skills: [file.skill] }) });
+    note({ kind: "skill", slug: file.slug, action: action === "create" ? "created" : "updated" });
+  }
+  for (const { workspace, skill } of plan.allowances) {
+    await api.allowSkill({ orgSlug, workspaceId: workspace.id, name: skill });
+    note({ kind: "allowance", slug: skill, action: "allowed" });
+  }
+  for (const step of plan.agents) {
+    await applyAgent(step, work);
+    if (step.action === "none") continue;
+    note({ kind: "agent", slug: step.file.slug, action: step.action === "create" ? "created" : "updated" });
+  }
+  await settle(plan, work);
+  for (const { kind, slug } of plan.deletions) {
+    if (kind === "agent") await api.deleteAgent({ slug });
+    else await api.deleteSkill({ orgSlug, name: slug });
+    note({ kind, slug, action: "deleted" });
+  }
+}
+
+/** Imports an agent that differs, and stores its credentials: equal ones are left alone by the server. */
+async function applyAgent({ action, file, due, workspaceId }: AgentStep, work: Work): Promise<void> {
+  const { target, environment } = work;
+  const { api } = target;
+  const { slug, bundle } = file;
+  if (action === "create") await create(api, file, workspaceId);
+  if (action === "update") await api.replaceAgent({ slug, body: asBody(bundle) });
+  if (action !== "none") work.progress.imported = slug;
+  await storeCredentials(api, file, due, environment);
+  work.progress.imported = null;
+}
+
+/** Makes the agent under its own slug. Where another organization has it, the server would choose another one. */
+async function create(api: AgentEngine, { slug, bundle }: AgentFile, workspaceId: string): Promise<void> {
+  const made = await api.importAgent({ workspaceId, body: asBody(bundle) });
+  if (made.slug === slug) return;
+  await api.deleteAgent({ slug: made.slug });
+  throw new StartError(`The slug ${slug} is taken by an agent of this installation that the key does not reach`);
+}
+
+/**
+ * Imports once more the agents that are not yet as their files say: what one names may have come later, such as another
+ * agent that it asks, or a key without which the import leaves a channel off. Notes what differs even then.
+ */
+async function settle({ agents }: Plan, { target, progress }: Work): Promise<void> {
+  const touched = agents.filter(({ action }) => action !== "none");
+  if (touched.length === 0) return;
+  const { skills: versions } = await readOutline(target);
+  for (const { file } of touched) {
+    const differences = async () => compareAgents(await readAgentNow(target.api, file.slug), file, versions);
+    if ((await differences()).length === 0) continue;
+    const { warnings } = await target.api.replaceAgent({ slug: file.slug, body: asBody(file.bundle) });
+    const fields = await differences();
+    if (fields.length > 0) progress.left.push({ slug: file.slug, fields });
+    progress.warnings.push(...warnings.map(({ type, message }) => ({ slug: file.slug, type, message })));
+  }
+}
+
+/** A value that was checked against the server's own schema, of which the client's type is another spelling. */
+const asBody = <Body>(checked: unknown) => checked as Body;

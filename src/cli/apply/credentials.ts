@@ -1,0 +1,131 @@
+import type { AgentEngine } from "../../client/index.ts";
+import type { AgentBundle } from "../../engine.ts";
+import type { AgentFile } from "../files/read-agent.ts";
+import { isFields, isOpen, type Reference } from "../files/references.ts";
+import type { FieldChange } from "./compare.ts";
+
+type Instance = AgentBundle["instance"];
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A credential that the server lacks, or of which it shows that it is another one. */
+export interface DueCredential {
+  reference: Reference;
+  change: FieldChange;
+}
+
+/** The masked settings of an agent's channels, by type; empty for an agent that is not there yet. */
+export async function readMasks(api: AgentEngine, { slug, references }: AgentFile): Promise<Masks> {
+  if (!references.some(({ to }) => to.kind === "channel")) return new Map();
+  const { channels } = await api.listAgentChannels({ slug });
+  return new Map(channels.map(({ channelType, config }) => [channelType, isFields(config) ? config : {}]));
+}
+
+type Masks = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+
+/** The credentials that are to be stored for the first time, or in place of others, as far as the server tells. */
+export function dueCredentials(
+  { references }: AgentFile,
+  now: Instance | null,
+  masks: Masks,
+  environment: Environment,
+): DueCredential[] {
+  return references.flatMap((reference) => {
+    // It is compared with the rest of the bundle.
+    if (isOpen(reference)) return [];
+    const after = `from ${reference.variable}`;
+    const path = pathOf(reference);
+    const { to } = reference;
+    if (to.kind === "channel") {
+      const mask = masks.get(to.channelType)?.[to.field];
+      const value = environment[reference.variable];
+      if (typeof mask !== "string" || mask === "") return [{ reference, change: { path, after } }];
+      const isSame = value === undefined || mask === `••••${value.trim().slice(-4)}`;
+      return isSame ? [] : [{ reference, change: { path, before: mask, after } }];
+    }
+    return now && isStored(now, to) ? [] : [{ reference, change: { path, after } }];
+  });
+}
+
+function isStored(now: Instance, to: Exclude<Reference["to"], { kind: "channel" }>): boolean {
+  if (to.kind === "secret") return now.secrets.some(({ key, configured }) => key === to.key && configured);
+  if (to.kind === "eventSource") {
+    return now.eventSources.some(({ name, authKeyConfigured }) => name === to.name && authKeyConfigured);
+  }
+  const skill = now.skillEnv.find(({ skillSlug }) => skillSlug === to.skillSlug);
+  return skill?.env.some(({ key, configured }) => key === to.key && configured) ?? false;
+}
+
+/** A credential as the field of the file that names its variable. */
+export function pathOf({ to }: Reference): string {
+  switch (to.kind) {
+    case "secret":
+      return `secrets[${to.key}]`;
+    case "skillEnv":
+      return `skillEnv[${to.skillSlug}].env[${to.key}]`;
+    case "channel":
+      return `channels[${to.channelType}].config.${to.field}`;
+    case "eventSource":
+      return `eventSources[${to.name}].authKey`;
+  }
+}
+
+/**
+ * Stores the credentials of an agent. Secrets and variables are all sent: the server leaves equal ones alone. Channels
+ * and event sources get theirs only when they are due, since a channel starts again with each save.
+ */
+export async function storeCredentials(
+  api: AgentEngine,
+  agent: AgentFile,
+  due: readonly DueCredential[],
+  environment: Environment,
+): Promise<void> {
+  const { slug, references } = agent;
+  const textOf = ({ variable }: Reference) => environment[variable] ?? "";
+  const secrets = references.flatMap((one) =>
+    one.to.kind === "secret" ? [{ key: one.to.key, value: textOf(one) }] : [],
+  );
+  for (let from = 0; from < secrets.length; from += mostSecrets) {
+    await api.putAgentSecrets({ slug, body: { secrets: secrets.slice(from, from + mostSecrets) } });
+  }
+  for (const [skillSlug, list] of bySkill(references)) {
+    const env = list.map(({ key, reference }) => ({ key, value: textOf(reference), sensitive: true }));
+    await api.putSkillEnv({ slug, skillSlug, body: { env } });
+  }
+  for (const [type, list] of byChannel(due)) {
+    const config = Object.fromEntries(list.map(({ field, reference }) => [field, textOf(reference)]));
+    const enabled = agent.instance.channels.find(({ channelType }) => channelType === type)?.enabled ?? false;
+    await api.putAgentChannel({ slug, type, body: { config, enabled } });
+  }
+  const keys = due.flatMap(({ reference }) => (reference.to.kind === "eventSource" ? [reference] : []));
+  if (keys.length > 0) await storeSourceKeys(api, slug, keys, textOf);
+}
+
+/** One call takes so many. */
+const mostSecrets = 64;
+
+async function storeSourceKeys(
+  api: AgentEngine,
+  slug: string,
+  keys: readonly Reference[],
+  textOf: (reference: Reference) => string,
+): Promise<void> {
+  const sources = await api.listEventSources({ slug });
+  for (const reference of keys) {
+    const source = sources.find(({ name }) => reference.to.kind === "eventSource" && name === reference.to.name);
+    if (source) await api.updateEventSource({ slug, id: source.id, body: { authKey: textOf(reference) } });
+  }
+}
+
+function bySkill(references: readonly Reference[]) {
+  const found = references.flatMap((reference) =>
+    reference.to.kind === "skillEnv" && reference.to.sensitive ? [{ ...reference.to, reference }] : [],
+  );
+  return Map.groupBy(found, ({ skillSlug }) => skillSlug);
+}
+
+function byChannel(due: readonly DueCredential[]) {
+  const found = due.flatMap(({ reference }) =>
+    reference.to.kind === "channel" ? [{ ...reference.to, reference }] : [],
+  );
+  return Map.groupBy(found, ({ channelType }) => channelType);
+}

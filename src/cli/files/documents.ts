@@ -1,0 +1,109 @@
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type Document as YamlDocument } from "yaml";
+import { ConversionError, jsonOf, keyOf, resolveAlias } from "./convert.ts";
+import type { Path, Problem } from "./problem.ts";
+import { limitProblem } from "./yaml-limits.ts";
+
+/** One document of a file. */
+export interface FileDocument {
+  /** The file as messages name it. */
+  file: string;
+  value: unknown;
+  /** Where the value at a path stands, or the nearest one around it that is there. */
+  placeOf(path: Path): string;
+  /** A number as it is written, such as `1.0`; undefined for any other value. */
+  writtenNumber(path: Path): string | undefined;
+}
+
+/** Splits the text of a YAML or JSON file into its documents; empty ones are left out. */
+export function readDocuments(file: string, text: string): { documents: FileDocument[]; problems: Problem[] } {
+  const lines = new LineCounter();
+  const at = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
+  };
+  const limit = limitProblem(text);
+  if (limit) {
+    lineStarts(text, lines);
+    return { documents: [], problems: [{ place: at(limit.offset), message: `The file ${limit.message}` }] };
+  }
+  const parsed = parse(text, lines);
+  if (parsed === null) return { documents: [], problems: [{ place: file, message: "The file nests too deeply" }] };
+  const problems: Problem[] = [];
+  const documents: FileDocument[] = [];
+  for (const document of parsed) {
+    // A warning is a tag that nothing here knows: its value would not be what its author meant.
+    const wrong = [...document.errors, ...document.warnings];
+    problems.push(...wrong.map(({ pos, message }) => ({ place: at(pos[0]), message: firstLine(message) })));
+    if (wrong.length > 0) continue;
+    try {
+      const value = jsonOf(document);
+      if (value !== null) documents.push(describe(file, document, value, at));
+    } catch (error) {
+      if (!(error instanceof ConversionError)) throw error;
+      problems.push({ place: at(error.offset), message: error.message });
+    }
+  }
+  return { documents, problems };
+}
+
+function parse(text: string, lineCounter: LineCounter): YamlDocument.Parsed[] | null {
+  try {
+    // `uniqueKeys` compares each key with all others; the conversion finds repeated ones in one pass.
+    const options = { lineCounter, prettyErrors: false, uniqueKeys: false, schema: "core", strict: true } as const;
+    return [...parseAllDocuments(text, options)] as YamlDocument.Parsed[];
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** What the parser notes while it reads. */
+function lineStarts(text: string, lines: LineCounter): void {
+  lines.addNewLine(0);
+  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) lines.addNewLine(end + 1);
+}
+
+function describe(
+  file: string,
+  document: YamlDocument.Parsed,
+  value: unknown,
+  at: (offset: number) => string,
+): FileDocument {
+  return {
+    file,
+    value,
+    placeOf: (path) => at(find(document, path).offset),
+    writtenNumber(path) {
+      const { node, whole } = find(document, path);
+      return whole && isScalar(node) && typeof node.value === "number" ? node.source : undefined;
+    },
+  };
+}
+
+/** The node at a path; `whole` is false where the path leads beyond what is there. */
+function find(document: YamlDocument.Parsed, path: Path): { node: Node | null; offset: number; whole: boolean } {
+  let node: Node | null = document.contents;
+  let offset = node?.range?.[0] ?? 0;
+  for (const part of path) {
+    const inner = step(resolveAlias(node, document), part);
+    if (!inner) return { node, offset, whole: false };
+    node = inner.value;
+    offset = inner.offset;
+  }
+  return { node: resolveAlias(node, document), offset, whole: true };
+}
+
+function step(node: Node | null, part: string | number): { value: Node | null; offset: number } | null {
+  if (isMap<Node, Node | null>(node)) {
+    const pair = node.items.find(({ key }) => keyOf(key) === String(part));
+    return pair ? { value: pair.value, offset: pair.key.range?.[0] ?? 0 } : null;
+  }
+  const item = isSeq<Node>(node) ? node.items[Number(part)] : undefined;
+  return item ? { value: item, offset: item.range?.[0] ?? 0 } : null;
+}
+
+function firstLine(message: string): string {
+  // The parser's own words for a block of some thousand levels.
+  if (/call stack/.test(message)) return "This nests too deeply";
+  return message.split("\n")[0] ?? message;
+}

@@ -1,0 +1,23 @@
+import { dirname, resolve } from "node:path";
+import { toBase64 } from "../../core/ids.ts";
+import { imageType } from "../../core/image.ts";
+import { isInside, readUpTo } from "./read-files.ts";
+
+/** The largest icon (decisions §3). */
+const largestIcon = 512 * 1024;
+
+/** A picture beside a file of an agent, as a `data:` address, or why it can't be used. */
+export async function readIcon(
+  root: string,
+  file: string,
+  address: string,
+): Promise<{ url: string } | { problem: string }> {
+  const path = resolve(dirname(file), address);
+  if (!(await isInside(root, path))) return { problem: `There is no file ${address} in the directory` };
+  const bytes = await readUpTo(path, largestIcon);
+  if (bytes === null) return { problem: `${address} is larger than 512 KiB` };
+  if (typeof bytes === "string") return { problem: `${address} can't be read (${bytes})` };
+  const type = imageType(bytes);
+  if (type === null) return { problem: `${address} is no PNG, JPEG or WebP` };
+  return { url: `data:${type};base64,${toBase64(bytes)}` };
+}

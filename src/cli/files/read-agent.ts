@@ -1,0 +1,90 @@
+import type { Environment } from "../../core/config.ts";
+import { AgentBundle, unknownFields } from "../../engine.ts";
+import type { FileDocument } from "./documents.ts";
+import { readIcon } from "./icon.ts";
+import { fieldName, type Path, type Problem } from "./problem.ts";
+import { extractReferences, isFields, type Reference } from "./references.ts";
+
+/** An agent as a file has it. */
+export interface AgentFile {
+  slug: string;
+  /** Where the agent begins. */
+  place: string;
+  /** The bundle without references, as an import takes it. */
+  bundle: Record<string, unknown>;
+  /** The agent with every field that the file leaves out. */
+  instance: AgentBundle["instance"];
+  references: Reference[];
+}
+
+export interface Surroundings {
+  /** The directory of the files, and the address of this one. */
+  root: string;
+  path: string;
+  environment: Environment;
+}
+
+/** Reads a document with `type: instance`. */
+export async function readAgent(
+  document: FileDocument,
+  fields: Record<string, unknown>,
+  { root, path, environment }: Surroundings,
+): Promise<{ agent: AgentFile | null; problems: Problem[] }> {
+  const { $schema: _forEditors, ...own } = fields;
+  const written = document.writtenNumber(["version"]);
+  const { value, references, problems } = extractReferences(
+    written === undefined ? own : { ...own, version: written },
+    document.placeOf,
+    environment,
+  );
+  problems.push(...describeUnknown(unknownFields(AgentBundle, value), document));
+  problems.push(...(await takeIcon(value, { root, path, document })));
+  const parsed = AgentBundle.safeParse(value);
+  if (!parsed.success) problems.push(...describeIssues(parsed.error.issues, document));
+  if (problems.length > 0 || !parsed.success) return { agent: null, problems };
+  const { instance } = parsed.data;
+  const agent = {
+    slug: instance.slug,
+    place: document.placeOf(["instance", "slug"]),
+    bundle: value,
+    instance,
+    references,
+  };
+  return { agent, problems };
+}
+
+/** The issues of a schema at their places. A field that is missing has the place of what should have it. */
+export function describeIssues(
+  issues: readonly { path: readonly PropertyKey[]; message: string }[],
+  document: FileDocument,
+): Problem[] {
+  return issues.map(({ path, message }) => {
+    const own: Path = path.map((part) => (typeof part === "number" ? part : String(part)));
+    const field = fieldName(own);
+    return { place: document.placeOf(own), message: field === "" ? `The document ${message}` : `${field} ${message}` };
+  });
+}
+
+/** The fields that nothing here knows, at their places. */
+export function describeUnknown(fields: ReturnType<typeof unknownFields>, document: FileDocument): Problem[] {
+  return fields.map(({ path, suggestion }) => {
+    const hint = suggestion === null ? "" : `; did you mean \`${suggestion}\`?`;
+    return { place: document.placeOf(path), message: `Unknown field \`${path.at(-1)}\`${hint}` };
+  });
+}
+
+interface IconPlace {
+  root: string;
+  path: string;
+  document: FileDocument;
+}
+
+/** Puts the picture that `icon` names in place of its name. */
+async function takeIcon(bundle: Record<string, unknown>, { root, path, document }: IconPlace): Promise<Problem[]> {
+  const { instance } = bundle;
+  if (!isFields(instance) || typeof instance.icon !== "string" || instance.icon.startsWith("data:")) return [];
+  const icon = await readIcon(root, path, instance.icon);
+  if ("url" in icon) instance.icon = icon.url;
+  else delete instance.icon;
+  return "url" in icon ? [] : [{ place: document.placeOf(["instance", "icon"]), message: icon.problem }];
+}

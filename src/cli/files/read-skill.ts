@@ -1,0 +1,42 @@
+import { ImportedSkill, skillSlugOf, unknownFields } from "../../engine.ts";
+import type { FileDocument } from "./documents.ts";
+import type { Problem } from "./problem.ts";
+import { describeIssues, describeUnknown } from "./read-agent.ts";
+
+/** A skill of the catalogue as a file has it. */
+export interface SkillFile {
+  slug: string;
+  /** Where the skill begins. */
+  place: string;
+  /** The skill with every field that the file leaves out. */
+  skill: SkillContent;
+}
+
+export type SkillContent = Omit<ImportedSkill, "versions" | "category"> & { category: string };
+
+/** What an import makes of a skill without one. */
+export const usualCategory = "general";
+
+/** Reads a document with `type: skill`. */
+export function readSkill(
+  document: FileDocument,
+  fields: Record<string, unknown>,
+): { skill: SkillFile | null; problems: Problem[] } {
+  const { $schema: _forEditors, type: _known, ...own } = fields;
+  const parsed = ImportedSkill.safeParse(own);
+  const issues = parsed.success ? [] : parsed.error.issues;
+  // Of some fields that skills do not have the schema says why.
+  const told = new Set(issues.map(({ path }) => path.join()));
+  const unknown = unknownFields(ImportedSkill, own).filter(({ path }) => !told.has(path.join()));
+  const problems = [...describeUnknown(unknown, document), ...describeIssues(issues, document)];
+  if (Object.hasOwn(own, "versions")) {
+    problems.push({
+      place: document.placeOf(["versions"]),
+      message: "A file holds one version of a skill: leave out `versions`",
+    });
+  }
+  if (problems.length > 0 || !parsed.success) return { skill: null, problems };
+  const { versions: _history, ...content } = parsed.data;
+  const skill = { ...content, category: content.category ?? usualCategory };
+  return { skill: { slug: skillSlugOf(skill.name), place: document.placeOf(["name"]), skill }, problems };
+}

@@ -1,0 +1,168 @@
+import { shortSecretProblem } from "../../core/scrub/scrub.ts";
+import type { Path, Problem } from "./problem.ts";
+
+/** A credential, or a variable of a skill, that a file takes from a variable of the environment. */
+export interface Reference {
+  to:
+    | { kind: "secret"; key: string }
+    | { kind: "skillEnv"; skillSlug: string; key: string; sensitive: boolean }
+    | { kind: "channel"; channelType: string; field: string }
+    | { kind: "eventSource"; name: string };
+  variable: string;
+  place: string;
+}
+
+export interface Extracted {
+  /** The document without its references, in the form that an import takes. */
+  value: Record<string, unknown>;
+  references: Reference[];
+  problems: Problem[];
+}
+
+type Fields = Record<string, unknown>;
+type PlaceOf = (path: Path) => string;
+
+/** The credentials of channels, as `PUT /channels/{type}` takes them. */
+const channelCredentials: Readonly<Record<string, readonly string[]>> = {
+  telegram: ["botToken"],
+  slack: ["botToken", "signingSecret", "appToken"],
+  whatsapp: ["accountSid", "authToken", "apiKeySid", "apiKeySecret"],
+};
+
+/**
+ * Takes the references to variables out of an agent's document, and finds credentials that stand in it themselves. A
+ * variable that is not sensitive is put in with its value, so that it can be compared like the rest.
+ */
+export function extractReferences(
+  document: Fields,
+  placeOf: PlaceOf,
+  environment: Readonly<Record<string, string | undefined>>,
+): Extracted {
+  const value = structuredClone(document);
+  const found: Found = { references: [], problems: [], placeOf };
+  if (isFields(value.instance)) {
+    const { instance } = value;
+    each(instance.secrets, ["instance", "secrets"], (secret, path) => takeSecret(secret, path, found));
+    each(instance.skillEnv, ["instance", "skillEnv"], (skill, path) => {
+      each(skill.env, [...path, "env"], (entry, at) => takeSkillEnv(skill, entry, at, { found, environment }));
+    });
+    each(instance.channels, ["instance", "channels"], (channel, path) => takeChannel(channel, path, found));
+    each(instance.eventSources, ["instance", "eventSources"], (source, path) => takeSourceKey(source, path, found));
+  }
+  return { value, references: found.references, problems: found.problems };
+}
+
+interface Found {
+  references: Reference[];
+  problems: Problem[];
+  placeOf: PlaceOf;
+}
+
+const never = "A secret never stands in a file";
+
+function takeSecret(secret: Fields, path: Path, found: Found): void {
+  if (Object.hasOwn(secret, "value")) {
+    found.problems.push({
+      place: found.placeOf([...path, "value"]),
+      message: `${never}: write \`fromEnv\` with the name of a variable of the environment in place of \`value\``,
+    });
+    delete secret.value;
+  }
+  if (!Object.hasOwn(secret, "fromEnv")) return;
+  const variable = takeName(secret, path, found);
+  if (variable !== null) {
+    found.references.push({ to: { kind: "secret", key: String(secret.key) }, variable, place: found.placeOf(path) });
+  }
+  secret.configured = true;
+}
+
+function takeSkillEnv(
+  { skillSlug }: Fields,
+  entry: Fields,
+  path: Path,
+  { found, environment }: { found: Found; environment: Readonly<Record<string, string | undefined>> },
+): void {
+  if (!Object.hasOwn(entry, "fromEnv")) {
+    if (entry.sensitive === false || entry.value === undefined) return;
+    found.problems.push({
+      place: found.placeOf([...path, "value"]),
+      message: `${never}: write \`fromEnv\` in place of \`value\`, or \`sensitive: false\` beside it if everybody may read it`,
+    });
+    delete entry.value;
+    return;
+  }
+  const variable = takeName(entry, path, found);
+  const sensitive = entry.sensitive !== false;
+  const to = { kind: "skillEnv", skillSlug: String(skillSlug), key: String(entry.key), sensitive } as const;
+  if (variable !== null) found.references.push({ to, variable, place: found.placeOf(path) });
+  if (sensitive) entry.configured = true;
+  else entry.value = environment[variable ?? ""] ?? "";
+}
+
+function takeChannel(channel: Fields, path: Path, found: Found): void {
+  const { channelType, config } = channel;
+  if (!isFields(config)) return;
+  for (const field of channelCredentials[String(channelType)] ?? []) {
+    if (!Object.hasOwn(config, field)) continue;
+    const at = [...path, "config", field];
+    const variable = nameIn(config[field], at, found);
+    delete config[field];
+    const to = { kind: "channel", channelType: String(channelType), field } as const;
+    if (variable !== null) found.references.push({ to, variable, place: found.placeOf(at) });
+  }
+}
+
+function takeSourceKey(source: Fields, path: Path, found: Found): void {
+  if (!Object.hasOwn(source, "authKey")) return;
+  const at = [...path, "authKey"];
+  const variable = nameIn(source.authKey, at, found);
+  delete source.authKey;
+  source.authKeyConfigured = true;
+  const to = { kind: "eventSource", name: String(source.name) } as const;
+  if (variable !== null) found.references.push({ to, variable, place: found.placeOf(at) });
+}
+
+/** The name in `{ fromEnv: NAME }`, the only thing that a field for a credential may hold. */
+function nameIn(value: unknown, path: Path, found: Found): string | null {
+  if (isFields(value) && Object.keys(value).join() === "fromEnv") return takeName(value, path, found);
+  found.problems.push({ place: found.placeOf(path), message: `${never}: write \`${path.at(-1)}: { fromEnv: NAME }\`` });
+  return null;
+}
+
+/** Takes `fromEnv` out of the fields. */
+function takeName(fields: Fields, path: Path, found: Found): string | null {
+  const { fromEnv } = fields;
+  delete fields.fromEnv;
+  if (typeof fromEnv === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(fromEnv)) return fromEnv;
+  found.problems.push({
+    place: found.placeOf([...path, "fromEnv"]),
+    message: "`fromEnv` must be the name of a variable of the environment, such as OPENAI_API_KEY",
+  });
+  return null;
+}
+
+function each(list: unknown, path: Path, take: (entry: Fields, path: Path) => void): void {
+  if (!Array.isArray(list)) return;
+  for (const [index, entry] of list.entries()) if (isFields(entry)) take(entry, [...path, index]);
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The references whose variables are not set, or can't be what they are for. */
+export function missingVariables(
+  references: readonly Reference[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Problem[] {
+  return references.flatMap((reference) => {
+    const { variable, place, to } = reference;
+    const value = environment[variable];
+    if (!value) return [{ place, message: `The variable ${variable} is not set in the environment` }];
+    const problem = to.kind === "skillEnv" && to.sensitive ? shortSecretProblem(value) : null;
+    return problem === null ? [] : [{ place, message: `The variable ${variable} ${problem}` }];
+  });
+}
+
+/** Whether the value may be shown, and goes with the bundle. */
+export const isOpen = ({ to }: Reference) => to.kind === "skillEnv" && !to.sensitive;

@@ -1,0 +1,3 @@
+export const pullFlags = {
+  force: { type: "boolean", description: "Replace files that say something else." },
+} as const;

@@ -1,0 +1,75 @@
+import { StartError } from "../../core/errors.ts";
+import { dataUrlBytes, imageType } from "../../core/image.ts";
+import { compare } from "../apply/compare.ts";
+import { compareAgents } from "../apply/plan.ts";
+import { findWorkspace, readAgentNow, readOutline, readSkillNow } from "../apply/state.ts";
+import type { AgentFile } from "../files/read-agent.ts";
+import type { FileSet } from "../files/read-set.ts";
+import type { SkillFile } from "../files/read-skill.ts";
+import { publishedSchemas } from "../files/schemas.ts";
+import type { Target } from "../target/open.ts";
+import { renderAgent, renderSkill } from "./render.ts";
+import { type FileToWrite, fileName } from "./write.ts";
+
+/** What the directory would get. */
+export interface Gathered {
+  /** Each thing with its files, unless a file says the same already. */
+  things: { noun: string; slug: string; files: FileToWrite[]; earlier: AgentFile | SkillFile | undefined }[];
+  /** The slugs of what files say already. */
+  same: string[];
+  schemas: FileToWrite[];
+}
+
+/** Reads the agents and skills of the organization, or of one workspace, and makes files of them. */
+export async function gather(target: Target, set: FileSet, workspace: string | undefined): Promise<Gathered> {
+  const outline = await readOutline(target);
+  const chosen = workspace === undefined ? undefined : findWorkspace(outline, workspace);
+  const gathered: Gathered = { things: [], same: [], schemas: schemaFiles() };
+  const used = new Set<string>();
+  for (const [slug, workspaceId] of [...outline.agents].sort()) {
+    if (chosen && workspaceId !== chosen.id) continue;
+    const instance = await readAgentNow(target.api, slug);
+    if (instance.slug !== slug) throw new StartError(`The server answers ${slug} under another name`);
+    for (const { skillSlug } of instance.skills) used.add(skillSlug);
+    const earlier = set.agents.find((one) => one.slug === slug);
+    if (earlier && compareAgents(instance, earlier, outline.skills).length === 0) {
+      gathered.same.push(slug);
+      continue;
+    }
+    const picture = pictureOf(slug, instance.icon);
+    const references = earlier?.references ?? [];
+    const content = renderAgent({ instance, versions: outline.skills, icon: picture?.file ?? null, references });
+    const files = [{ name: `agents/${fileName(slug, "yaml")}`, content }];
+    gathered.things.push({
+      ...{ noun: "agent", slug, earlier },
+      files: picture ? [...files, { name: `agents/${picture.file}`, content: picture.bytes }] : files,
+    });
+  }
+  for (const slug of [...outline.skills.keys()].sort()) {
+    if (chosen && !used.has(slug)) continue;
+    const skill = await readSkillNow(target, slug);
+    const earlier = set.skills.find((one) => one.slug === slug);
+    if (earlier && compare({ ...skill }, { ...earlier.skill }).length === 0) gathered.same.push(slug);
+    else {
+      const files = [{ name: `skills/${fileName(slug, "yaml")}`, content: renderSkill(skill) }];
+      gathered.things.push({ noun: "skill", slug, files, earlier });
+    }
+  }
+  return gathered;
+}
+
+const endings = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" } as const;
+
+function pictureOf(slug: string, icon: string | null): { file: string; bytes: Uint8Array } | null {
+  const bytes = icon === null ? null : dataUrlBytes(icon);
+  const type = bytes && imageType(bytes);
+  return bytes && type ? { file: fileName(slug, endings[type]), bytes } : null;
+}
+
+/** The schemas that the first line of each file names, for editors. */
+function schemaFiles(): FileToWrite[] {
+  return Object.entries(publishedSchemas).map(([name, schema]) => ({
+    name: `schema/${name}.schema.json`,
+    content: `${JSON.stringify(schema, null, 2)}\n`,
+  }));
+}

@@ -1,0 +1,126 @@
+import { Document, isMap, isSeq, Scalar, visit } from "yaml";
+import { AgentBundle } from "../../engine.ts";
+import { isSame } from "../apply/compare.ts";
+import type { SkillContent } from "../files/read-skill.ts";
+import { isFields, type Reference } from "../files/references.ts";
+
+type Instance = AgentBundle["instance"];
+
+export interface AgentToRender {
+  instance: Instance;
+  /** The current versions of skills, by slug. */
+  versions: ReadonlyMap<string, string>;
+  /** The name of the picture beside the file; null for none. */
+  icon: string | null;
+  /** The variables that an earlier file of the agent names. */
+  references: readonly Reference[];
+}
+
+const schemaLine = (name: string) => ` yaml-language-server: $schema=../schema/${name}.schema.json`;
+
+/** An agent as the text of its file. Fields that are as in a new agent are left out. */
+export function renderAgent({ instance, versions, icon, references }: AgentToRender): string {
+  const { slug } = instance;
+  const usual: Record<string, unknown> = newAgent(slug);
+  const own = Object.entries(withReferences({ ...instance, skills: followCurrent(instance, versions) }, references));
+  const kept = own.filter(([field, value]) => alwaysShown.has(field) || !isSame(value, usual[field]));
+  const shown = { ...Object.fromEntries(kept), ...(icon === null ? {} : { icon: `./${icon}` }) };
+  const document = new Document({ version: "1.3", type: "instance", instance: shown });
+  document.commentBefore = schemaLine("agent");
+  const secrets = document.getIn(["instance", "secrets"]);
+  const [first] = isSeq(secrets) ? secrets.items : [];
+  if (isMap(first))
+    first.commentBefore = " The values are on the server. To set one from here, add: fromEnv: NAME_OF_A_VARIABLE";
+  return textOf(document);
+}
+
+const alwaysShown: ReadonlySet<string> = new Set(["slug", "name", "provider", "model", "toolsNeedingApproval"]);
+
+function newAgent(slug: string): Instance {
+  return AgentBundle.parse({ version: "1.3", type: "instance", instance: { slug } }).instance;
+}
+
+/** The skills without the versions that are the current ones: the agent follows the catalogue of its files. */
+function followCurrent({ skills }: Instance, versions: ReadonlyMap<string, string>) {
+  return skills.map(({ pinnedVersion, ...skill }) => {
+    const follows = pinnedVersion === null || pinnedVersion === versions.get(skill.skillSlug);
+    return follows ? skill : { ...skill, pinnedVersion };
+  });
+}
+
+type Fields = Record<string, unknown>;
+
+/** The instance with each variable at the place of its credential, and without what only says that there is one. */
+function withReferences(instance: Fields & { secrets: Instance["secrets"] }, references: readonly Reference[]): Fields {
+  const copy = structuredClone<Fields>(instance);
+  const secrets = instance.secrets.map(({ key }) => ({ key }));
+  copy.secrets = secrets;
+  for (const { to, variable } of references) {
+    if (to.kind === "secret") place(secrets, "key", to.key, { fromEnv: variable });
+    if (to.kind === "eventSource") {
+      const source = find(copy.eventSources, "name", to.name);
+      if (source) source.authKey = { fromEnv: variable };
+    }
+    if (to.kind === "channel") {
+      const channel = find(copy.channels, "channelType", to.channelType);
+      if (isFields(channel?.config)) channel.config[to.field] = { fromEnv: variable };
+    }
+    if (to.kind === "skillEnv") {
+      const entry = find(find(copy.skillEnv, "skillSlug", to.skillSlug)?.env, "key", to.key);
+      if (!entry) continue;
+      entry.fromEnv = variable;
+      delete entry.value;
+    }
+  }
+  return copy;
+}
+
+function find(list: unknown, field: string, name: string): Fields | undefined {
+  return Array.isArray(list) ? list.filter(isFields).find((entry) => entry[field] === name) : undefined;
+}
+
+/** Adds to the entry of a name; a new entry is made for a credential that the server does not have yet. */
+function place(list: Fields[], field: string, name: string, added: Fields): void {
+  const entry = find(list, field, name);
+  if (entry) Object.assign(entry, added);
+  else list.push({ [field]: name, ...added });
+}
+
+/** A skill as the text of its file. Empty lists are left out. */
+export function renderSkill({
+  name,
+  description,
+  category,
+  content,
+  requiredEnv,
+  requiredTools,
+  scripts,
+}: SkillContent): string {
+  const document = new Document({
+    ...{ type: "skill", name, description, category },
+    ...(requiredEnv.length > 0 ? { requiredEnv } : {}),
+    ...(requiredTools.length > 0 ? { requiredTools } : {}),
+    content,
+    ...(scripts.length > 0 ? { scripts } : {}),
+  });
+  document.commentBefore = schemaLine("skill");
+  return textOf(document);
+}
+
+/** Long texts as blocks, whose lines stay as they are; those that a block would change stand in quotation marks. */
+function textOf(document: Document): string {
+  visit(document, {
+    Scalar(_, node) {
+      if (typeof node.value !== "string" || !node.value.includes("\n")) return;
+      node.type = fitsBlock(node.value) ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document.toString({ lineWidth: 0, blockQuote: "literal" });
+}
+
+/** Whether neither the first nor the last line is blank but for spaces, and nothing else breaks lines. */
+function fitsBlock(text: string): boolean {
+  const lines = text.replace(/\n$/, "").split("\n");
+  const isBlank = (line: string | undefined) => line === undefined || line.trim() === "";
+  return !isBlank(lines[0]) && !isBlank(lines.at(-1)) && !/[^\P{Cc}\n\t]|[\u2028\u2029\ufeff]/u.test(text);
+}

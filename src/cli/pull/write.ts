@@ -1,0 +1,50 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { StartError } from "../../core/errors.ts";
+import { isInside } from "../files/read-files.ts";
+
+export interface FileToWrite {
+  /** The path in the directory, with slashes. */
+  name: string;
+  content: string | Uint8Array;
+}
+
+/** The name of the file of an agent or skill. A file whose name begins with a dot would be hidden from `apply`. */
+export function fileName(slug: string, ending: string): string {
+  if (!/^[a-z0-9_.-]{1,512}$/.test(slug))
+    throw new StartError(`The server names something "${slug}", which can't be a file`);
+  const visible = slug.startsWith(".") ? `_${slug}` : slug;
+  return `${visible.slice(0, longestName)}.${ending}`;
+}
+
+/** File systems allow 255 bytes. */
+const longestName = 200;
+
+/** The content of a file; null when there is none. */
+export async function contentOf(root: string, name: string): Promise<Uint8Array | null> {
+  try {
+    return await readFile(join(root, name));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+export function isEqual(content: Uint8Array, other: string | Uint8Array): boolean {
+  return Buffer.compare(content, typeof other === "string" ? Buffer.from(other) : other) === 0;
+}
+
+/** Writes a file whole or not at all. Throws a `StartError` when its folder leads out of the directory. */
+export async function writeWhole(root: string, { name, content }: FileToWrite): Promise<void> {
+  const path = join(root, name);
+  await mkdir(dirname(path), { recursive: true });
+  if (!(await isInside(root, dirname(path)))) throw new StartError(`${dirname(name)} leads out of the directory`);
+  const part = `${path}.${randomUUID().slice(0, 8)}.part`;
+  try {
+    await writeFile(part, content);
+    await rename(part, path);
+  } finally {
+    await rm(part, { force: true });
+  }
+}

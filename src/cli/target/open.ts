@@ -1,0 +1,103 @@
+import { type AgentEngine, AgentEngineError, createAgentEngine } from "../../client/index.ts";
+import type { Environment } from "../../core/config.ts";
+import { StartError } from "../../core/errors.ts";
+import { prepare } from "../../main.ts";
+import { explainFailure } from "../chat/refusal.ts";
+import { openAlone } from "../open-alone.ts";
+import type { TargetOptions } from "./options.ts";
+import { patientFetch } from "./patient-fetch.ts";
+
+/** The organization that a command works on. */
+export interface Target {
+  api: AgentEngine;
+  /** Slug of the organization. */
+  organization: string;
+  /** As people know the installation. */
+  name: string;
+  close(): Promise<void>;
+}
+
+export interface Surroundings {
+  environment: Environment;
+  /** Shows a line about what goes on. */
+  note(line: string): void;
+}
+
+/** Opens the installation. Rejects with an error that says what to do. */
+export async function openTarget(
+  { server, organization }: TargetOptions,
+  command: string,
+  surroundings: Surroundings,
+): Promise<Target> {
+  if (!server) return openHere(command, organization, surroundings);
+  const { url, key } = server;
+  const { note } = surroundings;
+  if (isUnencrypted(url)) note(`${url} is not encrypted: whoever is on the way can read the key`);
+  const call: typeof fetch = (input, init) =>
+    fetch(input, init).catch((error: unknown) => {
+      throw explainFailure(error, { url, slug: "" });
+    });
+  const headers = organization === undefined ? {} : { "X-Organization": organization };
+  const onWait = (seconds: number) => note(`The server asks to wait for ${seconds} s`);
+  const api = createAgentEngine({ baseUrl: url, token: key, headers, fetch: patientFetch({ fetch: call, onWait }) });
+  const { organizations } = await api.listOrganizations().catch((error: unknown) => {
+    throw explainEntry(error, url, organization);
+  });
+  const [own] = organization === undefined ? organizations : organizations.filter(({ slug }) => slug === organization);
+  if (!own)
+    throw new StartError(`The key belongs to no organization ${organization ?? ""} at ${url}`.replace("  ", " "));
+  if (organization === undefined && organizations.length > 1) {
+    const known = organizations.map(({ slug }) => slug).join(", ");
+    throw new StartError(`The key belongs to several organizations: name one with --organization: ${known}`);
+  }
+  return { api, organization: own.slug, name: url, close: async () => {} };
+}
+
+/** The refusal of the first call, which says whether address, key and organization are right. */
+function explainEntry(error: unknown, url: string, organization: string | undefined): unknown {
+  if (!(error instanceof AgentEngineError)) return error;
+  if (error.status === 401) {
+    return new StartError(`${url} refuses the key: set AGENT_ENGINE_KEY to a management key of the organization`);
+  }
+  if (error.status === 404 && organization !== undefined && error.body !== null) {
+    return new StartError(`The key belongs to no organization ${organization} at ${url}`);
+  }
+  return new StartError(`${error.message.replace("check baseUrl", "check --url")}`);
+}
+
+function isUnencrypted(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** Opens the installation of this machine in this process, as the commands do that only its operator may call. */
+async function openHere(
+  command: string,
+  organization: string | undefined,
+  { environment, note }: Surroundings,
+): Promise<Target> {
+  // Without this, each call would write its line into the output.
+  const setup = prepare({ ...environment, LOG_LEVEL: environment.LOG_LEVEL || "warn" }, { terminal: true });
+  const { engine, close } = await openAlone(setup, "or name the server with --url and a management key");
+  const end = async () => {
+    // What a change left to the background is done by the server.
+    await engine.stop(0);
+    await close();
+  };
+  try {
+    const operator = await engine.operator(command, organization);
+    const onWait = (seconds: number) => note(`The policy rateLimit asks to wait for ${seconds} s`);
+    const call = patientFetch({ fetch: operator.fetch, onWait });
+    return {
+      api: createAgentEngine({ baseUrl: "http://localhost", token: operator.key, fetch: call }),
+      organization: operator.organization,
+      name: "this machine",
+      close: async () => {
+        await operator.close().finally(end);
+      },
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Environment } from "../../core/config.ts";
+import { type Flags, textFlag, UsageError } from "../arguments.ts";
+import { checkKey, readServerUrl } from "../chat/options.ts";
+
+/** The installation that a command works on: a server, or without `server` that of this machine. */
+export interface TargetOptions {
+  server?: { url: string; key: string };
+  /** Slug; absent: the only one, or that of the key. */
+  organization?: string;
+  /** Name or id of the workspace; absent: the first one for new agents, and all for the rest. */
+  workspace?: string;
+}
+
+export const targetFlags = {
+  url: { type: "string", description: "Address of a server; without it, the installation of this machine." },
+  key: { type: "string", description: "Management key for --url; better in AGENT_ENGINE_KEY." },
+  organization: { type: "string", description: "Slug of the organization (the only one)." },
+  workspace: { type: "string", description: "Name of the workspace (all; new agents: the oldest one)." },
+} as const;
+
+/** Reads the flags and the environment. Throws `UsageError`. */
+export function readTarget(flags: Flags, environment: Environment): TargetOptions {
+  const organization = textFlag(flags, "organization");
+  const workspace = textFlag(flags, "workspace");
+  const url = readServerUrl(flags);
+  const given = textFlag(flags, "key");
+  if (url === undefined && given !== undefined) throw new UsageError("--key is for a server: name it with --url");
+  const key = (given ?? environment.AGENT_ENGINE_KEY)?.trim() || undefined;
+  if (url !== undefined && key === undefined) {
+    throw new UsageError("--url needs a management key of the organization: set AGENT_ENGINE_KEY to it");
+  }
+  if (key !== undefined) checkKey(key);
+  return {
+    ...(url === undefined || key === undefined ? {} : { server: { url, key } }),
+    ...(organization === undefined ? {} : { organization }),
+    ...(workspace === undefined ? {} : { workspace }),
+  };
+}

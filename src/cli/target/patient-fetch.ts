@@ -1,0 +1,31 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+/** The longest wait that a server may ask for, and how often. */
+const longestSeconds = 120;
+const mostWaits = 10;
+
+/** No call of a command takes longer, but for what waits for its turn. */
+const timeoutMs = 120_000;
+
+interface Options {
+  fetch: typeof fetch;
+  /** Told before each wait. */
+  onWait(seconds: number): void;
+}
+
+/**
+ * A `fetch` that waits as long as a server's rate limit asks for, then calls again: a throttled call has changed
+ * nothing. It follows no redirect, because the key is for one address only.
+ */
+export function patientFetch({ fetch: call, onWait }: Options): typeof fetch {
+  return async (input, init) => {
+    for (let waits = 0; ; waits += 1) {
+      const response = await call(input, { ...init, redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
+      const seconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
+      if (response.status !== 429 || !(seconds <= longestSeconds) || waits >= mostWaits) return response;
+      await response.body?.cancel();
+      onWait(seconds);
+      await pause(seconds * 1000);
+    }
+  };
+}

@@ -1,0 +1,43 @@
+import { asc } from "drizzle-orm";
+import { type Services, systemCtx } from "../../../context.ts";
+import { StartError } from "../../../core/errors.ts";
+import { organizations } from "../../../db/schema.ts";
+import { createManagementKey, deleteManagementKey } from "./service.ts";
+
+/** A command on this machine takes minutes at most. */
+const lifetimeMs = 60 * 60_000;
+
+/** A management key for one command of whoever runs this machine. */
+export interface OperatorKey {
+  /** Slug of the key's organization. */
+  organization: string;
+  key: string;
+  revoke(): Promise<void>;
+}
+
+/**
+ * Issues a management key that nobody sees, so that a command has the ways and the limits of every other caller; the
+ * audit log shows its name. Should the process die, the key expires within an hour. Throws a `StartError` when it is not
+ * clear which organization is meant: `slug`, or the only one.
+ */
+export async function issueOperatorKey(services: Services, name: string, slug?: string): Promise<OperatorKey> {
+  const { id: organizationId, slug: organizationSlug } = await findOrganization(services, slug);
+  const ctx = systemCtx(services, { organizationId, organizationSlug }, name);
+  const expiresAt = new Date(services.clock.now() + lifetimeMs).toISOString();
+  const { id, key } = await createManagementKey(ctx, { name, expiresAt });
+  return { organization: organizationSlug, key, revoke: () => deleteManagementKey(ctx, id) };
+}
+
+async function findOrganization({ database }: Services, slug?: string): Promise<{ id: string; slug: string }> {
+  const { id, slug: named, createdAt } = organizations;
+  const all = await database.db.select({ id, slug: named }).from(organizations).orderBy(asc(createdAt), asc(id));
+  const [first] = all;
+  if (!first) throw new StartError("There is no organization yet: start the server and make its owner first");
+  const known = all.map((one) => one.slug).join(", ");
+  const found = slug === undefined ? first : all.find((one) => one.slug === slug);
+  if (!found) throw new StartError(`There is no organization ${slug}; there are: ${known}`);
+  if (slug === undefined && all.length > 1) {
+    throw new StartError(`There are several organizations: name one with --organization: ${known}`);
+  }
+  return found;
+}

@@ -1,0 +1,163 @@
+import { createServer, type Server } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { apply } from "../../../src/cli/apply.ts";
+import { patientFetch } from "../../../src/cli/target/patient-fetch.ts";
+import { directory } from "./directory.ts";
+import { run, world } from "./world.ts";
+
+const agent = (slug: string, ...lines: string[]) =>
+  ["version: 1.3", "type: instance", "instance:", `  slug: ${slug}`, ...lines.map((line) => `  ${line}`), ""].join(
+    "\n",
+  );
+
+const three = {
+  "agents/a.yaml": agent("a"),
+  "agents/b.yaml": agent("b", "secrets: [{ key: my_token, fromEnv: TOKEN }]"),
+  "agents/c.yaml": agent("c"),
+};
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+}
+
+test("a server that fails in the middle: what was done and what was not is said, and the next run does the rest", async () => {
+  const w = await world();
+  let broken = "/api/instances/import";
+  let calls = 0;
+  const proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const path = request.url ?? "/";
+    if (path.startsWith(broken) && ++calls === 2) return void response.writeHead(502).end("<html>Bad gateway</html>");
+    const answer = await w.request(path, {
+      ...{ method: request.method ?? "GET", headers: request.headers as Record<string, string> },
+      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+    });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  });
+  const url = await listen(proxy);
+  const root = directory(three);
+  const failed = await w.apply(root, { url }, { TOKEN: "token-012345" });
+  expect(failed.code).toBe(1);
+  expect(failed.notes.split("\n")).toEqual([
+    expect.stringMatching(/^Failed: HTTP 502 Bad Gateway, from something in front of Agent Engine.* \(HTTP 502\)$/),
+    "Done before: agent a.",
+    "Not done: agent b, agent c. Run the command again when the cause is gone.",
+    "",
+  ]);
+  broken = "/api/instances/b/secrets";
+  calls = 1;
+  const half = await w.apply(root, { url, json: true }, { TOKEN: "token-012345" });
+  expect(JSON.parse(half.out)).toMatchObject({ ok: false, done: [], error: expect.stringMatching(/HTTP 502/) });
+  expect(half.notes).toMatch(
+    /Done before: nothing\.\nImported, but perhaps without all its credentials: agent b\.\nNot done: agent c\./,
+  );
+  const rest = await w.apply(root, { url }, { TOKEN: "token-012345" });
+  expect(rest).toMatchObject({
+    code: 0,
+    notes: "",
+    out: expect.stringMatching(/agent b: updated\nagent c: created\n$/),
+  });
+});
+
+test("what a server does not take is no success", async () => {
+  const w = await world();
+  const root = directory({
+    "agents/a.yaml": agent("a", "manualTools: [noSuchTool]", "skills: [{ skillSlug: nowhere }]"),
+  });
+  const result = await w.apply(root);
+  expect(result.code).toBe(1);
+  expect(result.notes).toMatch(/^Warning: a: The agent can't have the tool noSuchTool: it is left out$/m);
+  expect(result.notes).toMatch(/^Warning: a: The catalogue has no skill nowhere: it is left out$/m);
+  expect(result.notes).toMatch(
+    /^The server did not take all of a:\n {4}\+ skills\[nowhere\].*\n {4}\+ manualTools: "noSuchTool"$/m,
+  );
+});
+
+test("a slug of another organization is left alone", async () => {
+  const w = await world();
+  const other = await w.createOrganization("other");
+  const theirs = await w.as("owner", { organization: other });
+  await w.request("/api/instances", { method: "POST", headers: theirs, json: { slug: "b" } });
+  const result = await w.apply(directory(three), {}, { TOKEN: "token-012345" });
+  expect(result.notes).toMatch(
+    /^Failed: The slug b is taken by an agent of this installation that the key does not reach$/m,
+  );
+  expect((await w.get("/api/instances")).instances).toMatchObject([{ slug: "a" }]);
+  // Nor may what no file names there be deleted.
+  expect(await w.apply(directory({ "agents/a.yaml": agent("a") }), { prune: true, yes: true })).toMatchObject({
+    code: 0,
+  });
+  expect((await w.request("/api/instances/b", { headers: theirs })).status).toBe(200);
+});
+
+test("a wrong command line, key, address, organization or workspace: one line that says what to do", async () => {
+  const w = await world();
+  const { url, key } = w;
+  const root = directory(three);
+  const environment = { TOKEN: "token-012345" };
+  const noteOf = async (flags: Record<string, string | boolean>, more: Record<string, string> = {}) => {
+    const { code, notes } = await run(apply, root, flags, { ...environment, ...more });
+    return `${code} ${notes.trimEnd()}`;
+  };
+  const AGENT_ENGINE_KEY = key;
+  expect(await noteOf({ url })).toBe("2 --url needs a management key of the organization: set AGENT_ENGINE_KEY to it");
+  expect(await noteOf({ key })).toBe("2 --key is for a server: name it with --url");
+  expect(await noteOf({ url, key, yes: true })).toBe("2 --yes is for --prune: nothing else asks");
+  expect(await noteOf({ url: "localhost" }, { AGENT_ENGINE_KEY })).toMatch(/^2 --url /);
+  expect(await noteOf({ url, key: "aek_wrong" })).toMatch(/^1 http.* refuses the key: set AGENT_ENGINE_KEY/);
+  expect(await noteOf({ url: "http://127.0.0.1:2048", key })).toMatch(
+    /^1 No server answers at http:\/\/127\.0\.0\.1:2048: /,
+  );
+  expect(await noteOf({ url, organization: "none" }, { AGENT_ENGINE_KEY })).toMatch(
+    /^1 The key belongs to no organization none at/,
+  );
+  expect(await noteOf({ url, workspace: "none" }, { AGENT_ENGINE_KEY })).toBe(
+    "1 There is no workspace none; there are: default",
+  );
+  expect(await noteOf({ url: await listen(createServer((_, answer) => void answer.end("hi"))), key })).toMatch(
+    /^1 .*check --url$/,
+  );
+  const DATA_DIR = join(root, "none");
+  expect(await noteOf({}, { DATA_DIR })).toMatch(
+    /^1 There is no database in .* or name the server with --url and a management key$/,
+  );
+});
+
+test("a member's session changes no more than the member may", async () => {
+  const w = await world();
+  await w.apply(directory({ "agents/a.yaml": agent("a") }));
+  const session = (await w.as("member")).Authorization?.replace("Bearer ", "") ?? "";
+  const root = directory({
+    "agents/a.yaml": agent("a", "hooks: [{ event: message_received, actionConfig: { toolName: currentTime } }]"),
+  });
+  const result = await w.apply(root, { key: session });
+  expect(result).toMatchObject({
+    code: 1,
+    notes: expect.stringMatching(
+      /^Failed: Missing permission: agent\.governance:write \(HTTP 403\)\nDone before: nothing\./,
+    ),
+  });
+});
+
+test("a throttled call waits as long as the server asks for, and no redirect gets the key", async () => {
+  const answers = [new Response("", { status: 429, headers: { "Retry-After": "0.01" } }), new Response("ok")];
+  const waits: number[] = [];
+  const seen: (RequestInit | undefined)[] = [];
+  const call = patientFetch({
+    fetch: async (_, init) => {
+      seen.push(init);
+      return answers.shift() ?? Response.error();
+    },
+    onWait: (seconds) => void waits.push(seconds),
+  });
+  expect(await (await call("http://localhost/")).text()).toBe("ok");
+  expect(waits).toEqual([0.01]);
+  expect(seen.every((init) => init?.redirect === "manual")).toBe(true);
+  answers.push(new Response("", { status: 429, headers: { "Retry-After": "3600" } }));
+  expect((await call("http://localhost/")).status).toBe(429);
+});
