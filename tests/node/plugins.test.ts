@@ -61,7 +61,11 @@ test("each that can't be used is told with its reason, and the others are loaded
   });
   const names = ["throws", "odd", "broken", "empty", "malformed", "sly", "missing", "good", "again", "shipped"];
   const github: Plugin = { namespace: "github", title: "GitHub", hosts: [], secrets: [], tools: [] };
-  const { loaded, problems } = await load(directory, [...names.map((name) => `./${name}.mjs`), "no-package"], [github]);
+  const { loaded, problems } = await load(
+    directory,
+    [...names.map((name) => `./${name}.mjs`), "no-package", "good.mjs"],
+    [github],
+  );
   expect(loaded.map(({ specifier }) => specifier)).toEqual(["./good.mjs"]);
   expect(Object.fromEntries(problems.map(({ specifier, message }) => [specifier, message]))).toEqual({
     "./throws.mjs": "no licence key",
@@ -73,7 +77,8 @@ test("each that can't be used is told with its reason, and the others are loaded
     "./missing.mjs": expect.stringContaining("Cannot find module"),
     "./again.mjs": "the namespace good is taken by ./good.mjs",
     "./shipped.mjs": "the namespace github is taken by a plugin that comes with the engine",
-    "no-package": expect.stringContaining("Cannot find module 'no-package'"),
+    "no-package": "there is no such package here: install it where the server runs",
+    "good.mjs": "it is a file here: write ./good.mjs",
   });
 });
 

@@ -45,18 +45,24 @@ test("the plugin of docs/plugins.md is called in a turn, and a broken one beside
     `export default { namespace: "dice", title: "Dice", hosts: [], secrets: [], tools: [${roll}] };\n`,
   );
 
-  const environment = { DATA_DIR: directory, PLUGINS: "./weather.js, ./broken.js,agent-plugin-dice" };
+  writeFileSync(join(directory, "typo.js"), "\nexport default {;\n");
+  writeFileSync(join(directory, "throws.js"), '\nthrow new Error("no licence");\n');
+  writeFileSync(join(directory, "lacks.js"), 'import "./gone.js";\nexport default {};\n');
+
+  const others = "./broken.js,./typo.js,./throws.js,./lacks.js,./missing.js";
+  const environment = { DATA_DIR: directory, PLUGINS: `./weather.js, agent-plugin-dice ,${others}` };
   const password = "correct horse battery";
   const server = await quickstart({ ...environment, OWNER_EMAIL: "owner@example.com", OWNER_PASSWORD: password });
-  const problem = server
-    .stderr()
-    .split("\n")
-    .find((line) => line.includes("A plugin of PLUGINS can't be used"));
-  expect(JSON.parse(problem ?? "{}")).toMatchObject({
-    level: "error",
-    plugin: "./broken.js",
-    reason: "title is required; hosts is required; secrets is required; tools must be a list",
-  });
+  const lines = server.stderr().split("\n");
+  const problems = lines.filter((line) => line.includes("A plugin of PLUGINS can't be used"));
+  const told = problems.map((line) => JSON.parse(line) as { level: string; plugin: string; reason: string });
+  expect(told.map(({ level, plugin, reason }) => [level, plugin, reason])).toEqual([
+    ["error", "./broken.js", "title is required; hosts is required; secrets is required; tools must be a list"],
+    ["error", "./typo.js", "Unexpected token ';'"],
+    ["error", "./throws.js", "no licence"],
+    ["error", "./lacks.js", expect.stringMatching(/^Cannot find module '.*gone\.js' imported from .*lacks\.js$/)],
+    ["error", "./missing.js", expect.stringMatching(/^Cannot find module '.*missing\.js'$/)],
+  ]);
 
   const call = async (method: string, path: string, json?: object, token?: string) => {
     const headers = { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) };

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -75,6 +76,9 @@ async function importFrom(directory: string, specifier: string): Promise<Module>
   try {
     return await import(pathToFileURL(createRequire(place).resolve(specifier)).href);
   } catch (error) {
+    const isMissing = errorCode(error) === "MODULE_NOT_FOUND";
+    if (isMissing && existsSync(join(directory, specifier))) throw new Error(`it is a file here: write ./${specifier}`);
+    if (isMissing) throw new Error("there is no such package here: install it where the server runs");
     if (errorCode(error) !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw error;
   }
   // The package exports only what `import` finds, and only a module at its place finds that; Node takes the file name
@@ -93,9 +97,12 @@ function readPlugin({ default: given }: Module): Plugin {
   throw new Error(checked.problems.join("; "));
 }
 
+/** The first line of the message of whatever was thrown. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "it threw something that is no error";
-  // Where a module was looked for from is a file of the engine.
-  const [line = ""] = error.message.replace(/ imported from .*$/m, "").split("\n");
-  return line === "" ? error.name : line;
+  const [line = ""] = error.message.split("\n");
+  // Node names the module that looked for another one: it is this one where `PLUGINS` names what is not there.
+  return line.replace(/ imported from (.*)$/, (whole, from: string) => (isOurs(from) ? "" : whole)) || error.name;
 }
+
+const isOurs = (file: string) => pathToFileURL(file).href.startsWith(new URL(".", import.meta.url).href);

@@ -3679,14 +3679,14 @@ export interface ListPluginsInput {
 export interface GetPluginInput {
   /** Slug of the organization. */
   orgSlug: string;
-  /** What its tools are called by: lower-case letters, digits and dashes. */
+  /** What its tools are called by: lower-case letters, digits and dashes. A new one can't have the namespace of a plugin of the server. */
   namespace: string;
 }
 
 export interface PutPluginInput {
   /** Slug of the organization. */
   orgSlug: string;
-  /** What its tools are called by: lower-case letters, digits and dashes. */
+  /** What its tools are called by: lower-case letters, digits and dashes. A new one can't have the namespace of a plugin of the server. */
   namespace: string;
   body: PluginSettings;
 }
@@ -3694,14 +3694,14 @@ export interface PutPluginInput {
 export interface DeletePluginInput {
   /** Slug of the organization. */
   orgSlug: string;
-  /** What its tools are called by: lower-case letters, digits and dashes. */
+  /** What its tools are called by: lower-case letters, digits and dashes. A new one can't have the namespace of a plugin of the server. */
   namespace: string;
 }
 
 export interface RefreshPluginInput {
   /** Slug of the organization. */
   orgSlug: string;
-  /** What its tools are called by: lower-case letters, digits and dashes. */
+  /** What its tools are called by: lower-case letters, digits and dashes. A new one can't have the namespace of a plugin of the server. */
   namespace: string;
 }
 
@@ -4841,7 +4841,7 @@ export interface AgentEngine {
   /**
    * Every tool that agents can have.
    *
-   * The engine's own, those of the organization's plugins, and the active agents, which others of their workspace can ask.
+   * The engine's own, those of the server's plugins and of the organization's MCP servers, and the active agents, which others of their workspace can ask.
    */
   listTools(input?: Record<string, never>, options?: CallOptions): Promise<ToolCatalogue>;
 

@@ -2,6 +2,7 @@
 
 import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
+import { noteTaken } from "./plugins/families/note-taken.ts";
 import { noteTransports } from "./plugins/mcp/note-transports.ts";
 import { pluginRoutes } from "./plugins/mcp/routes.ts";
 import { toolRoutes } from "./routes.ts";
@@ -40,5 +41,8 @@ export { isPrePluginName, unusableTools } from "./usable.ts";
 /** `/api/tools`, `/api/instances/{slug}/tools` and `/api/organizations/{orgSlug}/plugins`. */
 export const toolsFeature = (services: Services): Contribution => ({
   routes: [toolRoutes, pluginRoutes],
-  boot: () => noteTransports(services),
+  async boot() {
+    await noteTransports(services);
+    await noteTaken(services);
+  },
 });

@@ -14,7 +14,7 @@ const catalogue = guarded("agent.tool:read", {
   tags,
   summary: "Every tool that agents can have",
   description:
-    "The engine's own, those of the organization's plugins, and the active agents, which others of their workspace can ask.",
+    "The engine's own, those of the server's plugins and of the organization's MCP servers, and the active agents, which others of their workspace can ask.",
   responses: { 200: json(ToolCatalogue, "The tools.") },
 });
 

@@ -121,6 +121,10 @@ describe("an MCP server under the namespace of a family", () => {
     expect(await h.asking()).toEqual([]);
     expect((await h.save({ enabled: ["weather:forecast"] })).status).toBe(400);
 
+    await h.engine.boot({});
+    const warning = h.logs.map((line) => JSON.parse(line)).find(({ message }) => message.includes("kept from"));
+    expect(warning).toMatchObject({ level: "warn", namespace: "weather", organizations: 1 });
+
     await h.services.database.db.update(plugins).set({ enabled: false });
     expect(await h.named("weather:")).toEqual([]);
     const path = "/api/organizations/acme/plugins/weather";

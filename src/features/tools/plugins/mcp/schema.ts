@@ -9,7 +9,8 @@ export const pluginsPath = z.object({
 
 export const pluginPath = pluginsPath.extend({
   namespace: z.string().openapi({
-    description: "What its tools are called by: lower-case letters, digits and dashes.",
+    description:
+      "What its tools are called by: lower-case letters, digits and dashes. A new one can't have the namespace of a plugin of the server.",
     example: "crm",
   }),
 });
