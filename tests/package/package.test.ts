@@ -63,6 +63,16 @@ test("the tarball has what runs, and nothing of the workshop", () => {
   );
 });
 
+test("what makes PDF files is loaded by the first call only", () => {
+  const dist = join(root, "dist");
+  const parts = readdirSync(dist).filter((name) => name.endsWith(".js"));
+  const texts = new Map(parts.map((name) => [name, readFileSync(join(dist, name), "utf8")]));
+  const [maker, ...more] = parts.filter((name) => texts.get(name)?.includes("beginbfchar"));
+  expect(more).toEqual([]);
+  const mentions = [...texts.values()].flatMap((text) => text.match(new RegExp(`.{10}${maker}`, "g")) ?? []);
+  expect(mentions).toEqual([expect.stringContaining('import("./')]);
+});
+
 test("nothing runs at install, and one library comes along", () => {
   const { scripts, dependencies, optionalDependencies, peerDependencies } = readManifest(root);
   const hooks = ["preinstall", "install", "postinstall", "prepare"];

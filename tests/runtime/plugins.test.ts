@@ -72,9 +72,15 @@ test("the plugin of docs/plugins.md is called in a turn, and a broken one beside
   const { token } = await call("POST", "/api/auth/sign-in/email", { email: "owner@example.com", password });
   const own = "/api/instances/assistant";
   await call("PUT", `${own}/secrets`, { secrets: [{ key: "weather_key", value: key }] }, token);
-  const { tools } = await call("PATCH", `${own}/tools`, { enabled: ["weather:forecast", "dice:roll"] }, token);
+  const { tools } = await call(
+    "PATCH",
+    `${own}/tools`,
+    { enabled: ["weather:forecast", "dice:roll", "markdown-pdf:create"] },
+    token,
+  );
   const on = (tools as { name: string; enabled: boolean; needsApproval: boolean }[]).filter(({ enabled }) => enabled);
   expect(on).toMatchObject([
+    { name: "markdown-pdf:create", origin: "plugin", needsApproval: false },
     { name: "weather:forecast", category: "Weather", origin: "plugin", needsApproval: false },
     { name: "dice:roll", category: "Dice", origin: "plugin", needsApproval: true },
   ]);
@@ -84,6 +90,13 @@ test("the plugin of docs/plugins.md is called in a turn, and a broken one beside
   expect(reply).toContain("rain");
   expect(asked).toEqual([["/forecast?city=Biel%2FBienne", `Bearer ${key}`]]);
   expect([server.stderr(), reply].join()).not.toContain(key);
+
+  // Of the families that come along, this one has files of its own in the package: fonts, and a part that is loaded late.
+  const pdf = 'call markdown-pdf__create {"markdown":"# Tea"}';
+  const made = await (await chat({ url: server.url, key: server.key, text: pdf, chatId: "pdf" })).text();
+  expect(made).toContain("/files/");
+  const [link = ""] = /http[^"\\]*\/files\/[^"\\ ]+/.exec(made) ?? [];
+  expect((await (await fetch(link)).text()).slice(0, 8)).toBe("%PDF-1.7");
 
   const doctor = await run(["doctor", "--json"], environment);
   const { checks } = JSON.parse(doctor.stdout) as { checks: { name: string; status: string; message: string }[] };

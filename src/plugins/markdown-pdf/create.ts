@@ -29,7 +29,8 @@ export interface Made {
 
 /** Makes a PDF and stores it as a file of the conversation. */
 export async function create(order: PdfOrder, context: PluginContext, readFont: ReadFont): Promise<JsonObject> {
-  const { name, bytes, pages, warnings } = await makePdf(order, { ...context, readFont });
+  const { signal } = context;
+  const { name, bytes, pages, warnings } = await makePdf(order, { signal, now: () => context.now(), readFont });
   const { id, name: stored, size, url, expiresAt } = await context.saveFile({ name, mime: "application/pdf", bytes });
   return { id, name: stored, pages, size, url, expiresAt, ...(warnings.length > 0 ? { warnings } : {}) };
 }

@@ -2,12 +2,14 @@ import { definePlugin, type Plugin } from "../../core/plugin.ts";
 import { describeTool } from "../tool.ts";
 import type { ReadFont } from "./fonts/names.ts";
 import { pdfOrder } from "./order.ts";
+import { Places } from "./places.ts";
 
 export type { ReadFont } from "./fonts/names.ts";
 
 /** Makes PDF files of markdown, in this process. */
-export const markdownPdfPlugin = ({ readFont }: { readFont: ReadFont }): Plugin =>
-  definePlugin({
+export function markdownPdfPlugin({ readFont }: { readFont: ReadFont }): Plugin {
+  const places = new Places(2);
+  return definePlugin({
     namespace: "markdown-pdf",
     title: "Markdown to PDF",
     hosts: [],
@@ -22,7 +24,9 @@ export const markdownPdfPlugin = ({ readFont }: { readFont: ReadFont }): Plugin 
         // Nothing leaves the conversation: only its people get the link.
         needsApproval: false,
         // The typesetter is loaded by the first call: most servers never make a PDF.
-        execute: async (order, context) => (await import("./create.ts")).create(order, context, readFont),
+        execute: (order, context) =>
+          places.use(context.signal, async () => (await import("./create.ts")).create(order, context, readFont)),
       }),
     ],
   });
+}

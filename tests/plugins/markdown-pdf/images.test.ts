@@ -29,16 +29,22 @@ describe("an image", () => {
     expect(links[0]?.map(({ url, rect }) => [url, rect[2] - rect[0]])).toEqual([["https://example.com/", 1.5]]);
   });
 
+  const noise = Array.from({ length: 180 }, (_, y) => [
+    0,
+    ...Array.from({ length: 360 }, (_, x) => (x * x * 7 + y * y * 13 + x * y) & 255),
+  ]);
+  const large = address(png({ width: 120, height: 180 }, noise));
+
   test("of a long text is not torn apart", async () => {
-    const noise = Array.from({ length: 60 }, (_, y) => [
-      0,
-      ...Array.from({ length: 360 }, (_, x) => (x * x * 7 + y * y * 13 + x * y) & 255),
-    ]);
-    const large = address(png({ width: 120, height: 60 }, noise));
-    expect(large.length).toBeGreaterThan(12_000);
+    expect(large.length).toBeGreaterThan(24_000);
     const { images, texts } = await readBack(`${"word ".repeat(1500)}![x](${large})${" word".repeat(1500)}`);
-    expect(images.flat()).toEqual([[120, 60]]);
+    expect(images.flat()).toEqual([[120, 180]]);
     expect(texts.join(" ").match(/word/g)).toHaveLength(3000);
+  });
+
+  test("does not tear the table that it is in, however large it is", async () => {
+    const { texts } = await readBack(`| a | b |\n|---|---|\n${`| ![x](${large}) | one |\n`.repeat(3)}| two | three |`);
+    expect(texts.join(" ").replace(/\s+/g, " ")).toBe("a b one one one two three");
   });
 
   test("that can't be shown becomes a link with its description, and the result says why", async () => {

@@ -15,7 +15,8 @@ export class TrueType {
   readonly #tables = new Map<string, { offset: number; length: number }>();
   readonly #longOffsets: boolean;
   readonly #metrics: number;
-  readonly #characters: ReadonlyMap<number, number>;
+  /** Read when the first is asked for, since few documents use all fonts. */
+  #characters: ReadonlyMap<number, number> | null = null;
 
   constructor(bytes: Uint8Array<ArrayBuffer>) {
     this.#bytes = bytes;
@@ -37,11 +38,11 @@ export class TrueType {
     this.capHeight = os2.byteLength >= 90 ? thousandths(os2.getInt16(88)) : 700;
     this.italicAngle = this.#viewOf("post").getInt32(4) / 65_536;
     this.glyphs = this.#viewOf("maxp").getUint16(4);
-    this.#characters = readCharacters(this.#viewOf("cmap"));
   }
 
   /** The glyph of a code point; 0, a box, when the font has none. */
   glyphOf(codePoint: number): number {
+    this.#characters ??= readCharacters(this.#viewOf("cmap"));
     return this.#characters.get(codePoint) ?? 0;
   }
 

@@ -62,23 +62,25 @@ function inline(lexer: Lexer, source: string, tokens: Token[]): void {
   }
 }
 
+/** Of a line with the data of an image only this much counts. */
+const lineLength = 2_000;
+
 /**
- * Parts a long text, where it can, before a line that begins a block of its own. A short one is a single segment, so
- * that nothing is ever torn that somebody would notice.
+ * Parts a long text before a line that begins a block of its own; one that is twice as long after any empty line, and
+ * one that is much longer anywhere. A short one is a single segment, so that nothing is torn that somebody would notice.
  */
-export function* segments(source: string): Generator<string> {
-  let start = 0;
-  let fence = "";
-  let blank = true;
+function* segments(source: string): Generator<string> {
+  let [start, length, fence, blank] = [0, 0, "", true];
   for (let at = 0; at < source.length; ) {
     const end = source.indexOf("\n", at) + 1 || source.length;
     const line = source.slice(at, Math.min(end, at + 200));
-    const long = at - start;
-    const begins = blank && fence === "" && /^[^\s>\-*+\d|<]/.test(line);
-    if ((begins && long > segmentLength) || (fence === "" && long > 2 * segmentLength) || long > 4 * segmentLength) {
+    const apart = blank && fence === "";
+    const most = apart ? (/^[^\s>\-*+\d|<]/.test(line) ? segmentLength : 2 * segmentLength) : 4 * segmentLength;
+    if (length > most) {
       yield source.slice(start, at);
-      start = at;
+      [start, length] = [at, 0];
     }
+    length += Math.min(end - at, lineLength);
     fence = fenceAfter(line, fence);
     blank = line.trim() === "";
     at = end;
