@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { pluginTables } from "../../scripts/plugin-tables.ts";
 import { readFont } from "../../src/adapters/node/fonts.ts";
+import { parseSettings } from "../../src/core/config.ts";
 import { checkPlugin } from "../../src/core/plugin-check.ts";
 import { namespaceProblem } from "../../src/features/tools/plugins/mcp/rules.ts";
+import { installedPlugins } from "../../src/main.ts";
 import { shippedPlugins } from "../../src/plugins/index.ts";
 
 const shipped = shippedPlugins({}, readFont);
@@ -26,4 +28,19 @@ test("no two have one namespace, and no MCP server may take one", () => {
 test("docs/plugins.md lists their tools, secrets and hosts as they are", () => {
   const page = readFileSync(new URL("../../docs/plugins.md", import.meta.url), "utf8");
   expect(page).toContain(pluginTables(shipped));
+});
+
+test("settings name other addresses of their services, and an empty one names none", async () => {
+  const hostsBy = async (environment: Record<string, string>) => {
+    const { shipped } = await installedPlugins(parseSettings(environment));
+    return shipped.flatMap(({ hosts }) => hosts);
+  };
+  expect(await hostsBy({ GITHUB_API_BASE_URL: "" })).toEqual(["api.github.com", "api.render.com", "api.hubapi.com"]);
+  expect(
+    await hostsBy({
+      GITHUB_API_BASE_URL: "https://github.example.com/api/v3",
+      RENDER_API_BASE_URL: "http://render.internal",
+      HUBSPOT_API_BASE_URL: "http://[::1]:8080/",
+    }),
+  ).toEqual(["github.example.com", "render.internal:80", "[::1]:8080"]);
 });
