@@ -26,7 +26,7 @@ export const byteString = (ascii: string): string => `(${ascii.replace(/[\\()]/g
 export const dateString = (ms: number): string =>
   byteString(`D:${new Date(ms).toISOString().replace(/\D/g, "").slice(0, 14)}Z`);
 
-/** A number as PDF has them: without an exponent, to a hundredth of a point or of a colour. */
+/** A number as PDF has them, without an exponent, to a thousandth. */
 export const decimal = (value: number): string => String(Math.round(value * 1000) / 1000);
 
 /** Gathers the objects of a file, each under a number that may be given away before the object is written. */
