@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startPostgres } from "../tests/real-postgres.ts";
+import { startPostgres, type TestPostgres } from "../tests/real-postgres.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "verify-"));
@@ -36,8 +36,13 @@ try {
     step("schema", () => command("node", ["scripts/generate-schemas.ts", "--check"])),
     step("migrations fit the schema", compareMigrations),
   ]);
-  await step("tests on the embedded database", () => test("embedded", [], {}));
-  await step("tests on PostgreSQL", testOnPostgres);
+  const server = await startPostgres();
+  try {
+    await step("tests on the embedded database", () => test("embedded", [], server ? { TEST_DIALECT: "pglite" } : {}));
+    await step("tests on PostgreSQL", () => testOnPostgres(server));
+  } finally {
+    await server?.stop();
+  }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -130,18 +135,9 @@ async function test(name: string, args: string[], environment: Record<string, st
 }
 
 /** Runs the suite on PostgreSQL, without the tests that start the built program. */
-async function testOnPostgres(): Promise<Result> {
-  const server = await startPostgres();
-  if (!server) {
-    return {
-      ok: true,
-      output: "",
-      note: "SKIPPED, no PostgreSQL for this platform; set TEST_DATABASE_URL to run them",
-    };
-  }
-  try {
-    return await test("postgres", ["--project=engine*"], { TEST_DIALECT: "postgres", TEST_DATABASE_URL: server.url });
-  } finally {
-    await server.stop();
-  }
+async function testOnPostgres(server: TestPostgres | null): Promise<Result> {
+  if (server)
+    return test("postgres", ["--project=engine*"], { TEST_DIALECT: "postgres", TEST_DATABASE_URL: server.url });
+  const note = "SKIPPED, no PostgreSQL for this platform; set TEST_DATABASE_URL to run them";
+  return { ok: true, output: "", note };
 }
