@@ -136,12 +136,15 @@ describe("many jobs", () => {
   test("of which one was taken over by another process: the others are done, and that one is left to it", async () => {
     const h = await jobHarness();
     const other = "00000000-0000-7000-8000-00000000000f";
+    const taken = Promise.withResolvers<void>();
     const worker = h.worker({
       count: {
         limit: 64,
         run: async ({ payload }) => {
-          if ((payload as { n: number }).n > 0) return;
+          // The others end only then: what has ended is nobody's to take over.
+          if ((payload as { n: number }).n > 0) return taken.promise;
           await h.database.query("update jobs set locked_by = $1::uuid where payload ->> 'n' = '5'", [other]);
+          taken.resolve();
         },
       },
     });
