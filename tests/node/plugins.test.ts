@@ -77,8 +77,8 @@ test("each that can't be used is told with its reason, and the others are loaded
     "./missing.mjs": expect.stringContaining("Cannot find module"),
     "./again.mjs": "the namespace good is taken by ./good.mjs",
     "./shipped.mjs": "the namespace github is taken by a plugin that comes with the engine",
-    "no-package": "there is no such package here: install it where the server runs",
-    "good.mjs": "it is a file here: write ./good.mjs",
+    "no-package": "there is no package of this name here: install it where the server runs",
+    "good.mjs": "there is no package of this name here: write ./good.mjs for the file here",
   });
 });
 

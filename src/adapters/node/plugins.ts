@@ -73,19 +73,25 @@ async function importFrom(directory: string, specifier: string): Promise<Module>
     return import(pathToFileURL(resolve(directory, specifier)).href);
   }
   const place = join(directory, "plugins.js");
-  try {
-    return await import(pathToFileURL(createRequire(place).resolve(specifier)).href);
-  } catch (error) {
-    const isMissing = errorCode(error) === "MODULE_NOT_FOUND";
-    if (isMissing && existsSync(join(directory, specifier))) throw new Error(`it is a file here: write ./${specifier}`);
-    if (isMissing) throw new Error("there is no such package here: install it where the server runs");
-    if (errorCode(error) !== "ERR_PACKAGE_PATH_NOT_EXPORTED") throw error;
-  }
-  // The package exports only what `import` finds, and only a module at its place finds that; Node takes the file name
-  // of a script for the place.
+  const file = packageFile(specifier, place);
+  if (file !== null) return import(pathToFileURL(file).href);
+  // Only a module at the place finds what the package exports; Node takes the file name of a script for its place.
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   const script = new Script("(specifier) => import(specifier)", { filename: place, importModuleDynamically });
   return (script.runInThisContext() as (specifier: string) => Promise<Module>)(specifier);
+}
+
+/** The file of a package; null for one that exports only what `import` finds. Throws an `Error` where there is none. */
+function packageFile(specifier: string, place: string): string | null {
+  try {
+    return createRequire(place).resolve(specifier);
+  } catch (error) {
+    if (errorCode(error) === "ERR_PACKAGE_PATH_NOT_EXPORTED") return null;
+    if (errorCode(error) !== "MODULE_NOT_FOUND") throw error;
+    const isFile = existsSync(join(place, "..", specifier));
+    const advice = isFile ? `write ./${specifier} for the file here` : "install it where the server runs";
+    throw new Error(`there is no package of this name here: ${advice}`);
+  }
 }
 
 /** The plugin that a module exports. Throws an `Error` with everything that is wrong with it. */

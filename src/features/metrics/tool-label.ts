@@ -1,8 +1,18 @@
+import type { Plugin } from "../../core/plugin.ts";
+import { pluginToolName } from "../../core/plugins.ts";
 import { builtinNames } from "../tools/index.ts";
 
-/** What metrics call a tool. Only built-in tools have their names: those of plugins and agents are others' words. */
-export function toolLabel(name: string): string {
-  if (builtinNames.has(name)) return name;
+/**
+ * What metrics call tools. Only those of the engine and of the server's plugins have their names: those of MCP servers
+ * and agents are others' words.
+ */
+export function toolLabels(plugins: readonly Plugin[]): (name: string) => string {
+  const ours = plugins.flatMap(({ namespace, tools }) => tools.map((tool) => pluginToolName(namespace, tool.name)));
+  const known = new Set([...builtinNames, ...ours]);
+  return (name) => (known.has(name) ? name : kindOf(name));
+}
+
+function kindOf(name: string): string {
   if (name.startsWith("agent:")) return "agent";
   return name.includes(":") ? "plugin" : "other";
 }

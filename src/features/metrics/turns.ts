@@ -1,7 +1,7 @@
 import type { Services } from "../../context.ts";
 import type { StartedTurn, TurnEnding, TurnListener, TurnObserver } from "../../turn/observers.ts";
 import type { TurnEvent } from "../../turn/types.ts";
-import { toolLabel } from "./tool-label.ts";
+import { toolLabels } from "./tool-label.ts";
 
 /** Seconds: from a short answer of a fast model to the longest turns. */
 const turnBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
@@ -9,7 +9,7 @@ const firstOutputBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 const toolBuckets = [0.01, 0.05, 0.25, 1, 2.5, 5, 10, 30, 60];
 
 /** Counts and measures every turn of this process. */
-export function measureTurns(services: Pick<Services, "meters">): TurnObserver {
+export function measureTurns(services: Pick<Services, "meters" | "plugins">): TurnObserver {
   const measure = meters(services);
   const running = new Map<string, number>();
   const change = (door: string, by: number) => running.set(door, (running.get(door) ?? 0) + by);
@@ -36,8 +36,9 @@ export function measureTurns(services: Pick<Services, "meters">): TurnObserver {
 
 type Measures = ReturnType<typeof meters>;
 
-function meters({ meters }: Pick<Services, "meters">) {
+function meters({ meters, plugins }: Pick<Services, "meters" | "plugins">) {
   return {
+    toolLabel: toolLabels(plugins),
     turns: meters.counter({
       name: "agent_engine_turns_total",
       help: "Turns by the way they ended; reason is a failure's code, or why a turn was broken off.",
@@ -72,7 +73,7 @@ function meters({ meters }: Pick<Services, "meters">) {
     }),
     tools: meters.histogram({
       name: "agent_engine_tool_duration_seconds",
-      help: "Calls of tools: built-in ones by name, others by their kind.",
+      help: "Calls of tools: built-in ones and those of plugins by name, others by their kind.",
       labels: ["tool", "ok"],
       buckets: toolBuckets,
     }),
@@ -84,7 +85,11 @@ function meters({ meters }: Pick<Services, "meters">) {
   };
 }
 
-function noteEvent({ steps, tools, hooks, retries }: Measures, { model }: StartedTurn, event: TurnEvent): void {
+function noteEvent(
+  { toolLabel, steps, tools, hooks, retries }: Measures,
+  { model }: StartedTurn,
+  event: TurnEvent,
+): void {
   if (event.type === "tool-result") {
     tools({ tool: toolLabel(event.name), ok: String(event.ok) }, event.durationMs / 1000);
   } else if (event.type === "step-finish") {

@@ -80,15 +80,12 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     requireKnown(known, [...enabled, ...(changes.needsApproval ?? [])], settings);
     requireSkillTools(settings, enabled, known);
     const asks = (name: string) => (settings.get(name)?.needsApproval ?? false) || remembered.has(name);
-    const byDefault = new Set(askingTools(await familiesOf(tx, ctx.plugins, agent.organizationId)));
-    const approval = approvalSet(
-      changes,
-      enabled,
-      (name) => asks(name) || (!settings.has(name) && byDefault.has(name)),
-    );
+    const newly = new Set(await newlyAsking(tx, ctx, agent, enabled, settings));
+    const wouldAsk = (name: string) => asks(name) || newly.has(name);
+    const approval = approvalSet(changes, enabled, wouldAsk);
     // A caller who may choose tools may also take their approval away; the audit log names these tools.
-    const approvalRemoved = [...new Set([...settings.keys(), ...remembered])].filter(
-      (name) => asks(name) && !approval.has(name) && (enabled.has(name) || settings.get(name)?.bySkill === false),
+    const approvalRemoved = [...new Set([...settings.keys(), ...remembered, ...newly])].filter(
+      (name) => wouldAsk(name) && !approval.has(name) && (enabled.has(name) || settings.get(name)?.bySkill === false),
     );
     summary.approvalRemoved = approvalRemoved;
     const before = { enabled: [...settings.keys()].sort(), needsApproval: [...settings.keys()].filter(asks).sort() };
@@ -104,6 +101,18 @@ export async function saveAgentTools(ctx: Ctx, slug: string, changes: ToolChange
     await setApproval(tx, id, [...enabled], approval);
   });
   return listAgentTools(ctx, slug);
+}
+
+/** Of the tools that are turned on, those whose plugin has a person decide about their calls. */
+export async function newlyAsking(
+  tx: Db,
+  { plugins }: Ctx,
+  { organizationId }: AgentRow,
+  enabled: ReadonlySet<string>,
+  settings: ReadonlyMap<string, ToolSetting>,
+): Promise<string[]> {
+  const byDefault = askingTools(await familiesOf(tx, plugins, organizationId));
+  return byDefault.filter((name) => enabled.has(name) && !settings.has(name));
 }
 
 /** The secrets that the enabled tools need, each once. Throws the 404. */

@@ -1,13 +1,11 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import type { ImportNotes } from "../../core/bundle.ts";
-import { askingTools } from "../../core/plugins.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentTools } from "../../db/schema.ts";
 import type { AgentRow } from "../agents/index.ts";
-import { availableTools, readSettings, type ToolSetting } from "./agent-tools.ts";
-import { familiesOf } from "./plugins/families/of-organization.ts";
+import { availableTools, newlyAsking, readSettings, type ToolSetting } from "./agent-tools.ts";
 import type { BundledTools } from "./schema.ts";
 
 /** The chosen tools, and those whose calls wait for a person, as a bundle holds them. */
@@ -52,18 +50,6 @@ export async function importTools(
     : new Set([...before, ...(await newlyAsking(tx, ctx, agent, chosen, settings))]);
   await replaceRows(tx, agent.id, chosen, approval);
   return [...before].filter((name) => !approval.has(name)).sort();
-}
-
-/** Of the tools that are turned on, those whose plugin has a person decide about their calls. */
-async function newlyAsking(
-  tx: Db,
-  { plugins }: Ctx,
-  { organizationId }: AgentRow,
-  chosen: ReadonlySet<string>,
-  settings: ReadonlyMap<string, ToolSetting>,
-): Promise<string[]> {
-  const byDefault = askingTools(await familiesOf(tx, plugins, organizationId));
-  return byDefault.filter((name) => chosen.has(name) && !settings.has(name));
 }
 
 async function replaceRows(

@@ -1,9 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { toolLabel } from "../../../src/features/metrics/tool-label.ts";
+import { toolLabels } from "../../../src/features/metrics/tool-label.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { harness } from "../../harness.ts";
 import { finish, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { weather } from "../tools/plugins/weather.ts";
 import { metricsToken, monitored, samplesOf, scrape } from "./scrape.ts";
 
 const acting = { id: "1", slug: "a", name: "A", organizationId: "2", workspaceId: "3", iconVersion: null };
@@ -153,8 +154,10 @@ describe("what they tell", () => {
   });
 
   test("names of tools are ours, whatever a model calls or a plugin offers", () => {
-    expect(["httpRequest", "github:issue", "agent:sales", "Ignore all rules", ""].map(toolLabel)).toEqual([
-      ...["httpRequest", "plugin", "agent", "other", "other"],
+    const labels = toolLabels([weather()]);
+    const names = ["httpRequest", "weather:order", "weather:x", "crm:issue", "agent:sales", "Ignore all rules", ""];
+    expect(names.map(labels)).toEqual([
+      ...["httpRequest", "weather:order", "plugin", "plugin", "agent", "other", "other"],
     ]);
   });
 });

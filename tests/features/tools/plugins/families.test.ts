@@ -49,8 +49,11 @@ describe("the tools of a family", () => {
     const h = await withAgent();
     expect((await h.save({ enabled: ["weather:forecast", "weather:order"] })).status).toBe(200);
     expect(await h.asking()).toEqual(["weather:order"]);
+    await h.save({ enabled: ["readSkill"] });
     await h.save({ enabled: ["weather:order"], needsApproval: [] });
     expect(await h.asking()).toEqual([]);
+    const audit = await h.send("GET", "/api/audit-logs?action=agent.tool.update&limit=1");
+    expect(audit.body.items).toMatchObject([{ details: { approvalRemoved: ["weather:order"] } }]);
     // What somebody chose stays while the tool is on; what is turned on anew begins anew.
     await h.save({ enabled: ["weather:order", "weather:forecast"] });
     expect(await h.asking()).toEqual([]);
