@@ -72,7 +72,7 @@ async function applyTo(
   if (dryRun) return end(isEmpty(plan) ? 0 : differsCode);
   if (!(await mayDelete(plan, options, talk))) return end(1, "Nothing was changed: the deletions were not confirmed");
   const onDone = ({ kind, slug, action }: Progress["done"][number]) => {
-    if (!json) talk.say(`${kind === "allowance" ? "skill" : kind} ${slug}: ${action}`);
+    if (!json) talk.say(printable(`${kind === "allowance" ? "skill" : kind} ${slug}: ${action}`));
   };
   try {
     await act(plan, { target, environment, progress, onDone });
@@ -91,9 +91,8 @@ async function applyTo(
 
 function showPlan(plan: Plan, { name, organization }: Target, { say, paint }: Talk): void {
   for (const line of describePlan(plan, paint)) say(line);
-  say(
-    `${isEmpty(plan) ? "Nothing to do" : "Organization"} ${isEmpty(plan) ? "in " : ""}${organization} at ${name}: ${summarise(plan)}`,
-  );
+  const place = printable(`${organization} at ${name}`);
+  say(`${isEmpty(plan) ? "Nothing to do in" : "Organization"} ${place}: ${summarise(plan)}`);
 }
 
 /** Whether what the plan deletes may be deleted: a person says so, or `--yes` does. */
@@ -134,14 +133,14 @@ function sentenceOf(error: unknown): string {
 /** Lines go through a scrubber of all values that the files refer to. */
 function talkOf(
   { agents }: FileSet,
-  { json }: ApplyOptions,
+  { json, server }: ApplyOptions,
   { environment, streams }: { environment: Environment; streams: Streams },
 ): Talk {
   const { input, output, notes } = streams;
   const values = agents.flatMap(({ references }) =>
     references.filter((one) => !isOpen(one)).map(({ variable }) => environment[variable] ?? ""),
   );
-  const scrub = scrubber(values);
+  const scrub = scrubber([...values, server?.key ?? ""]);
   const isTerminal = output.isTTY === true && !json;
   return {
     say: (line) => void output.write(`${scrub(line)}\n`),

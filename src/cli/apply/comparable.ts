@@ -42,7 +42,7 @@ function isEmpty(value: unknown): boolean {
 /** The variables of skills that are not sensitive. */
 function shownVariables({ skillEnv }: Pick<Instance, "skillEnv">) {
   const shown = skillEnv.map(({ skillSlug, env }) => {
-    const plain = env.filter(({ sensitive }) => !sensitive).map(({ key, value = "" }) => ({ key, value }));
+    const plain = env.filter(({ sensitive }) => !sensitive).map(({ key, value }) => ({ key, value }));
     return { skillSlug, env: plain };
   });
   return shown.filter(({ env }) => env.length > 0);

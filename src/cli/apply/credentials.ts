@@ -84,12 +84,10 @@ export async function storeCredentials(
   const secrets = references.flatMap((one) =>
     one.to.kind === "secret" ? [{ key: one.to.key, value: textOf(one) }] : [],
   );
-  for (let from = 0; from < secrets.length; from += mostSecrets) {
-    await api.putAgentSecrets({ slug, body: { secrets: secrets.slice(from, from + mostSecrets) } });
-  }
+  for (const some of inCalls(secrets)) await api.putAgentSecrets({ slug, body: { secrets: some } });
   for (const [skillSlug, list] of bySkill(references)) {
     const env = list.map(({ key, reference }) => ({ key, value: textOf(reference), sensitive: true }));
-    await api.putSkillEnv({ slug, skillSlug, body: { env } });
+    for (const some of inCalls(env)) await api.putSkillEnv({ slug, skillSlug, body: { env: some } });
   }
   for (const [type, list] of byChannel(due)) {
     const config = Object.fromEntries(list.map(({ field, reference }) => [field, textOf(reference)]));
@@ -100,8 +98,13 @@ export async function storeCredentials(
   if (keys.length > 0) await storeSourceKeys(api, slug, keys, textOf);
 }
 
-/** One call takes so many. */
-const mostSecrets = 64;
+/** One call takes so many secrets or variables. */
+const mostInCall = 64;
+
+function inCalls<Item>(items: readonly Item[]): Item[][] {
+  const calls = Array.from({ length: Math.ceil(items.length / mostInCall) }, (_, call) => call * mostInCall);
+  return calls.map((from) => items.slice(from, from + mostInCall));
+}
 
 async function storeSourceKeys(
   api: AgentEngine,

@@ -120,6 +120,14 @@ export function compareAgents(
       const pinnedVersion = skill.enabled ? versions.get(skill.skillSlug) : now?.pinnedVersion;
       return { ...skill, pinnedVersion: pinnedVersion ?? null };
     }),
+    skillEnv: wanted.skillEnv.map(({ skillSlug, env }) => {
+      const now = before.skillEnv.find((one) => one.skillSlug === skillSlug)?.env ?? [];
+      // Without its variable of the environment, which a dry run may lack, a value can't be compared.
+      const known = env.map((entry) =>
+        entry.value === undefined ? (now.find(({ key }) => key === entry.key) ?? entry) : entry,
+      );
+      return { skillSlug, env: known };
+    }),
     channels: wanted.channels.map((channel, index) => {
       // The server tells the mode from the credentials, and keeps the one that it has.
       const mode = { ...before.channels[index]?.config }.mode;

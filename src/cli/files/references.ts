@@ -70,10 +70,19 @@ function takeSecret(secret: Fields, path: Path, found: Found): void {
   }
   if (!Object.hasOwn(secret, "fromEnv")) return;
   const variable = takeName(secret, path, found);
-  if (variable !== null) {
-    found.references.push({ to: { kind: "secret", key: String(secret.key) }, variable, place: found.placeOf(path) });
-  }
+  const key = String(secret.key);
+  const place = found.placeOf(path);
+  if (variable !== null) found.references.push({ to: { kind: "secret", key }, variable, place });
+  const problem = keyProblem(key, path, found);
+  if (problem !== null) found.problems.push({ place, message: `The secret \`${key}\` ${problem}` });
   secret.configured = true;
+}
+
+/** Why the server would not store a secret under this key; the import comes before. */
+function keyProblem(key: string, path: Path, { references, placeOf }: Found): string | null {
+  if (!/^[a-z0-9_]{1,64}$/.test(key)) return "must have a key of 1 to 64 of a-z, 0-9 and _";
+  const same = references.filter(({ to, place }) => to.kind === "secret" && to.key === key && place !== placeOf(path));
+  return same.length > 0 ? `is at ${same[0]?.place} too` : null;
 }
 
 function takeSkillEnv(
@@ -96,7 +105,7 @@ function takeSkillEnv(
   const to = { kind: "skillEnv", skillSlug: String(skillSlug), key: String(entry.key), sensitive } as const;
   if (variable !== null) found.references.push({ to, variable, place: found.placeOf(path) });
   if (sensitive) entry.configured = true;
-  else entry.value = environment[variable ?? ""] ?? "";
+  else entry.value = environment[variable ?? ""];
 }
 
 function takeChannel(channel: Fields, path: Path, found: Found): void {
@@ -129,10 +138,27 @@ function nameIn(value: unknown, path: Path, found: Found): string | null {
   return null;
 }
 
+/** A file that somebody proposes must not have them shown or sent anywhere. */
+const ownVariables: ReadonlySet<string> = new Set([
+  ...[
+    "AGENT_ENGINE_KEY",
+    "DATABASE_URL",
+    "ENCRYPTION_KEY",
+    "ENCRYPTION_KEY_PREVIOUS",
+    "METRICS_TOKEN",
+    "OWNER_PASSWORD",
+  ],
+]);
+
 /** Takes `fromEnv` out of the fields. */
 function takeName(fields: Fields, path: Path, found: Found): string | null {
   const { fromEnv } = fields;
   delete fields.fromEnv;
+  if (typeof fromEnv === "string" && ownVariables.has(fromEnv)) {
+    const message = `The variable ${fromEnv} is a credential of Agent Engine itself, which no agent gets`;
+    found.problems.push({ place: found.placeOf([...path, "fromEnv"]), message });
+    return null;
+  }
   if (typeof fromEnv === "string" && /^[A-Za-z_][A-Za-z0-9_]*$/.test(fromEnv)) return fromEnv;
   found.problems.push({
     place: found.placeOf([...path, "fromEnv"]),

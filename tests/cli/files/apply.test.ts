@@ -50,7 +50,8 @@ scripts:
   - { file: sum.js, content: "export default 1;" }
 `;
 
-const sales = "version: 1.3\ntype: instance\ninstance: { slug: sales, model: demo:demo }\n";
+const sales =
+  "version: 1.3\ntype: instance\ninstance: { slug: sales, model: demo:demo, manualTools: [agent:support] }\n";
 
 const files = {
   "agents/support.yaml": support,

@@ -76,6 +76,20 @@ describe("storing secrets", () => {
     expect(await configured(h, headers, "one")).toEqual(["a", "b", "c"]);
   });
 
+  it("leaves a value alone that is stored already, and names in the audit log what changed", async () => {
+    const { h, headers } = await withAgents("one");
+    const rows = async () =>
+      (await h.services.database.db.select().from(secrets)).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    await put(h, headers, "one", { a: "value-1", b: "value-2" });
+    const [before] = await rows();
+    await put(h, headers, "one", { a: "value-1", b: "value-2" });
+    await put(h, headers, "one", { a: "value-1", b: "value-two" });
+    expect((await rows())[0]).toEqual(before);
+    const answer = await h.request("/api/audit-logs?action=agent.secret.update", { headers });
+    const { items } = (await answer.json()) as { items: { details: { keys: string[] } }[] };
+    expect(items.map(({ details }) => details.keys)).toEqual([["b"], ["a", "b"]]);
+  });
+
   it("takes 64 of them at once, whatever is in them", async () => {
     const { h, headers } = await withAgents("one");
     const many = Object.fromEntries(
