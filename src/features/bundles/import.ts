@@ -4,7 +4,6 @@ import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { type Db, sqlState } from "../../db/client.ts";
-import { unlessOvertaken } from "../../db/retry.ts";
 import { agents } from "../../db/schema.ts";
 import { type AgentRow, importAgent, insertAgent, touchAskers, writeAgent } from "../agents/index.ts";
 import { importChannels } from "../channels/index.ts";
@@ -38,20 +37,14 @@ export async function importNew(
   const notes = new Notes();
   const bundle = readBundle(sent, notes);
   const id = newId();
-  const slug = await unlessOvertaken(async () => {
-    const found = await findFreeSlug(ctx.db, bundle.instance.slug);
+  const slug = await underFreeSlug(ctx, bundle.instance.slug, async (found) => {
     const summary: Record<string, unknown> = { version: bundle.version };
     await write(ctx, { action: "agent.import", target: found, agentId: id, summary }, async (tx) => {
       notes.restart();
       const agent = await insertAgent(tx, ctx, id, { slug: found, ...(workspaceId ? { workspaceId } : {}) });
-      const blank = BundledInstance.parse({ slug: found });
-      requireParts(ctx, blank, bundle.instance);
+      requireParts(ctx, BundledInstance.parse({ slug: found }), bundle.instance);
       await importParts(tx, ctx, agent, bundle, notes);
     });
-    return found;
-  }).catch((error: unknown) => {
-    if (sqlState(error) !== "23505") throw error;
-    throw new EngineError("conflict", `Others take slugs like ${bundle.instance.slug} right now: import again`);
   });
   notes.finish(wake);
   return { slug, instanceId: slug, warnings: notes.warnings };
@@ -123,6 +116,23 @@ async function noteSecrets(tx: Db, { id }: AgentRow, wanted: BundledInstance["se
     if (!configured || stored.has(key)) continue;
     notes.warn("secret_missing", ["instance", "secrets", index], `The agent has no secret ${key}: set it`);
   }
+}
+
+/** So many imports at once may want one slug: of those that try at the same time, one gets on. */
+const mostAttempts = 50;
+
+/** Makes an agent under the wanted slug or a free one. Throws 409 where others are faster all the time. */
+async function underFreeSlug(ctx: Ctx, wanted: string, make: (slug: string) => Promise<void>): Promise<string> {
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    const slug = await findFreeSlug(ctx.db, wanted);
+    try {
+      await make(slug);
+      return slug;
+    } catch (error) {
+      if (sqlState(error) !== "23505") throw error;
+    }
+  }
+  throw new EngineError("conflict", `Others take slugs like ${wanted} right now: import again`);
 }
 
 async function findFreeSlug(db: Db, wanted: string): Promise<string> {

@@ -119,6 +119,19 @@ test("an overwrite replaces what the bundle says, and keeps addresses, runs, tas
   expect(JSON.stringify(entry)).not.toContain("shop.example");
 });
 
+test("imports of one slug at the same time all get one", async () => {
+  const h = await harness();
+  const headers = await h.as("owner");
+  const json = { version: "1.3", type: "instance", instance: { slug: "race", hooks: [] } };
+  const made = Array.from({ length: 6 }, () =>
+    h
+      .request("/api/instances/import", { method: "POST", headers, json })
+      .then(async (answer) => [answer.status, ((await answer.json()) as { slug: string }).slug] as const),
+  );
+  const slugs = ["race", "race-imported", ...[2, 3, 4, 5].map((number) => `race-imported-${number}`)];
+  expect((await Promise.all(made)).toSorted()).toEqual(slugs.map((slug) => [201, slug]));
+});
+
 test("a new agent is made in the named workspace, or in the first one", async () => {
   const h = await harness();
   const call = caller(h, await h.as("owner"));

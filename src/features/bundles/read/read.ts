@@ -57,8 +57,8 @@ function note({ path, suggestion }: UnknownField, notes: ImportNotes): void {
     notes.warn("credential_ignored", shown, `${name} is a credential, which no import stores: set it on the agent`);
     return;
   }
-  const hint = suggestion === null ? "" : `; did you mean ${suggestion}?`;
-  notes.warn("unknown_field", shown, `${name} is no field of a bundle${hint || ": it is left out"}`);
+  const hint = suggestion === null ? ": it is left out" : `; did you mean ${suggestion}?`;
+  notes.warn("unknown_field", shown, `${name} is no field of a bundle${hint}`);
 }
 
 const credentials: ReadonlySet<unknown> = new Set([

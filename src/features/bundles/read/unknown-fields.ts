@@ -2,10 +2,11 @@ import { z } from "@hono/zod-openapi";
 import { isObject, type JsonObject } from "../../../core/json.ts";
 import { nearest } from "../../../core/nearest.ts";
 
-/** A field that a schema does not have, and the one that may be meant. */
+/** A field that a schema does not have. */
 export interface UnknownField {
   path: (string | number)[];
-  suggestion: string | null;
+  /** The field that may be meant. It is looked for when it is read, since there may be very many unknown fields. */
+  readonly suggestion: string | null;
 }
 
 /** The fields of a value that its schema does not have, at every level that the schema describes. */
@@ -25,11 +26,17 @@ function ofObject(shape: z.ZodRawShape, value: JsonObject, path: (string | numbe
   return Object.keys(value).flatMap((field) => {
     const at = [...path, field];
     if (Object.hasOwn(shape, field)) return unknownFields(shape[field], value[field], at);
-    return [{ path: at, suggestion: field.length > longestName ? null : (nearest(field, known) ?? null) }];
+    const unknown: UnknownField = {
+      path: at,
+      get suggestion() {
+        return field.length > longestName ? null : (nearest(field, known) ?? null);
+      },
+    };
+    return [unknown];
   });
 }
 
-/** Comparing takes the product of both lengths. */
+/** Comparing two names takes the product of their lengths. */
 const longestName = 64;
 
 /** The schema of the value itself, without what says that it may be missing. */

@@ -1,9 +1,10 @@
-import { and, eq, notInArray, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, notInArray, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../../context.ts";
 import { newId } from "../../../core/ids.ts";
 import { asJson, sameJson } from "../../../core/json.ts";
 import { takeNamed } from "../../../core/names.ts";
 import type { Db } from "../../../db/client.ts";
+import { excluded } from "../../../db/fragments.ts";
 import { eventDefinitions } from "../../../db/schema.ts";
 import type { AgentRow } from "../../agents/index.ts";
 import type { NewEventDefinition } from "./definition-schema.ts";
@@ -27,17 +28,17 @@ export async function importDefinitions(tx: Db, ctx: Ctx, agent: AgentRow, lists
   const kept = planned.flatMap(({ row }) => row?.id ?? []);
   if (bySource.size > 0) await tx.delete(eventDefinitions).where(and(ofAgent, notInArray(eventDefinitions.id, kept)));
   const author = authorOf(ctx);
-  for (const { row, columns, changed } of planned) {
-    if (!row || !changed) continue;
-    const authored = { updatedBy: author, updatedAt: sql`now()` };
-    await tx
-      .update(eventDefinitions)
-      .set({ ...columns, ...authored })
-      .where(eq(eventDefinitions.id, row.id));
-  }
   const owned = { agentId: agent.id, createdBy: author, updatedBy: author };
-  const added = planned.flatMap(({ row, columns }) => (row ? [] : [{ ...columns, ...owned, id: newId() }]));
-  if (added.length > 0) await tx.insert(eventDefinitions).values(added);
+  const rows = planned.flatMap(({ row, changed, columns }) =>
+    changed ? [{ ...columns, ...owned, id: row?.id ?? newId() }] : [],
+  );
+  if (rows.length === 0) return;
+  const { id, agentId, createdBy, updatedAt, ...columns } = getTableColumns(eventDefinitions);
+  const set = Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, excluded(column)]));
+  await tx
+    .insert(eventDefinitions)
+    .values(rows)
+    .onConflictDoUpdate({ target: id, set: { ...set, updatedAt: sql`now()` } });
 }
 
 /** The rows of one source, in the order in which the matcher is to ask. */
