@@ -9,31 +9,40 @@ const deepest = 64;
  * result that is nested too deeply or larger than 1 MiB; it never takes longer than a result of that size needs.
  */
 export function jsonResult(value: unknown): JsonValue {
-  return new Copy().of(value, []);
+  return new Copy().of(value);
 }
 
 class Copy {
   #characters = 0;
+  /** The names that lead to the value at hand. */
+  readonly #path: (string | number)[] = [];
 
-  of(value: unknown, path: readonly string[]): JsonValue {
+  of(value: unknown): JsonValue {
     if (typeof value === "string") return this.#counted(value, value.length + 2);
     if (value === null || typeof value === "boolean") return this.#counted(value, 4);
-    if (typeof value === "number" && Number.isFinite(value)) return this.#counted(value, String(value).length);
-    if (typeof value !== "object") throw notJson(path, typeof value === "number" ? String(value) : typeof value);
+    if (typeof value === "number" && Number.isFinite(value)) return this.#counted(value, String(value).length + 1);
+    if (typeof value !== "object") throw notJson(this.#path, typeof value === "number" ? String(value) : typeof value);
     // A value that holds itself is as deep as one likes.
-    if (path.length === deepest) throw new Error("The tool's result is nested too deeply, or holds itself");
+    if (this.#path.length === deepest) throw new Error("The tool's result is nested too deeply, or holds itself");
     this.#counted(null, 2);
-    if (Array.isArray(value)) return Array.from(value, (item, index) => this.of(item, [...path, String(index)]));
-    if (!isPlain(value)) throw notJson(path, "an object of a class");
-    return this.#members(value, path);
+    if (Array.isArray(value)) return Array.from(value, (item, index) => this.#at(index, item));
+    if (!isPlain(value)) throw notJson(this.#path, "an object of a class");
+    return this.#members(value);
   }
 
-  #members(value: object, path: readonly string[]): JsonObject {
+  #members(value: object): JsonObject {
     // As `JSON.stringify` does it, so that a tool may write `{ next: undefined }`.
     const members = Object.entries(value).filter(([, member]) => member !== undefined);
     return Object.fromEntries(
-      members.map(([key, member]) => [this.#counted(key, key.length + 4), this.of(member, [...path, key])]),
+      members.map(([key, member]) => [this.#counted(key, key.length + 4), this.#at(key, member)]),
     );
+  }
+
+  #at(name: string | number, value: unknown): JsonValue {
+    this.#path.push(name);
+    const copy = this.of(value);
+    this.#path.pop();
+    return copy;
   }
 
   #counted<Value>(value: Value, characters: number): Value {
@@ -50,7 +59,7 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function notJson(path: readonly string[], kind: string): Error {
+function notJson(path: readonly (string | number)[], kind: string): Error {
   const place = path.length === 0 ? "The tool's result" : `${path.join(".")} in the tool's result`;
   return new Error(`${place} is no JSON value but ${kind}: that is a defect of the plugin`);
 }
