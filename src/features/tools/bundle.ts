@@ -33,7 +33,8 @@ export async function importTools(
   const usable = (field: keyof BundledTools, names: readonly string[]) =>
     new Set(
       names.filter((name, index) => {
-        if (known.has(name) || settings.has(name) || remembered.has(name)) return true;
+        const had = settings.has(name) || (field === "toolsNeedingApproval" && remembered.has(name));
+        if (known.has(name) || had) return true;
         notes.warn(
           "tool_unusable",
           ["instance", field, index],

@@ -119,6 +119,32 @@ test("an overwrite replaces what the bundle says, and keeps addresses, runs, tas
   expect(JSON.stringify(entry)).not.toContain("shop.example");
 });
 
+test("an import is in force with the next call, and the audit log names the tools whose approval it took away", async () => {
+  const h = await harness();
+  const { slug, key, headers } = await h.agent();
+  const call = caller(h, headers);
+  const { db } = h.services.database;
+  const path = `/api/instances/${slug}`;
+  await call("PATCH", `${path}/tools`, { enabled: ["currentTime", "httpRequest"], needsApproval: ["httpRequest"] });
+  const chat = async () => {
+    const json = { model: slug, messages: [{ role: "user", content: "Hello" }] };
+    const own = { Authorization: `Bearer ${key}` };
+    return (await h.request("/v1/chat/completions", { method: "POST", headers: own, json })).status;
+  };
+  const bundle = await call<Bundle>("GET", `${path}/export`);
+  expect(await chat()).toBe(200);
+  const instance = { ...bundle.instance, channels: [], toolsNeedingApproval: [] };
+  await call("POST", `${path}/import`, { ...bundle, instance });
+  expect(await chat()).toBe(404);
+  await call("POST", `${path}/import`, bundle);
+  expect(await chat()).toBe(200);
+  const entries = await db.select().from(auditLogs).where(eq(auditLogs.action, "agent.import")).orderBy(auditLogs.id);
+  expect(entries.map(({ summary }) => summary)).toMatchObject([
+    { approvalRemoved: ["httpRequest"], replaced: ["toolsNeedingApproval", "channels"] },
+    { approvalRemoved: [], replaced: ["toolsNeedingApproval", "channels"] },
+  ]);
+});
+
 test("imports of one slug at the same time all get one", async () => {
   const h = await harness();
   const headers = await h.as("owner");
