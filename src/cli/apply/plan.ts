@@ -165,7 +165,11 @@ async function missingAllowances(
 function unnamed(set: FileSet, { agents, skills }: Outline, workspace: Workspace | undefined): Plan["deletions"] {
   const named = {
     agents: new Set(set.agents.map(({ slug }) => slug)),
-    skills: new Set(set.skills.map(({ slug }) => slug)),
+    // A skill that only the server has is named by the agents that use it.
+    skills: new Set([
+      ...set.skills.map(({ slug }) => slug),
+      ...set.agents.flatMap(({ instance }) => instance.skills.map(({ skillSlug }) => skillSlug)),
+    ]),
   };
   const ours = [...agents].filter(([slug, id]) => !named.agents.has(slug) && (!workspace || id === workspace.id));
   const shared = workspace ? [] : [...skills.keys()].filter((slug) => !named.skills.has(slug));

@@ -208,6 +208,8 @@ test("--prune deletes what no file names: listed, asked for at a terminal, else 
   await w.apply(root, {}, secrets);
   rmSync(join(root, "agents/sales.yml"));
   rmSync(join(root, "skills/refunds.yaml"));
+  const used = await w.apply(root, { prune: true, "dry-run": true }, secrets);
+  expect(used.out.match(/^- .*/gm)).toEqual(["- agent sales  (no file names it)"]);
   writeFileSync(join(root, "agents/support.yaml"), "version: 1.3\ntype: instance\ninstance: { slug: support }\n");
   expect(await w.apply(root)).toMatchObject({ code: 0 });
   const slugs = async () => ((await w.get("/api/instances")).instances as { slug: string }[]).map(({ slug }) => slug);

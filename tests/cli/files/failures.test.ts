@@ -161,3 +161,38 @@ test("a throttled call waits as long as the server asks for, and no redirect get
   answers.push(new Response("", { status: 429, headers: { "Retry-After": "3600" } }));
   expect((await call("http://localhost/")).status).toBe(429);
 });
+
+test("what the server writes in another way is no difference", async () => {
+  const w = await world();
+  const root = directory({
+    "agents/odd.yaml": agent(
+      "odd",
+      "model: openai:gpt-5-mini",
+      "fastModel: ' openai:gpt-5-mini '",
+      "timezone: europe/rome",
+      "description: '  spaces  '",
+      "optoutStopKeywords: [' stop ', Basta]",
+      "manualTools: [readSkill, readSkill]",
+      "channels:",
+      "  - channelType: web",
+      "    config: { allowedOrigins: ['https://Shop.example/', 'https://shop.example:443'], contextMapping: { b: c, a: b } }",
+      "  - { channelType: telegram, config: { allowedUserIds: '2, 1', transport: null } }",
+      "  - { channelType: whatsapp, config: { whatsappNumber: '+390612345678' } }",
+      "hooks:",
+      "  - { event: response_sent, actionConfig: { toolName: currentTime } }",
+      "  - { event: message_received, actionConfig: { toolName: currentTime, args: { z: 1, a: { c: 1, b: 2 } } } }",
+      "room: {}",
+      "eventSources:",
+      "  - { name: ' b ', sourceType: ' web ', definitions: [{ name: two, description: ' x ', action: backlog, priority: 5 }, { name: one, matchingPrompt: y, action: conversation }] }",
+      "  - { name: a, sourceType: web, config: { b: 1, a: 2 } }",
+      "scheduledTasks:",
+      "  - { name: z, prompt: ' p ', schedule: { type: one-shot, runAt: 2035-01-01T09:00:00+01:00 } }",
+      "  - { name: y, prompt: p, schedule: { type: cron, expression: ' 0  9 * * 1-5 ', timezone: europe/rome } }",
+      "  - { name: x, prompt: p, schedule: { type: cron, expression: '@daily', timezone: UTC } }",
+    ),
+    "skills/odd.yaml":
+      "type: skill\nname: ' Odd Skill! '\ndescription: d\ncontent: c\nrequiredTools: [readSkill, currentTime, readSkill]\nrequiredEnv: [{ name: T, hosts: [API.example.com] }]\n",
+  });
+  expect(await w.apply(root)).toMatchObject({ code: 0, notes: "" });
+  expect(await w.apply(root, { "dry-run": true })).toMatchObject({ code: 0, notes: "" });
+});
