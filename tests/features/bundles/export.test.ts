@@ -101,3 +101,22 @@ test("a new agent's export is that of an agent whose fields nobody set", async (
   ];
   expect(bundle).toEqual({ ...parsed, instance: { ...parsed.instance, channels, toolsNeedingApproval: [] } });
 });
+
+test("tools of an MCP server are exported by name, and nothing of how the server is reached", async () => {
+  const tool = { name: "find", description: "Finds.", inputSchema: { type: "object" } };
+  const mcp = { list: async () => [tool], call: async () => null, forget: () => {}, close: async () => {} };
+  const h = await harness({ mcp });
+  const call = caller(h, await h.as("owner"));
+  const transport = {
+    type: "http",
+    url: "https://mcp.example/?key=canary-in-url-012",
+    headers: { "X-Key": "canary-header-0123" },
+  };
+  await call("PUT", "/api/organizations/acme/plugins/library", { kind: "mcp", transport, enabled: true });
+  await call("POST", "/api/instances", { slug: "reader" });
+  await call("PATCH", "/api/instances/reader/tools", { enabled: ["library:find"] });
+  const bundle = await call<Bundle>("GET", "/api/instances/reader/export");
+  expect(bundle.instance.manualTools).toEqual(["library:find"]);
+  expect(JSON.stringify(bundle)).not.toMatch(/canary|mcp\.example/);
+  expect((await call("POST", "/api/instances/import", bundle)).warnings).toEqual([]);
+});
