@@ -79,6 +79,11 @@ export const withoutIcon: Prepare = async ({ db }, { agentId }) => {
   return { json: { icon: iconAsText } };
 };
 
+/** A secret with a value of its own: nothing is written of one that is stored already. */
+export const newSecret: Prepare = async () => ({
+  json: { secrets: [{ key: "openai_api_key", value: fresh("sk-123") }] },
+});
+
 export const storedSecret: Prepare = async ({ db, h }, { agentId }) => {
   const key = "openai_api_key";
   const sealed = await h.services.cipher.seal("sk-stored-0123", secretPlace(agentId, key));

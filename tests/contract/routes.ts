@@ -12,6 +12,7 @@ import {
   memory,
   newHook,
   newPolicy,
+  newSecret,
   newSource,
   newTask,
   outdatedSkill,
@@ -153,7 +154,7 @@ export const routes: Record<string, Entry> = {
   [`POST ${oneTask}/run`]: created("agent", task(), { owns: ["task_runs", "jobs", ...turnTables] }),
   [`GET ${oneTask}/runs`]: ok("agent", task()),
   [`GET ${agent}/secrets`]: ok("agent"),
-  [`PUT ${agent}/secrets`]: ok("agent", json({ secrets: [{ key: "openai_api_key", value: "sk-123" }] }), {
+  [`PUT ${agent}/secrets`]: ok("agent", newSecret, {
     owns: ["secrets", "agents.auth_key_hmac"],
   }),
   [`DELETE ${agent}/secrets/{key}`]: ok("agent", storedSecret, {
