@@ -1,31 +1,20 @@
-import { createInterface } from "node:readline/promises";
 import { AgentEngineError } from "../client/index.ts";
 import type { Environment } from "../core/config.ts";
-import { scrubber } from "../core/scrub/scrub.ts";
 import { act, type Progress } from "./apply/act.ts";
 import { type ApplyOptions, readApply } from "./apply/options.ts";
 import { isEmpty, makePlan, type Plan } from "./apply/plan.ts";
 import { reportOf } from "./apply/report.ts";
-import { coloured, describeField, describePlan, type Paint, plain, summarise } from "./apply/show.ts";
+import { describeField, describePlan, plain, summarise } from "./apply/show.ts";
+import { type Talk, talkOf } from "./apply/talk.ts";
 import { type Flags, UsageError } from "./arguments.ts";
 import { printable } from "./chat/show.ts";
 import type { Streams } from "./chat.ts";
 import { type FileSet, readSet } from "./files/read-set.ts";
-import { isOpen, missingVariables } from "./files/references.ts";
+import { missingVariables } from "./files/references.ts";
 import { openTarget, type Target } from "./target/open.ts";
 
 /** The exit code of a dry run that found differences. */
 const differsCode = 3;
-
-interface Talk {
-  /** For what was asked for: the plan, what was done. */
-  say(line: string): void;
-  /** For problems and warnings. */
-  note(line: string): void;
-  paint: Paint;
-  /** Asks a person; null where nobody can answer. */
-  ask: ((question: string) => Promise<string>) | null;
-}
 
 /**
  * Brings an installation to what files say. Answers the exit code: 0 done or nothing to do, 1 failed, 3 for a dry run
@@ -128,35 +117,4 @@ function sayFailure(message: string, plan: Plan, { done, imported }: Progress, {
 function sentenceOf(error: unknown): string {
   if (error instanceof AgentEngineError) return `${error.message} (HTTP ${error.status})`;
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Lines go through a scrubber of all values that the files refer to. */
-function talkOf(
-  { agents }: FileSet,
-  { json, server }: ApplyOptions,
-  { environment, streams }: { environment: Environment; streams: Streams },
-): Talk {
-  const { input, output, notes } = streams;
-  const values = agents.flatMap(({ references }) =>
-    references.filter((one) => !isOpen(one)).map(({ variable }) => environment[variable] ?? ""),
-  );
-  const scrub = scrubber([...values, server?.key ?? ""]);
-  const isTerminal = output.isTTY === true && !json;
-  return {
-    say: (line) => void output.write(`${scrub(line)}\n`),
-    note: (line) => void notes.write(`${scrub(printable(line))}\n`),
-    paint: isTerminal && !environment.NO_COLOR ? coloured : plain,
-    ask: input.isTTY && isTerminal ? (question) => askPerson(question, streams) : null,
-  };
-}
-
-async function askPerson(question: string, { input, output }: Streams): Promise<string> {
-  const lines = createInterface({ input, output });
-  try {
-    // Ctrl+D ends the input without an answer.
-    const ended = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
-    return await Promise.race([lines.question(printable(question)), ended]);
-  } finally {
-    lines.close();
-  }
 }

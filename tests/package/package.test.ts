@@ -59,7 +59,10 @@ test("the tarball has what runs, and nothing of the workshop", () => {
   ];
   expect(packed.files.filter((file) => !allowed.some((pattern) => pattern.test(file)))).toEqual([]);
   expect(packed.files).toEqual(
-    expect.arrayContaining(["bin/agent-engine.js", "dist/cli.js", "drizzle/meta/_journal.json"]),
+    expect.arrayContaining([
+      ...["bin/agent-engine.js", "dist/cli.js", "drizzle/meta/_journal.json"],
+      ...["schema/agent.schema.json", "schema/skill.schema.json"],
+    ]),
   );
 });
 
