@@ -15,7 +15,7 @@ const down = failing(503);
 
 type World = Awaited<ReturnType<typeof answering>>;
 
-/** Lets everything happen that is due within so many minutes, in steps of `stepMs`. */
+/** Lets everything happen that is due within so many minutes, in steps of `stepMs`: shorter ones than a job's lease. */
 async function minutes(h: World, count: number, stepMs = 10_000) {
   for (let at = 0; at < (count * 60_000) / stepMs; at += 1) {
     await h.clock.advance(stepMs);
@@ -61,7 +61,7 @@ test("a message that fails each time fails alone; the others are answered, and t
   const h = await answering((call) => (asked(call).includes("poison") ? down : reply("Fine.")));
   await h.say("poison");
   await h.say("Good morning");
-  await minutes(h, 120, 60_000);
+  await minutes(h, 120, 20_000);
   await h.idle();
   expect(await errors(h)).toEqual([
     ["failed", "Model provider error"],
