@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ChatEvent, Message } from "../../src/client/index.ts";
-import { applyEvent, entryOf, newReply, type Reply, wordsOf } from "../../src/panel/pages/playground/reply.ts";
+import { applyEvent, entriesOf, entryOf, newReply, type Reply, wordsOf } from "../../src/panel/transcript/reply.ts";
 
 const replyOf = (...events: ChatEvent[]): Reply => events.reduce(applyEvent, newReply);
 const at = (n: number) => `m1:${n}`;
@@ -91,6 +91,23 @@ describe("a stored message", () => {
       { type: "tool", id: "c1", name: "send", args: { to: "Ada" }, result: "ok", ended: true },
       { type: "text", text: "Sent." },
     ]);
+  });
+
+  test("a call waits only while nothing came after it, and is shown where it was made", () => {
+    const [asked, answer] = message.steps;
+    if (!asked || !answer) throw new Error("A message of two steps is meant");
+    const waiting: Message = {
+      ...message,
+      ...{ content: "", steps: [{ ...asked, reasoning: "", toolResults: [] }] },
+      metadata: { approval: { toolCallId: "c1", toolCallIds: ["c1"] } },
+    };
+    expect(entriesOf([waiting], "c", true)).toMatchObject([{ waiting: ["c1"], state: "approval" }]);
+    expect(entriesOf([waiting], "c", false)).toMatchObject([{ waiting: [] }]);
+    const decided = entriesOf([waiting, { ...message, id: "m2" }], "c", true);
+    expect(decided).toHaveLength(1);
+    expect(decided).toMatchObject([{ messageId: "m2", waiting: [] }]);
+    const refused = entriesOf([waiting, { ...message, id: "m2", steps: [answer] }], "c", true);
+    expect(refused).toMatchObject([{ waiting: [] }, { messageId: "m2" }]);
   });
 
   test.each([

@@ -13,8 +13,8 @@ const blocks = (tokens: readonly Token[]): ComponentChildren => tokens.map((toke
 function block(token: Token, key: number): ComponentChildren {
   switch (token.type) {
     case "heading":
-      // The page has its own h1 and h2.
-      return <h3 key={key}>{inlines(token.tokens)}</h3>;
+      // Below the page's own title, however deep the model thinks it is.
+      return <h2 key={key}>{inlines(token.tokens)}</h2>;
     case "paragraph":
       return <p key={key}>{inlines(token.tokens)}</p>;
     case "text":

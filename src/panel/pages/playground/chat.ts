@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { type ChatEvent, createChat } from "../../../client/index.ts";
 import { api, isRefused, reasonOf, serverUrl } from "../../data/api.ts";
 import { noticeEnd } from "../../data/session.ts";
-import { applyEvent, type Entry, entryOf, newReply, type Reply } from "./reply.ts";
+import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../transcript/reply.ts";
 
 /** What this tab knows of a chat after a reload. */
 interface Place {
@@ -64,8 +64,9 @@ export class PlaygroundChat {
     const { conversationId } = this;
     try {
       if (!this.#known) return;
-      const { messages } = await api.listMessages({ conversationId, limit: 200 });
-      this.#entries.value = messages.map((message) => entryOf(message, conversationId));
+      // The last ones, should there be more.
+      const { messages } = await api.listMessages({ conversationId, limit: 200, order: "desc" });
+      this.#entries.value = entriesOf(messages.reverse(), conversationId, true);
     } catch (error) {
       noticeEnd(error);
       // A conversation without messages is not there yet.

@@ -1,12 +1,12 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Instance } from "../../../client/index.ts";
+import { ReplyView } from "../../transcript/reply-view.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Note } from "../../ui/note.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 import { PlaygroundChat } from "./chat.ts";
 import { Composer } from "./composer.tsx";
-import { ReplyView } from "./reply-view.tsx";
 
 /** Talks to an agent as its people would, and shows what happens on the way. */
 export function Playground({ agent }: { agent: Instance }) {
@@ -48,7 +48,13 @@ export function Playground({ agent }: { agent: Instance }) {
               {entry.text}
             </div>
           ) : (
-            <ReplyView key={index} reply={entry} chat={chat} last={index === entries.length - 1} />
+            <ReplyView
+              key={index}
+              reply={entry}
+              conversationId={chat.conversationId}
+              decide={(toolCallId, approved) => chat.decide(entry, toolCallId, approved)}
+              again={index === entries.length - 1 ? () => void chat.again() : undefined}
+            />
           ),
         )}
       </div>

@@ -1,4 +1,4 @@
-import type { ChatEvent, Message } from "../../../client/index.ts";
+import type { ChatEvent, Message } from "../../client/index.ts";
 
 /** A call of a tool, and its result once it is there. */
 export interface ToolPart {
@@ -97,6 +97,23 @@ function withCall(parts: readonly Part[], { id, name, args }: { id: string; name
 function ended(part: Part, { id, result }: { id: string; result?: unknown }): Part {
   return part.type === "tool" && part.id === id ? { ...part, result, ended: true } : part;
 }
+
+/**
+ * Stored messages, oldest first, as entries of the chat; `newest`: the last of them is the conversation's last. A call
+ * that waited is shown where it was made, and waits only while nothing came after it.
+ */
+export function entriesOf(messages: readonly Message[], conversationId: string, newest: boolean): Entry[] {
+  const entries = messages.map((message) => entryOf(message, conversationId));
+  const last = newest ? entries.at(-1) : undefined;
+  const made = new Set(messages.flatMap(({ steps }) => steps.flatMap(({ toolResults }) => toolResults.map(idOf))));
+  return entries.flatMap((entry) => {
+    if (entry.role === "user" || entry === last) return [entry];
+    const parts = entry.parts.filter((part) => !(part.type === "tool" && !part.ended && made.has(part.id)));
+    return parts.length === 0 && entry.error === null ? [] : [{ ...entry, parts, waiting: [] }];
+  });
+}
+
+const idOf = ({ toolCallId }: { toolCallId: string }) => toolCallId;
 
 /** A stored message as an entry of the chat. */
 export function entryOf(message: Message, conversationId: string): Entry {

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
-import type { WholeTurn } from "../../../client/index.ts";
-import { api } from "../../data/api.ts";
-import { useLoaded } from "../../data/load.ts";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Failure, Note } from "../../ui/note.tsx";
-import { Waiting } from "../../ui/waiting.tsx";
+import type { WholeTurn } from "../../client/index.ts";
+import { api } from "../data/api.ts";
+import { useLoaded } from "../data/load.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Failure, Note } from "../ui/note.tsx";
+import { Waiting } from "../ui/waiting.tsx";
 import { Value } from "./tool-view.tsx";
 
 interface Props {

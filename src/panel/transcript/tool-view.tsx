@@ -1,24 +1,25 @@
 import { useSignal } from "@preact/signals";
-import { Button } from "../../ui/button.tsx";
-import { tellFailure } from "../../ui/toast.tsx";
-import type { PlaygroundChat } from "./chat.ts";
-import type { Reply, ToolPart } from "./reply.ts";
+import { Button } from "../ui/button.tsx";
+import { tellFailure } from "../ui/toast.tsx";
+import type { ToolPart } from "./reply.ts";
+
+/** Decides about a call that waits. Rejects with the server's refusal. */
+export type Decide = (toolCallId: string, approved: boolean) => Promise<void>;
 
 interface Props {
   part: ToolPart;
-  /** A person has to decide about it. */
-  waits: boolean;
-  reply: Reply;
-  chat: PlaygroundChat;
+  /** Absent: nobody has to decide about the call. */
+  decide: Decide | undefined;
 }
 
 /** One call of a tool: what it was called with, what came back, and the decision that it waits for. */
-export function ToolView({ part, waits, reply, chat }: Props) {
+export function ToolView({ part, decide }: Props) {
+  const waits = decide !== undefined;
   const busy = useSignal(false);
-  const decide = async (approved: boolean) => {
+  const choose = async (approved: boolean) => {
     busy.value = true;
     try {
-      await chat.decide(reply, part.id, approved);
+      await decide?.(part.id, approved);
     } catch (error) {
       tellFailure(error);
     } finally {
@@ -34,10 +35,10 @@ export function ToolView({ part, waits, reply, chat }: Props) {
       {part.ended && <Value title="Result" value={part.result} />}
       {waits && (
         <div class="actions">
-          <Button look="primary" busy={busy.value} onClick={() => void decide(true)}>
+          <Button look="primary" busy={busy.value} onClick={() => void choose(true)}>
             Approve
           </Button>
-          <Button busy={busy.value} onClick={() => void decide(false)}>
+          <Button busy={busy.value} onClick={() => void choose(false)}>
             Deny
           </Button>
           <span class="soft">The call is made only if you approve it.</span>
@@ -47,7 +48,7 @@ export function ToolView({ part, waits, reply, chat }: Props) {
   );
 }
 
-function State({ part, waits }: Pick<Props, "part" | "waits">) {
+function State({ part, waits }: { part: ToolPart; waits: boolean }) {
   if (waits) return <span class="badge warn">waits for you</span>;
   if (!part.ended) return <span class="badge">running</span>;
   return isFailure(part.result) ? <span class="badge bad">failed</span> : <span class="badge good">done</span>;
@@ -60,7 +61,7 @@ export function Value({ title, value }: { title: string; value: unknown }) {
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
   return (
     <div class="value">
-      <h4>{title}</h4>
+      <p class="soft">{title}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard. */}
       <section class="scroll" tabIndex={0} aria-label={title}>
         <pre>{text ?? "nothing"}</pre>

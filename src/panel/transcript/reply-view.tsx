@@ -1,25 +1,25 @@
 import { useSignal } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
-import { Markdown } from "../../markdown/markdown.tsx";
-import { Button } from "../../ui/button.tsx";
-import { copyText } from "../../ui/code.tsx";
-import { Note } from "../../ui/note.tsx";
-import { tell, tellFailure } from "../../ui/toast.tsx";
-import type { PlaygroundChat } from "./chat.ts";
+import { Markdown } from "../markdown/markdown.tsx";
+import { Button } from "../ui/button.tsx";
+import { copyText } from "../ui/code.tsx";
+import { Note } from "../ui/note.tsx";
+import { tell, tellFailure } from "../ui/toast.tsx";
 import { type Part, type Reply, wordsOf } from "./reply.ts";
-import { ToolView } from "./tool-view.tsx";
+import { type Decide, ToolView } from "./tool-view.tsx";
 
 const WhyDialog = lazy(async () => ({ default: (await import("./why.tsx")).WhyDialog }));
 
 interface Props {
   reply: Reply;
-  chat: PlaygroundChat;
-  /** It is the newest entry. */
-  last: boolean;
+  conversationId: string;
+  decide: Decide;
+  /** Asks the question once more; absent where that can't be done. */
+  again?: (() => void) | undefined;
 }
 
 /** A reply as it comes in: reasoning, calls of tools, text, and what went wrong. */
-export function ReplyView({ reply, chat, last }: Props) {
+export function ReplyView({ reply, conversationId, decide, again }: Props) {
   const why = useSignal(false);
   const { parts, state, error, messageId } = reply;
   const copy = async () => {
@@ -30,7 +30,7 @@ export function ReplyView({ reply, chat, last }: Props) {
     <article class="reply" aria-busy={state === "running"}>
       <div aria-live="polite">
         {parts.map((part, index) => (
-          <PartView key={index} part={part} reply={reply} chat={chat} />
+          <PartView key={index} part={part} reply={reply} decide={decide} />
         ))}
         {state === "running" && parts.length === 0 && <p class="soft">Thinking…</p>}
         {state === "stopped" && <p class="soft">Stopped here.</p>}
@@ -38,9 +38,9 @@ export function ReplyView({ reply, chat, last }: Props) {
       {error !== null && (
         <Note look="bad">
           <p>{error}</p>
-          {last && state !== "running" && (
+          {again && state !== "running" && (
             <p>
-              <Button small onClick={() => void chat.again()}>
+              <Button small onClick={again}>
                 Ask again
               </Button>
             </p>
@@ -70,7 +70,7 @@ export function ReplyView({ reply, chat, last }: Props) {
       {why.value && messageId !== null && (
         <Suspense fallback={null}>
           <WhyDialog
-            conversationId={chat.conversationId}
+            conversationId={conversationId}
             turnId={messageId}
             onClose={() => {
               why.value = false;
@@ -82,7 +82,7 @@ export function ReplyView({ reply, chat, last }: Props) {
   );
 }
 
-function PartView({ part, reply, chat }: { part: Part; reply: Reply; chat: PlaygroundChat }) {
+function PartView({ part, reply, decide }: { part: Part; reply: Reply; decide: Decide }) {
   switch (part.type) {
     case "text":
       return <Markdown text={part.text} />;
@@ -94,7 +94,7 @@ function PartView({ part, reply, chat }: { part: Part; reply: Reply; chat: Playg
         </details>
       );
     case "tool":
-      return <ToolView part={part} waits={reply.waiting.includes(part.id)} reply={reply} chat={chat} />;
+      return <ToolView part={part} decide={reply.waiting.includes(part.id) ? decide : undefined} />;
     case "hook":
       return (
         <p class="soft hook">

@@ -1,0 +1,91 @@
+import { useSignal } from "@preact/signals";
+import type { Approval } from "../../client/index.ts";
+import { api } from "../data/api.ts";
+import { useLoaded } from "../data/load.ts";
+import { hrefOf } from "../data/route.ts";
+import { Value } from "../transcript/tool-view.tsx";
+import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { TextField } from "../ui/field.tsx";
+import { Failure } from "../ui/note.tsx";
+import { Page } from "../ui/page.tsx";
+import { Time } from "../ui/time.tsx";
+import { tell } from "../ui/toast.tsx";
+import { Waiting } from "../ui/waiting.tsx";
+
+/** The calls of tools that wait for a person, of all agents within reach. */
+export function ApprovalsPage() {
+  const { value, error, reload } = useLoaded(() => api.listApprovals({ limit: 100 }), []);
+  const page = value.value;
+  return (
+    <Page
+      title="Approvals"
+      lead="Calls that agents make only once somebody agrees. They wait for 24 hours."
+      actions={<Button onClick={reload}>Refresh</Button>}
+    >
+      <Failure error={error.value} retry={reload} />
+      {!page && error.value === undefined && <Waiting />}
+      {page?.total === 0 && (
+        <Empty title="Nothing waits">
+          <p>Which tools ask before a call is chosen with the tools of each agent.</p>
+        </Empty>
+      )}
+      {page?.approvals.map((approval) => (
+        <ApprovalView key={`${approval.conversationId} ${approval.toolCallId}`} approval={approval} onChange={reload} />
+      ))}
+    </Page>
+  );
+}
+
+function ApprovalView({ approval, onChange }: { approval: Approval; onChange: () => void }) {
+  const { conversationId, instanceId, toolCallId, toolName, args, requestedAt, expiresAt, user } = approval;
+  const reason = useSignal("");
+  const busy = useSignal(false);
+  const error = useSignal<unknown>(undefined);
+  const decide = async (approved: boolean) => {
+    busy.value = true;
+    try {
+      const told = approved || reason.value === "" ? {} : { reason: reason.value };
+      await api.decideApproval({ id: conversationId, toolCallId, body: { approved, ...told } });
+      tell(approved ? "Approved: the call is made now" : "Denied");
+      onChange();
+    } catch (refusal) {
+      error.value = refusal;
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <article class="card">
+      <header>
+        <h2>
+          <code>{toolName}</code>
+        </h2>
+        <p>
+          <a href={hrefOf(["agents", instanceId])}>{instanceId}</a> asked <Time at={requestedAt} />
+          {user !== null && `, for ${user}`}, and waits until <Time at={expiresAt} />.{" "}
+          <a href={hrefOf(["conversations", conversationId])}>Read the conversation</a>
+        </p>
+      </header>
+      <Value title="Arguments" value={args} />
+      <TextField
+        label="Reason to deny"
+        optional
+        hint="The agent is told."
+        value={reason.value}
+        onValue={(value) => {
+          reason.value = value;
+        }}
+      />
+      <Failure error={error.value} />
+      <div class="actions">
+        <Button look="primary" busy={busy.value} onClick={() => void decide(true)}>
+          Approve
+        </Button>
+        <Button busy={busy.value} onClick={() => void decide(false)}>
+          Deny
+        </Button>
+      </div>
+    </article>
+  );
+}

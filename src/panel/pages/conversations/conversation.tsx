@@ -1,0 +1,153 @@
+import { useSignal } from "@preact/signals";
+import type { Conversation } from "../../../client/index.ts";
+import { api, isRefused } from "../../data/api.ts";
+import { useForm } from "../../data/form.ts";
+import { useLoaded } from "../../data/load.ts";
+import { goTo, hrefOf } from "../../data/route.ts";
+import { type Entry, entriesOf } from "../../transcript/reply.ts";
+import { ReplyView } from "../../transcript/reply-view.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Pager } from "../../ui/pager.tsx";
+import { SaveBar } from "../../ui/save-bar.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+import { NotFoundPage } from "../not-found.tsx";
+
+const limit = 50;
+
+/** One conversation with all its steps; people of the right rename and delete it. */
+export function ConversationPage({ id }: { id: string }) {
+  const conversationId = id;
+  const offset = useSignal(0);
+  const told = useLoaded(async () => (await api.getConversation({ conversationId })).conversation, [id]);
+  const messages = useLoaded(
+    () => api.listMessages({ conversationId, limit, offset: offset.value }),
+    [id, offset.value],
+  );
+  const conversation = told.value.value;
+  const page = messages.value.value;
+  const decide = async (toolCallId: string, approved: boolean) => {
+    await api.decideApproval({ id, toolCallId, body: { approved } });
+    tell(approved ? "Approved: the call is made now" : "Denied");
+    messages.reload();
+  };
+  if (isRefused(told.error.value, 404)) return <NotFoundPage />;
+  return (
+    <Page
+      title={conversation?.title ?? "Conversation"}
+      lead={conversation && <About conversation={conversation} />}
+      actions={conversation && <Removal conversation={conversation} />}
+    >
+      <Failure error={told.error.value ?? messages.error.value} retry={messages.reload} />
+      {conversation && <Rename key={id} conversation={conversation} onChange={told.reload} />}
+      {!page && messages.error.value === undefined && <Waiting />}
+      {page && (
+        <div class="chat">
+          <div class="chat-entries">
+            {entriesOf(page.messages, id, page.offset + page.messages.length >= page.total).map((entry, index) => (
+              <EntryView key={index} entry={entry} conversationId={id} decide={decide} />
+            ))}
+          </div>
+        </div>
+      )}
+      {page && (
+        <Pager
+          {...page}
+          newer="Earlier"
+          older="Later"
+          onOffset={(next) => {
+            offset.value = next;
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+const About = ({
+  conversation: { instanceId, instanceName, channel, source, totalTokens },
+}: {
+  conversation: Conversation;
+}) => (
+  <>
+    <a href={hrefOf(["agents", instanceId])}>{instanceName}</a> · {channel}
+    {source === "user" ? "" : ` · ${source}`} · {totalTokens.toLocaleString()} tokens
+  </>
+);
+
+interface EntryProps {
+  entry: Entry;
+  conversationId: string;
+  decide: (toolCallId: string, approved: boolean) => Promise<void>;
+}
+
+function EntryView({ entry, conversationId, decide }: EntryProps) {
+  if (entry.role === "assistant") return <ReplyView reply={entry} conversationId={conversationId} decide={decide} />;
+  return (
+    <div class="question">
+      <span class="unseen">The person:</span>
+      {entry.text}
+    </div>
+  );
+}
+
+function Rename({ conversation, onChange }: { conversation: Conversation; onChange: () => void }) {
+  const { conversationId } = conversation;
+  const stored = { title: conversation.title ?? "" };
+  const form = useForm(`conversation.${conversationId}`, stored, async ({ title = "" }) => {
+    await api.renameConversation({ conversationId, body: { title } });
+    onChange();
+  });
+  return (
+    <details class="step">
+      <summary>Rename</summary>
+      <div class="form">
+        <TextField
+          label="Title"
+          maxLength={200}
+          value={form.values.title}
+          problem={form.problem("title")}
+          onValue={(title) => form.set({ title })}
+        />
+        <SaveBar form={form} />
+      </div>
+    </details>
+  );
+}
+
+function Removal({ conversation: { conversationId, title } }: { conversation: Conversation }) {
+  const asks = useSignal(false);
+  const remove = async () => {
+    await api.deleteConversation({ conversationId });
+    tell("The conversation is deleted");
+    goTo(["conversations"]);
+  };
+  return (
+    <>
+      <Button
+        look="danger"
+        onClick={() => {
+          asks.value = true;
+        }}
+      >
+        Delete
+      </Button>
+      {asks.value && (
+        <Confirm
+          title="Delete the conversation?"
+          action="Delete the conversation"
+          onConfirm={remove}
+          onClose={() => {
+            asks.value = false;
+          }}
+        >
+          {title ?? conversationId} goes with its messages and files. There is no way back.
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,122 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Conversation } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { goTo, hrefOf, query } from "../../data/route.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Choice, TextField } from "../../ui/field.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Pager } from "../../ui/pager.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+
+const limit = 25;
+/** How long a person who types is waited for, in milliseconds. */
+const pauseMs = 250;
+
+/** All conversations within reach; what is searched for stands in the address. */
+export function ConversationsPage() {
+  const search = query.value.get("search") ?? "";
+  const agent = query.value.get("agent") ?? "";
+  const offset = Number(query.value.get("offset") ?? 0) || 0;
+  const look = (changes: Record<string, string>) => {
+    const all = { search, agent, offset: "", ...changes };
+    goTo(["conversations"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
+  };
+  const agents = useLoaded(async () => (await api.listAgents()).instances, []);
+  const { value, error, reload } = useLoaded(
+    (signal) =>
+      api.listConversations(
+        { limit, offset, ...(search && { search }), ...(agent && { instanceId: agent }) },
+        { signal },
+      ),
+    [search, agent, offset],
+  );
+  const page = value.value;
+  const searches = search !== "" || agent !== "";
+  return (
+    <Page title="Conversations">
+      <search class="columns">
+        <Search text={search} onText={(text) => look({ search: text })} />
+        <Choice
+          label="Agent"
+          value={agent}
+          choices={[
+            { value: "", label: "All agents" },
+            ...(agents.value.value ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
+          ]}
+          onValue={(slug) => look({ agent: slug })}
+        />
+      </search>
+      <Failure error={error.value} retry={reload} />
+      {!page && error.value === undefined && <Waiting />}
+      {page?.total === 0 && (
+        <Empty title={searches ? "Nothing was found" : "No conversations yet"}>
+          <p>
+            {searches
+              ? "Other words may do, or another agent."
+              : "What people and programs say to agents is listed here, of chats that name a chat_id and of messengers."}
+          </p>
+        </Empty>
+      )}
+      {page && page.conversations.length > 0 && <ConversationTable conversations={page.conversations} />}
+      {page && <Pager {...page} onOffset={(next) => look({ offset: next === 0 ? "" : String(next) })} />}
+    </Page>
+  );
+}
+
+/** Tells of the text once its writer pauses. */
+function Search({ text, onText }: { text: string; onText: (text: string) => void }) {
+  const typed = useSignal(text);
+  const { value } = typed;
+  useEffect(() => {
+    if (value === text) return;
+    const timer = setTimeout(() => onText(value), pauseMs);
+    return () => clearTimeout(timer);
+  }, [value, text, onText]);
+  return (
+    <TextField
+      label="Search"
+      type="search"
+      placeholder="A title, or words of a message"
+      value={value}
+      onValue={(next) => {
+        typed.value = next;
+      }}
+    />
+  );
+}
+
+const ConversationTable = ({ conversations }: { conversations: readonly Conversation[] }) => (
+  <div class="table-frame">
+    <table class="table">
+      <thead>
+        <tr>
+          <th>Conversation</th>
+          <th>Channel</th>
+          <th class="end">Messages</th>
+          <th class="end">Tokens</th>
+          <th class="end">Last</th>
+        </tr>
+      </thead>
+      <tbody>
+        {conversations.map(({ conversationId, title, instanceName, channel, messageCount, totalTokens, updatedAt }) => (
+          <tr key={conversationId} class="go" onClick={() => goTo(["conversations", conversationId])}>
+            <td>
+              <a href={hrefOf(["conversations", conversationId])}>{title ?? conversationId}</a>
+              <div class="soft">{instanceName}</div>
+            </td>
+            <td>{channel}</td>
+            <td class="end">{messageCount}</td>
+            <td class="end">{totalTokens.toLocaleString()}</td>
+            <td class="end">
+              <Time at={updatedAt} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
