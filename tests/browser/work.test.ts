@@ -22,19 +22,21 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
   await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
   await looksRight(page, "approvals-none");
 
-  const tools = { enabled: ["readSkill", "currentTime"], needsApproval: ["currentTime"] };
-  const status = await page.evaluate(
-    async (body) =>
-      (
-        await fetch("api/instances/assistant/tools", {
-          method: "PATCH",
-          headers: { "Content-Type": "application/json" },
-          body: JSON.stringify(body),
-        })
-      ).status,
-    tools,
-  );
-  expect(status).toBe(200);
+  await page.goto(`${server.url}/#/agents/assistant/tools`);
+  await page.getByLabel("currentTime", { exact: true }).check();
+  await page.getByLabel("Ask before each call of currentTime").check();
+  await page.getByLabel("github:createIssue", { exact: true }).check();
+  await looksRight(page, "tools");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Missing:").waitFor();
+  // What a plugin wants asked is asked, though another tool's asking was chosen.
+  await expect.poll(() => page.getByLabel("Ask before each call of github:createIssue").isChecked()).toBe(true);
+  expect(await page.getByLabel("Ask before each call of currentTime").isChecked()).toBe(true);
+  const token = "github_pat_of_the_browser_test";
+  await page.getByLabel(/token/i).fill(token);
+  await page.getByRole("button", { name: "Store" }).click();
+  await page.getByText("All there.").waitFor();
+  expect(await page.content()).not.toContain(token);
   await page.goto(`${server.url}/#/agents/assistant`);
   await page.getByLabel("Message to assistant").fill('call currentTime {"timezone":"Europe/Zurich"}');
   await page.keyboard.press("Enter");

@@ -11,11 +11,13 @@ import { Playground } from "../playground/playground.tsx";
 import { Access } from "./access.tsx";
 import { PromptsTab } from "./prompts.tsx";
 import { Settings } from "./settings.tsx";
+import { Tools } from "./tools.tsx";
 
 const tabs = [
   { path: [], title: "Playground" },
   { path: ["settings"], title: "Settings" },
   { path: ["prompts"], title: "Prompts" },
+  { path: ["tools"], title: "Tools" },
   { path: ["access"], title: "Access" },
 ] as const;
 
@@ -59,6 +61,8 @@ function Tab({ agent, tab, onChange }: { agent: Instance; tab: string | undefine
       return <Settings key={agent.slug} agent={agent} onChange={onChange} />;
     case "prompts":
       return <PromptsTab key={agent.slug} slug={agent.slug} />;
+    case "tools":
+      return <Tools key={agent.slug} slug={agent.slug} />;
     case "access":
       return <Access key={agent.slug} agent={agent} onChange={onChange} />;
     default:

@@ -1,0 +1,108 @@
+import { useSignal } from "@preact/signals";
+import type { AgentTool, RequiredAgentSecret } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Choice, TextField } from "../../ui/field.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { tell } from "../../ui/toast.tsx";
+
+/** What the enabled tools need to work. A value is sent to the server, and never comes back. */
+export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly AgentTool[] }) {
+  const { value, error, reload } = useLoaded(
+    async () => (await api.listRequiredSecrets({ slug })).requiredSecrets,
+    [slug, tools],
+  );
+  const written = useSignal<Readonly<Record<string, string>>>({});
+  const busy = useSignal(false);
+  const failure = useSignal<unknown>(undefined);
+  const secrets = value.value ?? [];
+  if (secrets.length === 0) return <Failure error={error.value} retry={reload} />;
+  const missing = secrets.filter(({ configured, optional }) => !configured && !optional);
+  const given = Object.entries(written.value).filter(([, text]) => text !== "");
+  const save = async () => {
+    busy.value = true;
+    try {
+      const body = { secrets: given.map(([key, text]) => ({ key, value: text })) };
+      await api.putAgentSecrets({ slug, body });
+      written.value = {};
+      failure.value = undefined;
+      tell("Stored");
+      reload();
+    } catch (reason) {
+      failure.value = reason;
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <Card
+      title="What the tools need"
+      lead={
+        missing.length === 0
+          ? "All there. A new value takes the place of the stored one."
+          : `Missing: ${missing.map(({ label, key }) => label ?? key).join(", ")}. Until then these tools tell the model that they can't be used.`
+      }
+    >
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        {secrets.map((secret) => (
+          <SecretField
+            key={secret.key}
+            secret={secret}
+            text={written.value[secret.key] ?? ""}
+            onText={(text) => {
+              written.value = { ...written.value, [secret.key]: text };
+            }}
+          />
+        ))}
+        <Failure error={failure.value} />
+        <div class="actions">
+          <Button look="primary" type="submit" busy={busy.value} disabled={given.length === 0}>
+            Store
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}
+
+interface FieldProps {
+  secret: RequiredAgentSecret;
+  text: string;
+  onText: (text: string) => void;
+}
+
+function SecretField({
+  secret: { key, type, label, description, choices, configured, optional, sensitive },
+  text,
+  onText,
+}: FieldProps) {
+  const about = {
+    label: label ?? key,
+    hint: [description, configured ? "It is stored." : ""].filter(Boolean).join(" "),
+    optional: optional === true,
+  };
+  if (type === "select") {
+    const all = [{ value: "", label: configured ? "As stored" : "Choose one" }, ...(choices ?? []).map(asChoice)];
+    return <Choice {...about} value={text} choices={all} onValue={onText} />;
+  }
+  return (
+    <TextField
+      {...about}
+      type={sensitive ? "password" : "text"}
+      autocomplete="off"
+      placeholder={configured ? "••••" : ""}
+      value={text}
+      onValue={onText}
+    />
+  );
+}
+
+const asChoice = (value: string) => ({ value, label: value });

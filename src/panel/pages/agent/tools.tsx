@@ -1,0 +1,139 @@
+import { useComputed, useSignal } from "@preact/signals";
+import type { AgentTool } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useForm } from "../../data/form.ts";
+import { useLoaded } from "../../data/load.ts";
+import { Card } from "../../ui/card.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { SaveBar } from "../../ui/save-bar.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+import { RequiredSecrets } from "./required-secrets.tsx";
+
+/** What an agent can do beside talking, and which calls ask a person first. */
+export function Tools({ slug }: { slug: string }) {
+  const { value, error, reload } = useLoaded(async () => (await api.listAgentTools({ slug })).tools, [slug]);
+  const tools = value.value;
+  return (
+    <>
+      <Failure error={error.value} retry={reload} />
+      {!tools && error.value === undefined && <Waiting />}
+      {tools && <RequiredSecrets slug={slug} tools={tools} />}
+      {tools && <ToolForm slug={slug} tools={tools} onChange={reload} />}
+    </>
+  );
+}
+
+interface Chosen {
+  enabled: readonly string[];
+  needsApproval: readonly string[];
+}
+
+interface FormProps {
+  slug: string;
+  tools: readonly AgentTool[];
+  onChange: () => void;
+}
+
+function ToolForm({ slug, tools, onChange }: FormProps) {
+  const names = (wanted: (tool: AgentTool) => boolean) => tools.filter(wanted).map(({ name }) => name);
+  const stored: Chosen = {
+    enabled: names(({ enabled }) => enabled),
+    needsApproval: names(({ enabled, needsApproval }) => enabled && needsApproval),
+  };
+  const form = useForm<Chosen>(`tools.${slug}`, stored, async (changes) => {
+    await save(slug, stored, changes);
+    onChange();
+  });
+  const search = useSignal("");
+  const shown = useComputed(() => {
+    const wanted = search.value.trim().toLowerCase();
+    return Map.groupBy(
+      tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted)),
+      ({ category }) => category,
+    );
+  });
+  return (
+    <div class="form">
+      <TextField
+        label="Search"
+        type="search"
+        value={search.value}
+        onValue={(text) => {
+          search.value = text;
+        }}
+      />
+      {[...shown.value].map(([category, some]) => (
+        <Card key={category} title={category}>
+          {some.map((tool) => (
+            <ToolRow
+              key={tool.name}
+              tool={tool}
+              on={form.values.enabled.includes(tool.name)}
+              asks={form.values.needsApproval.includes(tool.name)}
+              onOn={(on) => form.set({ enabled: changed(form.values.enabled, tool.name, on, tools) })}
+              onAsks={(asks) => form.set({ needsApproval: changed(form.values.needsApproval, tool.name, asks, tools) })}
+            />
+          ))}
+        </Card>
+      ))}
+      {shown.value.size === 0 && <p class="soft">No tool is called that.</p>}
+      <SaveBar form={form} />
+    </div>
+  );
+}
+
+/**
+ * Stores what was chosen. A tool that is turned on asks as its plugin would have it unless somebody chose otherwise, and
+ * only the answer to turning it on tells how that is: so the choices about asking are stored after it.
+ */
+async function save(slug: string, stored: Chosen, { enabled = stored.enabled, needsApproval }: Partial<Chosen>) {
+  const { tools } = await api.putAgentTools({ slug, body: { enabled: [...enabled] } });
+  if (needsApproval === undefined) return;
+  const taken = stored.needsApproval.filter((name) => !needsApproval.includes(name));
+  const asks = tools
+    .filter((tool) => tool.enabled && (tool.needsApproval || needsApproval.includes(tool.name)))
+    .map(({ name }) => name)
+    .filter((name) => !taken.includes(name));
+  await api.putAgentTools({ slug, body: { enabled: [...enabled], needsApproval: asks } });
+}
+
+/** The names with or without one, in the order of the tools, so that what was taken back is no change. */
+function changed(names: readonly string[], name: string, on: boolean, tools: readonly AgentTool[]): string[] {
+  return tools.map((tool) => tool.name).filter((one) => (one === name ? on : names.includes(one)));
+}
+
+interface RowProps {
+  tool: AgentTool;
+  on: boolean;
+  asks: boolean;
+  onOn: (on: boolean) => void;
+  onAsks: (asks: boolean) => void;
+}
+
+function ToolRow({ tool: { name, description, source }, on, asks, onOn, onAsks }: RowProps) {
+  const bySkill = source === "skill";
+  return (
+    <div class="tool-row">
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={on}
+          disabled={bySkill}
+          onChange={(event) => onOn(event.currentTarget.checked)}
+        />
+        <code>{name}</code>
+      </label>
+      <p class="soft">
+        {description}
+        {bySkill && " An enabled skill requires it."}
+      </p>
+      {on && (
+        <label class="check">
+          <input type="checkbox" checked={asks} onChange={(event) => onAsks(event.currentTarget.checked)} />
+          <span>Ask before each call of {name}</span>
+        </label>
+      )}
+    </div>
+  );
+}
