@@ -92,7 +92,7 @@ describe("a task that calls what a person has to approve", () => {
     const { id } = await h.create({ ...place, deleteAfterRun: false });
     await h.pass(hour);
     const decide = async (approved: boolean) => {
-      const [conversation] = await h.db.select().from(conversations);
+      const [conversation] = await h.db.select().from(conversations).where(eq(conversations.source, "scheduled"));
       const [waiting] = await h.db.select().from(toolCalls).where(isNotNull(toolCalls.args));
       const path = `/api/conversations/${encodeURIComponent(conversation?.ref ?? "")}/approvals/${waiting?.toolCallId}`;
       const response = await h.request(path, { method: "POST", headers: h.own.headers, json: { approved } });
