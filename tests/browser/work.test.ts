@@ -74,4 +74,15 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
     .or(page.getByRole("heading", { name: "No conversations yet" }))
     .waitFor();
   expect(complaints).toEqual([]);
+
+  // A session that ended is noticed by what is done next, and the page is still there after the sign-in.
+  await page.goto(`${server.url}/#/agents/assistant/access`);
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.context().clearCookies();
+  await page.getByRole("button", { name: "Give a new key" }).click();
+  await page.getByRole("heading", { name: "Sign in to Agent Engine" }).waitFor();
+  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+  await page.getByText("Chat-completions API").waitFor();
 });

@@ -1,19 +1,12 @@
 import type { z } from "@hono/zod-openapi";
+import type { PluginSecret } from "../../core/plugin.ts";
 import { inputSchemaOf, readInput } from "../../core/tool-input.ts";
 import type { JsonValue, Tool, ToolContext } from "../../turn/types.ts";
 
 export type ToolOrigin = "builtin" | "plugin" | "mcp" | "agent";
 
 /** A secret of the agent that a tool needs (decisions §4). */
-export interface RequiredSecret {
-  key: string;
-  type: "text" | "select";
-  label?: string;
-  description?: string;
-  choices?: readonly string[];
-  optional?: boolean;
-  sensitive: boolean;
-}
+export type RequiredSecret = PluginSecret;
 
 /** A tool as catalogues show it. */
 export interface ToolDefinition {

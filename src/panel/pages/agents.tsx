@@ -1,8 +1,9 @@
 import type { Instance } from "../../client/index.ts";
 import { api } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
-import { goTo, hrefOf } from "../data/route.ts";
+import { hrefOf } from "../data/route.ts";
 import { Empty } from "../ui/empty.tsx";
+import { LinkRow } from "../ui/link-row.tsx";
 import { Failure } from "../ui/note.tsx";
 import { Page } from "../ui/page.tsx";
 import { Time } from "../ui/time.tsx";
@@ -45,11 +46,7 @@ const AgentTable = ({ agents }: { agents: readonly Instance[] }) => (
       </thead>
       <tbody>
         {agents.map(({ slug, name, provider, model, active, webEnabled, updatedAt }) => (
-          <tr key={slug} class="go" onClick={() => goTo(["agents", slug])}>
-            <td>
-              <a href={hrefOf(["agents", slug])}>{name}</a>
-              <div class="soft mono">{slug}</div>
-            </td>
+          <LinkRow key={slug} path={["agents", slug]} title={name} about={<code>{slug}</code>}>
             <td>
               {[provider, model].filter((part) => part !== null).join(" · ") || <span class="soft">default</span>}
             </td>
@@ -65,7 +62,7 @@ const AgentTable = ({ agents }: { agents: readonly Instance[] }) => (
             <td class="end">
               <Time at={updatedAt} />
             </td>
-          </tr>
+          </LinkRow>
         ))}
       </tbody>
     </table>

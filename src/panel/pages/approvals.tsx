@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Approval } from "../../client/index.ts";
+import { useAction } from "../data/action.ts";
 import { api } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
 import { hrefOf } from "../data/route.ts";
@@ -40,21 +41,12 @@ export function ApprovalsPage() {
 function ApprovalView({ approval, onChange }: { approval: Approval; onChange: () => void }) {
   const { conversationId, instanceId, toolCallId, toolName, args, requestedAt, expiresAt, user } = approval;
   const reason = useSignal("");
-  const busy = useSignal(false);
-  const error = useSignal<unknown>(undefined);
-  const decide = async (approved: boolean) => {
-    busy.value = true;
-    try {
-      const told = approved || reason.value === "" ? {} : { reason: reason.value };
-      await api.decideApproval({ id: conversationId, toolCallId, body: { approved, ...told } });
-      tell(approved ? "Approved: the call is made now" : "Denied");
-      onChange();
-    } catch (refusal) {
-      error.value = refusal;
-    } finally {
-      busy.value = false;
-    }
-  };
+  const decide = useAction(async (approved: boolean) => {
+    const told = approved || reason.value === "" ? {} : { reason: reason.value };
+    await api.decideApproval({ id: conversationId, toolCallId, body: { approved, ...told } });
+    tell(approved ? "Approved: the call is made now" : "Denied");
+    onChange();
+  });
   return (
     <article class="card">
       <header>
@@ -77,12 +69,12 @@ function ApprovalView({ approval, onChange }: { approval: Approval; onChange: ()
           reason.value = value;
         }}
       />
-      <Failure error={error.value} />
+      <Failure error={decide.error} />
       <div class="actions">
-        <Button look="primary" busy={busy.value} onClick={() => void decide(true)}>
+        <Button look="primary" busy={decide.busy} onClick={() => void decide.run(true)}>
           Approve
         </Button>
-        <Button busy={busy.value} onClick={() => void decide(false)}>
+        <Button busy={decide.busy} onClick={() => void decide.run(false)}>
           Deny
         </Button>
       </div>

@@ -4,10 +4,12 @@ import { giveKey } from "../data/agent-key.ts";
 import { api, isRefused, problemsOf, serverUrl } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
 import { hrefOf } from "../data/route.ts";
+import { noticeEnd } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Card } from "../ui/card.tsx";
 import { Code } from "../ui/code.tsx";
 import { Choice, TextField } from "../ui/field.tsx";
+import { Form } from "../ui/form.tsx";
 import { Failure, Note } from "../ui/note.tsx";
 import { Page } from "../ui/page.tsx";
 import { FirstCalls } from "./first-calls.tsx";
@@ -45,6 +47,7 @@ export function NewAgentPage() {
       const said = await hear(slug);
       made.value = { slug, said, key: await giveKey(slug) };
     } catch (reason) {
+      noticeEnd(reason);
       error.value = reason;
     } finally {
       busy.value = null;
@@ -53,13 +56,7 @@ export function NewAgentPage() {
   if (made.value) return <Ready {...made.value} />;
   return (
     <Page title="New agent" lead="It answers once before it is done, so you see that its model works.">
-      <form
-        class="form narrow"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
+      <Form narrow onSubmit={() => void create()}>
         <div class="columns">
           <TextField
             label="Its name in addresses"
@@ -139,7 +136,7 @@ export function NewAgentPage() {
             {busy.value}
           </span>
         </div>
-      </form>
+      </Form>
     </Page>
   );
 }

@@ -1,11 +1,12 @@
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useAction } from "../data/action.ts";
 import { api, problemsOf } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { signIn } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
+import { Form } from "../ui/form.tsx";
 import { Failure, Note } from "../ui/note.tsx";
 import { Waiting } from "../ui/waiting.tsx";
 
@@ -43,45 +44,28 @@ export function SetupPage() {
 function SetupForm({ token }: { token: string }) {
   const fields = useSignal({ email: "", password: "", again: "", name: "" });
   const differ = useSignal(false);
-  const form = useRef<HTMLFormElement>(null);
-  const busy = useSignal(false);
-  const error = useSignal<unknown>(undefined);
-  const problems = problemsOf(error.value);
   const { email, password, again, name } = fields.value;
   const write = (change: Partial<typeof fields.value>) => {
     fields.value = { ...fields.value, ...change };
   };
-  const submit = async () => {
+  const create = useAction(async () => {
+    await api.setUp({ body: { token, email, password, ...(name === "" ? {} : { name }) } });
+    // The used link need not stay in the history.
+    history.replaceState(null, "", "./");
+    await signIn(email, password);
+    goTo(["agents", "new"]);
+  });
+  const problems = problemsOf(create.error);
+  const submit = () => {
     differ.value = password !== again;
-    if (differ.value) {
-      // The field is marked with the next picture.
-      requestAnimationFrame(() => form.current?.querySelector<HTMLInputElement>("[aria-invalid=true]")?.focus());
-      return;
-    }
-    busy.value = true;
-    try {
-      await api.setUp({ body: { token, email, password, ...(name === "" ? {} : { name }) } });
-      // The used link need not stay in the history.
-      history.replaceState(null, "", "./");
-      await signIn(email, password);
-      goTo(["agents", "new"]);
-    } catch (reason) {
-      error.value = reason;
-    } finally {
-      busy.value = false;
-    }
+    if (!differ.value) return void create.run();
+    // The field is marked with the next picture.
+    requestAnimationFrame(() => document.querySelector<HTMLInputElement>("[aria-invalid=true]")?.focus());
   };
   return (
-    <form
-      class="form"
-      ref={form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <Form onSubmit={submit}>
       <p>Make the first account. It owns this installation.</p>
-      <Failure error={error.value} />
+      <Failure error={create.error} />
       <TextField
         label="E-mail"
         type="email"
@@ -122,9 +106,9 @@ function SetupForm({ token }: { token: string }) {
         problem={problems.get("name")}
         onValue={(value) => write({ name: value })}
       />
-      <Button look="primary" type="submit" busy={busy.value}>
+      <Button look="primary" type="submit" busy={create.busy}>
         Create the owner
       </Button>
-    </form>
+    </Form>
   );
 }

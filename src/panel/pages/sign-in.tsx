@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
+import { useAction } from "../data/action.ts";
 import { installed, signIn } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
+import { Form } from "../ui/form.tsx";
 import { Failure, Note } from "../ui/note.tsx";
 
 /** Signs in; before there is an owner it says how to become the owner. */
@@ -30,27 +32,10 @@ const Unowned = () => (
 function SignInForm() {
   const email = useSignal("");
   const password = useSignal("");
-  const busy = useSignal(false);
-  const error = useSignal<unknown>(undefined);
-  const submit = async () => {
-    busy.value = true;
-    try {
-      await signIn(email.value, password.value);
-    } catch (reason) {
-      error.value = reason;
-    } finally {
-      busy.value = false;
-    }
-  };
+  const enter = useAction(() => signIn(email.value, password.value));
   return (
-    <form
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
-      <Failure error={error.value} />
+    <Form onSubmit={() => void enter.run()}>
+      <Failure error={enter.error} />
       <TextField
         label="E-mail"
         type="email"
@@ -72,13 +57,13 @@ function SignInForm() {
           password.value = value;
         }}
       />
-      <Button look="primary" type="submit" busy={busy.value}>
+      <Button look="primary" type="submit" busy={enter.busy}>
         Sign in
       </Button>
       <p class="soft">
         Lost your password? An Owner or Admin can give you a new one, or whoever runs the server:{" "}
         <code>agent-engine reset-password</code>.
       </p>
-    </form>
+    </Form>
   );
 }

@@ -1,6 +1,6 @@
-import { useSignal } from "@preact/signals";
+import { useAction } from "../data/action.ts";
 import { Button } from "../ui/button.tsx";
-import { tellFailure } from "../ui/toast.tsx";
+import { Failure } from "../ui/note.tsx";
 import type { ToolPart } from "./reply.ts";
 
 /** Decides about a call that waits. Rejects with the server's refusal. */
@@ -15,17 +15,7 @@ interface Props {
 /** One call of a tool: what it was called with, what came back, and the decision that it waits for. */
 export function ToolView({ part, decide }: Props) {
   const waits = decide !== undefined;
-  const busy = useSignal(false);
-  const choose = async (approved: boolean) => {
-    busy.value = true;
-    try {
-      await decide?.(part.id, approved);
-    } catch (error) {
-      tellFailure(error);
-    } finally {
-      busy.value = false;
-    }
-  };
+  const choose = useAction(async (approved: boolean) => decide?.(part.id, approved));
   return (
     <details class="step" open={waits}>
       <summary>
@@ -33,12 +23,13 @@ export function ToolView({ part, decide }: Props) {
       </summary>
       <Value title="Arguments" value={part.args} />
       {part.ended && <Value title="Result" value={part.result} />}
+      <Failure error={choose.error} />
       {waits && (
         <div class="actions">
-          <Button look="primary" busy={busy.value} onClick={() => void choose(true)}>
+          <Button look="primary" busy={choose.busy} onClick={() => void choose.run(true)}>
             Approve
           </Button>
-          <Button busy={busy.value} onClick={() => void choose(false)}>
+          <Button busy={choose.busy} onClick={() => void choose.run(false)}>
             Deny
           </Button>
           <span class="soft">The call is made only if you approve it.</span>

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useAction } from "../data/action.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
@@ -20,19 +21,10 @@ interface Props {
 /** Asks before something is destroyed. */
 export function Confirm({ title, children, action, word, onConfirm, onClose }: Props) {
   const typed = useSignal("");
-  const busy = useSignal(false);
-  const error = useSignal<unknown>(undefined);
-  const act = async () => {
-    busy.value = true;
-    try {
-      await onConfirm();
-      onClose();
-    } catch (reason) {
-      error.value = reason;
-    } finally {
-      busy.value = false;
-    }
-  };
+  const act = useAction(async () => {
+    await onConfirm();
+    onClose();
+  });
   return (
     <Dialog title={title} onClose={onClose}>
       <div>{children}</div>
@@ -46,10 +38,15 @@ export function Confirm({ title, children, action, word, onConfirm, onClose }: P
           }}
         />
       )}
-      <Failure error={error.value} />
+      <Failure error={act.error} />
       <div class="actions">
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="danger" busy={busy.value} disabled={word !== undefined && typed.value !== word} onClick={act}>
+        <Button
+          look="danger"
+          busy={act.busy}
+          disabled={word !== undefined && typed.value !== word}
+          onClick={() => void act.run()}
+        >
           {action}
         </Button>
       </div>

@@ -1,10 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { AgentTool, RequiredAgentSecret } from "../../../client/index.ts";
+import { useAction } from "../../data/action.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Choice, TextField } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { tell } from "../../ui/toast.tsx";
 
@@ -15,27 +17,17 @@ export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly
     [slug, tools],
   );
   const written = useSignal<Readonly<Record<string, string>>>({});
-  const busy = useSignal(false);
-  const failure = useSignal<unknown>(undefined);
+  const given = Object.entries(written.value).filter(([, text]) => text !== "");
+  const save = useAction(async () => {
+    const body = { secrets: given.map(([key, text]) => ({ key, value: text })) };
+    await api.putAgentSecrets({ slug, body });
+    written.value = {};
+    tell("Stored");
+    reload();
+  });
   const secrets = value.value ?? [];
   if (secrets.length === 0) return <Failure error={error.value} retry={reload} />;
   const missing = secrets.filter(({ configured, optional }) => !configured && !optional);
-  const given = Object.entries(written.value).filter(([, text]) => text !== "");
-  const save = async () => {
-    busy.value = true;
-    try {
-      const body = { secrets: given.map(([key, text]) => ({ key, value: text })) };
-      await api.putAgentSecrets({ slug, body });
-      written.value = {};
-      failure.value = undefined;
-      tell("Stored");
-      reload();
-    } catch (reason) {
-      failure.value = reason;
-    } finally {
-      busy.value = false;
-    }
-  };
   return (
     <Card
       title="What the tools need"
@@ -45,13 +37,7 @@ export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly
           : `Missing: ${missing.map(({ label, key }) => label ?? key).join(", ")}. Until then these tools tell the model that they can't be used.`
       }
     >
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
+      <Form onSubmit={() => void save.run()}>
         {secrets.map((secret) => (
           <SecretField
             key={secret.key}
@@ -62,13 +48,13 @@ export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly
             }}
           />
         ))}
-        <Failure error={failure.value} />
+        <Failure error={save.error} />
         <div class="actions">
-          <Button look="primary" type="submit" busy={busy.value} disabled={given.length === 0}>
+          <Button look="primary" type="submit" busy={save.busy} disabled={given.length === 0}>
             Store
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -3,9 +3,10 @@ import { useEffect } from "preact/hooks";
 import type { Conversation } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
-import { goTo, hrefOf, query } from "../../data/route.ts";
+import { goTo, query } from "../../data/route.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Choice, TextField } from "../../ui/field.tsx";
+import { LinkRow } from "../../ui/link-row.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
@@ -103,18 +104,19 @@ const ConversationTable = ({ conversations }: { conversations: readonly Conversa
       </thead>
       <tbody>
         {conversations.map(({ conversationId, title, instanceName, channel, messageCount, totalTokens, updatedAt }) => (
-          <tr key={conversationId} class="go" onClick={() => goTo(["conversations", conversationId])}>
-            <td>
-              <a href={hrefOf(["conversations", conversationId])}>{title ?? conversationId}</a>
-              <div class="soft">{instanceName}</div>
-            </td>
+          <LinkRow
+            key={conversationId}
+            path={["conversations", conversationId]}
+            title={title ?? conversationId}
+            about={instanceName}
+          >
             <td>{channel}</td>
             <td class="end">{messageCount}</td>
             <td class="end">{totalTokens.toLocaleString()}</td>
             <td class="end">
               <Time at={updatedAt} />
             </td>
-          </tr>
+          </LinkRow>
         ))}
       </tbody>
     </table>
