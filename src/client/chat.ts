@@ -1,6 +1,6 @@
 import { readEvents } from "./events.ts";
 import type { ChatEvent, ChatRequest } from "./generated/types.ts";
-import type { CallOptions, ClientOptions, Operation } from "./options.ts";
+import { type CallOptions, type ClientOptions, type Operation, usualHeaders } from "./options.ts";
 import { Patience, unlessSilent, watched } from "./patience.ts";
 import { type Connection, followTurn, type Place, placeOf, Unreached } from "./resume.ts";
 import { type Input, request, send } from "./send.ts";
@@ -122,7 +122,7 @@ async function unlessUnreached(
 
 function ownKey(client: ClientOptions, options: CallOptions): string | null {
   const name = "Idempotency-Key";
-  return new Headers(options.headers).get(name) ?? new Headers(client.headers).get(name);
+  return new Headers(options.headers).get(name) ?? new Headers(usualHeaders(client)).get(name);
 }
 
 /** A random key of 32 characters. Pages without TLS lack `crypto.randomUUID`. */

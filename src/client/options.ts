@@ -6,8 +6,8 @@ export interface ClientOptions {
    * A function is called for each call. Without a token a browser sends the session cookie, on the server's own pages.
    */
   token?: Token | undefined;
-  /** Headers of every call. */
-  headers?: Record<string, string>;
+  /** Headers of every call, such as `X-Organization`. A function is called for each call. */
+  headers?: Record<string, string> | (() => Record<string, string>);
   /** Used in place of the runtime's `fetch`. */
   fetch?: typeof fetch;
 }
@@ -20,6 +20,10 @@ export interface CallOptions {
   /** Headers of this call. They replace those of the client with the same name. */
   headers?: Record<string, string>;
 }
+
+/** The headers of a call that names none of its own. */
+export const usualHeaders = ({ headers }: ClientOptions): Record<string, string> =>
+  typeof headers === "function" ? headers() : (headers ?? {});
 
 export type Token = string | (() => string | Promise<string>);
 

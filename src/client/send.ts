@@ -1,7 +1,7 @@
 import { refusalOf } from "./errors.ts";
 import { readEvents } from "./events.ts";
 import type { ChatEvent } from "./generated/types.ts";
-import type { CallOptions, ClientOptions, Operation, Token } from "./options.ts";
+import { type CallOptions, type ClientOptions, type Operation, type Token, usualHeaders } from "./options.ts";
 
 /** The input of a method: parameters by their names, and the body. */
 export type Input = Record<string, unknown>;
@@ -39,7 +39,7 @@ export async function request(
   { signal, token = client.token, headers }: CallOptions,
 ): Promise<Response> {
   const { type, bytes } = bodyOf(input.body);
-  const all = new Headers({ Accept: accepted[operation.answer], ...client.headers, ...headers });
+  const all = new Headers({ Accept: accepted[operation.answer], ...usualHeaders(client), ...headers });
   if (type && !all.has("Content-Type")) all.set("Content-Type", type);
   if (token) all.set("Authorization", `Bearer ${await read(token)}`);
   for (const [name, header] of Object.entries(operation.headers ?? {})) {

@@ -48,6 +48,8 @@ const admin = [
 
 const owner = [...admin, "org:write", "org.key:manage", "policy:manage"] as const;
 
+/** All that a role can hold. */
+export const permissions = owner;
 export type Permission = (typeof owner)[number];
 export type RoleKey = "owner" | "admin" | "member" | "viewer";
 
@@ -62,6 +64,12 @@ export const roles: Record<RoleKey, ReadonlySet<Permission>> = {
 /** Owners and Admins reach every workspace of their organization; other roles need a row in `workspace_members`. */
 export function reachesAllWorkspaces(role: RoleKey): boolean {
   return role === "owner" || role === "admin";
+}
+
+/** What a member of this role may do; the installation is administered by owners of its first organization alone. */
+export function permissionsOf(role: string, first: boolean): Permission[] {
+  if (!isRoleKey(role)) return [];
+  return [...roles[role]].filter((permission) => first || permission !== "policy:manage");
 }
 
 export function isRoleKey(value: string): value is RoleKey {

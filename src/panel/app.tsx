@@ -1,8 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { route } from "./data/route.ts";
 import { readSession, user } from "./data/session.ts";
-import { pageOf } from "./frame/pages.tsx";
 import { Shell } from "./frame/shell.tsx";
 import { SetupPage } from "./pages/setup.tsx";
 import { SignInPage } from "./pages/sign-in.tsx";
@@ -31,7 +29,7 @@ export function App() {
   if (value === undefined) return null;
   return (
     <>
-      {value === null ? <Outside /> : <Shell>{pageOf(route.value)}</Shell>}
+      {value === null ? <Outside /> : <Shell />}
       <Toasts />
     </>
   );

@@ -36,7 +36,7 @@ browserTest("from the setup link to the first reply in under a minute, by keyboa
   await page.keyboard.press("Enter");
 
   await page.getByRole("heading", { name: "New agent" }).waitFor();
-  expect(page.url()).toBe(`${server.url}/#/agents/new`);
+  expect(page.url()).toBe(`${server.url}/#/agents/~new`);
   await looksRight(page, "new-agent");
   await tabTo(page, /^Its name in addresses/);
   await page.keyboard.press("Control+A");

@@ -38,7 +38,9 @@ async function refusal(call: Promise<unknown>): Promise<AgentEngineError> {
 test("signs in, sets an agent up and reads it back", async () => {
   const { engine, chat } = await signedIn();
   const { user } = await engine.getMe();
-  expect(user.organizations).toEqual([{ slug: "acme", name: "acme", roleKey: "owner" }]);
+  expect(user.organizations).toEqual([
+    { slug: "acme", name: "acme", roleKey: "owner", permissions: expect.arrayContaining(["agent:write"]) },
+  ]);
 
   const { instance } = await engine.getAgent({ slug: "tea.house" });
   expect(instance).toMatchObject({ slug: "tea.house", name: "Tea" });

@@ -351,6 +351,49 @@ export interface Me {
       name: string;
       /** owner, admin, member or viewer. */
       roleKey: string;
+      /** What the role allows. Owners of the installation's first organization alone hold `policy:manage`. */
+      permissions: Array<
+        | "agent:read"
+        | "agent.prompt:read"
+        | "agent.tool:read"
+        | "agent.skill:read"
+        | "agent.channel:read"
+        | "agent.room:read"
+        | "agent.task:read"
+        | "agent.knowledge:read"
+        | "agent.governance:read"
+        | "agent.playground:use"
+        | "conversation:read"
+        | "memory:read"
+        | "analytics:read"
+        | "skill.catalog:read"
+        | "org:read"
+        | "agent:write"
+        | "agent.prompt:write"
+        | "agent.tool:write"
+        | "agent.skill:write"
+        | "agent.channel:write"
+        | "agent.room:write"
+        | "agent.task:write"
+        | "agent.knowledge:write"
+        | "agent.export:read"
+        | "memory:write"
+        | "agent:delete"
+        | "agent.secret:read"
+        | "agent.secret:write"
+        | "agent.governance:write"
+        | "conversation:delete"
+        | "skill.catalog:write"
+        | "workspace.assignment:manage"
+        | "org.member:manage"
+        | "org.plugin:manage"
+        | "org.secret:read"
+        | "org.secret:write"
+        | "audit_log:read"
+        | "org:write"
+        | "org.key:manage"
+        | "policy:manage"
+      >;
     }>;
     /** Somebody else set the password and knows it: until it is changed, only the organization where that was is within reach. Absent otherwise. */
     passwordChangeRequired?: true;

@@ -3,7 +3,8 @@ import type { Ctx } from "../../context.ts";
 import { changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { sortByName } from "../../core/names.ts";
-import { members, organizations, reachable, users } from "../../db/schema.ts";
+import { permissionsOf } from "../../core/permissions.ts";
+import { firstOrganization, members, organizations, reachable, users } from "../../db/schema.ts";
 import { countCall, type Limit, requireAllowed } from "../../http/throttle.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import type { Me, MeChanges } from "./schema.ts";
@@ -21,6 +22,7 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
       onboarding: users.onboarding,
       passwordSetBy: users.passwordSetBy,
       organization: { slug: organizations.slug, name: organizations.name },
+      isFirst: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       roleKey: members.roleKey,
     })
     .from(users)
@@ -31,8 +33,8 @@ export async function readMe({ db, actor }: Ctx): Promise<Me> {
   const [first] = rows;
   if (!first) throw notFound("User");
   const { id, email, name, onboarding, passwordSetBy } = first;
-  const memberships = rows.flatMap(({ organization, roleKey }) =>
-    organization && roleKey ? [{ ...organization, roleKey }] : [],
+  const memberships = rows.flatMap(({ organization, roleKey, isFirst }) =>
+    organization && roleKey ? [{ ...organization, roleKey, permissions: permissionsOf(roleKey, isFirst) }] : [],
   );
   const required = passwordSetBy === null ? {} : { passwordChangeRequired: true as const };
   return { user: { id, email, name, onboarding, organizations: sortByName(memberships), ...required } };

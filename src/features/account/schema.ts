@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { permissions } from "../../core/permissions.ts";
 import { isStorable, zText } from "../../core/text.ts";
 import { ChosenPassword, Email, Name, OrganizationSlug, Timestamp } from "../../http/shapes.ts";
 
@@ -60,10 +61,18 @@ export const SignedIn = z
 
 export const Success = z.object({ success: z.literal(true) }).openapi("Success");
 
-const OwnOrganization = z.object({
+const ActiveOrganization = z.object({
   slug: z.string().openapi({ example: "default" }),
   name: z.string().openapi({ example: "default" }),
   roleKey: z.string().openapi({ description: "owner, admin, member or viewer.", example: "owner" }),
+});
+export type ActiveOrganization = z.infer<typeof ActiveOrganization>;
+
+const OwnOrganization = ActiveOrganization.extend({
+  permissions: z.array(z.enum(permissions)).openapi({
+    description: "What the role allows. Owners of the installation's first organization alone hold `policy:manage`.",
+    example: ["agent:read"],
+  }),
 });
 
 export const Me = z
@@ -129,5 +138,4 @@ export const OrganizationChoice = z
   .object({ slug: zText(128).openapi({ description: "Slug of the organization.", example: "default" }) })
   .openapi("OrganizationChoice");
 
-export const ChosenOrganization = z.object({ organization: OwnOrganization }).openapi("ChosenOrganization");
-export type ActiveOrganization = z.infer<typeof OwnOrganization>;
+export const ChosenOrganization = z.object({ organization: ActiveOrganization }).openapi("ChosenOrganization");

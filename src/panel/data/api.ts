@@ -1,10 +1,20 @@
+import { signal } from "@preact/signals";
 import { AgentEngineError, createAgentEngine } from "../../client/index.ts";
 
 /** The server that this page came from: also below a path of a proxy, since the page stands at the server's root. */
 export const serverUrl = new URL(".", location.href).href.replace(/\/$/, "");
 
+/** The slug of the organization that calls are about; null: the server chooses. */
+export const addressed = signal<string | null>(null);
+
 /** The public API, as the signed-in person: the browser sends the session's cookie. */
-export const api = createAgentEngine({ baseUrl: serverUrl });
+export const api = createAgentEngine({
+  baseUrl: serverUrl,
+  headers: (): Record<string, string> => (addressed.value === null ? {} : { "X-Organization": addressed.value }),
+});
+
+/** The calls about the person, which no organization that has become out of reach may hinder. */
+export const account = createAgentEngine({ baseUrl: serverUrl });
 
 /** Why a call failed, in words for people. */
 export function reasonOf(error: unknown): string {

@@ -35,3 +35,8 @@ function decoded(part: string): string {
     return part;
   }
 }
+
+/** What the page of a section is handed: the parts of the address behind the section's name. */
+export interface SectionProps {
+  rest: readonly string[];
+}

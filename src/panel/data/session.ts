@@ -1,43 +1,65 @@
 import { computed, signal } from "@preact/signals";
 import type { Me } from "../../client/index.ts";
-import { api, isRefused } from "./api.ts";
+import { account, addressed, isRefused } from "./api.ts";
 
-type User = Me["user"];
+export type User = Me["user"];
+export type Organization = User["organizations"][number];
+export type Permission = Organization["permissions"][number];
 
 /** The signed-in person; null: nobody is; undefined: not known yet. */
 export const user = signal<User | null | undefined>(undefined);
 
-/** The organization that the pages are about. */
-export const organization = computed(() => user.value?.organizations[0] ?? null);
+/** The organization that the pages are about; null: the person belongs to none. */
+export const organization = computed<Organization | null>(
+  () => user.value?.organizations.find(({ slug }) => slug === addressed.value) ?? null,
+);
+
+/** Whether the signed-in person may do something in the organization. The server decides: this only spares a refusal. */
+export const may = (permission: Permission) => organization.value?.permissions.includes(permission) === true;
 
 /** Whether the installation has an owner. */
 export const installed = signal(true);
 
 /** Asks who is signed in. Rejects when the server can't say. */
 export async function readSession(): Promise<void> {
-  const state = await api.getSetup({});
+  const state = await account.getSetup({});
   installed.value = state.installed;
   if (state.hasSession) await readUser();
   else user.value = null;
 }
 
-async function readUser(): Promise<void> {
+/** Reads the signed-in person again, after a change of what that person is or may. */
+export async function readUser(): Promise<void> {
   try {
-    user.value = (await api.getMe()).user;
+    const { user: read } = await account.getMe();
+    const known = (slug: string | null) => read.organizations.some((one) => one.slug === slug);
+    const wanted = [addressed.value, localStorage.getItem(place)].find(known) ?? read.organizations[0]?.slug ?? null;
+    addressed.value = wanted;
+    user.value = read;
   } catch (error) {
     if (!isRefused(error, 401)) throw error;
     user.value = null;
   }
 }
 
+/** Where the browser keeps the organization that was looked at last. */
+const place = "agent-engine.organization";
+
+/** Goes over to another organization of the person; the server remembers it for this session. */
+export async function chooseOrganization(slug: string): Promise<void> {
+  await account.chooseOrganization({ body: { slug } });
+  localStorage.setItem(place, slug);
+  addressed.value = slug;
+}
+
 /** Rejects with the server's refusal. */
 export async function signIn(email: string, password: string): Promise<void> {
-  await api.signIn({ body: { email, password } });
+  await account.signIn({ body: { email, password } });
   await readUser();
 }
 
 export async function signOut(): Promise<void> {
-  await api.signOut().catch(() => {});
+  await account.signOut().catch(() => {});
   user.value = null;
 }
 

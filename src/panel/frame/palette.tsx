@@ -3,8 +3,9 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import { api } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
+import { may } from "../data/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { sections } from "./pages.tsx";
+import { reachableGroups } from "./sections.ts";
 
 interface Entry {
   title: string;
@@ -79,8 +80,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
 function entries(agents: readonly { slug: string; name: string }[]): Entry[] {
   return [
-    ...sections.map(({ title, path }) => ({ title, kind: "Page", path })),
-    { title: "New agent", kind: "Page", path: ["agents", "new"] },
+    ...reachableGroups().flatMap(({ sections }) =>
+      sections.map(({ title, name }) => ({ title, kind: "Page", path: [name] })),
+    ),
+    ...(may("agent:write") ? [{ title: "New agent", kind: "Page", path: ["agents", "~new"] }] : []),
     ...agents.flatMap(({ slug, name }) => [
       { title: name, kind: "Agent", path: ["agents", slug] },
       { title: `${name}: settings`, kind: "Agent", path: ["agents", slug, "settings"] },

@@ -1,16 +1,18 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import { LogOut, Menu, Monitor, Moon, Search, Sun } from "lucide";
 import { useEffect } from "preact/hooks";
 import { hrefOf, route } from "../data/route.ts";
-import { organization, signOut, user } from "../data/session.ts";
-import { type Theme, theme } from "../data/theme.ts";
+import { signOut, user } from "../data/session.ts";
+import { theme, themes } from "../data/theme.ts";
 import { Button } from "../ui/button.tsx";
-import { Choice } from "../ui/field.tsx";
-import { sections } from "./pages.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { OrganizationChoice } from "./organization-choice.tsx";
 import { Palette } from "./palette.tsx";
+import { RouteView } from "./route-view.tsx";
+import { reachableGroups } from "./sections.ts";
 
 /** Navigation beside the page; on a narrow screen it opens over it. */
-export function Shell({ children }: { children: ComponentChildren }) {
+export function Shell() {
   const open = useSignal(false);
   const palette = useSignal(false);
   const place = route.value;
@@ -37,17 +39,18 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <header class="topbar">
         <Button
           look="plain"
+          aria-label="Menu"
           aria-expanded={open.value}
           aria-controls="navigation"
           onClick={() => {
             open.value = !open.value;
           }}
         >
-          Menu
+          <Icon of={Menu} />
         </Button>
         <Brand />
-        <Button look="plain" onClick={find}>
-          Find
+        <Button look="plain" aria-label="Find" onClick={find}>
+          <Icon of={Search} />
         </Button>
       </header>
       <button
@@ -61,39 +64,14 @@ export function Shell({ children }: { children: ComponentChildren }) {
       />
       <nav class="sidebar" id="navigation" aria-label="Main">
         <Brand />
-        <div class="links">
-          {sections.map(({ path, title }) => (
-            <a key={title} href={hrefOf(path)} aria-current={path[0] === place[0] ? "page" : undefined}>
-              {title}
-            </a>
-          ))}
-        </div>
-        <div class="foot">
-          <Button small onClick={find}>
-            Find… <kbd>Ctrl K</kbd>
-          </Button>
-          <Choice
-            label="Appearance"
-            value={theme.value}
-            choices={[
-              { value: "system", label: "As the system" },
-              { value: "light", label: "Light" },
-              { value: "dark", label: "Dark" },
-            ]}
-            onValue={(value) => {
-              theme.value = value as Theme;
-            }}
-          />
-          <div class="who">
-            <span title={user.value?.email}>{user.value?.name || user.value?.email}</span>
-            <span class="soft">{organization.value?.name}</span>
-          </div>
-          <Button small onClick={() => void signOut()}>
-            Sign out
-          </Button>
-        </div>
+        <OrganizationChoice />
+        <Button small onClick={find}>
+          <Icon of={Search} /> Find… <kbd>Ctrl K</kbd>
+        </Button>
+        <Links current={place[0]} />
+        <Foot />
       </nav>
-      {children}
+      <RouteView />
       {palette.value && (
         <Palette
           onClose={() => {
@@ -101,6 +79,58 @@ export function Shell({ children }: { children: ComponentChildren }) {
           }}
         />
       )}
+    </div>
+  );
+}
+
+function Links({ current }: { current: string | undefined }) {
+  const groups = reachableGroups();
+  const shown = current ?? groups[0]?.sections[0]?.name;
+  return (
+    <>
+      {groups.map(({ title, sections }) => (
+        <div key={title} class="links">
+          {title !== null && <h2>{title}</h2>}
+          {sections.map((section) => (
+            <a
+              key={section.name}
+              href={hrefOf([section.name])}
+              aria-current={section.name === shown ? "page" : undefined}
+            >
+              <Icon of={section.icon} />
+              {section.title}
+            </a>
+          ))}
+        </div>
+      ))}
+    </>
+  );
+}
+
+const looks = { system: Monitor, light: Sun, dark: Moon };
+
+function Foot() {
+  const { value } = theme;
+  const next = themes[(themes.indexOf(value) + 1) % themes.length] ?? "system";
+  return (
+    <div class="foot">
+      <span class="who" title={user.value?.email}>
+        {user.value?.name || user.value?.email}
+      </span>
+      <Button
+        look="plain"
+        small
+        aria-label={`Appearance: ${value}. Change to ${next}`}
+        title={`Appearance: ${value}`}
+        onClick={() => {
+          theme.value = next;
+        }}
+      >
+        <Icon of={looks[value]} />
+      </Button>
+      <Button look="plain" small aria-label="Sign out" title="Sign out" onClick={() => void signOut()}>
+        <Icon of={LogOut} />
+      </Button>
     </div>
   );
 }

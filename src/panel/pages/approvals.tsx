@@ -5,6 +5,7 @@ import { api } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
 import { hrefOf } from "../data/route.ts";
 import { Value } from "../transcript/tool-view.tsx";
+import { Allowed } from "../ui/allowed.tsx";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { TextField } from "../ui/field.tsx";
@@ -60,24 +61,26 @@ function ApprovalView({ approval, onChange }: { approval: Approval; onChange: ()
         </p>
       </header>
       <Value title="Arguments" value={args} />
-      <TextField
-        label="Reason to deny"
-        optional
-        hint="The agent is told."
-        value={reason.value}
-        onValue={(value) => {
-          reason.value = value;
-        }}
-      />
-      <Failure error={decide.error} />
-      <div class="actions">
-        <Button look="primary" busy={decide.busy} onClick={() => void decide.run(true)}>
-          Approve
-        </Button>
-        <Button busy={decide.busy} onClick={() => void decide.run(false)}>
-          Deny
-        </Button>
-      </div>
+      <Allowed to="agent:write">
+        <TextField
+          label="Reason to deny"
+          optional
+          hint="The agent is told."
+          value={reason.value}
+          onValue={(value) => {
+            reason.value = value;
+          }}
+        />
+        <Failure error={decide.error} />
+        <div class="actions">
+          <Button look="primary" busy={decide.busy} onClick={() => void decide.run(true)}>
+            Approve
+          </Button>
+          <Button busy={decide.busy} onClick={() => void decide.run(false)}>
+            Deny
+          </Button>
+        </div>
+      </Allowed>
     </article>
   );
 }

@@ -53,7 +53,7 @@ function SetupForm({ token }: { token: string }) {
     // The used link need not stay in the history.
     history.replaceState(null, "", "./");
     await signIn(email, password);
-    goTo(["agents", "new"]);
+    goTo(["agents", "~new"]);
   });
   const problems = problemsOf(create.error);
   const submit = () => {

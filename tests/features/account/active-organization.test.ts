@@ -81,3 +81,22 @@ test.each([
   expect(response.status).toBe(400);
   expect((await response.json()).issues).toMatchObject([{ path: "slug" }]);
 });
+
+test("a person is told what each role allows; the installation is its first organization's to administer", async () => {
+  const { h, user, headers } = await ada();
+  await join(h, user.id, "shop", "viewer");
+  const { organizations } = (await (await h.request("/api/me", { headers })).json()).user;
+  const held = new Map<string, string[]>(
+    organizations.map(({ slug, permissions }: { slug: string; permissions: string[] }) => [slug, permissions]),
+  );
+  expect(held.get("acme")).toEqual(expect.arrayContaining(["org:write", "policy:manage"]));
+  expect(held.get("lab")).toContain("org:write");
+  expect(held.get("lab")).not.toContain("policy:manage");
+  expect(held.get("shop")).toContain("agent:read");
+  expect(held.get("shop")).not.toContain("agent:write");
+  // What the list says is what the routes do.
+  const policies = (slug: string) =>
+    h.request("/api/installation/policies", { headers: { ...headers, "X-Organization": slug } });
+  expect((await policies("acme")).status).toBe(200);
+  expect((await policies("lab")).status).toBe(403);
+});

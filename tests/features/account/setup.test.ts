@@ -69,7 +69,9 @@ describe("POST /api/setup", () => {
       user: {
         ...answer.user,
         onboarding: {},
-        organizations: [{ slug: "lab", name: "lab", roleKey: "owner" }],
+        organizations: [
+          { slug: "lab", name: "lab", roleKey: "owner", permissions: expect.arrayContaining(["org:write"]) },
+        ],
       },
     });
     const audit = await h.services.database.db.select().from(auditLogs).orderBy(auditLogs.id);

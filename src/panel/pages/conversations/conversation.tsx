@@ -6,6 +6,7 @@ import { useLoaded } from "../../data/load.ts";
 import { goTo, hrefOf } from "../../data/route.ts";
 import { type Entry, entriesOf } from "../../transcript/reply.ts";
 import { ReplyView } from "../../transcript/reply-view.tsx";
+import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { TextField } from "../../ui/field.tsx";
@@ -40,10 +41,20 @@ export function ConversationPage({ id }: { id: string }) {
     <Page
       title={conversation?.title ?? "Conversation"}
       lead={conversation && <About conversation={conversation} />}
-      actions={conversation && <Removal conversation={conversation} />}
+      actions={
+        conversation && (
+          <Allowed to="conversation:delete">
+            <Removal conversation={conversation} />
+          </Allowed>
+        )
+      }
     >
       <Failure error={told.error.value ?? messages.error.value} retry={messages.reload} />
-      {conversation && <Rename key={id} conversation={conversation} onChange={told.reload} />}
+      {conversation && (
+        <Allowed to="conversation:delete">
+          <Rename key={id} conversation={conversation} onChange={told.reload} />
+        </Allowed>
+      )}
       {!page && messages.error.value === undefined && <Waiting />}
       {page && (
         <div class="chat">

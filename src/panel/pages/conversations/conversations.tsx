@@ -6,10 +6,10 @@ import { useLoaded } from "../../data/load.ts";
 import { goTo, query } from "../../data/route.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Choice, TextField } from "../../ui/field.tsx";
-import { LinkRow } from "../../ui/link-row.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
+import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 
@@ -91,34 +91,18 @@ function Search({ text, onText }: { text: string; onText: (text: string) => void
 }
 
 const ConversationTable = ({ conversations }: { conversations: readonly Conversation[] }) => (
-  <div class="table-frame">
-    <table class="table">
-      <thead>
-        <tr>
-          <th>Conversation</th>
-          <th>Channel</th>
-          <th class="end">Messages</th>
-          <th class="end">Tokens</th>
-          <th class="end">Last</th>
-        </tr>
-      </thead>
-      <tbody>
-        {conversations.map(({ conversationId, title, instanceName, channel, messageCount, totalTokens, updatedAt }) => (
-          <LinkRow
-            key={conversationId}
-            path={["conversations", conversationId]}
-            title={title ?? conversationId}
-            about={instanceName}
-          >
-            <td>{channel}</td>
-            <td class="end">{messageCount}</td>
-            <td class="end">{totalTokens.toLocaleString()}</td>
-            <td class="end">
-              <Time at={updatedAt} />
-            </td>
-          </LinkRow>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <Table
+    label="Conversations"
+    rows={conversations}
+    keyOf={({ conversationId }) => conversationId}
+    pathOf={({ conversationId }) => ["conversations", conversationId]}
+    about={({ instanceName }) => instanceName}
+    columns={[
+      { title: "Conversation", cell: ({ title, conversationId }) => title ?? conversationId },
+      { title: "Channel", cell: ({ channel }) => channel },
+      { title: "Messages", end: true, cell: ({ messageCount }) => messageCount },
+      { title: "Tokens", end: true, cell: ({ totalTokens }) => totalTokens.toLocaleString() },
+      { title: "Last", end: true, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    ]}
+  />
 );

@@ -1,14 +1,15 @@
 import { useSignal } from "@preact/signals";
-import type { AgentTool, RequiredAgentSecret } from "../../../client/index.ts";
-import { useAction } from "../../data/action.ts";
-import { api } from "../../data/api.ts";
-import { useLoaded } from "../../data/load.ts";
-import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { Choice, TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { Failure } from "../../ui/note.tsx";
-import { tell } from "../../ui/toast.tsx";
+import type { AgentTool, RequiredAgentSecret } from "../../../../client/index.ts";
+import { useAction } from "../../../data/action.ts";
+import { api } from "../../../data/api.ts";
+import { useLoaded } from "../../../data/load.ts";
+import { Changeable } from "../../../ui/allowed.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { Choice, TextField } from "../../../ui/field.tsx";
+import { Form } from "../../../ui/form.tsx";
+import { Failure } from "../../../ui/note.tsx";
+import { tell } from "../../../ui/toast.tsx";
 
 /** What the enabled tools need to work. A value is sent to the server, and never comes back. */
 export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly AgentTool[] }) {
@@ -37,24 +38,26 @@ export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly
           : `Missing: ${missing.map(({ label, key }) => label ?? key).join(", ")}. Until then these tools tell the model that they can't be used.`
       }
     >
-      <Form onSubmit={() => void save.run()}>
-        {secrets.map((secret) => (
-          <SecretField
-            key={secret.key}
-            secret={secret}
-            text={written.value[secret.key] ?? ""}
-            onText={(text) => {
-              written.value = { ...written.value, [secret.key]: text };
-            }}
-          />
-        ))}
-        <Failure error={save.error} />
-        <div class="actions">
-          <Button look="primary" type="submit" busy={save.busy} disabled={given.length === 0}>
-            Store
-          </Button>
-        </div>
-      </Form>
+      <Changeable to="agent.secret:write">
+        <Form onSubmit={() => void save.run()}>
+          {secrets.map((secret) => (
+            <SecretField
+              key={secret.key}
+              secret={secret}
+              text={written.value[secret.key] ?? ""}
+              onText={(text) => {
+                written.value = { ...written.value, [secret.key]: text };
+              }}
+            />
+          ))}
+          <Failure error={save.error} />
+          <div class="actions">
+            <Button look="primary" type="submit" busy={save.busy} disabled={given.length === 0}>
+              Store
+            </Button>
+          </div>
+        </Form>
+      </Changeable>
     </Card>
   );
 }

@@ -1,10 +1,10 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Instance } from "../../../client/index.ts";
-import { ReplyView } from "../../transcript/reply-view.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Note } from "../../ui/note.tsx";
-import { Waiting } from "../../ui/waiting.tsx";
+import type { Instance } from "../../../../client/index.ts";
+import { ReplyView } from "../../../transcript/reply-view.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Note } from "../../../ui/note.tsx";
+import { Waiting } from "../../../ui/waiting.tsx";
 import { PlaygroundChat } from "./chat.ts";
 import { Composer } from "./composer.tsx";
 

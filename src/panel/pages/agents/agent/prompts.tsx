@@ -1,18 +1,20 @@
 import { useMemo } from "preact/hooks";
-import type { Prompts } from "../../../client/index.ts";
-import { api } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
-import { useLoaded } from "../../data/load.ts";
-import { TextArea } from "../../ui/field.tsx";
-import { Failure } from "../../ui/note.tsx";
-import { SaveBar } from "../../ui/save-bar.tsx";
-import { Waiting } from "../../ui/waiting.tsx";
+import type { Prompts } from "../../../../client/index.ts";
+import { api } from "../../../data/api.ts";
+import { useForm } from "../../../data/form.ts";
+import { useLoaded } from "../../../data/load.ts";
+import { Changeable } from "../../../ui/allowed.tsx";
+import { TextArea } from "../../../ui/field.tsx";
+import { Failure } from "../../../ui/note.tsx";
+import { SaveBar } from "../../../ui/save-bar.tsx";
+import { Waiting } from "../../../ui/waiting.tsx";
+import type { TabProps } from "./tab-props.ts";
 
 type Section = Prompts["prompts"][number];
 type Sections = Partial<Record<Section["key"], string>>;
 
 /** The sections of an agent's prompt, in their order. */
-export function PromptsTab({ slug }: { slug: string }) {
+export function PromptsTab({ agent: { slug } }: TabProps) {
   const { value, error, reload } = useLoaded(async () => (await api.listPrompts({ slug })).prompts, [slug]);
   const prompts = value.value;
   return (
@@ -24,7 +26,11 @@ export function PromptsTab({ slug }: { slug: string }) {
       </p>
       <Failure error={error.value} retry={reload} />
       {!prompts && error.value === undefined && <Waiting />}
-      {prompts && <PromptForm slug={slug} prompts={prompts} onChange={reload} />}
+      {prompts && (
+        <Changeable to="agent.prompt:write">
+          <PromptForm slug={slug} prompts={prompts} onChange={reload} />
+        </Changeable>
+      )}
     </>
   );
 }

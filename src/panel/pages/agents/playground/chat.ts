@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { type ChatEvent, createChat } from "../../../client/index.ts";
-import { api, isRefused, reasonOf, serverUrl } from "../../data/api.ts";
-import { noticeEnd } from "../../data/session.ts";
-import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../transcript/reply.ts";
+import { type ChatEvent, createChat } from "../../../../client/index.ts";
+import { api, isRefused, reasonOf, serverUrl } from "../../../data/api.ts";
+import { noticeEnd } from "../../../data/session.ts";
+import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../../transcript/reply.ts";
 
 /** What this tab knows of a chat after a reload. */
 interface Place {

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { serverUrl } from "../data/api.ts";
-import { Code } from "../ui/code.tsx";
+import { serverUrl } from "../../data/api.ts";
+import { Code } from "../../ui/code.tsx";
 
 /** The first call of an agent in a language. */
 const languages = {

@@ -1,25 +1,22 @@
 import { useSignal } from "@preact/signals";
-import type { AgentChanges, Instance } from "../../../client/index.ts";
-import { api } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
-import { useLoaded } from "../../data/load.ts";
-import { goTo } from "../../data/route.ts";
-import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { Confirm } from "../../ui/confirm.tsx";
-import { Choice, Switch, TextArea, TextField } from "../../ui/field.tsx";
-import { NumberField } from "../../ui/number-field.tsx";
-import { SaveBar } from "../../ui/save-bar.tsx";
-import { tell } from "../../ui/toast.tsx";
+import type { AgentChanges, Instance } from "../../../../client/index.ts";
+import { api } from "../../../data/api.ts";
+import { useForm } from "../../../data/form.ts";
+import { useLoaded } from "../../../data/load.ts";
+import { goTo } from "../../../data/route.ts";
+import { Allowed, Changeable } from "../../../ui/allowed.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { Confirm } from "../../../ui/confirm.tsx";
+import { Choice, Switch, TextArea, TextField } from "../../../ui/field.tsx";
+import { NumberField } from "../../../ui/number-field.tsx";
+import { SaveBar } from "../../../ui/save-bar.tsx";
+import { tell } from "../../../ui/toast.tsx";
 import { providers } from "../providers.ts";
-
-interface Props {
-  agent: Instance;
-  onChange: () => void;
-}
+import type { TabProps } from "./tab-props.ts";
 
 /** Who the agent is, its model, its limits, and what it keeps. */
-export function Settings({ agent, onChange }: Props) {
+export function Settings({ agent, onChange }: TabProps) {
   const form = useForm<Instance>(`agent.${agent.slug}`, agent, async (changes) => {
     // Another's change in between is told of, and not overwritten.
     const headers = { "If-Match": `"${agent.revision}"` };
@@ -30,7 +27,7 @@ export function Settings({ agent, onChange }: Props) {
   const known = useLoaded(() => api.listProviderModels(), []);
   const models = known.value.value?.providers[values.provider ?? ""]?.models ?? [];
   return (
-    <div class="form">
+    <Changeable to="agent:write">
       <Card title="Who it is">
         <div class="columns">
           <TextField label="Name" value={values.name} problem={problem("name")} onValue={(name) => set({ name })} />
@@ -180,8 +177,10 @@ export function Settings({ agent, onChange }: Props) {
         </div>
       </Card>
       <SaveBar form={form} />
-      <Removal agent={agent} />
-    </div>
+      <Allowed to="agent:delete">
+        <Removal agent={agent} />
+      </Allowed>
+    </Changeable>
   );
 }
 

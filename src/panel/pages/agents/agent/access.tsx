@@ -1,17 +1,18 @@
 import { useSignal } from "@preact/signals";
-import type { Instance } from "../../../client/index.ts";
-import { giveKey } from "../../data/agent-key.ts";
-import { api } from "../../data/api.ts";
-import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { Code } from "../../ui/code.tsx";
-import { Confirm } from "../../ui/confirm.tsx";
-import { Note } from "../../ui/note.tsx";
-import { tell, tellFailure } from "../../ui/toast.tsx";
+import { giveKey } from "../../../data/agent-key.ts";
+import { api } from "../../../data/api.ts";
+import { Allowed } from "../../../ui/allowed.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { Code } from "../../../ui/code.tsx";
+import { Confirm } from "../../../ui/confirm.tsx";
+import { Note } from "../../../ui/note.tsx";
+import { tell, tellFailure } from "../../../ui/toast.tsx";
 import { FirstCalls } from "../first-calls.tsx";
+import type { TabProps } from "./tab-props.ts";
 
 /** How programs reach the agent: its Web channel, its key, and a first call. */
-export function Access({ agent, onChange }: { agent: Instance; onChange: () => void }) {
+export function Access({ agent, onChange }: TabProps) {
   const { slug, webEnabled, authEnabled } = agent;
   const key = useSignal<string | null>(null);
   const asks = useSignal(false);
@@ -43,26 +44,28 @@ export function Access({ agent, onChange }: { agent: Instance; onChange: () => v
           </Note>
         )}
         <FirstCalls slug={slug} apiKey={key.value ?? "AGENT_API_KEY"} />
-        <div class="actions">
-          {webEnabled ? (
-            <>
-              <Button
-                onClick={() => {
-                  asks.value = true;
-                }}
-              >
-                New key
+        <Allowed to="agent.channel:write">
+          <div class="actions">
+            {webEnabled ? (
+              <>
+                <Button
+                  onClick={() => {
+                    asks.value = true;
+                  }}
+                >
+                  New key
+                </Button>
+                <Button look="danger" onClick={() => turnOff().catch(tellFailure)}>
+                  Turn off
+                </Button>
+              </>
+            ) : (
+              <Button look="primary" onClick={() => renew().catch(tellFailure)}>
+                Turn on with a new key
               </Button>
-              <Button look="danger" onClick={() => turnOff().catch(tellFailure)}>
-                Turn off
-              </Button>
-            </>
-          ) : (
-            <Button look="primary" onClick={() => renew().catch(tellFailure)}>
-              Turn on with a new key
-            </Button>
-          )}
-        </div>
+            )}
+          </div>
+        </Allowed>
       </Card>
       {asks.value && (
         <Confirm

@@ -1,17 +1,19 @@
 import { useComputed, useSignal } from "@preact/signals";
-import type { AgentTool } from "../../../client/index.ts";
-import { api } from "../../data/api.ts";
-import { useForm } from "../../data/form.ts";
-import { useLoaded } from "../../data/load.ts";
-import { Card } from "../../ui/card.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Failure } from "../../ui/note.tsx";
-import { SaveBar } from "../../ui/save-bar.tsx";
-import { Waiting } from "../../ui/waiting.tsx";
+import type { AgentTool } from "../../../../client/index.ts";
+import { api } from "../../../data/api.ts";
+import { useForm } from "../../../data/form.ts";
+import { useLoaded } from "../../../data/load.ts";
+import { Changeable } from "../../../ui/allowed.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { TextField } from "../../../ui/field.tsx";
+import { Failure } from "../../../ui/note.tsx";
+import { SaveBar } from "../../../ui/save-bar.tsx";
+import { Waiting } from "../../../ui/waiting.tsx";
 import { RequiredSecrets } from "./required-secrets.tsx";
+import type { TabProps } from "./tab-props.ts";
 
 /** What an agent can do beside talking, and which calls ask a person first. */
-export function Tools({ slug }: { slug: string }) {
+export function Tools({ agent: { slug } }: TabProps) {
   const { value, error, reload } = useLoaded(async () => (await api.listAgentTools({ slug })).tools, [slug]);
   const tools = value.value;
   return (
@@ -19,7 +21,11 @@ export function Tools({ slug }: { slug: string }) {
       <Failure error={error.value} retry={reload} />
       {!tools && error.value === undefined && <Waiting />}
       {tools && <RequiredSecrets slug={slug} tools={tools} />}
-      {tools && <ToolForm slug={slug} tools={tools} onChange={reload} />}
+      {tools && (
+        <Changeable to="agent.tool:write">
+          <ToolForm slug={slug} tools={tools} onChange={reload} />
+        </Changeable>
+      )}
     </>
   );
 }

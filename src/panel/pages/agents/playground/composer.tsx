@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
-import type { Instance } from "../../../client/index.ts";
-import { draftOf, keepDraft } from "../../data/drafts.ts";
-import { Button } from "../../ui/button.tsx";
+import type { Instance } from "../../../../client/index.ts";
+import { draftOf, keepDraft } from "../../../data/drafts.ts";
+import { Button } from "../../../ui/button.tsx";
 import type { PlaygroundChat } from "./chat.ts";
 
 /** Where a message is written. Enter sends it, Shift+Enter begins a line. */

@@ -1,0 +1,93 @@
+import { useComputed } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { lazy, Suspense } from "preact/compat";
+import { api, isRefused } from "../../../data/api.ts";
+import { useLoaded } from "../../../data/load.ts";
+import { hrefOf } from "../../../data/route.ts";
+import { may, type Permission } from "../../../data/session.ts";
+import { Failure } from "../../../ui/note.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { Waiting } from "../../../ui/waiting.tsx";
+import { NotFoundPage } from "../../not-found.tsx";
+import { Playground } from "../playground/playground.tsx";
+import { State } from "../state.tsx";
+import type { TabProps } from "./tab-props.ts";
+
+interface Tab {
+  /** Behind the slug in the address; undefined: the agent's first page. */
+  name: string | undefined;
+  title: string;
+  /** Those without it don't see the tab. */
+  needs: Permission;
+  view: ComponentType<TabProps>;
+}
+
+const tabs: readonly Tab[] = [
+  { name: undefined, title: "Playground", needs: "agent.playground:use", view: Playground },
+  {
+    name: "settings",
+    title: "Settings",
+    needs: "agent:read",
+    view: lazily(async () => (await import("./settings.tsx")).Settings),
+  },
+  {
+    name: "prompts",
+    title: "Prompts",
+    needs: "agent.prompt:read",
+    view: lazily(async () => (await import("./prompts.tsx")).PromptsTab),
+  },
+  {
+    name: "tools",
+    title: "Tools",
+    needs: "agent.tool:read",
+    view: lazily(async () => (await import("./tools.tsx")).Tools),
+  },
+  {
+    name: "access",
+    title: "Access",
+    needs: "agent.channel:read",
+    view: lazily(async () => (await import("./access.tsx")).Access),
+  },
+];
+
+function lazily(load: () => Promise<ComponentType<TabProps>>): ComponentType<TabProps> {
+  return lazy(async () => ({ default: await load() }));
+}
+
+interface Props {
+  slug: string;
+  tab: string | undefined;
+  rest: readonly string[];
+}
+
+/** An agent, a tab for each part of it. */
+export function AgentPage({ slug, tab, rest }: Props) {
+  const { value, error, reload } = useLoaded(async () => (await api.getAgent({ slug })).instance, [slug]);
+  const agent = useComputed(() => (value.value?.slug === slug ? value.value : undefined)).value;
+  const chosen = tabs.find(({ name }) => name === tab);
+  if (chosen === undefined || isRefused(error.value, 404)) return <NotFoundPage />;
+  return (
+    <Page title={agent?.name ?? slug} lead={agent?.description || undefined} actions={agent && <State agent={agent} />}>
+      <nav class="tabs" aria-label="Parts of the agent">
+        {tabs
+          .filter(({ needs }) => may(needs))
+          .map(({ name, title }) => (
+            <a
+              key={title}
+              href={hrefOf(["agents", slug, ...(name === undefined ? [] : [name])])}
+              aria-current={name === tab ? "page" : undefined}
+            >
+              {title}
+            </a>
+          ))}
+      </nav>
+      <Failure error={error.value} retry={reload} />
+      {!agent && error.value === undefined && <Waiting />}
+      {agent && (
+        <Suspense fallback={<Waiting />}>
+          <chosen.view key={chosen.title} agent={agent} rest={rest} onChange={reload} />
+        </Suspense>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,27 @@
+import type { ComponentChildren } from "preact";
+import { may, organization, type Permission } from "../data/session.ts";
+import { Note } from "./note.tsx";
+
+interface Props {
+  to: Permission;
+  children: ComponentChildren;
+}
+
+/** What only people with a permission can use; others don't see it. */
+export const Allowed = ({ to, children }: Props) => (may(to) ? children : null);
+
+/** Fields that people without a permission read and can't change. */
+export function Changeable({ to, children }: Props) {
+  if (may(to)) return <div class="form">{children}</div>;
+  return (
+    <>
+      <Note>
+        As {organization.value?.roleKey ?? "a guest"} you can read this. Changing it takes the permission{" "}
+        <code>{to}</code>.
+      </Note>
+      <fieldset class="form bare" disabled>
+        {children}
+      </fieldset>
+    </>
+  );
+}
