@@ -27,9 +27,9 @@ type Room = keyof typeof rooms;
 
 /** A feature imports only features before it in this list, and only their `index.ts`. */
 const featureOrder = [
-  ...["agents", "prompts", "secrets", "files", "conversations", "account", "organizations", "installation", "audit"],
+  ...["agents", "secrets", "files", "conversations", "account", "organizations", "installation", "audit"],
   ...["tools", "hooks", "channels"],
-  ...["skills", "memories", "turns"],
+  ...["skills", "prompts", "memories", "turns"],
   ...["activity", "tracing", "metrics", "analytics"],
   ...["chat", "handoff", "inbox", "tasks", "room", "bundles"],
 ];

@@ -112,6 +112,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
         budgeted: true,
         debug: null,
         continued: null,
+        model: undefined,
         alongside: null,
         fileIds: [],
       };

@@ -99,6 +99,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   replaceAgent: { method: "POST", path: "/api/instances/{slug}/import", answer: "json" },
   listPrompts: { method: "GET", path: "/api/instances/{slug}/prompts", answer: "json" },
   savePrompts: { method: "PATCH", path: "/api/instances/{slug}/prompts", answer: "json" },
+  previewPrompts: { method: "POST", path: "/api/instances/{slug}/prompts/preview", answer: "json" },
   listAgentSecrets: { method: "GET", path: "/api/instances/{slug}/secrets", answer: "json" },
   putAgentSecrets: { method: "PUT", path: "/api/instances/{slug}/secrets", answer: "json" },
   deleteAgentSecret: { method: "DELETE", path: "/api/instances/{slug}/secrets/{key}", answer: "json" },

@@ -1263,6 +1263,27 @@ export interface PromptChanges {
   }>;
 }
 
+export interface PromptPreview {
+  /** The system prompt as the model would get it now. */
+  prompt: string;
+}
+
+export interface PromptDraft {
+  sections?: Array<{
+    key:
+      | "01-identity"
+      | "02-soul"
+      | "03-tooling"
+      | "04-safety"
+      | "05-skills"
+      | "06-memory"
+      | "07-user-identity"
+      | "08-datetime";
+    /** Empty: the section is left out. Null, and the default's own text: the default. */
+    content: string | null;
+  }>;
+}
+
 export interface SecretList {
   secrets: Array<{
     key: string;
@@ -2910,6 +2931,11 @@ export interface ApprovalDecision {
   reason?: string;
 }
 
+export type PlaygroundRequest = ChatRequest & {
+  /** Answers in place of the agent's model, to compare the two: `provider:model`, or a model of the agent's provider. Takes `agent:write`. */
+  model?: string | null;
+};
+
 export interface CreateChatCompletionInput {
   /** With `chat_id`: the same request with the same key is answered once, for 24 hours; a repeat gets the stored reply, marked by the header `Idempotent-Replayed: true`. 1 to 255 visible ASCII characters. */
   idempotencyKey?: string;
@@ -3191,6 +3217,12 @@ export interface SavePromptsInput {
   /** The agent's slug. */
   slug: string;
   body: PromptChanges;
+}
+
+export interface PreviewPromptsInput {
+  /** The agent's slug. */
+  slug: string;
+  body: PromptDraft;
 }
 
 export interface ListAgentSecretsInput {
@@ -3931,7 +3963,7 @@ export interface StreamPlaygroundInput {
   slug: string;
   /** With `chat_id`: the same request with the same key is answered once, for 24 hours; a repeat gets the stored reply, marked by the header `Idempotent-Replayed: true`. 1 to 255 visible ASCII characters. */
   idempotencyKey?: string;
-  body: ChatRequest;
+  body: PlaygroundRequest;
 }
 
 export interface ResumePlaygroundInput {
@@ -4394,6 +4426,13 @@ export interface AgentEngine {
    * Values that change with each turn (`{{memories}}`, `{{state}}`, `{{userName}}`, `{{datetime}}`) belong into the last three sections: providers' prompt caches reach as far as the first difference.
    */
   savePrompts(input: SavePromptsInput, options?: CallOptions): Promise<Prompts>;
+
+  /**
+   * Read the assembled prompt of an agent.
+   *
+   * The sections with everything filled in: the agent's skills, the caller's name and the time; the memories and the state of a conversation are empty. `sections` take the place of the stored ones, and nothing is stored.
+   */
+  previewPrompts(input: PreviewPromptsInput, options?: CallOptions): Promise<PromptPreview>;
 
   /**
    * Which secrets an agent has.
@@ -5125,7 +5164,7 @@ export interface AgentEngine {
   /**
    * Talk to an agent from the panel.
    *
-   * The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories. The `error` of a failed model call names its cause, such as a refused key or an unknown model; the other doors keep it to themselves. In an overload it is refused with 503 and `Retry-After`, as the other doors are.
+   * The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive; with `model` another model answers than the agent's. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories. The `error` of a failed model call names its cause, such as a refused key or an unknown model; the other doors keep it to themselves. In an overload it is refused with 503 and `Retry-After`, as the other doors are.
    */
   streamPlayground(input: StreamPlaygroundInput, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
 

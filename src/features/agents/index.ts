@@ -22,7 +22,15 @@ export { type AgentRow, findAgent, withinReach, writeAgent } from "./find.ts";
 /** The slug rule of decisions §2, for slugs that come by other routes; the columns that a choice of a model sets. */
 export { isSlug, modelColumns } from "./rules.ts";
 /** Shapes that the routes under an agent share. */
-export { AgentChanges, type BundledAgent, bundledAgent, type Instance, NewAgent, slugParam } from "./schema.ts";
+export {
+  AgentChanges,
+  type BundledAgent,
+  bundledAgent,
+  type Instance,
+  modelName,
+  NewAgent,
+  slugParam,
+} from "./schema.ts";
 /** Creates, reads and changes agents, for features that set up an agent as a whole. */
 export { createAgent, getAgent, insertAgent, updateAgent } from "./service.ts";
 /** Gives agents the tools that their skills require, inside the transaction that changes those skills. */

@@ -15,7 +15,8 @@ const keyword = zText(64)
   // Drizzle loses a backslash where the driver hands arrays over as text.
   .refine((word) => !word.includes("\\"), "must not contain a backslash");
 const keywords = z.array(keyword).max(32, "must have at most 32 entries");
-const modelName = z.string().trim().refine(namesModel, `must be ${modelNameRule}; provider:model names both`);
+/** A model, alone or behind its provider. */
+export const modelName = z.string().trim().refine(namesModel, `must be ${modelNameRule}; provider:model names both`);
 const message = (description: string) => zText(4096).nullable().openapi({ description });
 const toggle = (description: string) => z.boolean().openapi({ description });
 const status = z.enum(["active", "inactive"]);

@@ -1,6 +1,7 @@
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { slugParam } from "../agents/index.ts";
-import { PromptChanges, Prompts } from "./schema.ts";
+import { previewPrompt } from "./preview.ts";
+import { PromptChanges, PromptDraft, PromptPreview, Prompts } from "./schema.ts";
 import { listPrompts, savePrompts } from "./service.ts";
 
 const tags = ["Prompts"];
@@ -33,10 +34,26 @@ Values that change with each turn (\`{{memories}}\`, \`{{state}}\`, \`{{userName
   responses: { 200: json(Prompts, "All sections as they are now."), ...errorAnswers(404) },
 });
 
+const preview = guarded("agent.prompt:read", {
+  method: "post",
+  path: `${path}/preview`,
+  operationId: "previewPrompts",
+  tags,
+  summary: "Read the assembled prompt of an agent",
+  description:
+    "The sections with everything filled in: the agent's skills, the caller's name and the time; the memories and the state of a conversation are empty. `sections` take the place of the stored ones, and nothing is stored.",
+  request: { params: slugParam, body: jsonBody(PromptDraft) },
+  responses: { 200: json(PromptPreview, "The prompt."), ...errorAnswers(404) },
+});
+
 /** `/api/instances/{slug}/prompts`. */
 export const promptRoutes = router()
   .openapi(list, async (c) => c.json({ prompts: await listPrompts(c.var.ctx, c.req.valid("param").slug) }, 200))
   .openapi(save, async (c) => {
     const prompts = await savePrompts(c.var.ctx, c.req.valid("param").slug, c.req.valid("json").sections);
     return c.json({ prompts }, 200);
+  })
+  .openapi(preview, async (c) => {
+    const { sections = [] } = c.req.valid("json");
+    return c.json({ prompt: await previewPrompt(c.var.ctx, c.req.valid("param").slug, sections) }, 200);
   });

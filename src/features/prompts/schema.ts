@@ -45,6 +45,16 @@ export const PromptChanges = z
   })
   .openapi("PromptChanges");
 
+export const PromptDraft = z
+  .object({ sections: PromptChanges.shape.sections.optional() })
+  .openapi("PromptDraft", { example: { sections: [{ key: "02-soul", content: "Be friendly and brief." }] } });
+
+export const PromptPreview = z
+  .object({
+    prompt: z.string().openapi({ description: "The system prompt as the model would get it now." }),
+  })
+  .openapi("PromptPreview");
+
 /** The sections that were written for an agent, as a bundle holds them; the others have their default. */
 export const bundledPrompts = z
   .array(z.object({ key, content: change.shape.content.unwrap() }))

@@ -40,6 +40,8 @@ export interface Suspended {
   turnIds: readonly string[];
   /** Text of hooks that the model read before the user's message. */
   context?: string;
+  /** The model in place of the agent's; absent: the agent's. */
+  model?: string;
 }
 
 /** A door's request for a turn. */
@@ -55,6 +57,8 @@ export interface TurnRequest {
   input: TurnMessages;
   /** The call of another agent's turn that asks; absent for none. */
   askedBy?: CallOfTurn;
+  /** The model in place of the agent's, alone or as `provider:model`; absent: the agent's. */
+  model?: string;
   /** The values that the call writes to the conversation's state before its turn opens. */
   callContext?: JsonObject | null;
   rule: DisconnectRule;

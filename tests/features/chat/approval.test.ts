@@ -305,6 +305,17 @@ describe("a call that needs approval", () => {
     expect(h.asked).toHaveLength(1);
   });
 
+  test("goes on with the model that was chosen in the agent's place", async () => {
+    const h = await paying();
+    const json = { messages: [{ role: "user", content: "pay" }], chat_id: "p", model: "openai:other" };
+    const play = { method: "POST", headers: h.agent.headers, json };
+    await (await h.request(`/api/instances/${h.agent.slug}/playground/stream`, play)).text();
+    await h.decide({ approved: true }, { id: `${h.agent.slug}:playground:p` });
+    await answer(h, 3);
+    const asked = (await h.stored()).turns.map(({ provider, model }) => `${provider}:${model}`);
+    expect(asked).toEqual(["openai:other", "openai:other"]);
+  });
+
   test("leaves the turn that goes on all that it knew: who asks, and what is remembered of them", async () => {
     const h = await paying();
     const { slug, headers } = h.agent;

@@ -1,3 +1,4 @@
+import type { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { Overloaded, type Share } from "../../../core/admission/admission.ts";
 import { EngineError } from "../../../core/errors.ts";
@@ -19,10 +20,12 @@ import { CallThrottle, callerLimit } from "./throttle.ts";
 type SeatedStream = Streaming & { seat: Seat };
 
 /** A door that answers with the native stream. */
-export interface NativeDoor {
+export interface NativeDoor<Request extends ChatRequest = ChatRequest> {
   slug: string;
   by: Caller;
-  turnOf(c: Context<AppEnv>, grant: DoorGrant, call: Call): AskedTurn;
+  body: z.ZodType<Request>;
+  /** Throws the 403 of a request that the caller may not make. */
+  turnOf(c: Context<AppEnv>, grant: DoorGrant, call: Call<Request>): AskedTurn;
 }
 
 /**
@@ -33,14 +36,19 @@ export async function streamChat(c: Context<AppEnv>, slug: string, chat: Chat): 
   return answerNatively(c, chat, {
     slug,
     by: clientOf(c),
+    body: ChatRequest,
     turnOf: (_, grant, call) => webTurn(c, grant, call, "native"),
   });
 }
 
 /** Admits a caller at a native door, takes the turn and answers the turn's stream. */
-export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: NativeDoor): Promise<Response> {
+export async function answerNatively<Request extends ChatRequest>(
+  c: Context<AppEnv>,
+  chat: Chat,
+  door: NativeDoor<Request>,
+): Promise<Response> {
   const { services, turns } = chat;
-  let call: Call | undefined;
+  let call: Call<Request> | undefined;
   const held: { stream: SeatedStream | null; throttle: CallThrottle | null } = { stream: null, throttle: null };
   // Outside `serve`, so that the call keeps its place when the agent changed and it asks again.
   const arrival = turns.arrive(c.req.raw.signal);
@@ -52,7 +60,7 @@ export async function answerNatively(c: Context<AppEnv>, chat: Chat, door: Nativ
       // The guard of the playground has counted its calls.
       if (door.by.type === "client") held.throttle ??= new CallThrottle(chat, callerLimit(c, grant));
       held.throttle?.requireNotRefused();
-      call ??= await readCall(c, await readJson(c), ChatRequest);
+      call ??= await readCall(c, await readJson(c), door.body);
       held.stream?.seat.leave();
       const seat = turns.streams.enter(clientKey(c.get("ip")), grant);
       const stream = { clock: services.clock, headers: cors, signal: c.req.raw.signal, onEnd: seat.leave, seat };

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { every } from "hono/combine";
-import type { Ctx } from "../../../context.ts";
+import { type Ctx, requirePermission } from "../../../context.ts";
 import { newId } from "../../../core/ids.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../../http/route.ts";
@@ -11,7 +11,7 @@ import { resumeStream, stopTurn } from "../replay/resume.ts";
 import { eventStreamAnswer, idempotencyHeader, lastEventHeader, messageParams, Stopped } from "../replay/schema.ts";
 import { type AskedTurn, type Call, turnOf } from "./call.ts";
 import { answerNatively } from "./native.ts";
-import { ChatRequest } from "./schema.ts";
+import { PlaygroundRequest } from "./schema.ts";
 
 const path = "/api/instances/{slug}/playground/stream";
 const sessionOnly = { sessionOnly: true };
@@ -25,8 +25,8 @@ const play = guarded(
     tags: ["Chat"],
     summary: "Talk to an agent from the panel",
     description:
-      "The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories. The `error` of a failed model call names its cause, such as a refused key or an unknown model; the other doors keep it to themselves. In an overload it is refused with 503 and `Retry-After`, as the other doors are.",
-    request: { params: slugParam, headers: idempotencyHeader, body: jsonBody(ChatRequest) },
+      "The events of the native stream, for a signed-in person: without the agent's key, also while its Web channel is off or the agent is inactive; with `model` another model answers than the agent's. Its conversations are `<slug>:playground:<chat_id>`; `user` counts for those who may write memories. The `error` of a failed model call names its cause, such as a refused key or an unknown model; the other doors keep it to themselves. In an overload it is refused with 503 and `Retry-After`, as the other doors are.",
+    request: { params: slugParam, headers: idempotencyHeader, body: jsonBody(PlaygroundRequest) },
     responses: { 200: eventStreamAnswer, ...errorAnswers(404, 409, 422, 503) },
   },
   sessionOnly,
@@ -72,7 +72,8 @@ export function playgroundRoutes(chat: Chat) {
   // `answerNatively` reads and validates the body, so the route is registered without validation.
   routes.post("/api/instances/:slug/playground/stream", every(...middleware), async (c) => {
     const slug = c.req.param("slug");
-    return answerNatively(c, chat, { slug, by: await personOf(c.get("ctx"), slug), turnOf: playedTurn });
+    const by = await personOf(c.get("ctx"), slug);
+    return answerNatively(c, chat, { slug, by, body: PlaygroundRequest, turnOf: playedTurn });
   });
   routes.openapi(resume, async (c) => {
     const { slug, messageId } = c.req.valid("param");
@@ -92,17 +93,21 @@ async function personOf(ctx: Ctx, slug: string): Promise<Caller> {
   return { type: "session", ctx };
 }
 
-function playedTurn(c: Context<AppEnv>, { agent }: Grant, call: Call): AskedTurn {
+function playedTurn(c: Context<AppEnv>, { agent }: Grant, call: Call<PlaygroundRequest>): AskedTurn {
   const { chatId, user } = call.input;
+  const { model } = call.request;
   const channelId = chatId ?? newId();
   const ref = `${agent.row.slug}:playground:${channelId}`;
   const { actor, membership } = c.get("ctx");
+  // Another model may cost more: those who could set it for good may try it.
+  if (model) requirePermission(membership, "agent:write");
   const userName = actor.name ?? "";
   // A turn with `user` as its subject writes the memories of that end user.
   const subject = membership.permissions.has("memory:write") ? (user ?? ref) : ref;
-  return turnOf(c, call, {
+  const turn = turnOf(c, call, {
     door,
     ref,
     origin: { channel: "playground", channelId, source: "user", depth: 0, userName, subject },
   });
+  return model ? { ...turn, model } : turn;
 }

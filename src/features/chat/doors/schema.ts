@@ -3,6 +3,7 @@ import { agentSlugPattern } from "../../../core/slugs.ts";
 import { zText } from "../../../core/text.ts";
 import { countedPage, pageQuery } from "../../../http/paging.ts";
 import { Timestamp } from "../../../http/shapes.ts";
+import { modelName } from "../../agents/index.ts";
 
 const Content = z
   .union([z.string(), z.array(z.looseObject({ type: z.string() })).max(1000, "must hold at most 1000 parts"), z.null()])
@@ -65,6 +66,17 @@ export const ChatRequest = CompletionRequest.omit({ model: true, stream: true, s
 );
 
 export type ChatRequest = z.infer<typeof ChatRequest>;
+
+/** The body of the playground. */
+export const PlaygroundRequest = ChatRequest.extend({
+  model: modelName.nullish().openapi({
+    description:
+      "Answers in place of the agent's model, to compare the two: `provider:model`, or a model of the agent's provider. Takes `agent:write`.",
+    example: "openai:gpt-5-mini",
+  }),
+}).openapi("PlaygroundRequest", { example: { messages: [{ role: "user", content: "Hello" }], chat_id: "try-1" } });
+
+export type PlaygroundRequest = z.infer<typeof PlaygroundRequest>;
 
 export const Usage = z
   .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })

@@ -19,18 +19,22 @@ export interface ModelOwner {
   inFirstOrganization: boolean;
 }
 
-/** The model that answers for an agent, with its credentials, under the current policies. */
-export function modelSpec(services: Services, agent: ModelOwner): ModelSpec {
+/**
+ * The model that answers for an agent, with its credentials, under the current policies. `named` is another in its
+ * place: `provider:model`, or a model of the agent's provider.
+ */
+export function modelSpec(services: Services, agent: ModelOwner, named?: string): ModelSpec {
   const environment = environmentOf(services, agent);
-  const { values } = services.policies;
-  return withCredentials(services, agent, chooseModel(agent, environment, values.defaultModel));
+  const own = chooseModel(agent, environment, services.policies.values.defaultModel);
+  if (named === undefined) return withCredentials(services, agent, own);
+  const { provider, model } = splitModel(named);
+  return withCredentials(services, agent, { provider: provider ?? own.provider, model });
 }
 
 /** The model for an agent's background work; null for an agent without a `fastModel` of its own (decisions §4). */
 export function fastModelSpec(services: Services, agent: ModelOwner): ModelSpec | null {
   if (agent.row.fastModel === null) return null;
-  const { provider, model } = splitModel(agent.row.fastModel);
-  return withCredentials(services, agent, { provider: provider ?? modelSpec(services, agent).provider, model });
+  return modelSpec(services, agent, agent.row.fastModel);
 }
 
 const environmentOf = ({ options, policies }: Services, agent: ModelOwner) =>

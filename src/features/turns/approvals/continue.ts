@@ -44,17 +44,19 @@ async function continueTurn({ agents, turns, continuedBy }: Needs, decided: Deci
   const { slug, ref, channel, channelId, subject, door, continued } = decided;
   const by = { type: "engine", whileInactive: channels[channel].whileInactive } as const;
   const added = await continuedBy(decided);
+  const { from, model } = continued.suspended;
   await agents.serve(slug, async (agent) =>
     turns.takeTurn(admit(agent, slug, by), {
       door,
       ref,
       stored: true,
-      origin: { channel, channelId, source: "user", depth: 0, subject, ...continued.suspended.from },
+      origin: { channel, channelId, source: "user", depth: 0, subject, ...from },
       input: { history: [], fresh: [] },
       rule: "always-finish",
       // So that one id finds in the log how it stopped and how it went on.
       requestId: decided.turnId,
       throttle: null,
+      ...(model === undefined ? {} : { model }),
       continued,
       ...added,
     }),

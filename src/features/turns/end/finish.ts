@@ -66,6 +66,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       budgeted: agent.budgeted,
       debug: debugOf(services, ended),
       continued: continued?.suspended ?? null,
+      model: request.model,
       alongside: request.alongside?.(outcome, turnId) ?? null,
     };
     // The lease is renewed meanwhile, or as soon as the database is back.

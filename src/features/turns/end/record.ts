@@ -32,6 +32,8 @@ export interface Recording {
   /** The remainder of the turn that this one continues; null for other turns. */
   continued: Suspended | null;
   outcome: TurnOutcome;
+  /** The model in place of the agent's; undefined: the agent's. */
+  model: string | undefined;
   /** Rows of a messenger; null for none. */
   alongside: Alongside | null;
 }
@@ -160,7 +162,7 @@ async function recordSuperseded(database: Database, recording: Recording): Promi
 const sendRows = ({ sends }: Alongside) => sends.map((send, part): SendRow => ({ ...send, part, id: newId() }));
 
 function leftBy(
-  { turnId, origin: { source, userName }, fresh, fileIds, continued }: Recording,
+  { turnId, origin: { source, userName }, fresh, fileIds, continued, model }: Recording,
   { suspended, context }: Extract<TurnOutcome, { status: "approval" }>,
 ): Suspended {
   return {
@@ -170,6 +172,7 @@ function leftBy(
     from: { source, ...(userName === undefined ? {} : { userName }) },
     turnIds: [...(continued?.turnIds ?? []), turnId],
     ...(context === null ? {} : { context }),
+    ...(model === undefined ? {} : { model }),
   };
 }
 

@@ -53,7 +53,7 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
   const { origin, ref, stored, parentId = null, door, requestId, throttle } = request;
   const { channel, channelId, source, subject } = origin;
   const { row, fingerprint } = grant.agent;
-  const spec = modelSpec(services, grant.agent);
+  const spec = modelSpec(services, grant.agent, request.model);
   const room = promptRoom(grant.agent, spec, request);
   const reservation = firstReservation(grant.agent, room, request, clock.now());
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
