@@ -1,5 +1,5 @@
 import { readEvents } from "./events.ts";
-import type { ChatEvent, ChatRequest } from "./generated/types.ts";
+import type { ChatEvent, PlaygroundRequest } from "./generated/types.ts";
 import { type CallOptions, type ClientOptions, type Operation, usualHeaders } from "./options.ts";
 import { Patience, unlessSilent, watched } from "./patience.ts";
 import { type Connection, followTurn, type Place, placeOf, Unreached } from "./resume.ts";
@@ -17,9 +17,9 @@ export interface Chat {
   /**
    * Sends a message and yields the events of its turn, each once, up to `done`; resumes the stream when the connection
    * breaks. Rejects with an `AgentEngineError` when the server refuses, with a `StreamCutError` when the reply can't be
-   * followed any more, and with the error of `fetch` when the server was not reached.
+   * followed any more, and with the error of `fetch` when the server was not reached. `model` counts at the playground.
    */
-  stream(body: ChatRequest, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
+  stream(body: PlaygroundRequest, options?: ChatOptions): AsyncGenerator<ChatEvent, void, undefined>;
   /**
    * Yields the events of a turn behind `lastEventId`, up to the next `done`: of a turn that a page left, or that goes on
    * after an approval. Rejects with a `StreamCutError` when the turn can't be followed any more.

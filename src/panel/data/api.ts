@@ -7,11 +7,12 @@ export const serverUrl = new URL(".", location.href).href.replace(/\/$/, "");
 /** The slug of the organization that calls are about; null: the server chooses. */
 export const addressed = signal<string | null>(null);
 
+/** The headers that say which organization a call is about. */
+export const addressing = (): Record<string, string> =>
+  addressed.value === null ? {} : { "X-Organization": addressed.value };
+
 /** The public API, as the signed-in person: the browser sends the session's cookie. */
-export const api = createAgentEngine({
-  baseUrl: serverUrl,
-  headers: (): Record<string, string> => (addressed.value === null ? {} : { "X-Organization": addressed.value }),
-});
+export const api = createAgentEngine({ baseUrl: serverUrl, headers: addressing });
 
 /** The calls about the person, which no organization that has become out of reach may hinder. */
 export const account = createAgentEngine({ baseUrl: serverUrl });

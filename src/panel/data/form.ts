@@ -7,6 +7,8 @@ import { noticeEnd } from "./session.ts";
 export interface Form<T extends object> {
   /** What is stored, with the changes on top. */
   values: T;
+  /** What is not stored yet. */
+  changes: Partial<T>;
   dirty: boolean;
   busy: boolean;
   error: unknown;
@@ -42,6 +44,7 @@ export function useForm<T extends object>(
   const problems = problemsOf(error.value);
   return {
     values: { ...stored, ...changes.value },
+    changes: changes.value,
     dirty,
     busy: busy.value,
     error: error.value,

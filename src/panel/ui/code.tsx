@@ -5,10 +5,12 @@ interface Props {
   /** What it is, such as `Key of the agent`. */
   label: string;
   text: string;
+  /** Long lines go on in the next one. */
+  wraps?: boolean;
 }
 
 /** Text to copy. */
-export function Code({ label, text }: Props) {
+export function Code({ label, text, wraps = false }: Props) {
   const copied = useSignal(false);
   const copy = async () => {
     await copyText(text);
@@ -18,7 +20,7 @@ export function Code({ label, text }: Props) {
     }, 2_000);
   };
   return (
-    <div class="code">
+    <div class={wraps ? "code wraps" : "code"}>
       <div class="code-head">
         <span>{label}</span>
         <Button look="plain" small onClick={copy} aria-label={`Copy: ${label}`}>

@@ -3,19 +3,21 @@ import { useEffect, useId, useRef } from "preact/hooks";
 
 interface Props {
   title: string;
+  /** For what is long to read. */
+  wide?: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }
 
 /** A modal dialog; it is open while it is rendered. Escape closes it. */
-export function Dialog({ title, onClose, children }: Props) {
+export function Dialog({ title, wide = false, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     element.current?.showModal();
   }, []);
   return (
-    <dialog class="dialog" ref={element} aria-labelledby={id} onClose={onClose}>
+    <dialog class={wide ? "dialog wide" : "dialog"} ref={element} aria-labelledby={id} onClose={onClose}>
       <div class="dialog-body">
         <h2 id={id}>{title}</h2>
         {children}

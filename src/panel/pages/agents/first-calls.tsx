@@ -1,14 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { serverUrl } from "../../data/api.ts";
 import { Code } from "../../ui/code.tsx";
+import { curlOf } from "./curl.ts";
 
 /** The first call of an agent in a language. */
 const languages = {
-  curl: (slug: string, key: string) =>
-    `curl ${serverUrl}/v1/chat/completions \\
-  -H ${inShell(`Authorization: Bearer ${key}`)} \\
-  -H 'Content-Type: application/json' \\
-  -d ${inShell(JSON.stringify({ model: slug, messages: [{ role: "user", content: "Hello" }] }))}`,
+  curl: (slug: string, key: string) => curlOf(slug, key, [{ role: "user", content: "Hello" }]),
   TypeScript: (slug: string, key: string) =>
     `import OpenAI from "openai";
 
@@ -30,8 +27,6 @@ print(reply.choices[0].message.content)`,
 } as const;
 
 type Language = keyof typeof languages;
-
-const inShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The agent's first call, to copy. */
 export function FirstCalls({ slug, apiKey }: { slug: string; apiKey: string }) {

@@ -1,13 +1,16 @@
+import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Prompts } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
 import { useForm } from "../../../data/form.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
+import { Button } from "../../../ui/button.tsx";
 import { TextArea } from "../../../ui/field.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { SaveBar } from "../../../ui/save-bar.tsx";
 import { Waiting } from "../../../ui/waiting.tsx";
+import { PromptPreview } from "./prompt-preview.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 type Section = Prompts["prompts"][number];
@@ -26,11 +29,7 @@ export function PromptsTab({ agent: { slug } }: TabProps) {
       </p>
       <Failure error={error.value} retry={reload} />
       {!prompts && error.value === undefined && <Waiting />}
-      {prompts && (
-        <Changeable to="agent.prompt:write">
-          <PromptForm slug={slug} prompts={prompts} onChange={reload} />
-        </Changeable>
-      )}
+      {prompts && <PromptForm slug={slug} prompts={prompts} onChange={reload} />}
     </>
   );
 }
@@ -46,26 +45,48 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
     () => Object.fromEntries(prompts.map(({ key, content }) => [key, content])),
     [prompts],
   );
+  const changesIn = (values: Partial<Sections>) =>
+    prompts.flatMap(({ key }) => (key in values ? [{ key, content: values[key] ?? "" }] : []));
   const form = useForm<Sections>(`prompts.${slug}`, stored, async (changes) => {
-    const sections = prompts.flatMap(({ key }) => (key in changes ? [{ key, content: changes[key] ?? "" }] : []));
-    await api.savePrompts({ slug, body: { sections } });
+    await api.savePrompts({ slug, body: { sections: changesIn(changes) } });
     onChange();
   });
+  const previews = useSignal(false);
   return (
     <div class="form">
-      {prompts.map(({ key, title }) => {
-        const text = form.values[key] ?? "";
-        return (
-          <TextArea
-            key={key}
-            label={title}
-            rows={Math.max(3, Math.min(16, text.split("\n").length + 1))}
-            value={text}
-            onValue={(content) => form.set({ [key]: content })}
-          />
-        );
-      })}
-      <SaveBar form={form} />
+      <div class="actions">
+        <Button
+          onClick={() => {
+            previews.value = true;
+          }}
+        >
+          Preview
+        </Button>
+      </div>
+      <Changeable to="agent.prompt:write">
+        {prompts.map(({ key, title }) => {
+          const text = form.values[key] ?? "";
+          return (
+            <TextArea
+              key={key}
+              label={title}
+              rows={Math.max(3, Math.min(16, text.split("\n").length + 1))}
+              value={text}
+              onValue={(content) => form.set({ [key]: content })}
+            />
+          );
+        })}
+        <SaveBar form={form} />
+      </Changeable>
+      {previews.value && (
+        <PromptPreview
+          slug={slug}
+          sections={changesIn(form.changes)}
+          onClose={() => {
+            previews.value = false;
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { type ChatEvent, createChat } from "../../../../client/index.ts";
-import { api, isRefused, reasonOf, serverUrl } from "../../../data/api.ts";
+import { type ChatEvent, type ChatOptions, createChat } from "../../../../client/index.ts";
+import { addressing, api, isRefused, reasonOf, serverUrl } from "../../../data/api.ts";
 import { noticeEnd } from "../../../data/session.ts";
 import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../../transcript/reply.ts";
 
@@ -14,23 +14,34 @@ interface Place {
 const newChatId = () =>
   [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** What a chat asks beside its agent. */
+interface Options {
+  /** Tells the chats of an agent in this tab apart. */
+  name: string;
+  /** The model in place of the agent's, for the next message; null: the agent's. */
+  model: () => string | null;
+}
+
 /** A conversation with an agent in the playground. */
 export class PlaygroundChat {
   readonly #slug: string;
+  readonly #options: Options;
   readonly #chat;
   readonly #entries = signal<readonly Entry[]>([]);
   readonly #busy = signal(false);
   readonly #loading = signal(true);
   readonly #failure = signal<string | null>(null);
+  readonly #lost = signal(false);
   /** Whether the server may have messages of it. */
   #known: boolean;
   #place: Place;
   #question = "";
   #controller: AbortController | null = null;
 
-  constructor(slug: string) {
+  constructor(slug: string, options: Options) {
     this.#slug = slug;
-    this.#chat = createChat({ baseUrl: serverUrl }, slug, "playground");
+    this.#options = options;
+    this.#chat = createChat({ baseUrl: serverUrl, headers: addressing }, slug, "playground");
     const stored = this.#stored();
     this.#known = stored !== null;
     this.#place = stored ?? { chatId: newChatId(), running: null };
@@ -55,6 +66,11 @@ export class PlaygroundChat {
     return this.#failure;
   }
 
+  /** Whether the connection broke and is tried again. */
+  get lost(): ReadonlySignal<boolean> {
+    return this.#lost;
+  }
+
   get conversationId(): string {
     return `${this.#slug}:playground:${this.#place.chatId}`;
   }
@@ -77,14 +93,15 @@ export class PlaygroundChat {
     const { running } = this.#place;
     if (running === null || this.#entries.value.some((entry) => isOf(entry, running.turn))) return;
     this.#ask(running.question);
-    await this.#follow((signal) => this.#chat.resume(`${running.turn}:0`, { signal }));
+    await this.#follow((options) => this.#chat.resume(`${running.turn}:0`, options));
   }
 
   async send(text: string): Promise<void> {
     if (this.#busy.value) return;
     this.#ask(text);
-    const body = { messages: [{ role: "user" as const, content: text }], chat_id: this.#place.chatId };
-    await this.#follow((signal) => this.#chat.stream(body, { signal }));
+    const messages = [{ role: "user" as const, content: text }];
+    const body = { messages, chat_id: this.#place.chatId, model: this.#options.model() };
+    await this.#follow((options) => this.#chat.stream(body, options));
   }
 
   /** Sends the last question once more. */
@@ -110,7 +127,7 @@ export class PlaygroundChat {
     const { messageId, lastEventId } = reply;
     if (messageId === null) return;
     const decided: Reply = { ...reply, waiting, state: "running" };
-    await this.#follow((signal) => this.#chat.resume(lastEventId ?? `${messageId}:0`, { signal }), decided);
+    await this.#follow((options) => this.#chat.resume(lastEventId ?? `${messageId}:0`, options), decided);
   }
 
   /** Begins another conversation. */
@@ -127,7 +144,7 @@ export class PlaygroundChat {
   }
 
   async #follow(
-    open: (signal: AbortSignal) => AsyncGenerator<ChatEvent, void, undefined>,
+    open: (options: ChatOptions) => AsyncGenerator<ChatEvent, void, undefined>,
     begun: Reply = newReply,
   ): Promise<void> {
     const controller = new AbortController();
@@ -143,7 +160,11 @@ export class PlaygroundChat {
     };
     show(begun);
     try {
-      for await (const event of open(controller.signal)) {
+      const onLost = () => {
+        this.#lost.value = true;
+      };
+      for await (const event of open({ signal: controller.signal, onLost })) {
+        this.#lost.value = false;
         show(applyEvent(reply, event));
         this.#noteRunning(reply);
       }
@@ -154,6 +175,7 @@ export class PlaygroundChat {
     } finally {
       if (this.#controller === controller) {
         this.#busy.value = false;
+        this.#lost.value = false;
         if (!controller.signal.aborted) this.#keep({ ...this.#place, running: null });
       }
     }
@@ -174,7 +196,7 @@ export class PlaygroundChat {
   }
 
   #key(): string {
-    return `agent-engine.playground.${this.#slug}`;
+    return `agent-engine.playground.${this.#slug}.${this.#options.name}`;
   }
 
   #stored(): Place | null {

@@ -5,20 +5,30 @@ import { draftOf, keepDraft } from "../../../data/drafts.ts";
 import { Button } from "../../../ui/button.tsx";
 import type { PlaygroundChat } from "./chat.ts";
 
+interface Props {
+  agent: Instance;
+  /** Those that get the message. */
+  chats: readonly PlaygroundChat[];
+}
+
 /** Where a message is written. Enter sends it, Shift+Enter begins a line. */
-export function Composer({ agent, chat }: { agent: Instance; chat: PlaygroundChat }) {
+export function Composer({ agent, chats }: Props) {
   const place = `message.${agent.slug}`;
   const text = useSignal(draftOf<{ text: string }>(place)?.text ?? "");
   const id = useId();
+  const busy = chats.some((chat) => chat.busy.value);
   const write = (value: string) => {
     text.value = value;
     keepDraft(place, value === "" ? null : { text: value });
   };
   const send = () => {
     const message = text.value.trim();
-    if (message === "" || chat.busy.value) return;
+    if (message === "" || busy) return;
     write("");
-    void chat.send(message);
+    for (const chat of chats) void chat.send(message);
+  };
+  const stop = () => {
+    for (const chat of chats) if (chat.busy.value) void chat.stop();
   };
   return (
     <form
@@ -44,8 +54,8 @@ export function Composer({ agent, chat }: { agent: Instance; chat: PlaygroundCha
           send();
         }}
       />
-      {chat.busy.value ? (
-        <Button onClick={() => void chat.stop()}>Stop</Button>
+      {busy ? (
+        <Button onClick={stop}>Stop</Button>
       ) : (
         <Button look="primary" type="submit" disabled={text.value.trim() === ""}>
           Send

@@ -1,23 +1,37 @@
-import { useComputed, useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import type { Instance } from "../../../../client/index.ts";
-import { ReplyView } from "../../../transcript/reply-view.tsx";
+import { draftOf, keepDraft } from "../../../data/drafts.ts";
+import { wordsOf } from "../../../transcript/reply.ts";
+import { Allowed } from "../../../ui/allowed.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { Note } from "../../../ui/note.tsx";
-import { Waiting } from "../../../ui/waiting.tsx";
-import { PlaygroundChat } from "./chat.ts";
+import { copyText } from "../../../ui/code.tsx";
+import { tell, tellFailure } from "../../../ui/toast.tsx";
+import type { TabProps } from "../agent/tab-props.ts";
+import { curlOf } from "../curl.ts";
+import type { PlaygroundChat } from "./chat.ts";
+import { ChatView } from "./chat-view.tsx";
+import { Comparison } from "./comparison.tsx";
 import { Composer } from "./composer.tsx";
+import { useChat } from "./use-chat.ts";
 
 /** Talks to an agent as its people would, and shows what happens on the way. */
-export function Playground({ agent }: { agent: Instance }) {
-  const chat = useMemo(() => new PlaygroundChat(agent.slug), [agent.slug]);
-  useEffect(() => {
-    void chat.open();
-    return () => chat.leave();
-  }, [chat]);
+export function Playground({ agent }: TabProps) {
+  const place = `compare.${agent.slug}`;
+  const compares = useSignal(draftOf<{ on: boolean }>(place)?.on === true);
+  const turn = (on: boolean) => {
+    compares.value = on;
+    keepDraft(place, on ? { on } : null);
+  };
+  if (compares.value) return <Comparison agent={agent} onEnd={() => turn(false)} />;
+  return <Single agent={agent} onCompare={() => turn(true)} />;
+}
+
+function Single({ agent, onCompare }: { agent: Instance; onCompare: () => void }) {
+  const chat = useChat(agent.slug, "alone", null);
   const end = useRef<HTMLDivElement>(null);
-  const entries = chat.entries.value;
   const follows = useSignal(true);
+  const entries = chat.entries.value;
   useEffect(() => {
     if (entries.length > 0 && follows.value) end.current?.scrollIntoView({ block: "nearest" });
   }, [entries, follows]);
@@ -28,45 +42,46 @@ export function Playground({ agent }: { agent: Instance }) {
     addEventListener("scroll", onScroll, { passive: true });
     return () => removeEventListener("scroll", onScroll);
   }, [follows]);
-  const empty = useComputed(() => !chat.loading.value && chat.entries.value.length === 0);
-
+  const empty = (
+    <div class="chat-empty">
+      <h2>Say something to {agent.name}</h2>
+      <p class="soft">Nobody else sees this conversation but people who may read the agent's.</p>
+    </div>
+  );
   return (
     <section class="chat" aria-label={`Chat with ${agent.name}`}>
-      {chat.loading.value && <Waiting lines={3} />}
-      {chat.failure.value !== null && <Note look="bad">{chat.failure.value}</Note>}
-      {empty.value && (
-        <div class="chat-empty">
-          <h2>Say something to {agent.name}</h2>
-          <p class="soft">Nobody else sees this conversation but people who may read the agent's.</p>
-        </div>
-      )}
-      <div class="chat-entries">
-        {entries.map((entry, index) =>
-          entry.role === "user" ? (
-            <div key={index} class="question">
-              <span class="unseen">You:</span>
-              {entry.text}
-            </div>
-          ) : (
-            <ReplyView
-              key={index}
-              reply={entry}
-              conversationId={chat.conversationId}
-              decide={(toolCallId, approved) => chat.decide(entry, toolCallId, approved)}
-              again={index === entries.length - 1 ? () => void chat.again() : undefined}
-            />
-          ),
-        )}
-      </div>
-      <Composer agent={agent} chat={chat} />
+      <ChatView chat={chat} empty={empty} />
+      <Composer agent={agent} chats={[chat]} />
       <div ref={end} />
-      {entries.length > 0 && (
-        <div class="chat-after">
-          <Button look="plain" small onClick={() => chat.restart()}>
-            New conversation
+      <div class="chat-after">
+        {entries.length > 0 && (
+          <>
+            <Button look="plain" small onClick={() => chat.restart()}>
+              New conversation
+            </Button>
+            <Button look="plain" small onClick={() => copyAsCurl(agent, chat).catch(tellFailure)}>
+              Copy as curl
+            </Button>
+          </>
+        )}
+        <Allowed to="agent:write">
+          <Button look="plain" small onClick={onCompare}>
+            Compare two models
           </Button>
-        </div>
-      )}
+        </Allowed>
+      </div>
     </section>
   );
+}
+
+/** Copies the conversation up to its last question as a call of the agent, for a shell that has the agent's key. */
+async function copyAsCurl({ slug }: Instance, chat: PlaygroundChat): Promise<void> {
+  const entries = chat.entries.value;
+  const last = entries.findLastIndex(({ role }) => role === "user");
+  const messages = entries.slice(0, last + 1).flatMap((entry) => {
+    const content = entry.role === "user" ? entry.text : wordsOf(entry);
+    return content === "" ? [] : [{ role: entry.role, content }];
+  });
+  await copyText(curlOf(slug, "AGENT_API_KEY", messages));
+  tell("Copied. Put the agent's key in place of AGENT_API_KEY.");
 }

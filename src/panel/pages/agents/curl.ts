@@ -1,0 +1,16 @@
+import { serverUrl } from "../../data/api.ts";
+
+interface Said {
+  role: "user" | "assistant";
+  content: string;
+}
+
+/** A call of an agent's chat completions for a shell; the last of the messages is the question. */
+export function curlOf(slug: string, key: string, messages: readonly Said[]): string {
+  return `curl ${serverUrl}/v1/chat/completions \\
+  -H ${inShell(`Authorization: Bearer ${key}`)} \\
+  -H 'Content-Type: application/json' \\
+  -d ${inShell(JSON.stringify({ model: slug, messages }))}`;
+}
+
+const inShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

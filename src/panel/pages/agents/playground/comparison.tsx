@@ -1,0 +1,125 @@
+import { useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
+import type { Instance } from "../../../../client/index.ts";
+import { api } from "../../../data/api.ts";
+import { draftOf, keepDraft } from "../../../data/drafts.ts";
+import { useLoaded } from "../../../data/load.ts";
+import type { Reply } from "../../../transcript/reply.ts";
+import { Button } from "../../../ui/button.tsx";
+import { TextField } from "../../../ui/field.tsx";
+import type { PlaygroundChat } from "./chat.ts";
+import { ChatView } from "./chat-view.tsx";
+import { Composer } from "./composer.tsx";
+import { useChat } from "./use-chat.ts";
+
+interface Models {
+  left: string;
+  right: string;
+}
+
+interface Props {
+  agent: Instance;
+  onEnd: () => void;
+}
+
+/** The same messages to two models, side by side. */
+export function Comparison({ agent, onEnd }: Props) {
+  const place = `models.${agent.slug}`;
+  const models = useSignal<Models>({ left: "", right: "", ...draftOf<Models>(place) });
+  const known = useLoaded(async () => (await api.listProviderModels()).models, []);
+  const { left, right } = models.value;
+  const chats = {
+    left: useChat(agent.slug, "left", left || null),
+    right: useChat(agent.slug, "right", right || null),
+  };
+  const list = useId();
+  const choose = (changes: Partial<Models>) => {
+    models.value = { ...models.value, ...changes };
+    keepDraft(place, models.value);
+  };
+  const restart = () => {
+    chats.left.restart();
+    chats.right.restart();
+  };
+  return (
+    <section class="comparison" aria-label={`Two models for ${agent.name}`}>
+      <datalist id={list}>
+        {known.value.value?.map((model) => (
+          <option key={model} value={model} />
+        ))}
+      </datalist>
+      <div class="sides">
+        <Side title="Model" list={list} model={left} chat={chats.left} onModel={(value) => choose({ left: value })} />
+        <Side
+          title="Other model"
+          list={list}
+          model={right}
+          chat={chats.right}
+          onModel={(value) => choose({ right: value })}
+        />
+      </div>
+      <Composer agent={agent} chats={[chats.left, chats.right]} />
+      <div class="chat-after">
+        <Button look="plain" small onClick={restart}>
+          New conversation
+        </Button>
+        <Button look="plain" small onClick={onEnd}>
+          One model again
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+interface SideProps {
+  title: string;
+  /** The id of the list of known models. */
+  list: string;
+  model: string;
+  chat: PlaygroundChat;
+  onModel: (model: string) => void;
+}
+
+const Side = ({ title, list, model, chat, onModel }: SideProps) => (
+  <section class="side" aria-label={title}>
+    <TextField
+      label={title}
+      list={list}
+      placeholder="The agent's own"
+      autocapitalize="none"
+      spellcheck={false}
+      value={model}
+      onValue={onModel}
+    />
+    <ChatView
+      chat={chat}
+      empty={<p class="soft">What you write below goes to both.</p>}
+      after={(reply) => <Price conversationId={chat.conversationId} reply={reply} />}
+    />
+  </section>
+);
+
+/** What a reply took. */
+function Price({ conversationId, reply: { messageId } }: { conversationId: string; reply: Reply }) {
+  const { value } = useLoaded(
+    async () => (messageId === null ? null : (await api.getTurn({ conversationId, turnId: messageId })).turn),
+    [messageId],
+  );
+  const turn = value.value;
+  if (!turn) return <p class="price">&nbsp;</p>;
+  const { provider, model, promptTokens, completionTokens, ttftMs, durationMs } = turn;
+  const times = [
+    ttftMs !== null && `first output ${length(ttftMs)}`,
+    durationMs !== null && `all ${length(durationMs)}`,
+  ];
+  return (
+    <p class="price">
+      {[provider, model].filter((part) => part !== null).join(" · ")}
+      <br />
+      {[...times, `${promptTokens} tokens in, ${completionTokens} out`].filter(Boolean).join(" · ")}
+    </p>
+  );
+}
+
+const length = (ms: number) =>
+  ms < 1000 ? `${ms} ms` : `${(ms / 1000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;

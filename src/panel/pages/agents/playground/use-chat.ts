@@ -1,0 +1,14 @@
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { PlaygroundChat } from "./chat.ts";
+
+/** A chat of this tab with an agent, as it was left; `model` takes the place of the agent's from the next message on. */
+export function useChat(slug: string, name: string, model: string | null): PlaygroundChat {
+  const chosen = useRef(model);
+  chosen.current = model;
+  const chat = useMemo(() => new PlaygroundChat(slug, { name, model: () => chosen.current }), [slug, name]);
+  useEffect(() => {
+    void chat.open();
+    return () => chat.leave();
+  }, [chat]);
+  return chat;
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { hasBrowser, openPage, watch } from "./browser.ts";
+import { looksRight } from "./panel.ts";
+
+const browserTest = test.skipIf(!hasBrowser);
+const password = "correct horse battery";
+
+browserTest("two models answer side by side, and a prompt is read before it is saved", async () => {
+  const server = await quickstart({
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: "ada@example.com",
+    OWNER_PASSWORD: password,
+  });
+  const page = await openPage();
+  const complaints = watch(page, server.url);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(`${server.url}/#/agents/assistant`);
+  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+
+  await page.getByLabel("Message to assistant").fill("It's **tea** time");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Why this answer" }).waitFor();
+  await page.getByRole("button", { name: "Copy as curl" }).click();
+  await page.getByText("Put the agent's key in place").waitFor();
+  const curl = await page.evaluate(() => navigator.clipboard.readText());
+  expect(curl).toContain(`curl ${server.url}/v1/chat/completions`);
+  expect(curl).toContain(`"content":"It'\\''s **tea** time"}]}'`);
+
+  await page.getByRole("button", { name: "Compare two models" }).click();
+  const sides = page.locator(".side");
+  const right = page.getByLabel("Other model").and(page.locator("input"));
+  await right.fill("demo:other");
+  await page.getByLabel("Message to assistant").fill("think Which is better?");
+  await page.keyboard.press("Enter");
+  await sides.nth(0).getByText("tokens in").waitFor();
+  await sides.nth(1).getByText("demo · other").waitFor();
+  await looksRight(page, "comparison");
+  // The models and both conversations outlive a reload.
+  await page.reload();
+  await sides.nth(1).getByText("demo · other").waitFor();
+  expect(await right.inputValue()).toBe("demo:other");
+  await right.fill("../x");
+  await page.getByLabel("Message to assistant").fill("Again");
+  await page.keyboard.press("Enter");
+  await sides.nth(1).getByRole("alert").getByText("must be").waitFor();
+  await page.getByRole("button", { name: "One model again" }).click();
+  await page.locator(".question", { hasText: "It's **tea** time" }).waitFor();
+
+  await page.getByRole("link", { name: "Prompts" }).click();
+  await page.getByLabel("Soul").fill("Be as brief as {{name}} can.");
+  await page.getByRole("button", { name: "Preview" }).click();
+  await page.getByText("Be as brief as assistant can.").waitFor();
+  await looksRight(page, "prompt-preview");
+  await page.keyboard.press("Escape");
+  await page.getByText("Changes are not saved yet.").waitFor();
+  expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
+});
