@@ -57,7 +57,9 @@ async function pass(
   const answer = await fetch(url, { method, headers, signal, ...(body === "" ? {} : { body }) });
   passed.status = answer.status;
   if (cut === "answer") throw new Error("cut");
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  // The body is uncompressed by now.
+  const { "content-encoding": _, "content-length": __, ...others } = Object.fromEntries(answer.headers);
+  response.writeHead(answer.status, others);
   const decoder = new TextDecoder();
   let rest = "";
   let events = 0;

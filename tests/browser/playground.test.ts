@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { cuttingProxy } from "../cutting-proxy.ts";
 import { dataDirectory, quickstart } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight } from "./panel.ts";
@@ -57,4 +58,35 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   await page.keyboard.press("Escape");
   await page.getByText("Changes are not saved yet.").waitFor();
   expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
+});
+
+browserTest("a reply goes on where the connection broke, and nothing of it is missing or doubled", async () => {
+  const reached = Promise.withResolvers<null>();
+  let cuts = 0;
+  const proxy = await cuttingProxy("", ({ method, path }) => {
+    if (!path.includes("/playground/stream") || method === "DELETE") return null;
+    cuts += 1;
+    return cuts === 1 ? 12 : reached.promise;
+  });
+  const server = await quickstart({
+    DATA_DIR: dataDirectory(),
+    OWNER_EMAIL: "ada@example.com",
+    OWNER_PASSWORD: password,
+    BASE_URL: proxy.url,
+  });
+  proxy.target = server.url;
+  const page = await openPage();
+  await page.goto(`${proxy.url}/#/agents/assistant`);
+  await page.getByLabel("E-mail").fill("ada@example.com");
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+  const said = Array.from({ length: 40 }, (_, index) => `word${index}`).join(" ");
+  await page.getByLabel("Message to assistant").fill(said);
+  await page.keyboard.press("Enter");
+  await page.getByText("The connection broke.").waitFor();
+  await looksRight(page, "playground-lost");
+  reached.resolve(null);
+  await page.getByRole("button", { name: "Why this answer" }).waitFor();
+  expect(await page.locator(".reply .prose").textContent()).toContain(`You said: ${said}`);
+  expect(await page.getByText("The connection broke.").count()).toBe(0);
 });
