@@ -5,6 +5,7 @@ import type { Changes } from "./core/changes.ts";
 import type { Cipher } from "./core/cipher.ts";
 import { EngineError, notFound } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
+import type { Machine } from "./core/machine.ts";
 import type { Messengers } from "./core/messengers.ts";
 import type { Meters } from "./core/meters.ts";
 import { isRoleKey, type Permission, type RoleKey, reachesAllWorkspaces, roles } from "./core/permissions.ts";
@@ -49,6 +50,7 @@ export interface Services {
   messengers: Messengers;
   files: Files;
   assets: Assets;
+  machine: Machine;
   passwords: Passwords;
   scripts: Scripts;
   policies: CurrentPolicies;

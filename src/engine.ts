@@ -19,21 +19,16 @@ import { createChat } from "./features/chat/index.ts";
 import { conversationsFeature } from "./features/conversations/index.ts";
 import { filesFeature } from "./features/files/index.ts";
 import { handoffFeature } from "./features/handoff/index.ts";
+import { healthFeature, type Inspection, inspect } from "./features/health/index.ts";
 import { hooksFeature } from "./features/hooks/index.ts";
-import { continuedReplies, inboxFeature, inspectMessages, type MessagesReport } from "./features/inbox/index.ts";
-import { inspectSettings, installationFeature, type SettingsReport } from "./features/installation/index.ts";
+import { continuedReplies, inboxFeature } from "./features/inbox/index.ts";
+import { installationFeature } from "./features/installation/index.ts";
 import { memoriesFeature } from "./features/memories/index.ts";
 import { metricsFeature } from "./features/metrics/index.ts";
 import { issueOperatorKey, organizationsFeature } from "./features/organizations/index.ts";
 import { promptsFeature } from "./features/prompts/index.ts";
-import { continuedInRoom, roomFeature } from "./features/room/index.ts";
-import {
-  inspectSecrets,
-  rotateSecrets,
-  type SecretsReport,
-  secretsFeature,
-  verifyEncryptionKey,
-} from "./features/secrets/index.ts";
+import { continuedInRoom, createSchedulerState, roomFeature } from "./features/room/index.ts";
+import { inspectSecrets, rotateSecrets, secretsFeature, verifyEncryptionKey } from "./features/secrets/index.ts";
 import { skillsFeature } from "./features/skills/index.ts";
 import { continuedRun, tasksFeature } from "./features/tasks/index.ts";
 import { toolsFeature } from "./features/tools/index.ts";
@@ -42,7 +37,6 @@ import { answeringModel, createTurns } from "./features/turns/index.ts";
 import { createHealth } from "./http/health.ts";
 import { createOpening } from "./http/opening.ts";
 import type { JobKinds } from "./jobs/attempt.ts";
-import { inspectJobs, type JobsReport } from "./jobs/failed.ts";
 import { endLeases } from "./jobs/queue.ts";
 import { createSchedule } from "./jobs/schedule.ts";
 import { createWorker } from "./jobs/worker.ts";
@@ -50,6 +44,8 @@ import { createWorker } from "./jobs/worker.ts";
 /** What files of agents and skills hold, for the command line that reads them. */
 export { modelColumns } from "./features/agents/index.ts";
 export { Bundle as AgentBundle, unknownFields } from "./features/bundles/index.ts";
+/** What `doctor` says of a database. */
+export { checkContent, checkDatabase } from "./features/health/index.ts";
 export { ImportedSkill, skillSlugOf } from "./features/skills/index.ts";
 
 export interface OwnerAccount {
@@ -86,15 +82,6 @@ export interface Operator {
   /** Answers a request as the server would, without a network. */
   fetch: typeof fetch;
   close(): Promise<void>;
-}
-
-export interface Inspection {
-  secrets: SecretsReport;
-  /** Whether the installation has an owner. */
-  owned: boolean;
-  settings: SettingsReport;
-  jobs: JobsReport;
-  messages: MessagesReport;
 }
 
 export interface Engine {
@@ -157,6 +144,11 @@ export function createEngine(services: Services): Engine {
   const chat = createChat(services, turns);
   const tracing = tracingFeature(services);
   const opening = createOpening(services);
+  const scheduler = createSchedulerState({
+    services,
+    schedule: () => schedule,
+    running: (kind) => worker.running(kind),
+  });
   const health = createHealth(services, opening);
   // The order is that of the OpenAPI document.
   features.push(
@@ -181,11 +173,11 @@ export function createEngine(services: Services): Engine {
     inboxFeature(services, turns, (at) => worker.wake(at)),
     roomFeature({
       ...{ services, turns, wake: (at) => worker.wake(at) },
-      schedule: () => schedule,
-      running: (kind) => worker.running(kind),
+      scheduler,
     }),
     tasksFeature({ services, turns, wake: (at) => worker.wake(at) }),
     installationFeature(services),
+    healthFeature({ services, scheduler: scheduler.read }),
     auditFeature(services),
     analyticsFeature(services),
     toolsFeature(services),
@@ -243,13 +235,7 @@ export function createEngine(services: Services): Engine {
         app.fetch(new Request(input, init), { remoteAddress: "127.0.0.1" });
       return { organization, key, fetch: call, close: revoke };
     },
-    inspect: async () => ({
-      secrets: await inspectSecrets(services),
-      owned: await ownerExists(services),
-      settings: await inspectSettings(services),
-      jobs: await inspectJobs(services.database, services.clock.now()),
-      messages: await inspectMessages(services.database, services.clock.now()),
-    }),
+    inspect: () => inspect(services),
     renewLeases: () => allOf(ticks("leases")),
     closeRevoked: () => allOf(ticks("often")),
     tick: () => allOf([...ticks("seldom"), schedule.tick, worker.tick]),

@@ -10,9 +10,10 @@ import { createEgress } from "./adapters/node/egress/request.ts";
 import { loadEncryptionKeys } from "./adapters/node/encryption-keys.ts";
 import { readFont } from "./adapters/node/fonts.ts";
 import { bootSecrets, createLog } from "./adapters/node/log.ts";
+import { thisMachine } from "./adapters/node/machine/machine.ts";
 import { createMcp } from "./adapters/node/mcp/servers.ts";
 import { threadedPasswords } from "./adapters/node/password/thread.ts";
-import { type LoadedPlugin, loadPlugins, type PluginProblem } from "./adapters/node/plugins.ts";
+import { type InstalledPlugins, loadPlugins } from "./adapters/node/plugins.ts";
 import { pooledPost } from "./adapters/node/post.ts";
 import { postgresTarget } from "./adapters/node/postgres-target.ts";
 import { threadedScripts } from "./adapters/node/scripts/pool.ts";
@@ -22,12 +23,12 @@ import { postgresNotify } from "./adapters/notify/postgres.ts";
 import { createS3 } from "./adapters/s3.ts";
 import { createTracer } from "./adapters/tracer/tracer.ts";
 import { ActivityBus } from "./core/activity/bus.ts";
+import { localAddress } from "./core/addresses.ts";
 import { Admission } from "./core/admission/admission.ts";
 import { createCipher } from "./core/cipher.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
 import { type Meters, unmeasured } from "./core/meters.ts";
 import { localNotify } from "./core/notify.ts";
-import type { Plugin } from "./core/plugin.ts";
 import { CurrentPolicies } from "./core/policies.ts";
 import type { Log, Notify } from "./core/ports.ts";
 import { operatorCollector } from "./core/tracing.ts";
@@ -86,6 +87,7 @@ async function assembleEngine(
     await storage.close();
   };
   try {
+    const plugins = await openPlugins(settings, log);
     const engine = createEngine({
       database: storage.database,
       cipher,
@@ -104,13 +106,14 @@ async function assembleEngine(
         guarded: guardedFetch(),
       }),
       mcp: createMcp({ clock: systemClock, log, environment }),
-      plugins: await openPlugins(settings, log),
+      plugins: [...plugins.shipped, ...plugins.loaded.map(({ plugin }) => plugin)],
       files: {
         // With PostgreSQL there may be replicas, which would not see files in a directory of this machine.
         directory: settings.DATABASE_URL === undefined ? directoryStore(join(settings.DATA_DIR, "files")) : null,
         s3: createS3({ clock: systemClock, endpoint: settings.S3_ENDPOINT }),
       },
       assets: shippedAssets,
+      machine: thisMachine({ environment, settings, plugins, local: baseUrl }),
       passwords: threadedPasswords({ clock: systemClock, log }),
       scripts: threadedScripts({ clock: systemClock, log }),
       tracer: createTracer({ clock: systemClock, log, post: pooledPost() }),
@@ -139,13 +142,6 @@ async function assembleEngine(
   }
 }
 
-/** The plugins of an installation, and why others of its setting `PLUGINS` can't be used. */
-export interface InstalledPlugins {
-  shipped: readonly Plugin[];
-  loaded: readonly LoadedPlugin[];
-  problems: readonly PluginProblem[];
-}
-
 export async function installedPlugins(settings: Settings): Promise<InstalledPlugins> {
   const bases = {
     github: settings.GITHUB_API_BASE_URL,
@@ -157,15 +153,16 @@ export async function installedPlugins(settings: Settings): Promise<InstalledPlu
 }
 
 /** A server with a broken plugin runs on without it: its other agents must not suffer. */
-async function openPlugins(settings: Settings, log: Log): Promise<Plugin[]> {
-  const { shipped, loaded, problems } = await installedPlugins(settings);
+async function openPlugins(settings: Settings, log: Log): Promise<InstalledPlugins> {
+  const installed = await installedPlugins(settings);
+  const { loaded, problems } = installed;
   for (const { specifier, plugin } of loaded) {
     log.info({ plugin: specifier, namespace: plugin.namespace, tools: plugin.tools.length }, "A plugin is loaded");
   }
   for (const { specifier, message } of problems) {
     log.error({ plugin: specifier, reason: message }, "A plugin of PLUGINS can't be used");
   }
-  return [...shipped, ...loaded.map(({ plugin }) => plugin)];
+  return installed;
 }
 
 /** Few installations are monitored: the library is loaded for those only. */
@@ -274,12 +271,4 @@ async function within(ms: number, work: Promise<unknown>): Promise<void> {
   });
   await Promise.race([work, late]);
   cancel();
-}
-
-const everywhere = new Set(["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"]);
-
-/** The address on this machine of a server that listens on `host`. */
-export function localAddress(host: string, port: number): string {
-  if (everywhere.has(host)) return `http://localhost:${port}`;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -31,7 +31,7 @@ const featureOrder = [
   ...["tools", "hooks", "channels"],
   ...["skills", "prompts", "memories", "turns"],
   ...["activity", "tracing", "metrics", "analytics"],
-  ...["chat", "handoff", "inbox", "tasks", "room", "bundles"],
+  ...["chat", "handoff", "inbox", "tasks", "room", "bundles", "health"],
 ];
 
 const source = fileURLToPath(new URL("../src", import.meta.url));

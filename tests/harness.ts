@@ -15,6 +15,7 @@ import { Admission } from "../src/core/admission/admission.ts";
 import { createCipher } from "../src/core/cipher.ts";
 import { EgressError } from "../src/core/egress/target.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
+import { unexamined } from "../src/core/machine.ts";
 import type { Messengers } from "../src/core/messengers.ts";
 import { unmeasured } from "../src/core/meters.ts";
 import { localNotify } from "../src/core/notify.ts";
@@ -119,6 +120,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     admission: new Admission({ clock, log: collect(logs), loopDelay: options.loopDelay ?? (() => 0), random: () => 0 }),
     cipher: await createCipher(options.keys ?? [new Uint8Array(32).fill(7)]),
     assets: shippedAssets,
+    machine: unexamined,
     passwords,
     scripts: options.scripts ?? threadedScripts({ clock: systemClock, log: collect(logs) }),
     tracer: options.tracer?.(clock, collect(logs)) ?? untraced,

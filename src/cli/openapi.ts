@@ -4,6 +4,7 @@ import { createLog } from "../adapters/node/log.ts";
 import { ActivityBus } from "../core/activity/bus.ts";
 import { Admission } from "../core/admission/admission.ts";
 import { createCipher } from "../core/cipher.ts";
+import { unexamined } from "../core/machine.ts";
 import { unmeasured } from "../core/meters.ts";
 import { localNotify } from "../core/notify.ts";
 import { passwords } from "../core/password.ts";
@@ -44,6 +45,7 @@ export async function describeApi(): Promise<object> {
     mcp: { list: unused, call: unused, forget: () => {}, close: async () => {} },
     plugins: [],
     assets: { read: unused },
+    machine: unexamined,
     passwords,
     scripts: { run: unused },
     tracer: untraced,

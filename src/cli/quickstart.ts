@@ -1,8 +1,9 @@
+import { localAddress } from "../core/addresses.ts";
 import { type Environment, settings } from "../core/config.ts";
 import { randomToken } from "../core/ids.ts";
 import { isProviderName, providerNames, splitModel, variableOf } from "../core/providers.ts";
 import type { Quickstart, QuickstartRequest } from "../engine.ts";
-import { localAddress, type RunningServer } from "../main.ts";
+import type { RunningServer } from "../main.ts";
 import { type Flags, textFlag, UsageError } from "./arguments.ts";
 import { commandName } from "./command-name.ts";
 

@@ -8,29 +8,33 @@ import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { createLog } from "../../src/adapters/node/log.ts";
+import { checkPublicAddress } from "../../src/adapters/node/machine/address.ts";
+import { checkDirectory } from "../../src/adapters/node/machine/directory.ts";
+import { checkPlugins } from "../../src/adapters/node/machine/plugins.ts";
+import type { Probe } from "../../src/adapters/node/machine/probe.ts";
+import { callProviders, checkProviders } from "../../src/adapters/node/machine/providers.ts";
+import { checkChatRequests } from "../../src/adapters/node/machine/settings.ts";
 import { openStorage } from "../../src/adapters/node/storage.ts";
-import { checkPublicAddress, checkServer } from "../../src/cli/doctor/address.ts";
-import type { Check } from "../../src/cli/doctor/check.ts";
-import { checkDirectory } from "../../src/cli/doctor/directory.ts";
-import { checkJobs } from "../../src/cli/doctor/jobs.ts";
-import { checkMessages } from "../../src/cli/doctor/messages.ts";
-import { checkPlugins } from "../../src/cli/doctor/plugins.ts";
-import { checkAgentKeys, checkPolicies } from "../../src/cli/doctor/policies.ts";
-import type { Probe } from "../../src/cli/doctor/probe.ts";
-import { callProviders, checkProviders } from "../../src/cli/doctor/providers.ts";
+import { checkServer } from "../../src/cli/doctor/server.ts";
 import { checkStorage } from "../../src/cli/doctor/storage.ts";
-import { checkChatRequests, doctor } from "../../src/cli/doctor.ts";
+import { doctor } from "../../src/cli/doctor.ts";
+import type { Check } from "../../src/core/check.ts";
 import { parseSettings } from "../../src/core/config.ts";
 import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
 import { agents, jobs, secrets, workspaces } from "../../src/db/schema.ts";
 import type { Engine } from "../../src/engine.ts";
+import { checkJobs } from "../../src/features/health/checks/jobs.ts";
+import { checkMessages } from "../../src/features/health/checks/messages.ts";
+import { checkAgentKeys, checkPolicies } from "../../src/features/health/checks/policies.ts";
 import { openEngine, prepare, version } from "../../src/main.ts";
 import { fillDirectory } from "../embedded.ts";
 import { type Reply, refusal, startFakeProvider } from "../fake-provider.ts";
 
 const engine: Probe = { kind: "engine", version, stopping: false };
 const nothing = (code: string): Probe => ({ kind: "nothing", code });
+/** The address of the server on this machine. */
+const local = "http://localhost:4000";
 const other: Probe = { kind: "other", status: 502 };
 const line = ({ status, message }: { status: string; message: string }) => `${status}: ${message}`;
 
@@ -48,7 +52,7 @@ describe("the public address", () => {
     [https, nothing("TIMEOUT"), true, /^warn: .* from another one$/],
     [https, nothing("ECONNREFUSED"), false, /^warn: .* start the server/],
   ])("%j, %j, a server here: %j", (environment, found, running, expected) => {
-    expect(line(checkPublicAddress(parseSettings(environment), found, running))).toMatch(expected);
+    expect(line(checkPublicAddress(parseSettings(environment), found, { local, running }))).toMatch(expected);
   });
 });
 
@@ -64,21 +68,28 @@ test("plugins: all by their namespaces, or those that can't be used", () => {
 });
 
 describe("the public address of the policy", () => {
-  const local = { BASE_URL: "http://10.0.0.1:4000" };
+  const inside = { BASE_URL: "http://10.0.0.1:4000" };
   const policy = "https://tea.example";
   test.each<[Record<string, string>, string | null | undefined, Probe | null, RegExp]>([
-    [{ ...local, TRUST_PROXY: "1" }, policy, engine, /^ok: https:\/\/tea\.example answers$/],
+    [{ ...inside, TRUST_PROXY: "1" }, policy, engine, /^ok: https:\/\/tea\.example answers$/],
     [{ TRUST_PROXY: "1" }, policy, engine, /^ok: https:\/\/tea\.example answers$/],
-    [local, policy, engine, /^warn: https:\/\/tea\.example answers, but TRUST_PROXY is 0/],
-    [local, policy, other, /^fail: https:\/\/tea\.example .* check the proxy and the policy publicAddress$/],
-    [local, null, other, /^fail: http:\/\/10\.0\.0\.1:4000 .* check the proxy and BASE_URL$/],
-    [local, policy, nothing("ENOTFOUND"), /^fail: https:\/\/tea\.example does not answer \(ENOTFOUND\)/],
+    [inside, policy, engine, /^warn: https:\/\/tea\.example answers, but TRUST_PROXY is 0/],
+    [inside, policy, other, /^fail: https:\/\/tea\.example .* check the proxy and the policy publicAddress$/],
+    [inside, null, other, /^fail: http:\/\/10\.0\.0\.1:4000 .* check the proxy and BASE_URL$/],
+    [inside, policy, nothing("ENOTFOUND"), /^fail: https:\/\/tea\.example does not answer \(ENOTFOUND\)/],
     // The line of the policies says it already.
-    [local, "http://tea.example", engine, /^ok: http:\/\/tea\.example answers$/],
-    [local, null, engine, /^warn: http:\/\/10\.0\.0\.1:4000 answers, but unencrypted: put a proxy with TLS/],
-    [local, undefined, engine, /^warn: .* unencrypted: unless the policy publicAddress is https, put a proxy with TLS/],
+    [inside, "http://tea.example", engine, /^ok: http:\/\/tea\.example answers$/],
+    [inside, null, engine, /^warn: http:\/\/10\.0\.0\.1:4000 answers, but unencrypted: put a proxy with TLS/],
+    [
+      inside,
+      undefined,
+      engine,
+      /^warn: .* unencrypted: unless the policy publicAddress is https, put a proxy with TLS/,
+    ],
   ])("%j, %j, %j", (environment, publicAddress, found, expected) => {
-    expect(line(checkPublicAddress(parseSettings(environment), found, true, publicAddress))).toMatch(expected);
+    expect(
+      line(checkPublicAddress(parseSettings(environment), found, { local, running: true, policy: publicAddress })),
+    ).toMatch(expected);
   });
 });
 

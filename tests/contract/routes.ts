@@ -361,9 +361,11 @@ export const routes: Record<string, Entry> = {
 
   "GET /api/installation/policies": ok("installation"),
   "PATCH /api/installation/policies": ok("installation", newPolicy, { owns: ["installation"] }),
+  "GET /api/installation/health": ok("installation"),
   "GET /api/audit-logs": ok("organization"),
   "GET /api/audit-logs/stats": ok("organization"),
   "GET /api/analytics": ok("organization"),
+  "GET /api/analytics/now": ok("organization"),
   "GET /api/analytics/usage": ok("organization", async () => ({ query: "?by=user" })),
   [`GET ${agent}/analytics`]: ok("agent"),
 

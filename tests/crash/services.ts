@@ -5,6 +5,7 @@ import type { Services } from "../../src/context.ts";
 import { ActivityBus } from "../../src/core/activity/bus.ts";
 import { Admission } from "../../src/core/admission/admission.ts";
 import { createCipher } from "../../src/core/cipher.ts";
+import { unexamined } from "../../src/core/machine.ts";
 import { unmeasured } from "../../src/core/meters.ts";
 import { localNotify } from "../../src/core/notify.ts";
 import { CurrentPolicies } from "../../src/core/policies.ts";
@@ -33,6 +34,7 @@ export async function servicesOf(database: Database, model: StreamingModel): Pro
     admission: new Admission({ clock: systemClock, log: silent }),
     cipher: await createCipher([new Uint8Array(32).fill(7)]),
     assets: shippedAssets,
+    machine: unexamined,
     passwords: { hash: refuse, verify: refuse, verifyBcrypt: refuse },
     scripts: { run: refuse },
     tracer: untraced,

@@ -23,6 +23,13 @@ export interface LoadedPlugin {
   plugin: Plugin;
 }
 
+/** The plugins of an installation, and why others of its setting `PLUGINS` can't be used. */
+export interface InstalledPlugins {
+  shipped: readonly Plugin[];
+  loaded: readonly LoadedPlugin[];
+  problems: readonly PluginProblem[];
+}
+
 type Module = Readonly<Record<string, unknown>>;
 
 interface LoadOptions {

@@ -9,27 +9,26 @@ import { isDirectoryInUse } from "../../adapters/node/directory-lock.ts";
 import { createEgress } from "../../adapters/node/egress/request.ts";
 import { loadEncryptionKeys } from "../../adapters/node/encryption-keys.ts";
 import { createLog } from "../../adapters/node/log.ts";
+import { databaseHost } from "../../adapters/node/machine/machine.ts";
 import { createMcp } from "../../adapters/node/mcp/servers.ts";
 import { threadedScripts } from "../../adapters/node/scripts/pool.ts";
 import { openUnchanged, type UnchangedStorage } from "../../adapters/node/unchanged.ts";
 import { createS3 } from "../../adapters/s3.ts";
 import { ActivityBus } from "../../core/activity/bus.ts";
 import { Admission } from "../../core/admission/admission.ts";
+import { type Check, fail, ok, warn } from "../../core/check.ts";
 import { createCipher } from "../../core/cipher.ts";
 import type { Settings } from "../../core/config.ts";
+import { unexamined } from "../../core/machine.ts";
 import { unmeasured } from "../../core/meters.ts";
 import { localNotify } from "../../core/notify.ts";
 import { passwords } from "../../core/password.ts";
 import { CurrentPolicies } from "../../core/policies.ts";
 import { untraced } from "../../core/tracing.ts";
-import { createEngine, type Inspection } from "../../engine.ts";
+import { checkContent, checkDatabase, createEngine } from "../../engine.ts";
 import { command } from "../command-name.ts";
 import { explain } from "../explain.ts";
 import { unserved } from "../unserved.ts";
-import { type Check, fail, ok, warn } from "./check.ts";
-import { checkJobs } from "./jobs.ts";
-import { checkMessages } from "./messages.ts";
-import { checkAgentKeys, checkPolicies } from "./policies.ts";
 
 export interface StorageReport {
   checks: Check[];
@@ -51,8 +50,8 @@ export async function checkStorage(settings: Settings, running: string | null): 
   try {
     const storage = await openUnchanged(settings, { clock: systemClock, log: silent() });
     try {
-      const { checks, ...content } = await checkContent(settings, storage);
-      return { checks: [checkDatabase(settings, storage), ...checks], ...content };
+      const { checks, ...content } = await checkSchema(settings, storage);
+      return { checks: [checkDatabase(storage.version, databaseHost(settings.DATABASE_URL)), ...checks], ...content };
     } finally {
       await storage.close();
     }
@@ -100,23 +99,17 @@ async function answersFromDatabase(running: string): Promise<boolean> {
   );
 }
 
-function checkDatabase({ DATABASE_URL }: Settings, storage: UnchangedStorage): Check {
-  const server = `PostgreSQL ${Math.floor(storage.version / 10_000)}.${storage.version % 10_000}`;
-  if (DATABASE_URL === undefined) return ok("database", `Embedded, ${server}`);
-  return ok("database", `${server} at ${URL.parse(DATABASE_URL)?.host || "DATABASE_URL"}`);
-}
-
-async function checkContent(settings: Settings, storage: UnchangedStorage): Promise<StorageReport> {
+async function checkSchema(settings: Settings, storage: UnchangedStorage): Promise<StorageReport> {
   const { pending } = storage;
   if (pending > 0) {
     const count = `${pending} ${pending === 1 ? "migration is" : "migrations are"}`;
     return { checks: [warn("migrations", `${count} not applied: start the server, or run ${command} migrate`)] };
   }
-  const { checks, ...secrets } = await checkSecrets(settings, storage);
-  return { checks: [ok("migrations", "All applied"), ...checks], ...secrets };
+  const { checks, ...policies } = await openContent(settings, storage);
+  return { checks: [ok("migrations", "All applied"), ...checks], ...policies };
 }
 
-async function checkSecrets(settings: Settings, { database }: UnchangedStorage): Promise<StorageReport> {
+async function openContent(settings: Settings, { database }: UnchangedStorage): Promise<StorageReport> {
   const { ENCRYPTION_KEY, DATA_DIR } = settings;
   const file = join(DATA_DIR, "encryption.key");
   // `loadEncryptionKeys` would make a new key, which opens none of the stored secrets.
@@ -139,6 +132,7 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       plugins: [],
       files: { directory: null, s3: createS3({ clock: systemClock }) },
       assets: shippedAssets,
+      machine: unexamined,
       passwords,
       scripts: threadedScripts({ clock: systemClock, log: silent() }),
       tracer: untraced,
@@ -148,42 +142,10 @@ async function checkSecrets(settings: Settings, { database }: UnchangedStorage):
       meters: unmeasured,
       options: unserved,
     });
-    const { secrets, owned, settings: stored, jobs, messages } = await engine.inspect();
-    const owner = owned
-      ? ok("owner", "There is one")
-      : warn("owner", "Nobody owns this installation yet: start the server and open the link that it prints");
-    const { publicAddress, defaultModel } = stored.policies;
-    return {
-      checks: [
-        ...[checkKey(secrets), ...shortSecrets(secrets), owner, ...checkPolicies(stored)],
-        ...[...checkAgentKeys(secrets), checkJobs(jobs), checkMessages(messages)],
-      ],
-      ...{ publicAddress, defaultModel },
-    };
+    const inspection = await engine.inspect();
+    const { publicAddress, defaultModel } = inspection.settings.policies;
+    return { checks: checkContent(inspection, command), publicAddress, defaultModel };
   } catch (error) {
     return { checks: [fail("encryption key", explain(error).join(" "))] };
   }
-}
-
-function checkKey({ key, sealed, older }: Inspection["secrets"]): Check {
-  const name = "encryption key";
-  if (key === "wrong") {
-    const advice = "set that one, or name it in ENCRYPTION_KEY_PREVIOUS";
-    return fail(name, `Not the key that this database's secrets were sealed with: ${advice}`);
-  }
-  if (key === "unused") return ok(name, "Nothing is sealed yet");
-  if (older > 0)
-    return warn(name, `${older} of ${sealed} values are sealed with an earlier key: run ${command} rotate-key`);
-  return ok(name, `Opens what is stored; ${sealed} ${sealed === 1 ? "value is" : "values are"} sealed with it`);
-}
-
-function shortSecrets({ short }: Inspection["secrets"]): Check[] {
-  if (short.length === 0) return [];
-  const named = short.slice(0, 10).join(", ") + (short.length > 10 ? ` and ${short.length - 10} more` : "");
-  return [
-    warn(
-      "secrets",
-      `Too short to be kept out of replies, in ${named}: store secrets and variables of at least 6 characters instead`,
-    ),
-  ];
 }

@@ -228,6 +228,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   },
   getPolicies: { method: "GET", path: "/api/installation/policies", answer: "json" },
   updatePolicies: { method: "PATCH", path: "/api/installation/policies", answer: "json" },
+  getInstallationHealth: { method: "GET", path: "/api/installation/health", answer: "json" },
   listAuditLogs: {
     method: "GET",
     path: "/api/audit-logs",
@@ -251,6 +252,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     answer: "json",
     query: { from: "from", to: "to" },
   },
+  getAnalyticsNow: { method: "GET", path: "/api/analytics/now", answer: "json" },
   getUsage: {
     method: "GET",
     path: "/api/analytics/usage",

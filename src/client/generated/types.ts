@@ -2199,6 +2199,24 @@ export interface PolicyChanges {
   retentionDays?: number | null;
 }
 
+export interface InstallationHealth {
+  /** Whether nothing fails. */
+  ok: boolean;
+  /** Of the server that answers. */
+  version: string;
+  checks: Array<HealthCheck>;
+  scheduler: SchedulerHealth;
+}
+
+export interface HealthCheck {
+  /** What was looked at; several findings may share it. */
+  name: string;
+  /** `warn` is something to look at. */
+  status: "ok" | "warn" | "fail";
+  /** The finding and, unless the status is `ok`, what to do. It never holds a secret. */
+  message: string;
+}
+
 export interface AuditPage {
   items: Array<AuditEntry>;
   /** Exact up to 10000; 10001 means that there are more than that. */
@@ -2278,6 +2296,10 @@ export interface Analytics {
     tokens: number;
     conversations: number;
     messages: number;
+    /** As `latency.p50`, of the day's turns. */
+    latencyP50: number | null;
+    /** As `latency.p95`, of the day's turns. */
+    latencyP95: number | null;
   }>;
   channelDistribution: Array<{
     channel: string;
@@ -2305,6 +2327,43 @@ export interface Analytics {
     p95: number | null;
     p99: number | null;
     firstOutputP50: number | null;
+  };
+}
+
+export interface AnalyticsNow {
+  running: {
+    /** Turns, the oldest first, at most 20. */
+    items: Array<{
+      /** The turn's id. */
+      id: string;
+      /** Slug of the agent. */
+      instanceId: string;
+      instanceName: string;
+      conversationId: string | null;
+      channel: string;
+      /** `queued`: it waits for another turn. */
+      status: "queued" | "running";
+      createdAt: string;
+    }>;
+    total: number;
+  };
+  failures: {
+    /** Of the last 24 hours, newest first, at most 50. */
+    items: Array<{
+      /** `task`: a run of a scheduled task failed or was missed. `message`: one of a messenger was given up. `event`: one of a backlog was. `channel`: it does not work at this moment, since whenever. */
+      kind: "turn" | "task" | "message" | "event" | "channel";
+      /** Slug of the agent. */
+      instanceId: string;
+      instanceName: string;
+      /** Null: there is none. */
+      conversationId: string | null;
+      /** The task, or the channel of a turn, of a message, or that does not work. */
+      name: string | null;
+      /** Why. Of a turn a code: `provider-failed`, `provider-timeout`, `rate-limited`, `internal`, or `lost` when its process died. */
+      error: string | null;
+      at: string;
+    }>;
+    total: number;
   };
 }
 
@@ -4886,6 +4945,13 @@ export interface AgentEngine {
   updatePolicies(input: UpdatePoliciesInput, options?: CallOptions): Promise<PoliciesAnswer>;
 
   /**
+   * Whether the installation is in order.
+   *
+   * What `agent-engine doctor` examines, as far as a running server can: settings, data directory, database, encryption key, stored settings, background work, messages, the scheduler, plugins, providers and the public address. It asks each provider of the environment for its models, and the public address for its health, for at most 5 seconds. Callers at the same time share one examination. The permission must be held in the first organization, which a request without `X-Organization` addresses.
+   */
+  getInstallationHealth(input?: Record<string, never>, options?: CallOptions): Promise<InstallationHealth>;
+
+  /**
    * Who did what.
    *
    * Of the addressed organization, newest first. What changed nothing is no entry; what a known caller was refused with 403 is one (`access.refuse`), of each caller at most 20 in ten minutes. Owners of the first organization also see there what belongs to none, such as failed sign-ins of unknown accounts. How long entries are kept is the policy `retentionDays`. The log and its numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
@@ -4912,6 +4978,13 @@ export interface AgentEngine {
    * The same numbers of one agent. The period is at most 366 days; without `from` and `to` it is the last 30 days in UTC, with today. Turns count when they began, and are there as soon as they do; their tokens and times once they ended. Calls of the background, such as memories and titles, are no turns. The numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
    */
   getInstanceAnalytics(input: GetInstanceAnalyticsInput, options?: CallOptions): Promise<Analytics>;
+
+  /**
+   * What runs, and what failed lately.
+   *
+   * The turns that run or wait at this moment, and what failed in the last 24 hours, of all agents that the caller reaches. It is read by two callers at a time, on each replica; when eight more wait, the next gets 429.
+   */
+  getAnalyticsNow(input?: Record<string, never>, options?: CallOptions): Promise<AnalyticsNow>;
 
   /**
    * What it cost.

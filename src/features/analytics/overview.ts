@@ -28,7 +28,11 @@ export async function readAnalytics(
   const { turns, messages, promptTokens, completionTokens } = totalOf(used.days);
   const days = used.days.map(({ date, turns, messages, ...tokens }) => {
     const conversations = people.byDay.get(date) ?? 0;
-    return { date, turns, tokens: tokens.promptTokens + tokens.completionTokens, conversations, messages };
+    const took = times.turn.filter((time) => time.date === date);
+    return {
+      ...{ date, turns, tokens: tokens.promptTokens + tokens.completionTokens, conversations, messages },
+      ...{ latencyP50: percentile(took, 0.5), latencyP95: percentile(took, 0.95) },
+    };
   });
   const ofTurns = (share: number) => percentile(times.turn, share);
   return {
@@ -39,7 +43,7 @@ export async function readAnalytics(
       uniqueUsers: people.users,
       ...{ promptTokens, completionTokens, totalTokens: promptTokens + completionTokens },
     },
-    dailyTrend: everyDay(period, days, { turns: 0, tokens: 0, conversations: 0, messages: 0 }),
+    dailyTrend: everyDay(period, days, blankDay),
     channelDistribution: used.channels,
     modelDistribution: used.models.slice(0, mostListed),
     toolUsage: tools.slice(0, mostListed),
@@ -49,6 +53,15 @@ export async function readAnalytics(
     },
   };
 }
+
+const blankDay: Omit<Analytics["dailyTrend"][number], "date"> = {
+  turns: 0,
+  tokens: 0,
+  conversations: 0,
+  messages: 0,
+  latencyP50: null,
+  latencyP95: null,
+};
 
 interface UsageRow extends Record<string, unknown> {
   date: string | null;
@@ -111,13 +124,15 @@ async function readPeople({ tx, tables, rows }: Scope) {
 }
 
 interface TimeRow extends Record<string, unknown>, Filled {
+  date: string;
   measure: "turn" | "first-output";
 }
 
 async function readTimes({ tx, tables, rows }: Scope) {
   const found = await tx.execute<TimeRow>(sql`
     with ${tables}
-    select measure, bucket, sum(turns)::float8 as count from (${rows(latency)}) r group by measure, bucket`);
+    select day::text as date, measure, bucket, sum(turns)::float8 as count
+    from (${rows(latency)}) r group by day, measure, bucket`);
   const of = (wanted: TimeRow["measure"]) => found.filter(({ measure }) => measure === wanted);
   return { turn: of("turn"), "first-output": of("first-output") };
 }

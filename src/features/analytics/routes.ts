@@ -1,8 +1,9 @@
 import { createBoundedReads } from "../../db/bounded-reads.ts";
 import { errorAnswers, guarded, json, router } from "../../http/route.ts";
 import { slugParam } from "../agents/index.ts";
+import { readNow } from "./now.ts";
 import { readAnalytics } from "./overview.ts";
-import { Analytics, AnalyticsQuery, UsagePage, UsageQuery } from "./schema.ts";
+import { Analytics, AnalyticsNow, AnalyticsQuery, UsagePage, UsageQuery } from "./schema.ts";
 import { readTokens } from "./usage.ts";
 
 const tags = ["Analytics"];
@@ -43,6 +44,17 @@ const tokens = guarded("analytics:read", {
   responses: { 200: json(UsagePage, "A page of the tokens."), ...errorAnswers(404, 503) },
 });
 
+const now = guarded("analytics:read", {
+  method: "get",
+  path: "/api/analytics/now",
+  operationId: "getAnalyticsNow",
+  tags,
+  summary: "What runs, and what failed lately",
+  description:
+    "The turns that run or wait at this moment, and what failed in the last 24 hours, of all agents that the caller reaches. It is read by two callers at a time, on each replica; when eight more wait, the next gets 429.",
+  responses: { 200: json(AnalyticsNow, "What runs and what failed."), ...errorAnswers(503) },
+});
+
 /** `/api/analytics`, and the same of one agent. All routes share one bound on reads. */
 export function createAnalyticsRoutes() {
   const reads = createBoundedReads({ what: "the analytics", query: "analytics" });
@@ -52,5 +64,6 @@ export function createAnalyticsRoutes() {
       const { slug } = c.req.valid("param");
       return c.json(await readAnalytics(c.var.ctx, reads, c.req.valid("query"), slug), 200);
     })
+    .openapi(now, async (c) => c.json(await readNow(c.var.ctx, reads), 200))
     .openapi(tokens, async (c) => c.json(await readTokens(c.var.ctx, reads, c.req.valid("query")), 200));
 }

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { zText } from "../../core/text.ts";
 import { page, pageQuery } from "../../http/paging.ts";
 import { periodQuery } from "../../http/period.ts";
+import { Timestamp } from "../../http/shapes.ts";
 
 export const AnalyticsQuery = z.object(periodQuery);
 export type AnalyticsQuery = z.infer<typeof AnalyticsQuery>;
@@ -14,7 +15,11 @@ const date = z.iso.date().openapi({ description: "A day in UTC.", example: "2026
 /** Models and tools that are listed at most. */
 export const mostListed = 200;
 
-const DayTrend = z.object({ date, turns: count, tokens, conversations: count, messages: count });
+const DayTrend = z.object({
+  ...{ date, turns: count, tokens, conversations: count, messages: count },
+  latencyP50: ms.openapi({ description: "As `latency.p50`, of the day's turns." }),
+  latencyP95: ms.openapi({ description: "As `latency.p95`, of the day's turns." }),
+});
 
 export const Analytics = z
   .object({
@@ -86,3 +91,58 @@ export const UsagePage = z
   })
   .openapi("UsagePage");
 export type UsagePage = z.infer<typeof UsagePage>;
+
+/** Turns, and failures, that are listed at most. */
+export const mostRunning = 20;
+export const mostFailures = 50;
+
+const agent = {
+  instanceId: z.string().openapi({ description: "Slug of the agent.", example: "support" }),
+  instanceName: z.string().openapi({ example: "Support" }),
+};
+
+const Failure = z.object({
+  kind: z.enum(["turn", "task", "message", "event", "channel"]).openapi({
+    description:
+      "`task`: a run of a scheduled task failed or was missed. `message`: one of a messenger was given up. `event`: one of a backlog was. `channel`: it does not work at this moment, since whenever.",
+    example: "task",
+  }),
+  ...agent,
+  conversationId: z.string().nullable().openapi({ description: "Null: there is none.", example: "support:web:4711" }),
+  name: z.string().nullable().openapi({
+    description: "The task, or the channel of a turn, of a message, or that does not work.",
+    example: "Daily report",
+  }),
+  error: z.string().nullable().openapi({
+    description:
+      "Why. Of a turn a code: `provider-failed`, `provider-timeout`, `rate-limited`, `internal`, or `lost` when its process died.",
+    example: "Nobody approved a call in time",
+  }),
+  at: Timestamp,
+});
+export type Failure = z.infer<typeof Failure>;
+
+export const AnalyticsNow = z
+  .object({
+    running: z.object({
+      items: z
+        .array(
+          z.object({
+            id: z.uuid().openapi({ description: "The turn's id." }),
+            ...agent,
+            conversationId: z.string().nullable().openapi({ example: "support:web:4711" }),
+            channel: z.string().openapi({ example: "web" }),
+            status: z.enum(["queued", "running"]).openapi({ description: "`queued`: it waits for another turn." }),
+            createdAt: Timestamp,
+          }),
+        )
+        .openapi({ description: `Turns, the oldest first, at most ${mostRunning}.` }),
+      total: count,
+    }),
+    failures: z.object({
+      items: z.array(Failure).openapi({ description: `Of the last 24 hours, newest first, at most ${mostFailures}.` }),
+      total: count,
+    }),
+  })
+  .openapi("AnalyticsNow");
+export type AnalyticsNow = z.infer<typeof AnalyticsNow>;

@@ -1,6 +1,5 @@
 import type { Services } from "../../context.ts";
 import type { Contribution } from "../../contribution.ts";
-import type { Schedule } from "../../jobs/schedule.ts";
 import type { ContinuedBy, Turns } from "../turns/index.ts";
 import { backlogRoutes } from "./backlog/routes.ts";
 import { backlogUpkeep } from "./backlog/upkeep.ts";
@@ -18,13 +17,16 @@ import { dryRunRoutes } from "./match/routes.ts";
 import { continuedTools } from "./scheduler/continued.ts";
 import { dueRooms } from "./scheduler/due.ts";
 import { evaluateJobs } from "./scheduler/evaluate.ts";
-import { schedulerHealth } from "./scheduler/health.ts";
+import { type SchedulerState, schedulerHealth } from "./scheduler/health.ts";
 import { sendMessageTool } from "./scheduler/tools/index.ts";
 import { repliesTrigger } from "./scheduler/trigger.ts";
 import { roomRoutes } from "./settings/routes.ts";
 import { definitionRoutes } from "./sources/definition-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 
+/** How the scheduler does. */
+export { createSchedulerState } from "./scheduler/health.ts";
+export { SchedulerHealth } from "./scheduler/health-schema.ts";
 /** The Room and the event sources that a bundle holds. */
 export { bundledRoom } from "./settings/schema.ts";
 export { exportRoom, importRoom } from "./settings/service.ts";
@@ -38,9 +40,7 @@ export interface RoomNeeds {
   turns: Turns;
   /** Says that a job is due at a time, in milliseconds since the epoch, or now. */
   wake(at?: number): void;
-  schedule: () => Pick<Schedule, "lastTickAt">;
-  /** How many jobs of a kind this process runs. */
-  running(kind: string): number;
+  scheduler: SchedulerState;
 }
 
 /** What the Room adds to a turn of its own that continues after a person's decision. */
@@ -52,15 +52,14 @@ export function continuedInRoom({ services, wake }: Pick<RoomNeeds, "services" |
 
 /** The door of events: turns that agents take on their own. */
 export function roomFeature(needs: RoomNeeds): Contribution {
-  const { services, turns, wake } = needs;
+  const { services, turns, wake, scheduler } = needs;
   const own = { services, turns, wake: () => wake() };
-  const health = schedulerHealth(needs);
   const judge = createJudge(services, turns.complete);
   return {
     routes: [
       ...[intakeRoutes(createReceive(services, wake)), ledgerRoutes(wake)],
       ...[roomRoutes(own.wake), backlogRoutes, sourceRoutes, definitionRoutes],
-      ...[dryRunRoutes(createTryOut(services, judge)), health.routes],
+      ...[dryRunRoutes(createTryOut(services, judge)), schedulerHealth(scheduler)],
     ],
     observers: [repliesTrigger(own)],
     jobs: {
@@ -75,6 +74,6 @@ export function roomFeature(needs: RoomNeeds): Contribution {
     due: dueRooms,
     ticks: { seldom: [...ledgerUpkeep(services), backlogUpkeep(services)] },
     beforeAgentDelete: deleteEventsOf,
-    boot: async () => health.booted(),
+    boot: async () => scheduler.booted(),
   };
 }

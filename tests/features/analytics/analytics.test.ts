@@ -54,9 +54,9 @@ const whole = {
     totalTokens: 5560,
   },
   dailyTrend: [
-    { date: "2026-01-01", turns: 2, tokens: 220, conversations: 1, messages: 4 },
-    { date: "2026-01-02", turns: 0, tokens: 0, conversations: 0, messages: 0 },
-    { date: "2026-01-03", turns: 4, tokens: 5340, conversations: 3, messages: 6 },
+    { date: "2026-01-01", turns: 2, tokens: 220, conversations: 1, messages: 4, latencyP50: 1002, latencyP95: 1002 },
+    { date: "2026-01-02", turns: 0, tokens: 0, conversations: 0, messages: 0, latencyP50: null, latencyP95: null },
+    { date: "2026-01-03", turns: 4, tokens: 5340, conversations: 3, messages: 6, latencyP50: 1002, latencyP95: 4187 },
   ],
   channelDistribution: [
     { channel: "web", turns: 4, tokens: 440 },

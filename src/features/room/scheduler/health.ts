@@ -33,29 +33,42 @@ const health = createRoute({
   },
 });
 
-/** The route of the scheduler's health. Call `booted` at the start: a process that never ticked is stalled by then. */
-export function schedulerHealth({ services, schedule, running }: Needs) {
+export interface SchedulerState {
+  read(): Promise<SchedulerHealth>;
+  /** To be called at the start: a process that never ticked is stalled two minutes later. */
+  booted(): void;
+}
+
+/** How the scheduler of this process does. */
+export function createSchedulerState({ services, schedule, running }: Needs): SchedulerState {
   const { clock, log, policies } = services;
   let bootedAt = clock.now();
   const onFailure = (err: unknown) => log.warn({ err }, "The scheduler's health could not be read");
-  const read = sharedRead({ clock, freshMs, onFailure }, () => readWork(services));
-
-  const routes = router().openapi(health, async (c) => {
-    const work = await read();
-    const lastTickAt = schedule().lastTickAt();
-    const total = policies.values.roomSlots;
-    const isStalled = work === null || clock.now() - (lastTickAt ?? bootedAt) > stalledMs;
-    const body: SchedulerHealth = {
-      status: isStalled ? "stalled" : "ok",
-      slots: { total, free: Math.max(0, total - running(evaluateKind)) },
-      pending: work?.pending ?? null,
-      stuckRuns: work?.stuckRuns ?? null,
-      lastTickAt: lastTickAt === null ? null : new Date(lastTickAt).toISOString(),
-    };
-    return c.json(body, isStalled ? 503 : 200);
-  });
-  const booted = () => {
-    bootedAt = clock.now();
+  const readShared = sharedRead({ clock, freshMs, onFailure }, () => readWork(services));
+  return {
+    async read() {
+      const work = await readShared();
+      const lastTickAt = schedule().lastTickAt();
+      const total = policies.values.roomSlots;
+      const isStalled = work === null || clock.now() - (lastTickAt ?? bootedAt) > stalledMs;
+      return {
+        status: isStalled ? "stalled" : "ok",
+        slots: { total, free: Math.max(0, total - running(evaluateKind)) },
+        pending: work?.pending ?? null,
+        stuckRuns: work?.stuckRuns ?? null,
+        lastTickAt: lastTickAt === null ? null : new Date(lastTickAt).toISOString(),
+      };
+    },
+    booted() {
+      bootedAt = clock.now();
+    },
   };
-  return { routes, booted };
+}
+
+/** The route of the scheduler's health. */
+export function schedulerHealth({ read }: SchedulerState) {
+  return router().openapi(health, async (c) => {
+    const state = await read();
+    return c.json(state, state.status === "stalled" ? 503 : 200);
+  });
 }

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isOpenToOthers } from "../../adapters/node/data-directory.ts";
-import type { Settings } from "../../core/config.ts";
-import { type Check, fail, ok, warn } from "./check.ts";
+import { type Check, fail, ok, warn } from "../../../core/check.ts";
+import type { Settings } from "../../../core/config.ts";
+import { isOpenToOthers } from "../data-directory.ts";
 
 const name = "data directory";
 

@@ -1,10 +1,11 @@
-import { defaultPolicies, type Policies } from "../../core/policies.ts";
-import type { Inspection } from "../../engine.ts";
-import { isUnencrypted } from "./address.ts";
-import { type Check, ok, warn } from "./check.ts";
+import { isUnencrypted } from "../../../core/addresses.ts";
+import { type Check, ok, warn } from "../../../core/check.ts";
+import { defaultPolicies, type Policies } from "../../../core/policies.ts";
+import type { SettingsReport } from "../../installation/index.ts";
+import type { SecretsReport } from "../../secrets/index.ts";
 
 /** A check for each stored setting that could be stricter, or one that says there is none. */
-export function checkPolicies(stored: Inspection["settings"]): Check[] {
+export function checkPolicies(stored: SettingsReport): Check[] {
   const weak = [
     ...address(stored.policies),
     ...environmentKeys(stored),
@@ -27,7 +28,7 @@ function address({ publicAddress }: Policies): Check[] {
   ];
 }
 
-function environmentKeys({ policies, organizations }: Inspection["settings"]): Check[] {
+function environmentKeys({ policies, organizations }: SettingsReport): Check[] {
   if (policies.environmentKeys !== "all" || organizations < 2) return [];
   const advice = "if that is not meant, set it to first-organization or none";
   return [
@@ -87,7 +88,7 @@ function unboundedAgents(slugs: readonly string[]): Check[] {
 }
 
 /** A check for agents whose keys were stored before keys had a least length. */
-export function checkAgentKeys({ shortKeys }: Pick<Inspection["secrets"], "shortKeys">): Check[] {
+export function checkAgentKeys({ shortKeys }: Pick<SecretsReport, "shortKeys">): Check[] {
   if (shortKeys.length === 0) return [];
   return [
     warn(

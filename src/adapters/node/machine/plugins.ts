@@ -1,5 +1,5 @@
-import type { InstalledPlugins } from "../../main.ts";
-import { type Check, fail, ok } from "./check.ts";
+import { type Check, fail, ok } from "../../../core/check.ts";
+import type { InstalledPlugins } from "../plugins.ts";
 
 const name = "plugins";
 

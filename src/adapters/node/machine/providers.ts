@@ -1,7 +1,7 @@
-import { listModels } from "../../adapters/models/list.ts";
-import { type Environment, environmentKeys } from "../../core/config.ts";
-import { ProviderSetupError } from "../../core/errors.ts";
-import { explainProvider } from "../../core/provider-failure.ts";
+import { type Check, fail, ok, warn } from "../../../core/check.ts";
+import { type Environment, environmentKeys } from "../../../core/config.ts";
+import { ProviderSetupError } from "../../../core/errors.ts";
+import { explainProvider } from "../../../core/provider-failure.ts";
 import {
   apiKeySecret,
   baseUrlSecret,
@@ -10,8 +10,8 @@ import {
   type ProviderName,
   providerNames,
   splitModel,
-} from "../../core/providers.ts";
-import { type Check, fail, ok, warn } from "./check.ts";
+} from "../../../core/providers.ts";
+import { listModels } from "../../models/list.ts";
 
 const name = "providers";
 

@@ -1,8 +1,8 @@
-import type { Inspection } from "../../engine.ts";
-import { type Check, fail, ok } from "./check.ts";
+import { type Check, fail, ok } from "../../../core/check.ts";
+import type { JobsReport } from "../../../jobs/failed.ts";
 
 /** Checks for background work that failed for good in the last 24 hours: it is likely to fail again. */
-export function checkJobs({ pending, failed, failedLately, newest }: Inspection["jobs"]): Check {
+export function checkJobs({ pending, failed, failedLately, newest }: JobsReport): Check {
   const name = "background work";
   const [last] = newest;
   if (failedLately === 0 || !last) {

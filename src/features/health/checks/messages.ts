@@ -1,8 +1,8 @@
-import type { Inspection } from "../../engine.ts";
-import { type Check, ok, warn } from "./check.ts";
+import { type Check, ok, warn } from "../../../core/check.ts";
+import type { MessagesReport } from "../../inbox/index.ts";
 
 /** Checks for messages of the last 24 hours that were given up. */
-export function checkMessages({ unanswered, unsent }: Inspection["messages"]): Check {
+export function checkMessages({ unanswered, unsent }: MessagesReport): Check {
   const name = "messages";
   const counts = [
     ...(unanswered > 0 ? [`${messages(unanswered)} could not be answered`] : []),

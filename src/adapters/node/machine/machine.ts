@@ -1,0 +1,54 @@
+import type { Environment, Settings } from "../../../core/config.ts";
+import type { Machine } from "../../../core/machine.ts";
+import { scrubber } from "../../../core/scrub/scrub.ts";
+import { visible } from "../../../core/text.ts";
+import { bootSecrets } from "../log.ts";
+import type { InstalledPlugins } from "../plugins.ts";
+import { checkPublicAddress } from "./address.ts";
+import { checkDirectory } from "./directory.ts";
+import { checkPlugins } from "./plugins.ts";
+import { probe } from "./probe.ts";
+import { callProviders, checkProviders } from "./providers.ts";
+import { checkSettings } from "./settings.ts";
+
+interface Known {
+  environment: Environment;
+  settings: Settings;
+  plugins: InstalledPlugins;
+  /** The server's address on this machine. */
+  local: string;
+}
+
+/** The machine of the server that asks. */
+export function thisMachine({ environment, settings, plugins, local }: Known): Machine {
+  const { DATABASE_URL, BASE_URL } = settings;
+  return {
+    databaseHost: databaseHost(DATABASE_URL),
+    scrub: bootScrub(environment),
+    async examine({ publicAddress, defaultModel }) {
+      const open = publicAddress ?? BASE_URL;
+      const [providers, found] = await Promise.all([
+        callProviders(environment, defaultModel),
+        open === undefined ? null : probe(open),
+      ]);
+      return {
+        before: [...checkSettings(environment, settings), checkDirectory(settings)],
+        after: [
+          ...[checkPlugins(plugins), checkProviders(environment), ...providers],
+          checkPublicAddress(settings, found, { local, running: true, policy: publicAddress }),
+        ],
+      };
+    },
+  };
+}
+
+/** What names the database of a setting; null: it is the embedded one. */
+export function databaseHost(url: string | undefined): string | null {
+  return url === undefined ? null : URL.parse(url)?.host || "DATABASE_URL";
+}
+
+/** Takes the secrets of the settings out of a text that people see. */
+export function bootScrub(environment: Environment): (text: string) => string {
+  const scrub = scrubber(bootSecrets(environment));
+  return (text) => visible(scrub(text));
+}
