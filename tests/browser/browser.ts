@@ -31,11 +31,12 @@ export async function picture(page: Page, name: string): Promise<void> {
 let browser: Promise<Browser> | undefined;
 afterAll(async () => (await browser)?.close());
 
-/** A page of its own in a browser that speaks to nobody on its own, closed with the test. */
+/** A page with cookies of its own in a browser that speaks to nobody by itself, closed with the test. */
 export async function openPage(): Promise<Page> {
   browser ??= launch();
-  const page = await (await browser).newPage();
-  onTestFinished(() => page.close());
+  const context = await (await browser).newContext();
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
   // A browser wants more of a busy machine than anything else here.
   page.setDefaultTimeout(90_000);
   return page;

@@ -43,3 +43,11 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
   }
   throw new Error(`Nothing named ${name} is reached by Tab`);
 }
+
+/** Fills in the sign-in that the page shows. */
+export async function signIn(page: Page, { email, password }: { email: string; password: string }): Promise<void> {
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("navigation", { name: "Main" }).waitFor({ state: "attached" });
+}

@@ -4,6 +4,9 @@ import { problemsOf } from "./api.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
 import { noticeEnd } from "./session.ts";
 
+/** A field, or a part of one. */
+type FieldOf<T> = (keyof T & string) | `${keyof T & string}.${string}`;
+
 export interface Form<T extends object> {
   /** What is stored, with the changes on top. */
   values: T;
@@ -13,7 +16,7 @@ export interface Form<T extends object> {
   busy: boolean;
   error: unknown;
   /** Why a field was refused. */
-  problem(field: keyof T & string): string | undefined;
+  problem(field: FieldOf<T>): string | undefined;
   set(changes: Partial<T>): void;
   /** Drops the changes. */
   reset(): void;

@@ -14,6 +14,9 @@ export const organization = computed<Organization | null>(
   () => user.value?.organizations.find(({ slug }) => slug === addressed.value) ?? null,
 );
 
+/** The slug of that organization, for calls that name one in their path. */
+export const orgSlug = computed(() => organization.value?.slug ?? "");
+
 /** Whether the signed-in person may do something in the organization. The server decides: this only spares a refusal. */
 export const may = (permission: Permission) => organization.value?.permissions.includes(permission) === true;
 
@@ -58,8 +61,12 @@ export async function signIn(email: string, password: string): Promise<void> {
   await readUser();
 }
 
+/** Ends the session, and forgets what was written here. Rejects when the server was not reached: then the session goes on. */
 export async function signOut(): Promise<void> {
-  await account.signOut().catch(() => {});
+  await account.signOut().catch((error: unknown) => {
+    if (!isRefused(error, 401)) throw error;
+  });
+  sessionStorage.clear();
   user.value = null;
 }
 

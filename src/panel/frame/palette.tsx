@@ -5,7 +5,7 @@ import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { may } from "../data/session.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { reachableGroups } from "./sections.ts";
+import { accountSection, reachableGroups } from "./sections.ts";
 
 interface Entry {
   title: string;
@@ -17,7 +17,7 @@ interface Entry {
 export function Palette({ onClose }: { onClose: () => void }) {
   const text = useSignal("");
   const chosen = useSignal(0);
-  const agents = useLoaded(async () => (await api.listAgents()).instances, []);
+  const agents = useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => field.current?.focus(), []);
@@ -83,6 +83,7 @@ function entries(agents: readonly { slug: string; name: string }[]): Entry[] {
     ...reachableGroups().flatMap(({ sections }) =>
       sections.map(({ title, name }) => ({ title, kind: "Page", path: [name] })),
     ),
+    { title: accountSection.title, kind: "Page", path: [accountSection.name] },
     ...(may("agent:write") ? [{ title: "New agent", kind: "Page", path: ["agents", "~new"] }] : []),
     ...agents.flatMap(({ slug, name }) => [
       { title: name, kind: "Agent", path: ["agents", slug] },

@@ -1,22 +1,37 @@
 import { Suspense } from "preact/compat";
 import { route } from "../data/route.ts";
-import { organization } from "../data/session.ts";
+import { may, organization } from "../data/session.ts";
 import { NotFoundPage } from "../pages/not-found.tsx";
+import { Page } from "../ui/page.tsx";
 import { Waiting } from "../ui/waiting.tsx";
-import { reachableGroups } from "./sections.ts";
+import { accountSection, groups, reachableGroups } from "./sections.ts";
 
-/** The page of the address, made anew in another organization. */
+const sections = [...groups.flatMap((group) => group.sections), accountSection];
+
+/** The page of the address, made anew in another organization. People without one have their account alone. */
 export function RouteView() {
-  const sections = reachableGroups().flatMap((group) => group.sections);
-  const [name = sections[0]?.name, ...rest] = route.value;
+  const first = reachableGroups()[0]?.sections[0] ?? accountSection;
+  const [name = first.name, ...rest] = route.value;
   const section = sections.find((one) => one.name === name);
   if (!section) return <NotFoundPage />;
+  if (section.needs !== null && !may(section.needs)) return <Refused title={section.title} needs={section.needs} />;
   return (
     <Suspense fallback={<Loading />}>
       <section.page key={`${organization.value?.slug} ${section.name}`} rest={rest} />
     </Suspense>
   );
 }
+
+const Refused = ({ title, needs }: { title: string; needs: string }) => (
+  <Page title={title}>
+    <p>
+      {organization.value === null
+        ? "You belong to no organization yet."
+        : `As ${organization.value.roleKey} of ${organization.value.name} you can't see this page.`}{" "}
+      It takes the permission <code>{needs}</code>, which an Admin or Owner can give you with another role.
+    </p>
+  </Page>
+);
 
 const Loading = () => (
   <main class="page">

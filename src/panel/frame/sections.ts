@@ -1,4 +1,16 @@
-import { Bot, type IconNode, MessagesSquare, ShieldCheck } from "lucide";
+import {
+  Bot,
+  Building2,
+  FolderOpen,
+  type IconNode,
+  KeyRound,
+  MessagesSquare,
+  Plug,
+  ShieldCheck,
+  SlidersHorizontal,
+  UserRound,
+  Users,
+} from "lucide";
 import type { ComponentType } from "preact";
 import { lazy } from "preact/compat";
 import type { SectionProps } from "../data/route.ts";
@@ -42,7 +54,73 @@ export const groups: readonly { title: string | null; sections: readonly Section
       },
     ],
   },
+  {
+    title: "Build",
+    sections: [
+      {
+        name: "plugins",
+        title: "Plugins",
+        icon: Plug,
+        needs: "org.plugin:manage",
+        page: lazily(async () => (await import("../pages/plugins/plugins.tsx")).PluginsPage),
+      },
+    ],
+  },
+  {
+    title: "Organization",
+    sections: [
+      {
+        name: "members",
+        title: "Members",
+        icon: Users,
+        needs: "org:read",
+        page: lazily(async () => (await import("../pages/organization/members.tsx")).MembersPage),
+      },
+      {
+        name: "workspaces",
+        title: "Workspaces",
+        icon: FolderOpen,
+        needs: "org:read",
+        page: lazily(async () => (await import("../pages/organization/workspaces.tsx")).WorkspacesPage),
+      },
+      {
+        name: "keys",
+        title: "Management keys",
+        icon: KeyRound,
+        needs: "org.key:manage",
+        page: lazily(async () => (await import("../pages/organization/keys.tsx")).KeysPage),
+      },
+      {
+        name: "organization",
+        title: "Organization",
+        icon: Building2,
+        needs: "org:read",
+        page: lazily(async () => (await import("../pages/organization/organization.tsx")).OrganizationPage),
+      },
+    ],
+  },
+  {
+    title: "Installation",
+    sections: [
+      {
+        name: "policies",
+        title: "Policies",
+        icon: SlidersHorizontal,
+        needs: "policy:manage",
+        page: lazily(async () => (await import("../pages/installation/policies.tsx")).PoliciesPage),
+      },
+    ],
+  },
 ];
+
+/** Reached by the person's own name. */
+export const accountSection: Section = {
+  name: "account",
+  title: "Your account",
+  icon: UserRound,
+  needs: null,
+  page: lazily(async () => (await import("../pages/account/account.tsx")).AccountPage),
+};
 
 /** The navigation of the signed-in person. */
 export const reachableGroups = () =>

@@ -6,10 +6,11 @@ import { signOut, user } from "../data/session.ts";
 import { theme, themes } from "../data/theme.ts";
 import { Button } from "../ui/button.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { tellFailure } from "../ui/toast.tsx";
 import { OrganizationChoice } from "./organization-choice.tsx";
 import { Palette } from "./palette.tsx";
 import { RouteView } from "./route-view.tsx";
-import { reachableGroups } from "./sections.ts";
+import { accountSection, reachableGroups } from "./sections.ts";
 
 /** Navigation beside the page; on a narrow screen it opens over it. */
 export function Shell() {
@@ -68,6 +69,7 @@ export function Shell() {
         <Button small onClick={find}>
           <Icon of={Search} /> Find… <kbd>Ctrl K</kbd>
         </Button>
+        <PasswordNotice />
         <Links current={place[0]} />
         <Foot />
       </nav>
@@ -107,6 +109,16 @@ function Links({ current }: { current: string | undefined }) {
   );
 }
 
+/** Leads people whose password somebody else knows to where another one is chosen. */
+function PasswordNotice() {
+  if (!user.value?.passwordChangeRequired) return null;
+  return (
+    <a class="note warn" href={hrefOf([accountSection.name])}>
+      Choose a password of your own
+    </a>
+  );
+}
+
 const looks = { system: Monitor, light: Sun, dark: Moon };
 
 function Foot() {
@@ -114,9 +126,9 @@ function Foot() {
   const next = themes[(themes.indexOf(value) + 1) % themes.length] ?? "system";
   return (
     <div class="foot">
-      <span class="who" title={user.value?.email}>
+      <a class="who" href={hrefOf([accountSection.name])} title={`Your account: ${user.value?.email}`}>
         {user.value?.name || user.value?.email}
-      </span>
+      </a>
       <Button
         look="plain"
         small
@@ -128,7 +140,13 @@ function Foot() {
       >
         <Icon of={looks[value]} />
       </Button>
-      <Button look="plain" small aria-label="Sign out" title="Sign out" onClick={() => void signOut()}>
+      <Button
+        look="plain"
+        small
+        aria-label="Sign out"
+        title="Sign out"
+        onClick={() => void signOut().catch(tellFailure)}
+      >
         <Icon of={LogOut} />
       </Button>
     </div>

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { reasonOf } from "../data/api.ts";
+import { noticeEnd } from "../data/session.ts";
 
 interface Toast {
   id: number;
@@ -28,7 +29,10 @@ function show(toast: Omit<Toast, "id">): void {
 export const tell = (text: string, undo?: () => void) => show({ text, look: "plain", undo });
 
 /** Says briefly why something that has no place of its own failed. */
-export const tellFailure = (error: unknown) => show({ text: reasonOf(error), look: "bad" });
+export function tellFailure(error: unknown): void {
+  noticeEnd(error);
+  show({ text: reasonOf(error), look: "bad" });
+}
 
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">

@@ -1,0 +1,52 @@
+import { account } from "../../data/api.ts";
+import { type Organization, readUser } from "../../data/session.ts";
+import { Card } from "../../ui/card.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { Table } from "../../ui/table.tsx";
+import { tell } from "../../ui/toast.tsx";
+
+/** The organizations that the person belongs to. */
+export function Memberships({ organizations }: { organizations: readonly Organization[] }) {
+  const leave = async ({ slug, name }: Organization) => {
+    await account.leaveOrganization({ orgSlug: slug });
+    tell(`You left ${name}`);
+    await readUser();
+  };
+  if (organizations.length === 0) {
+    return (
+      <Card title="Organizations">
+        <p class="soft">You belong to none. Ask an Admin of one to invite your e-mail address.</p>
+      </Card>
+    );
+  }
+  return (
+    <Card title="Organizations">
+      <Table
+        label="Organizations"
+        rows={organizations}
+        keyOf={({ slug }) => slug}
+        about={({ slug }) => <code>{slug}</code>}
+        columns={[
+          { title: "Organization", cell: ({ name }) => name },
+          { title: "Your role", cell: ({ roleKey }) => roleKey },
+          {
+            title: "Actions",
+            end: true,
+            cell: (organization) => (
+              <ConfirmButton
+                small
+                look="plain"
+                label="Leave"
+                title={`Leave ${organization.name}?`}
+                action="Leave the organization"
+                onConfirm={() => leave(organization)}
+              >
+                You reach nothing of it from then on. Only an Admin can bring you back.
+              </ConfirmButton>
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}

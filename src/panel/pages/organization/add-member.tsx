@@ -1,0 +1,146 @@
+import { useSignal } from "@preact/signals";
+import type { AddedMember, Workspace } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useForm } from "../../data/form.ts";
+import { may, organization, orgSlug } from "../../data/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Choice, TextField } from "../../ui/field.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Failure, Note } from "../../ui/note.tsx";
+import { ShownOnce } from "../../ui/shown-once.tsx";
+import { type Role, reachesAll, roles } from "./roles.ts";
+
+interface Wanted {
+  email: string;
+  name: string;
+  roleKey: Role;
+  workspaceIds: readonly string[];
+}
+
+interface Props {
+  workspaces: readonly Workspace[];
+  onAdded: () => void;
+  onClose: () => void;
+}
+
+type Done = { invited: true; email: string } | AddedMember;
+
+/** Adds a person: a new account with a password, or an invitation for somebody who has an account. */
+export function AddMember({ workspaces, onAdded, onClose }: Props) {
+  const done = useSignal<Done | null>(null);
+  const blank: Wanted = {
+    ...{ email: "", name: "", roleKey: "member" },
+    workspaceIds: workspaces.slice(0, 1).map(({ id }) => id),
+  };
+  const form = useForm<Wanted>("add-member", blank, async () => {
+    done.value = await add(form.values);
+    onAdded();
+  });
+  const { values, set, problem } = form;
+  if (done.value) return <Added done={done.value} onClose={onClose} />;
+  const offered = roles.filter(({ value }) => value !== "owner" || organization.value?.roleKey === "owner");
+  return (
+    <Dialog title="Add a person" onClose={onClose}>
+      <Form onSubmit={() => void form.save()}>
+        <TextField
+          label="E-mail"
+          type="email"
+          required
+          autofocus
+          autocomplete="off"
+          hint="An e-mail that has an account here is invited; another one gets an account."
+          value={values.email}
+          problem={problem("email")}
+          onValue={(email) => set({ email })}
+        />
+        <TextField
+          label="Name"
+          optional
+          maxLength={200}
+          value={values.name}
+          problem={problem("name")}
+          onValue={(name) => set({ name })}
+        />
+        <Choice
+          label="Role"
+          value={values.roleKey}
+          choices={offered}
+          hint={roles.find(({ value }) => value === values.roleKey)?.hint}
+          onValue={(roleKey) => set({ roleKey: roleKey as Role })}
+        />
+        {!reachesAll(values.roleKey) && (
+          <WorkspaceChoice
+            workspaces={workspaces}
+            chosen={values.workspaceIds}
+            onChosen={(workspaceIds) => set({ workspaceIds })}
+          />
+        )}
+        <Failure error={form.error} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" busy={form.busy} disabled={!may("org.member:manage")}>
+            Add
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+async function add({ email, name, roleKey, workspaceIds }: Wanted): Promise<Done> {
+  const path = { orgSlug: orgSlug.value };
+  const answer = await api.addMember({ ...path, body: { email, roleKey, ...(name.trim() === "" ? {} : { name }) } });
+  if ("invited" in answer) return { ...answer, email };
+  const { userId } = answer;
+  if (!reachesAll(roleKey)) {
+    for (const workspaceId of workspaceIds) await api.assignWorkspaceMember({ ...path, workspaceId, userId });
+  }
+  return answer;
+}
+
+interface WorkspaceChoiceProps {
+  workspaces: readonly Workspace[];
+  chosen: readonly string[];
+  onChosen: (ids: readonly string[]) => void;
+}
+
+const WorkspaceChoice = ({ workspaces, chosen, onChosen }: WorkspaceChoiceProps) => (
+  <fieldset class="bare form">
+    <legend class="label">Workspaces within reach</legend>
+    {workspaces.map(({ id, name }) => (
+      <label key={id} class="check">
+        <input
+          type="checkbox"
+          checked={chosen.includes(id)}
+          onChange={(event) =>
+            onChosen(event.currentTarget.checked ? [...chosen, id] : chosen.filter((one) => one !== id))
+          }
+        />
+        <span>{name}</span>
+      </label>
+    ))}
+  </fieldset>
+);
+
+const Added = ({ done, onClose }: { done: Done; onClose: () => void }) => (
+  <Dialog title={"invited" in done ? "Invited" : `${done.name} is added`} onClose={onClose}>
+    {"invited" in done ? (
+      <Note look="good">
+        {done.email} has an account here. Its holder finds the invitation in the panel and joins by accepting it, within
+        14 days. Then give them a workspace.
+      </Note>
+    ) : (
+      done.password !== undefined && (
+        <ShownOnce label={`Password of ${done.email}`} text={done.password}>
+          Hand it over together with the address of this page; {done.name} chooses another one after signing in.
+        </ShownOnce>
+      )
+    )}
+    <div class="actions">
+      <Button look="primary" onClick={onClose}>
+        Done
+      </Button>
+    </div>
+  </Dialog>
+);

@@ -1,0 +1,151 @@
+import { useSignal } from "@preact/signals";
+import type { Member, Workspace } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { may, orgSlug, user } from "../../data/session.ts";
+import { Allowed } from "../../ui/allowed.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Table } from "../../ui/table.tsx";
+import { tell, tellFailure } from "../../ui/toast.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+import { AddMember } from "./add-member.tsx";
+import { MemberActions } from "./member-actions.tsx";
+import { type Role, reachesAll, roles } from "./roles.ts";
+import { SentInvitations } from "./sent-invitations.tsx";
+
+/** What the members reach, beside themselves. */
+interface People {
+  members: readonly Member[];
+  workspaces: readonly Workspace[];
+  /** The names of the workspaces that each was given, by the member's id. */
+  reach: ReadonlyMap<string, readonly string[]>;
+}
+
+async function readPeople(slug: string): Promise<People> {
+  const [{ members }, { workspaces }] = await Promise.all([
+    api.listMembers({ orgSlug: slug }),
+    api.listWorkspaces({ orgSlug: slug }),
+  ]);
+  const reach = new Map<string, string[]>();
+  const entries = workspaces.map(async ({ id, name }) => {
+    const given = await api.listWorkspaceMembers({ orgSlug: slug, workspaceId: id });
+    for (const { userId } of given.members) reach.set(userId, [...(reach.get(userId) ?? []), name]);
+  });
+  await Promise.all(entries);
+  return { members, workspaces, reach };
+}
+
+/** The people of the organization, their roles, and who is invited. */
+export function MembersPage() {
+  const slug = orgSlug.value;
+  const { value, error, reload } = useLoaded(() => readPeople(slug), [slug]);
+  const invited = useSignal(0);
+  const adds = useSignal(false);
+  const people = value.value;
+  return (
+    <Page
+      title="Members"
+      lead="Who belongs to this organization, and what they may do."
+      actions={
+        <Allowed to="org.member:manage">
+          <Button
+            look="primary"
+            onClick={() => {
+              adds.value = true;
+            }}
+          >
+            Add a person
+          </Button>
+        </Allowed>
+      }
+    >
+      <Failure error={error.value} retry={reload} />
+      {!people && error.value === undefined && <Waiting />}
+      {people && <MemberTable {...people} onChange={reload} />}
+      <Allowed to="org.member:manage">
+        <SentInvitations key={invited.value} />
+      </Allowed>
+      <RoleHints />
+      {adds.value && people && (
+        <AddMember
+          workspaces={people.workspaces}
+          onAdded={() => {
+            invited.value += 1;
+            reload();
+          }}
+          onClose={() => {
+            adds.value = false;
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function MemberTable({ members, reach, onChange }: People & { onChange: () => void }) {
+  const reachOf = ({ userId, roleKey }: Member) =>
+    reachesAll(roleKey) ? "all" : (reach.get(userId)?.join(", ") ?? "none yet");
+  return (
+    <Table
+      label="Members"
+      rows={members}
+      keyOf={({ userId }) => userId}
+      about={({ email, passwordPending }) => (
+        <>
+          {email}
+          {passwordPending && <span class="badge warn">has not chosen a password yet</span>}
+        </>
+      )}
+      columns={[
+        { title: "Person", cell: ({ name, userId }) => (userId === user.value?.id ? `${name} (you)` : name) },
+        { title: "Role", cell: (member) => <RoleOf member={member} onChange={onChange} /> },
+        { title: "Workspaces", cell: reachOf },
+        ...(may("org.member:manage")
+          ? [
+              {
+                title: "Actions",
+                end: true,
+                cell: (member: Member) => <MemberActions member={member} onChange={onChange} />,
+              },
+            ]
+          : []),
+      ]}
+    />
+  );
+}
+
+function RoleOf({ member: { userId, name, roleKey }, onChange }: { member: Member; onChange: () => void }) {
+  if (!may("org.member:manage") || userId === user.value?.id) {
+    return roles.find(({ value }) => value === roleKey)?.label ?? roleKey;
+  }
+  const change = async (role: Role) => {
+    await api.changeMemberRole({ orgSlug: orgSlug.value, userId, body: { roleKey: role } });
+    tell(`${name} is ${role} now`);
+  };
+  return (
+    <Select
+      label={`Role of ${name}`}
+      value={roleKey as Role}
+      choices={roles}
+      // The list is read again after a refusal too, so that it shows what is.
+      onValue={(role) => void change(role).catch(tellFailure).finally(onChange)}
+    />
+  );
+}
+
+const RoleHints = () => (
+  <details class="step">
+    <summary>What the roles may do</summary>
+    <dl class="facts">
+      {roles.map(({ value, label, hint }) => (
+        <div key={value}>
+          <dt>{label}</dt>
+          <dd>{hint}</dd>
+        </div>
+      ))}
+    </dl>
+  </details>
+);

@@ -1,0 +1,89 @@
+import type { Plugin } from "../../../client/index.ts";
+import { useAction } from "../../data/action.ts";
+import { api } from "../../data/api.ts";
+import { orgSlug } from "../../data/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { Failure, Note } from "../../ui/note.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { asSettings } from "./settings.ts";
+
+interface Props {
+  plugin: Plugin;
+  onEdit: () => void;
+  onChange: () => void;
+}
+
+/** An MCP server: how it is, its tools, and what can be done about it. */
+export function PluginCard({ plugin, onEdit, onChange }: Props) {
+  const { namespace, transport, enabled, lastError, tools } = plugin;
+  const path = { orgSlug: orgSlug.value, namespace };
+  const act = useAction(async (work: () => Promise<unknown>) => {
+    await work();
+    onChange();
+  });
+  const turn = () => api.putPlugin({ ...path, body: { ...asSettings(plugin), enabled: !enabled } });
+  const remove = async () => {
+    await api.deletePlugin(path);
+    tell(`${namespace} is deleted`);
+    onChange();
+  };
+  return (
+    <Card
+      title={namespace}
+      lead={
+        <>
+          <State plugin={plugin} /> <code>{transport.type === "http" ? transport.url : transport.command}</code>
+        </>
+      }
+    >
+      {enabled && lastError !== null && <Note look="bad">{lastError}</Note>}
+      {tools.length > 0 && (
+        <details class="step">
+          <summary>{tools.length === 1 ? "1 tool" : `${tools.length} tools`}</summary>
+          <dl class="facts">
+            {tools.map(({ name, description }) => (
+              <div key={name}>
+                <dt>
+                  <code>{name}</code>
+                </dt>
+                <dd>{description}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+      <Failure error={act.error} />
+      <div class="actions">
+        {enabled && (
+          <Button small busy={act.busy} onClick={() => void act.run(() => api.refreshPlugin(path))}>
+            {act.busy ? "Asking the server…" : "List its tools again"}
+          </Button>
+        )}
+        <Button small onClick={onEdit}>
+          Edit
+        </Button>
+        <Button small busy={act.busy} onClick={() => void act.run(turn)}>
+          {enabled ? "Turn off" : "Turn on"}
+        </Button>
+        <ConfirmButton
+          small
+          label="Delete"
+          title={`Delete ${namespace}?`}
+          action="Delete the server"
+          onConfirm={remove}
+        >
+          Agents lose its tools, and its stored credentials are gone.
+        </ConfirmButton>
+      </div>
+    </Card>
+  );
+}
+
+const looks = { connected: "good", failed: "bad", disabled: "", unknown: "warn" } as const;
+const words = { connected: "connected", failed: "failed", disabled: "off", unknown: "not asked yet" } as const;
+
+const State = ({ plugin: { status } }: { plugin: Plugin }) => (
+  <span class={`badge ${looks[status]}`}>{words[status]}</span>
+);

@@ -1,0 +1,48 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { Button } from "./button.tsx";
+import { Confirm } from "./confirm.tsx";
+
+interface Props {
+  /** What the button says. */
+  label: ComponentChildren;
+  look?: "primary" | "danger" | "plain";
+  small?: boolean;
+  /** The question. */
+  title: string;
+  /** What the button of the dialog says. */
+  action: string;
+  /** With it, this has to be typed first. */
+  word?: string;
+  onConfirm: () => Promise<void>;
+  /** What will be gone, or change. */
+  children: ComponentChildren;
+}
+
+/** A button that asks before it does something that can't be undone. */
+export function ConfirmButton({ label, look = "danger", small = false, children, ...dialog }: Props) {
+  const asks = useSignal(false);
+  return (
+    <>
+      <Button
+        look={look}
+        small={small}
+        onClick={() => {
+          asks.value = true;
+        }}
+      >
+        {label}
+      </Button>
+      {asks.value && (
+        <Confirm
+          {...dialog}
+          onClose={() => {
+            asks.value = false;
+          }}
+        >
+          {children}
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,18 @@
+import type { ComponentChildren } from "preact";
+import { Code } from "./code.tsx";
+import { Note } from "./note.tsx";
+
+interface Props {
+  /** What it is, such as `Password of Ada`. */
+  label: string;
+  text: string;
+  children?: ComponentChildren;
+}
+
+/** A secret that the server shows this one time. */
+export const ShownOnce = ({ label, text, children }: Props) => (
+  <Note look="good">
+    <p>It is shown only now: keep it as you keep a password. {children}</p>
+    <Code label={label} text={text} />
+  </Note>
+);
