@@ -366,6 +366,7 @@ export const routes: Record<string, Entry> = {
   "GET /api/audit-logs/stats": ok("organization"),
   "GET /api/analytics": ok("organization"),
   "GET /api/analytics/now": ok("organization"),
+  "GET /api/analytics/budgets": ok("organization"),
   "GET /api/analytics/usage": ok("organization", async () => ({ query: "?by=user" })),
   [`GET ${agent}/analytics`]: ok("agent"),
 

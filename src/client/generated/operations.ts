@@ -253,6 +253,7 @@ export const operations: Record<keyof AgentEngine, Operation> = {
     query: { from: "from", to: "to" },
   },
   getAnalyticsNow: { method: "GET", path: "/api/analytics/now", answer: "json" },
+  getBudgets: { method: "GET", path: "/api/analytics/budgets", answer: "json" },
   getUsage: {
     method: "GET",
     path: "/api/analytics/usage",

@@ -2367,6 +2367,37 @@ export interface AnalyticsNow {
   };
 }
 
+export interface Budgets {
+  /** The first day of this month in UTC. */
+  month: string;
+  /** Agents with `monthlyTokenBudget`, those that used the largest share of it first. */
+  agents: Array<{
+    /** Slug of the agent. */
+    instanceId: string;
+    instanceName: string;
+    /** Tokens of the calendar month in UTC. */
+    budget: number;
+    /** With work of the background, such as memories and titles. */
+    used: number;
+    /** Held for calls that run at this moment. */
+    reserved: number;
+  }>;
+  /** End users of agents with `userMonthlyTokenBudget`, who asked them this month, in the same order; at most 50. */
+  users: Array<{
+    /** Slug of the agent. */
+    instanceId: string;
+    instanceName: string;
+    /** Tokens of the calendar month in UTC. */
+    budget: number;
+    /** With work of the background, such as memories and titles. */
+    used: number;
+    /** Held for calls that run at this moment. */
+    reserved: number;
+    /** The end user, which is the conversation where there is no other. */
+    user: string;
+  }>;
+}
+
 export interface UsagePage {
   /** By tokens, the most first; days in order. */
   usage: Array<{
@@ -4985,6 +5016,13 @@ export interface AgentEngine {
    * The turns that run or wait at this moment, and what failed in the last 24 hours, of all agents that the caller reaches. It is read by two callers at a time, on each replica; when eight more wait, the next gets 429.
    */
   getAnalyticsNow(input?: Record<string, never>, options?: CallOptions): Promise<AnalyticsNow>;
+
+  /**
+   * What is left of the token budgets.
+   *
+   * This month's budgets of the agents that the caller reaches and of their end users, and what is used of them. They are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
+   */
+  getBudgets(input?: Record<string, never>, options?: CallOptions): Promise<Budgets>;
 
   /**
    * What it cost.

@@ -1,9 +1,10 @@
 import { createBoundedReads } from "../../db/bounded-reads.ts";
 import { errorAnswers, guarded, json, router } from "../../http/route.ts";
 import { slugParam } from "../agents/index.ts";
+import { readBudgets } from "./budgets.ts";
 import { readNow } from "./now.ts";
 import { readAnalytics } from "./overview.ts";
-import { Analytics, AnalyticsNow, AnalyticsQuery, UsagePage, UsageQuery } from "./schema.ts";
+import { Analytics, AnalyticsNow, AnalyticsQuery, Budgets, UsagePage, UsageQuery } from "./schema.ts";
 import { readTokens } from "./usage.ts";
 
 const tags = ["Analytics"];
@@ -55,6 +56,17 @@ const now = guarded("analytics:read", {
   responses: { 200: json(AnalyticsNow, "What runs and what failed."), ...errorAnswers(503) },
 });
 
+const budgets = guarded("analytics:read", {
+  method: "get",
+  path: "/api/analytics/budgets",
+  operationId: "getBudgets",
+  tags,
+  summary: "What is left of the token budgets",
+  description:
+    "This month's budgets of the agents that the caller reaches and of their end users, and what is used of them. They are read by two callers at a time, on each replica; when eight more wait, the next gets 429.",
+  responses: { 200: json(Budgets, "The budgets."), ...errorAnswers(503) },
+});
+
 /** `/api/analytics`, and the same of one agent. All routes share one bound on reads. */
 export function createAnalyticsRoutes() {
   const reads = createBoundedReads({ what: "the analytics", query: "analytics" });
@@ -65,5 +77,6 @@ export function createAnalyticsRoutes() {
       return c.json(await readAnalytics(c.var.ctx, reads, c.req.valid("query"), slug), 200);
     })
     .openapi(now, async (c) => c.json(await readNow(c.var.ctx, reads), 200))
+    .openapi(budgets, async (c) => c.json(await readBudgets(c.var.ctx, reads), 200))
     .openapi(tokens, async (c) => c.json(await readTokens(c.var.ctx, reads, c.req.valid("query")), 200));
 }

@@ -146,3 +146,35 @@ export const AnalyticsNow = z
   })
   .openapi("AnalyticsNow");
 export type AnalyticsNow = z.infer<typeof AnalyticsNow>;
+
+/** End users whose budgets are listed at most. */
+export const mostUsers = 50;
+
+const AgentBudget = z.object({
+  ...agent,
+  budget: tokens.openapi({ description: "Tokens of the calendar month in UTC." }),
+  used: tokens.openapi({ description: "With work of the background, such as memories and titles." }),
+  reserved: tokens.openapi({ description: "Held for calls that run at this moment." }),
+});
+export type AgentBudget = z.infer<typeof AgentBudget>;
+
+const UserBudget = AgentBudget.extend({
+  user: z.string().openapi({
+    description: "The end user, which is the conversation where there is no other.",
+    example: "user-42",
+  }),
+});
+export type UserBudget = z.infer<typeof UserBudget>;
+
+export const Budgets = z
+  .object({
+    month: z.iso.date().openapi({ description: "The first day of this month in UTC.", example: "2026-11-01" }),
+    agents: z.array(AgentBudget).openapi({
+      description: "Agents with `monthlyTokenBudget`, those that used the largest share of it first.",
+    }),
+    users: z.array(UserBudget).openapi({
+      description: `End users of agents with \`userMonthlyTokenBudget\`, who asked them this month, in the same order; at most ${mostUsers}.`,
+    }),
+  })
+  .openapi("Budgets");
+export type Budgets = z.infer<typeof Budgets>;

@@ -1,0 +1,50 @@
+import { sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { monthOf } from "../../core/month.ts";
+import type { BoundedReads } from "../../db/bounded-reads.ts";
+import { agents, budgetPeriods, userBudgetPeriods } from "../../db/schema.ts";
+import { type AgentBudget, type Budgets, mostUsers, type UserBudget } from "./schema.ts";
+import { readWithin, type Scope } from "./scope.ts";
+import { usage } from "./sums.ts";
+
+/** What is left of this month's budgets of the agents within reach. Throws the 429 and the 503 of `BoundedReads`. */
+export async function readBudgets(ctx: Ctx, reads: BoundedReads): Promise<Budgets> {
+  const now = ctx.clock.now();
+  const month = monthOf(now);
+  return readWithin(ctx, reads, { period: { from: new Date(month), to: new Date(now + 1) } }, async (scope) => ({
+    month,
+    agents: await readAgents(scope, month),
+    users: await readUsers(scope, month),
+  }));
+}
+
+const agent = sql`${agents.slug} as "instanceId", ${agents.name} as "instanceName"`;
+
+/** Of an agent that was not called since it got its budget, the turns of the month count, as its next call will find. */
+const readAgents = ({ tx, tables, rows }: Scope, month: string) =>
+  tx.execute<AgentBudget & Record<string, unknown>>(sql`
+    with ${tables}, spent as (
+      select agent_id, sum(prompt_tokens) + sum(completion_tokens) as used from (${rows(usage)}) r group by agent_id
+    )
+    select ${agent}, ${agents.monthlyTokenBudget}::float8 as budget,
+      coalesce(${budgetPeriods.used}, spent.used, 0)::float8 as used,
+      coalesce(${budgetPeriods.reserved}, 0)::float8 as reserved
+    from reached join ${agents} on ${agents.id} = reached.id
+    left join ${budgetPeriods} on ${budgetPeriods.agentId} = reached.id and ${budgetPeriods.month} = ${month}::date
+    left join spent on spent.agent_id = reached.id
+    where ${agents.monthlyTokenBudget} is not null
+    order by coalesce(${budgetPeriods.used}, spent.used, 0) / greatest(1, ${agents.monthlyTokenBudget})::float8 desc,
+      ${agents.slug}`);
+
+const readUsers = ({ tx, tables }: Scope, month: string) =>
+  tx.execute<UserBudget & Record<string, unknown>>(sql`
+    with ${tables}
+    select ${agent}, ${userBudgetPeriods.subject} as user, ${agents.userMonthlyTokenBudget}::float8 as budget,
+      ${userBudgetPeriods.used}::float8 as used, ${userBudgetPeriods.reserved}::float8 as reserved
+    from reached join ${agents} on ${agents.id} = reached.id
+    join ${userBudgetPeriods} on ${userBudgetPeriods.agentId} = reached.id
+      and ${userBudgetPeriods.month} = ${month}::date
+    where ${agents.userMonthlyTokenBudget} is not null
+    order by ${userBudgetPeriods.used} / greatest(1, ${agents.userMonthlyTokenBudget})::float8 desc,
+      ${agents.slug}, ${userBudgetPeriods.subject}
+    limit ${mostUsers}`);
