@@ -1,9 +1,11 @@
 import {
   Bot,
   Building2,
+  ChartColumn,
   FolderOpen,
   type IconNode,
   KeyRound,
+  LayoutDashboard,
   MessagesSquare,
   Plug,
   ShieldCheck,
@@ -31,6 +33,13 @@ export const groups: readonly { title: string | null; sections: readonly Section
   {
     title: null,
     sections: [
+      {
+        name: "overview",
+        title: "Overview",
+        icon: LayoutDashboard,
+        needs: "analytics:read",
+        page: lazily(async () => (await import("../pages/overview/overview.tsx")).OverviewPage),
+      },
       {
         name: "agents",
         title: "Agents",
@@ -82,6 +91,13 @@ export const groups: readonly { title: string | null; sections: readonly Section
         icon: FolderOpen,
         needs: "org:read",
         page: lazily(async () => (await import("../pages/organization/workspaces.tsx")).WorkspacesPage),
+      },
+      {
+        name: "usage",
+        title: "Usage",
+        icon: ChartColumn,
+        needs: "analytics:read",
+        page: lazily(async () => (await import("../pages/usage/usage.tsx")).UsagePage),
       },
       {
         name: "keys",

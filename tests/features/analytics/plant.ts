@@ -15,7 +15,10 @@ export interface Planted {
 }
 
 /** Stores turns as they are when they ended. */
-export async function plantTurns({ services: { database } }: Harness, all: readonly Planted[]): Promise<void> {
+export async function plantTurns(
+  { services: { database } }: { services: Pick<Harness["services"], "database"> },
+  all: readonly Planted[],
+): Promise<void> {
   const known = await database.db.select().from(agents).orderBy(agents.createdAt);
   for (const { at, agent: slug, conversation = null, subject = "ada", tools = [], fields = {} } of all) {
     const agent = slug === undefined ? known[0] : known.find((one) => one.slug === slug);

@@ -1,0 +1,133 @@
+import { useEffect } from "preact/hooks";
+import type { Analytics } from "../../../client/index.ts";
+import { api, isRefused } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { goTo, hrefOf, query } from "../../data/route.ts";
+import { may } from "../../data/session.ts";
+import { Figure, Figures } from "../../ui/figures.tsx";
+import { Failure, Note } from "../../ui/note.tsx";
+import { durationText, shortText } from "../../ui/numbers.ts";
+import { Page } from "../../ui/page.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+import { FirstSteps } from "./first-steps.tsx";
+import { Failures, RunningNow, WaitingCalls } from "./happening.tsx";
+import { type Compared, compareToday } from "./today.ts";
+import { Trends } from "./trends.tsx";
+
+const dayMs = 86_400_000;
+const lengths = [7, 30, 90];
+/** How often what happens now is read again, in milliseconds. */
+const refreshMs = 15_000;
+
+/** What runs, waits and failed, and how the days went. */
+export function OverviewPage() {
+  const asked = Number(query.value.get("days"));
+  const length = lengths.includes(asked) ? asked : 30;
+  const numbers = useLoaded(() => api.getAnalytics({ from: daysAgo(length - 1) }), [length]);
+  const agents = useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
+  const analytics = numbers.value.value;
+  const isQuiet = analytics !== undefined && analytics.overview.turns === 0;
+  const known = agents.value.value;
+  return (
+    <Page title="Overview">
+      <SchedulerState />
+      <Failure error={numbers.error.value ?? agents.error.value} retry={numbers.reload} />
+      {!analytics && numbers.error.value === undefined && <Waiting />}
+      {isQuiet && known && <FirstSteps agents={known} />}
+      {analytics && !isQuiet && <TodayFigures days={analytics.dailyTrend} />}
+      {analytics && <Happening hidesNothing={isQuiet} />}
+      {analytics && !isQuiet && (
+        <>
+          <div class="part-head">
+            <h2>Day by day</h2>
+            <fieldset class="segments">
+              <legend class="unseen">Days</legend>
+              {lengths.map((days) => (
+                <button
+                  key={days}
+                  type="button"
+                  class="button small"
+                  aria-pressed={days === length}
+                  onClick={() => goTo(["overview"], days === 30 ? {} : { days: String(days) })}
+                >
+                  {days} days
+                </button>
+              ))}
+            </fieldset>
+          </div>
+          <Trends days={analytics.dailyTrend} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+/** The beginning of a UTC day. */
+const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10);
+
+function TodayFigures({ days }: { days: Analytics["dailyTrend"] }) {
+  const { turns, conversations, tokens, latency } = compareToday(days);
+  return (
+    <Figures label="Today, in UTC">
+      <Figure title="Turns today" value={shortText(turns.today ?? 0)} about={usualText(turns, shortText)} />
+      <Figure
+        title="Conversations today"
+        value={shortText(conversations.today ?? 0)}
+        about={usualText(conversations, shortText)}
+      />
+      <Figure title="Tokens today" value={shortText(tokens.today ?? 0)} about={usualText(tokens, shortText)} />
+      <Figure title="Reply time today" value={durationText(latency.today)} about={usualText(latency, durationText)} />
+    </Figures>
+  );
+}
+
+const usualText = ({ usual }: Compared, format: (value: number) => string) =>
+  usual === null ? "Nothing in the days before" : `${format(usual)} on a usual day`;
+
+/** What runs, waits and failed, read again while somebody looks. With `hidesNothing` it is there only when there is any. */
+function Happening({ hidesNothing }: { hidesNothing: boolean }) {
+  const now = useLoaded((signal) => api.getAnalyticsNow({}, { signal }), []);
+  const approvals = useLoaded(
+    async (signal) =>
+      may("conversation:read") ? api.listApprovals({ limit: 10 }, { signal }) : { approvals: [], total: 0 },
+    [],
+  );
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.hidden) return;
+      now.reload();
+      approvals.reload();
+    }, refreshMs);
+    return () => clearInterval(timer);
+  }, [now.reload, approvals.reload]);
+  const happening = now.value.value;
+  const waiting = approvals.value.value;
+  const failed = <Failure error={now.error.value ?? approvals.error.value} retry={now.reload} />;
+  if (!happening || !waiting) return failed;
+  const { running, failures } = happening;
+  if (hidesNothing && running.total + waiting.total + failures.total === 0) return failed;
+  return (
+    <>
+      {failed}
+      <div class="trends">
+        <RunningNow running={running} />
+        <WaitingCalls {...waiting} />
+        <Failures failures={failures} />
+      </div>
+    </>
+  );
+}
+
+/** A warning when nobody looks for due work. */
+function SchedulerState() {
+  const { error } = useLoaded((signal) => api.getSchedulerHealth({}, { signal }), []);
+  if (!isRefused(error.value, 503)) return null;
+  return (
+    <Note look="warn">
+      <p>
+        The scheduler stands still: tasks and Rooms do not run.{" "}
+        {may("policy:manage") && <a href={hrefOf(["health"])}>See what is wrong</a>}
+      </p>
+    </Note>
+  );
+}

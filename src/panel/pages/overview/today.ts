@@ -1,0 +1,37 @@
+import type { Analytics } from "../../../client/index.ts";
+
+type Day = Analytics["dailyTrend"][number];
+
+export interface Compared {
+  today: number | null;
+  /** On a usual one of the days before; null: there is nothing to compare with. */
+  usual: number | null;
+}
+
+export interface Today {
+  turns: Compared;
+  conversations: Compared;
+  tokens: Compared;
+  latency: Compared;
+}
+
+/** How many days before count as usual. */
+const usualDays = 7;
+
+/** The last of these days beside the mean of those before it. Of latencies only days count that have one. */
+export function compareToday(days: readonly Day[]): Today {
+  const today = days.at(-1);
+  const before = days.slice(-1 - usualDays, -1);
+  const worked = before.some(({ turns }) => turns > 0);
+  const usual = (of: (day: Day) => number) => (worked ? meanOf(before.map(of)) : null);
+  const latencies = before.flatMap(({ latencyP50 }) => latencyP50 ?? []);
+  return {
+    turns: { today: today?.turns ?? 0, usual: usual(({ turns }) => turns) },
+    conversations: { today: today?.conversations ?? 0, usual: usual(({ conversations }) => conversations) },
+    tokens: { today: today?.tokens ?? 0, usual: usual(({ tokens }) => tokens) },
+    latency: { today: today?.latencyP50 ?? null, usual: latencies.length > 0 ? meanOf(latencies) : null },
+  };
+}
+
+const meanOf = (values: readonly number[]) =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);

@@ -1,0 +1,76 @@
+import type { Budgets } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { hrefOf } from "../../data/route.ts";
+import { Bar } from "../../ui/bar.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { countText, shareText } from "../../ui/numbers.ts";
+
+type Budget = Budgets["agents"][number];
+
+/** From here on somebody should look. */
+const nearShare = 0.8;
+/** How many end users are shown. */
+const shownUsers = 10;
+
+/** What is used of this month's budgets; nothing where no agent has one. */
+export function BudgetCards() {
+  const { value, error, reload } = useLoaded((signal) => api.getBudgets({}, { signal }), []);
+  const budgets = value.value;
+  if (!budgets) return <Failure error={error.value} retry={reload} />;
+  const { agents, users } = budgets;
+  return (
+    <>
+      {agents.length > 0 && (
+        <Card title="Budgets of agents this month" lead={nearText(agents, "agent")}>
+          <ul class="budgets">
+            {agents.map((budget) => (
+              <BudgetRow key={budget.instanceId} budget={budget} name={budget.instanceName} />
+            ))}
+          </ul>
+        </Card>
+      )}
+      {users.length > 0 && (
+        <Card title="Budgets of people this month" lead={nearText(users, "person")}>
+          <ul class="budgets">
+            {users.slice(0, shownUsers).map((budget) => (
+              <BudgetRow
+                key={`${budget.instanceId} ${budget.user}`}
+                budget={budget}
+                name={budget.user}
+                about={`with ${budget.instanceName}`}
+              />
+            ))}
+          </ul>
+          {users.length > shownUsers && <p class="soft">Those nearest to their limit are shown.</p>}
+        </Card>
+      )}
+    </>
+  );
+}
+
+const shareOf = ({ used, reserved, budget }: Budget) => (budget === 0 ? 1 : (used + reserved) / budget);
+
+function nearText(budgets: readonly Budget[], one: "agent" | "person"): string {
+  const near = budgets.filter((budget) => shareOf(budget) >= nearShare).length;
+  if (near === 0) return `Nobody is near the limit. A budget that is used up refuses calls until the month ends.`;
+  const who = near === 1 ? `1 ${one} has` : `${near} ${one === "agent" ? "agents" : "people"} have`;
+  return `${who} used ${shareText(nearShare)} or more. A budget that is used up refuses calls until the month ends.`;
+}
+
+function BudgetRow({ budget, name, about }: { budget: Budget; name: string; about?: string }) {
+  const share = shareOf(budget);
+  const look = share >= 1 ? "bad" : share >= nearShare ? "warn" : undefined;
+  return (
+    <li>
+      <a href={hrefOf(["agents", budget.instanceId, "settings"])}>{name}</a>
+      {about && <span class="soft">{about}</span>}
+      <span class="numbers">
+        {countText(budget.used)} of {countText(budget.budget)} tokens{" "}
+        <span class={`badge ${look ?? ""}`}>{shareText(share)}</span>
+      </span>
+      <Bar label={`Used by ${name}`} share={share} look={look} />
+    </li>
+  );
+}

@@ -1,0 +1,23 @@
+import type { UsagePage } from "../../../client/index.ts";
+
+export type UsageRow = UsagePage["usage"][number];
+
+/** Spreadsheets take a cell that begins so for a formula. */
+const formula = /^[=+\-@\t\r]/;
+
+function cell(value: string | number): string {
+  const text = typeof value === "string" && formula.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Usage as comma-separated values, with a line of titles. */
+export function csvOf(rows: readonly UsageRow[]): string {
+  const lines = rows.map(({ instanceId, instanceName, user, date, ...tokens }) => {
+    const named = instanceId !== undefined ? [instanceId, instanceName ?? ""] : [date ?? user ?? ""];
+    return [...named, tokens.turns, tokens.promptTokens, tokens.completionTokens, tokens.totalTokens];
+  });
+  const [first] = rows;
+  const names = first?.instanceId !== undefined ? ["agent", "name"] : [first?.date === undefined ? "user" : "date"];
+  const titles = [...names, "turns", "prompt_tokens", "completion_tokens", "total_tokens"];
+  return [titles, ...lines].map((line) => `${line.map(cell).join(",")}\r\n`).join("");
+}

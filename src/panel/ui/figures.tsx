@@ -1,0 +1,28 @@
+import type { ComponentChildren } from "preact";
+
+interface Props {
+  label: string;
+  children: ComponentChildren;
+}
+
+/** Large numbers side by side. */
+export const Figures = ({ label, children }: Props) => (
+  <ul class="figures" aria-label={label}>
+    {children}
+  </ul>
+);
+
+interface FigureProps {
+  title: string;
+  value: string;
+  /** What the number is to be compared with. */
+  about?: ComponentChildren;
+}
+
+export const Figure = ({ title, value, about }: FigureProps) => (
+  <li>
+    <span>{title}</span>
+    <strong>{value}</strong>
+    {about !== undefined && <span class="soft">{about}</span>}
+  </li>
+);

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/adapters/node/clock.ts";
+import { openStorage } from "../../src/adapters/node/storage.ts";
+import { parseSettings } from "../../src/core/config.ts";
+import { openEngine, prepare } from "../../src/main.ts";
+import { fillDirectory, silent } from "../embedded.ts";
+import { plantTurns } from "../features/analytics/plant.ts";
+import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { hasBrowser, openPage, watch } from "./browser.ts";
+import { looksRight } from "./panel.ts";
+
+const browserTest = test.skipIf(!hasBrowser);
+const owner = { email: "ada@example.com", password: "correct horse battery" };
+const dayMs = 86_400_000;
+
+/** A data directory in which an agent was asked for a month, a little more each day. */
+async function month(): Promise<string> {
+  const DATA_DIR = dataDirectory();
+  await fillDirectory(DATA_DIR);
+  const environment = { DATA_DIR, PORT: "0", LOG_LEVEL: "silent" };
+  const { engine, close } = await openEngine(prepare(environment, { terminal: false }), "http://localhost");
+  await engine.boot({});
+  await engine.quickstart({ ...owner, slug: "assistant", newKey: false });
+  await close();
+  const storage = await openStorage(parseSettings(environment), { clock: systemClock, log: silent });
+  const now = Date.now();
+  const turns = Array.from({ length: 240 }, (_, index) => ({
+    at: new Date(now - 1000 - (index % 30) * dayMs),
+    subject: `user-${index % 7}`,
+    tools: index % 4 === 0 ? [{ name: "httpRequest", status: index % 8 === 0 ? "failed" : "executed", ms: index }] : [],
+    fields: {
+      promptTokens: 4000 - (index % 30) * 100,
+      completionTokens: 100 + (index % 9) * 30,
+      durationMs: 900 + (index % 11) * 350,
+      channel: index % 7 === 0 ? "telegram" : "web",
+      model: index % 3 === 0 ? "gpt-5" : "gpt-5-mini",
+      ...(index === 0 || index === 30 ? { status: "failed" as const, errorCode: "provider-failed" } : {}),
+    },
+  }));
+  await plantTurns({ services: { database: storage.database } }, turns);
+  await storage.close();
+  return DATA_DIR;
+}
+
+browserTest(
+  "what runs, waits and failed, how the days went, what it cost, and whether all is in order",
+  async () => {
+    const server = await quickstart({
+      DATA_DIR: await month(),
+      OWNER_EMAIL: owner.email,
+      OWNER_PASSWORD: owner.password,
+    });
+    const page = await openPage();
+    const complaints = watch(page, server.url);
+    await page.goto(server.url);
+    await page.getByLabel("E-mail").fill(owner.email);
+    await page.getByLabel("Password").fill(owner.password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.getByText("A reply over web failed").first().waitFor();
+    const turns = page.getByRole("figure", { name: "Turns a day" });
+    await turns.locator("canvas").waitFor();
+    await looksRight(page, "overview");
+    await turns.getByText("As a table").click();
+    expect(await turns.getByRole("row").count()).toBe(31);
+    await page.getByRole("button", { name: "7 days", exact: true }).click();
+    await expect.poll(() => turns.getByRole("row").count()).toBe(8);
+    await page.reload();
+    await expect.poll(() => page.getByRole("button", { name: "7 days" }).getAttribute("aria-pressed")).toBe("true");
+    expect(complaints).toEqual([]);
+  },
+  120_000,
+);
+
+browserTest(
+  "a new installation is told the first steps",
+  async () => {
+    const server = await quickstart({
+      DATA_DIR: dataDirectory(),
+      OWNER_EMAIL: owner.email,
+      OWNER_PASSWORD: owner.password,
+    });
+    const page = await openPage();
+    const complaints = watch(page, server.url);
+    await page.goto(server.url);
+    await page.getByLabel("E-mail").fill(owner.email);
+    await page.getByLabel("Password").fill(owner.password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Open the playground" }).waitFor();
+    await looksRight(page, "overview-new");
+    expect(complaints).toEqual([]);
+  },
+  120_000,
+);
