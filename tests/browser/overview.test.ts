@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openStorage } from "../../src/adapters/node/storage.ts";
 import { parseSettings } from "../../src/core/config.ts";
+import { monthOf } from "../../src/core/month.ts";
+import { agents, budgetPeriods, userBudgetPeriods } from "../../src/db/schema.ts";
 import { openEngine, prepare } from "../../src/main.ts";
 import { fillDirectory, silent } from "../embedded.ts";
 import { plantTurns } from "../features/analytics/plant.ts";
@@ -37,7 +40,17 @@ async function month(): Promise<string> {
       ...(index === 0 || index === 30 ? { status: "failed" as const, errorCode: "provider-failed" } : {}),
     },
   }));
-  await plantTurns({ services: { database: storage.database } }, turns);
+  const { database } = storage;
+  await plantTurns({ services: { database } }, turns);
+  const budgets = { monthlyTokenBudget: 900_000, userMonthlyTokenBudget: 100_000 };
+  const [agent] = await database.db.update(agents).set(budgets).returning({ agentId: agents.id });
+  if (!agent) throw new Error("There is no agent");
+  const month = monthOf(now);
+  await database.db.insert(budgetPeriods).values({ ...agent, month, used: 760_000 });
+  await database.db.insert(userBudgetPeriods).values([
+    { ...agent, month, subject: "user-3", used: 100_000 },
+    { ...agent, month, subject: "user-4", used: 42_000 },
+  ]);
   await storage.close();
   return DATA_DIR;
 }
@@ -67,6 +80,25 @@ browserTest(
     await expect.poll(() => turns.getByRole("row").count()).toBe(8);
     await page.reload();
     await expect.poll(() => page.getByRole("button", { name: "7 days" }).getAttribute("aria-pressed")).toBe("true");
+
+    await page.getByRole("link", { name: "Usage" }).click();
+    await page.getByRole("table", { name: "Usage by person" }).getByText("user-3").waitFor();
+    await page.getByText("1 agent has used 80% or more.").waitFor();
+    await page.getByRole("figure", { name: "Tokens by day" }).locator("canvas").waitFor();
+    await looksRight(page, "usage");
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download usage by user as CSV" }).click(),
+    ]);
+    const saved = readFileSync(await file.path(), "utf8");
+    expect(saved.split("\r\n")[0]).toBe("user,turns,prompt_tokens,completion_tokens,total_tokens");
+    expect(saved).toMatch(/^user-3,\d+,/m);
+    await page.getByRole("button", { name: "Other days" }).click();
+    await page.getByLabel("First day").fill("2020-01-01");
+    await page.getByText("At most 366 days at a time.").waitFor();
+    await page.getByLabel("Last day").fill("2020-01-31");
+    await page.getByText("Nothing in these days.").first().waitFor();
+    expect(page.url()).toContain("from=2020-01-01&to=2020-01-31");
     expect(complaints).toEqual([]);
   },
   120_000,
