@@ -30,8 +30,8 @@ export function Trends({ days }: { days: Analytics["dailyTrend"] }) {
           dates={dates}
           format={durationText}
           series={[
-            { label: "Half within", look: "line", values: days.map(({ latencyP50 }) => latencyP50) },
-            { label: "95% within", look: "soft-line", values: days.map(({ latencyP95 }) => latencyP95) },
+            { label: "Median", look: "line", values: days.map(({ latencyP50 }) => latencyP50) },
+            { label: "95%", look: "soft-line", values: days.map(({ latencyP95 }) => latencyP95) },
           ]}
         />
       </Card>

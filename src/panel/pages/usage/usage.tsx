@@ -31,7 +31,7 @@ export function UsagePage() {
   const asked = { ...askedPeriod(period), ...(agent === "" ? {} : { instanceId: agent }) };
   return (
     <Page title="Usage" lead="Tokens, turns and times of the days, in UTC.">
-      <search class="columns">
+      <search class="columns filters">
         <PeriodChoice period={period} problem={problem} onChange={look} />
         <Choice
           label="Agent"
