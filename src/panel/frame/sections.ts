@@ -10,6 +10,7 @@ import {
   Plug,
   ShieldCheck,
   SlidersHorizontal,
+  Sparkles,
   UserRound,
   Users,
 } from "lucide";
@@ -66,6 +67,13 @@ export const groups: readonly { title: string | null; sections: readonly Section
   {
     title: "Build",
     sections: [
+      {
+        name: "skills",
+        title: "Skills",
+        icon: Sparkles,
+        needs: "skill.catalog:read",
+        page: lazily(async () => (await import("../pages/skills/section.tsx")).SkillsSection),
+      },
       {
         name: "plugins",
         title: "Plugins",

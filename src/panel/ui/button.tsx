@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 
 interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "class" | "icon"> {
-  look?: "primary" | "danger" | "plain";
+  look?: "primary" | "danger" | "plain" | undefined;
   small?: boolean;
   /** The button's work runs: it can't be pressed again. */
   busy?: boolean;

@@ -3,10 +3,10 @@ import type { ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { api, isRefused } from "../../../data/api.ts";
 import { useLoaded } from "../../../data/load.ts";
-import { hrefOf } from "../../../data/route.ts";
 import { may, type Permission } from "../../../data/session.ts";
 import { Failure } from "../../../ui/note.tsx";
 import { Page } from "../../../ui/page.tsx";
+import { Tabs } from "../../../ui/tabs.tsx";
 import { Waiting } from "../../../ui/waiting.tsx";
 import { NotFoundPage } from "../../not-found.tsx";
 import { Playground } from "../playground/playground.tsx";
@@ -43,6 +43,12 @@ const tabs: readonly Tab[] = [
     view: lazily(async () => (await import("./tools.tsx")).Tools),
   },
   {
+    name: "skills",
+    title: "Skills",
+    needs: "agent.skill:read",
+    view: lazily(async () => (await import("./skills/skills.tsx")).Skills),
+  },
+  {
     name: "access",
     title: "Access",
     needs: "agent.channel:read",
@@ -68,19 +74,12 @@ export function AgentPage({ slug, tab, rest }: Props) {
   if (chosen === undefined || isRefused(error.value, 404)) return <NotFoundPage />;
   return (
     <Page title={agent?.name ?? slug} lead={agent?.description || undefined} actions={agent && <State agent={agent} />}>
-      <nav class="tabs" aria-label="Parts of the agent">
-        {tabs
-          .filter(({ needs }) => may(needs))
-          .map(({ name, title }) => (
-            <a
-              key={title}
-              href={hrefOf(["agents", slug, ...(name === undefined ? [] : [name])])}
-              aria-current={name === tab ? "page" : undefined}
-            >
-              {title}
-            </a>
-          ))}
-      </nav>
+      <Tabs
+        label="Parts of the agent"
+        path={["agents", slug]}
+        current={tab}
+        tabs={tabs.filter(({ needs }) => may(needs))}
+      />
       <Failure error={error.value} retry={reload} />
       {!agent && error.value === undefined && <Waiting />}
       {agent && (

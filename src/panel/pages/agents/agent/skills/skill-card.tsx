@@ -1,0 +1,131 @@
+import { useSignal } from "@preact/signals";
+import type { AgentSkill, AgentSkillsChanged } from "../../../../../client/index.ts";
+import { useAction } from "../../../../data/action.ts";
+import { api } from "../../../../data/api.ts";
+import { hrefOf } from "../../../../data/route.ts";
+import { Button } from "../../../../ui/button.tsx";
+import { Card } from "../../../../ui/card.tsx";
+import { Failure, Note } from "../../../../ui/note.tsx";
+import { tell } from "../../../../ui/toast.tsx";
+import { RollBack } from "./roll-back.tsx";
+import { SkillValues } from "./skill-values.tsx";
+import { Upgrade } from "./upgrade.tsx";
+
+interface Props {
+  slug: string;
+  skill: AgentSkill;
+  /** The names of all that are on. */
+  enabled: readonly string[];
+  writes: boolean;
+  onChange: () => void;
+}
+
+/** A skill at an agent: whether it is on, in which version, what it lacks, and its values. */
+export function SkillCard({ slug, skill, enabled, writes, onChange }: Props) {
+  const { name, displayName, description, requiredEnv } = skill;
+  const dialog = useSignal<"upgrade" | "rollback" | null>(null);
+  const act = useAction(async (work: () => Promise<unknown>) => {
+    await work();
+    onChange();
+  });
+  const turn = async () => {
+    const wanted = skill.enabled ? enabled.filter((one) => one !== name) : [...enabled, name];
+    const changed = await api.setAgentSkills({ slug, body: { enabled: wanted } });
+    tell([`${displayName} is ${skill.enabled ? "off" : "on"}`, ...toolWords(changed)].join(". "));
+  };
+  const load = () => api.autoLoadAgentSkill({ slug, skillSlug: name, body: { autoLoad: !skill.autoLoad } });
+  const close = () => {
+    dialog.value = null;
+  };
+  return (
+    <Card
+      title={displayName}
+      lead={
+        <>
+          <State skill={skill} /> {description}
+        </>
+      }
+    >
+      <Lacks slug={slug} skill={skill} />
+      {skill.enabled && requiredEnv.length > 0 && <SkillValues slug={slug} skillSlug={name} onChange={onChange} />}
+      <Failure error={act.error} />
+      {writes && (
+        <div class="actions">
+          <Button small busy={act.busy} look={skill.enabled ? undefined : "primary"} onClick={() => void act.run(turn)}>
+            {skill.enabled ? "Turn off" : "Turn on"}
+          </Button>
+          {skill.hasUpdate && (
+            <Button
+              small
+              look="primary"
+              onClick={() => {
+                dialog.value = "upgrade";
+              }}
+            >
+              Upgrade to {skill.currentVersion}
+            </Button>
+          )}
+          {skill.enabled && (
+            <>
+              <Button
+                small
+                onClick={() => {
+                  dialog.value = "rollback";
+                }}
+              >
+                Another version
+              </Button>
+              <Button small busy={act.busy} aria-pressed={skill.autoLoad} onClick={() => void act.run(load)}>
+                {skill.autoLoad ? "Only when it is needed" : "Put into every prompt"}
+              </Button>
+            </>
+          )}
+          <a href={hrefOf(["skills", name])}>In the catalogue</a>
+        </div>
+      )}
+      {dialog.value === "upgrade" && <Upgrade slug={slug} skill={skill} onDone={onChange} onClose={close} />}
+      {dialog.value === "rollback" && <RollBack slug={slug} skill={skill} onDone={onChange} onClose={close} />}
+    </Card>
+  );
+}
+
+function State({
+  skill: { enabled, pinnedVersion, missingEnv, missingTools, autoLoad, allowed },
+}: {
+  skill: AgentSkill;
+}) {
+  if (!enabled) return <span class="badge">off</span>;
+  const lacks = !allowed || missingEnv.length + missingTools.length > 0;
+  return (
+    <>
+      <span class={`badge ${lacks ? "warn" : "good"}`}>{lacks ? "not usable yet" : `on, ${pinnedVersion}`}</span>
+      {autoLoad && <span class="badge">in every prompt</span>}
+    </>
+  );
+}
+
+/** What stands between the agent and the skill. */
+function Lacks({ slug, skill: { enabled, allowed, missingEnv, missingTools } }: { slug: string; skill: AgentSkill }) {
+  if (!enabled) return null;
+  return (
+    <>
+      {!allowed && <Note look="warn">The agent's workspace does not allow it any more: it is not served.</Note>}
+      {missingEnv.length > 0 && <Note look="warn">It lacks {missingEnv.join(", ")}: store it below.</Note>}
+      {missingTools.length > 0 && (
+        <Note look="warn">
+          <p>
+            It needs {missingTools.join(", ")}, which the agent can't have now.{" "}
+            <a href={hrefOf(["agents", slug, "tools"])}>Look at the agent's tools</a>
+          </p>
+        </Note>
+      )}
+    </>
+  );
+}
+
+function toolWords({ toolsChanged: { enabled, disabled } }: AgentSkillsChanged): string[] {
+  return [
+    ...(enabled.length > 0 ? [`With it: ${enabled.join(", ")}`] : []),
+    ...(disabled.length > 0 ? [`Off with it: ${disabled.join(", ")}`] : []),
+  ];
+}

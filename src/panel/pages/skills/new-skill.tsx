@@ -1,0 +1,44 @@
+import { api } from "../../data/api.ts";
+import { useForm } from "../../data/form.ts";
+import { useLoaded } from "../../data/load.ts";
+import { goTo } from "../../data/route.ts";
+import { may, orgSlug } from "../../data/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Form } from "../../ui/form.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { Page } from "../../ui/page.tsx";
+import { tell } from "../../ui/toast.tsx";
+import { asBody, SkillFields, type Written } from "./skill-form.tsx";
+
+const blank: Written = {
+  ...{ name: "", category: "", description: "", content: "", changelog: "" },
+  ...{ requiredTools: [], requiredEnv: [] },
+};
+
+/** Makes a skill; where there is one workspace it is allowed there at once. */
+export function NewSkillPage() {
+  const path = { orgSlug: orgSlug.value };
+  const workspaces = useLoaded(async () => (await api.listWorkspaces(path)).workspaces, []);
+  const form = useForm<Written>("new-skill", blank, async () => {
+    const { name } = form.values;
+    const skill = await api.createSkill({ ...path, body: { name, ...asBody(form.values) } });
+    const [only, ...others] = workspaces.value.value ?? [];
+    const allows = only !== undefined && others.length === 0 && may("workspace.assignment:manage");
+    if (allows) await api.allowSkill({ ...path, workspaceId: only.id, name: skill.slug });
+    tell(allows ? `${name} is there, and allowed in ${only.name}` : `${name} is there. Allow it in a workspace next.`);
+    goTo(["skills", skill.slug, ...(allows ? [] : ["workspaces"])]);
+  });
+  return (
+    <Page title="New skill">
+      <Form onSubmit={() => void form.save()}>
+        <SkillFields form={form} named={false} />
+        <Failure error={form.error} />
+        <div class="actions">
+          <Button look="primary" type="submit" busy={form.busy}>
+            Create
+          </Button>
+        </div>
+      </Form>
+    </Page>
+  );
+}

@@ -1,0 +1,77 @@
+import { useSignal } from "@preact/signals";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { hrefOf } from "../../data/route.ts";
+import { orgSlug } from "../../data/session.ts";
+import { Allowed } from "../../ui/allowed.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+import { ImportSkills } from "./import-skills.tsx";
+
+/** The catalogue of the organization. */
+export function SkillsPage() {
+  const slug = orgSlug.value;
+  const { value, error, reload } = useLoaded(async () => (await api.listSkills({ orgSlug: slug })).skills, [slug]);
+  const search = useSignal("");
+  const skills = value.value;
+  const wanted = search.value.trim().toLowerCase();
+  const found =
+    skills?.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted)) ?? [];
+  const newSkill = (
+    <a class="button primary" href={hrefOf(["skills", "~new"])}>
+      New skill
+    </a>
+  );
+  return (
+    <Page
+      title="Skills"
+      lead="Instructions that agents can be given: what to do, when, and with which tools."
+      actions={
+        <Allowed to="skill.catalog:write">
+          <div class="actions">
+            <ImportSkills onImported={reload} />
+            {skills?.length !== 0 && newSkill}
+          </div>
+        </Allowed>
+      }
+    >
+      <Failure error={error.value} retry={reload} />
+      {!skills && error.value === undefined && <Waiting />}
+      {skills?.length === 0 && (
+        <Empty title="No skills yet">
+          <p>Write one, or import a zip in the form of Agent Skills. Then allow it in a workspace and turn it on.</p>
+          <Allowed to="skill.catalog:write">{newSkill}</Allowed>
+        </Empty>
+      )}
+      {skills && skills.length > 0 && (
+        <>
+          <TextField
+            label="Search"
+            type="search"
+            value={search.value}
+            onValue={(text) => {
+              search.value = text;
+            }}
+          />
+          <Table
+            label="Skills"
+            rows={found}
+            keyOf={(skill) => skill.slug}
+            pathOf={(skill) => ["skills", skill.slug]}
+            about={({ description }) => description}
+            columns={[
+              { title: "Skill", cell: ({ name }) => name },
+              { title: "Category", cell: ({ category }) => category },
+              { title: "Version", end: true, cell: ({ version }) => version },
+            ]}
+          />
+          {found.length === 0 && <p class="soft">No skill has these words in its name or description.</p>}
+        </>
+      )}
+    </Page>
+  );
+}

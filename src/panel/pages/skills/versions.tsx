@@ -1,0 +1,94 @@
+import { useSignal } from "@preact/signals";
+import type { SkillVersion, SkillVersions } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { orgSlug } from "../../data/session.ts";
+import { Card } from "../../ui/card.tsx";
+import { Diff } from "../../ui/diff.tsx";
+import { Choice } from "../../ui/field.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+
+/** The versions of a skill, and what differs between two of them. */
+export function Versions({ name }: { name: string }) {
+  const { value, error, reload } = useLoaded(
+    async () => (await api.listSkillVersions({ orgSlug: orgSlug.value, name })).versions,
+    [name],
+  );
+  const versions = value.value;
+  return (
+    <>
+      <Failure error={error.value} retry={reload} />
+      {!versions && error.value === undefined && <Waiting />}
+      {versions && versions.length > 1 && <Comparison name={name} versions={versions} />}
+      {versions && (
+        <Table
+          label="Versions"
+          rows={versions}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: "Version", cell: ({ version }) => version },
+            { title: "What changed", cell: ({ changelog }) => changelog ?? "–" },
+            { title: "Saved", end: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Comparison({ name, versions }: { name: string; versions: SkillVersions["versions"] }) {
+  const [newest, previous] = versions;
+  const before = useSignal(previous?.version ?? "");
+  const after = useSignal(newest?.version ?? "");
+  const choices = versions.map(({ version }) => ({ value: version, label: version }));
+  return (
+    <Card title="Compare two versions">
+      <div class="columns">
+        <Choice
+          label="From"
+          value={before.value}
+          choices={choices}
+          onValue={(version) => {
+            before.value = version;
+          }}
+        />
+        <Choice
+          label="To"
+          value={after.value}
+          choices={choices}
+          onValue={(version) => {
+            after.value = version;
+          }}
+        />
+      </div>
+      <VersionDiff name={name} before={before.value} after={after.value} />
+    </Card>
+  );
+}
+
+/** What differs between two versions of a skill. */
+export function VersionDiff({ name, before, after }: { name: string; before: string; after: string }) {
+  const read = (version: string) => api.getSkillVersion({ orgSlug: orgSlug.value, name, version });
+  const { value, error } = useLoaded(() => Promise.all([read(before), read(after)]), [name, before, after]);
+  const both = value.value;
+  return (
+    <>
+      <Failure error={error.value} />
+      {!both && error.value === undefined && <Waiting lines={3} />}
+      {both && <Diff label={`${before} → ${after}`} before={textOf(both[0])} after={textOf(both[1])} />}
+    </>
+  );
+}
+
+/** All of a version that matters to an agent, as lines. */
+function textOf({ description, requiredTools, requiredEnv, content }: SkillVersion): string {
+  const values = requiredEnv.map(({ name, sensitive, hosts = [] }) =>
+    [`value: ${name}`, sensitive && "secret", ...hosts].filter(Boolean).join(", "),
+  );
+  return [`description: ${description}`, ...requiredTools.map((tool) => `tool: ${tool}`), ...values, "", content].join(
+    "\n",
+  );
+}

@@ -1,0 +1,55 @@
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { orgSlug } from "../../data/session.ts";
+import { Card } from "../../ui/card.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { tell, tellFailure } from "../../ui/toast.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+
+interface Place {
+  id: string;
+  name: string;
+  allowed: boolean;
+}
+
+async function readPlaces(slug: string, skill: string): Promise<Place[]> {
+  const { workspaces } = await api.listWorkspaces({ orgSlug: slug });
+  return Promise.all(
+    workspaces.map(async ({ id, name }) => {
+      const { skills } = await api.listAllowedSkills({ orgSlug: slug, workspaceId: id });
+      return { id, name, allowed: skills.includes(skill) };
+    }),
+  );
+}
+
+/** The workspaces whose agents may use a skill. */
+export function SkillWorkspaces({ name }: { name: string }) {
+  const slug = orgSlug.value;
+  const { value, error, reload } = useLoaded(() => readPlaces(slug, name), [slug, name]);
+  const change = async ({ id, name: workspace }: Place, allowed: boolean) => {
+    const path = { orgSlug: slug, workspaceId: id, name };
+    if (allowed) await api.allowSkill(path);
+    else await api.disallowSkill(path);
+    tell(allowed ? `Allowed in ${workspace}` : `Not allowed in ${workspace} any more`);
+  };
+  const places = value.value;
+  return (
+    <Card
+      title="Where it is allowed"
+      lead="Agents of these workspaces may turn it on. Taking one off holds from the next turn."
+    >
+      <Failure error={error.value} retry={reload} />
+      {!places && error.value === undefined && <Waiting lines={2} />}
+      {places?.map((place) => (
+        <label key={place.id} class="check">
+          <input
+            type="checkbox"
+            checked={place.allowed}
+            onChange={(event) => void change(place, event.currentTarget.checked).catch(tellFailure).finally(reload)}
+          />
+          <span>{place.name}</span>
+        </label>
+      ))}
+    </Card>
+  );
+}
