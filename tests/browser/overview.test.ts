@@ -99,6 +99,33 @@ browserTest(
     await page.getByLabel("Last day").fill("2020-01-31");
     await page.getByText("Nothing in these days.").first().waitFor();
     expect(page.url()).toContain("from=2020-01-01&to=2020-01-31");
+
+    await page.goto(`${server.url}/#/agents/assistant/settings`);
+    await page.getByLabel("Name", { exact: true }).fill("Tea master");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Tea master" }).waitFor();
+    await page.getByRole("link", { name: "Audit log" }).click();
+    const entries = page.getByRole("list", { name: "Entries" });
+    await entries.getByText("changed agent").first().click();
+    await page.locator("ins").getByText("Tea master").waitFor();
+    await looksRight(page, "audit");
+    await page.getByLabel("Who").selectOption({ label: "quickstart" });
+    await expect.poll(() => entries.getByText("signed in").count()).toBe(0);
+    await page.getByLabel("Search").fill("nothing of that name");
+    await page.getByRole("heading", { name: "Nothing was found" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "Nothing was found" }).waitFor();
+    expect(await page.getByLabel("Search").inputValue()).toBe("nothing of that name");
+    await page.getByRole("button", { name: "Show everything" }).click();
+    await entries.getByText("changed agent").first().waitFor();
+
+    await page.getByRole("link", { name: "Health" }).click();
+    const checks = page.getByRole("list", { name: "Checks" });
+    await checks.getByText(/^Embedded, PostgreSQL/).waitFor();
+    await page.getByText(/^It works; /).waitFor();
+    await looksRight(page, "health");
+    await page.getByRole("button", { name: "Check again" }).click();
+    await checks.getByText("No key in the environment").waitFor();
     expect(complaints).toEqual([]);
   },
   120_000,

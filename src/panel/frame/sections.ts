@@ -3,11 +3,13 @@ import {
   Building2,
   ChartColumn,
   FolderOpen,
+  HeartPulse,
   type IconNode,
   KeyRound,
   LayoutDashboard,
   MessagesSquare,
   Plug,
+  ScrollText,
   ShieldCheck,
   SlidersHorizontal,
   Sparkles,
@@ -108,6 +110,13 @@ export const groups: readonly { title: string | null; sections: readonly Section
         page: lazily(async () => (await import("../pages/usage/usage.tsx")).UsagePage),
       },
       {
+        name: "audit-log",
+        title: "Audit log",
+        icon: ScrollText,
+        needs: "audit_log:read",
+        page: lazily(async () => (await import("../pages/audit/audit.tsx")).AuditPage),
+      },
+      {
         name: "keys",
         title: "Management keys",
         icon: KeyRound,
@@ -126,6 +135,13 @@ export const groups: readonly { title: string | null; sections: readonly Section
   {
     title: "Installation",
     sections: [
+      {
+        name: "health",
+        title: "Health",
+        icon: HeartPulse,
+        needs: "policy:manage",
+        page: lazily(async () => (await import("../pages/health/health.tsx")).HealthPage),
+      },
       {
         name: "policies",
         title: "Policies",

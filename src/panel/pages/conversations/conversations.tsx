@@ -1,21 +1,18 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import type { Conversation } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
 import { goTo, query } from "../../data/route.ts";
 import { Empty } from "../../ui/empty.tsx";
-import { Choice, TextField } from "../../ui/field.tsx";
+import { Choice } from "../../ui/field.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 
 const limit = 25;
-/** How long a person who types is waited for, in milliseconds. */
-const pauseMs = 250;
 
 /** All conversations within reach; what is searched for stands in the address. */
 export function ConversationsPage() {
@@ -40,7 +37,12 @@ export function ConversationsPage() {
   return (
     <Page title="Conversations">
       <search class="columns">
-        <Search text={search} onText={(text) => look({ search: text })} />
+        <SearchField
+          label="Search"
+          placeholder="A title, or words of a message"
+          text={search}
+          onText={(text) => look({ search: text })}
+        />
         <Choice
           label="Agent"
           value={agent}
@@ -65,28 +67,6 @@ export function ConversationsPage() {
       {page && page.conversations.length > 0 && <ConversationTable conversations={page.conversations} />}
       {page && <Pager {...page} onOffset={(next) => look({ offset: next === 0 ? "" : String(next) })} />}
     </Page>
-  );
-}
-
-/** Tells of the text once its writer pauses. */
-function Search({ text, onText }: { text: string; onText: (text: string) => void }) {
-  const typed = useSignal(text);
-  const { value } = typed;
-  useEffect(() => {
-    if (value === text) return;
-    const timer = setTimeout(() => onText(value), pauseMs);
-    return () => clearTimeout(timer);
-  }, [value, text, onText]);
-  return (
-    <TextField
-      label="Search"
-      type="search"
-      placeholder="A title, or words of a message"
-      value={value}
-      onValue={(next) => {
-        typed.value = next;
-      }}
-    />
   );
 }
 

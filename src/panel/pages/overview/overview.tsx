@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import type { Analytics } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
+import { dateOf, dayAfter } from "../../data/days.ts";
 import { useLoaded } from "../../data/load.ts";
 import { goTo, hrefOf, query } from "../../data/route.ts";
 import { may } from "../../data/session.ts";
@@ -14,7 +15,6 @@ import { Failures, RunningNow, WaitingCalls } from "./happening.tsx";
 import { type Compared, compareToday } from "./today.ts";
 import { Trends } from "./trends.tsx";
 
-const dayMs = 86_400_000;
 const lengths = [7, 30, 90];
 /** How often what happens now is read again, in milliseconds. */
 const refreshMs = 15_000;
@@ -23,7 +23,7 @@ const refreshMs = 15_000;
 export function OverviewPage() {
   const asked = Number(query.value.get("days"));
   const length = lengths.includes(asked) ? asked : 30;
-  const numbers = useLoaded(() => api.getAnalytics({ from: daysAgo(length - 1) }), [length]);
+  const numbers = useLoaded(() => api.getAnalytics({ from: dayAfter(dateOf(Date.now()), 1 - length) }), [length]);
   const agents = useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
   const analytics = numbers.value.value;
   const isQuiet = analytics !== undefined && analytics.overview.turns === 0;
@@ -61,9 +61,6 @@ export function OverviewPage() {
     </Page>
   );
 }
-
-/** The beginning of a UTC day. */
-const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10);
 
 function TodayFigures({ days }: { days: Analytics["dailyTrend"] }) {
   const { turns, conversations, tokens, latency } = compareToday(days);

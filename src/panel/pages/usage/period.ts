@@ -1,3 +1,5 @@
+import { dateOf, dayAfter, daysIn, isDate } from "../../data/days.ts";
+
 /** A period of UTC days. */
 export interface Period {
   choice: "month" | "last-month" | "custom";
@@ -7,12 +9,8 @@ export interface Period {
   to: string;
 }
 
-const dayMs = 86_400_000;
 /** What the server answers at most. */
 const longestDays = 366;
-
-const dateOf = (at: number) => new Date(at).toISOString().slice(0, 10);
-const isDate = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
 
 /** The period of a page's address: this month unless it names another. */
 export function periodOf(query: URLSearchParams, now: number): Period {
@@ -21,17 +19,17 @@ export function periodOf(query: URLSearchParams, now: number): Period {
   if (isDate(from) && isDate(to)) return { choice: "custom", from, to };
   const [year, month] = [today.getUTCFullYear(), today.getUTCMonth()];
   if (query.get("period") === "last-month") {
-    return { choice: "last-month", from: dateOf(Date.UTC(year, month - 1)), to: dateOf(Date.UTC(year, month) - dayMs) };
+    return { choice: "last-month", from: dateOf(Date.UTC(year, month - 1)), to: dateOf(Date.UTC(year, month, 0)) };
   }
   return { choice: "month", from: dateOf(Date.UTC(year, month)), to: dateOf(now) };
 }
 
 /** As the server is asked: its `to` is the first day that does not count. */
-export const askedPeriod = ({ from, to }: Period) => ({ from, to: dateOf(Date.parse(to) + dayMs) });
+export const askedPeriod = ({ from, to }: Period) => ({ from, to: dayAfter(to) });
 
 /** Why the server would refuse a period; undefined when it would not. */
 export function periodProblem({ from, to }: Period): string | undefined {
-  const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
+  const days = daysIn(from, to);
   if (days < 1) return "The last day is before the first one.";
   return days > longestDays ? `At most ${longestDays} days at a time.` : undefined;
 }

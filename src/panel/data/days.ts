@@ -1,0 +1,12 @@
+// Days in UTC, such as `2026-11-21`, as the server counts them.
+
+const dayMs = 86_400_000;
+
+export const dateOf = (at: number) => new Date(at).toISOString().slice(0, 10);
+
+export const dayAfter = (date: string, days = 1) => dateOf(Date.parse(date) + days * dayMs);
+
+/** How many days there are from the first to the last, both counted. */
+export const daysIn = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / dayMs + 1;
+
+export const isDate = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));

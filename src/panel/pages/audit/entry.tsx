@@ -1,0 +1,90 @@
+import type { AuditEntry } from "../../../client/index.ts";
+import { hrefOf } from "../../data/route.ts";
+import { Time } from "../../ui/time.tsx";
+import { actionText, actorText, changesOf, otherDetailsOf } from "./entry-text.ts";
+
+/** One thing that somebody did; opened, with all that is known of it. */
+export function EntryView({ entry }: { entry: AuditEntry }) {
+  const { action, actor, target, success, createdAt } = entry;
+  return (
+    <li>
+      <details>
+        <summary>
+          <span class="did">
+            <b>{actorText(actor)}</b> {actionText(action)}
+            {target !== null && (
+              <>
+                {" "}
+                <code>{target}</code>
+              </>
+            )}{" "}
+            {!success && <span class="badge bad">failed</span>}
+          </span>
+          <span class="soft">
+            <Time at={createdAt} />
+          </span>
+        </summary>
+        <Details entry={entry} />
+      </details>
+    </li>
+  );
+}
+
+function Details({ entry }: { entry: AuditEntry }) {
+  const { action, instanceId, ip, createdAt, actor } = entry;
+  const changes = changesOf(entry);
+  return (
+    <div class="entry-details">
+      {changes.length > 0 && (
+        <dl>
+          {changes.map(({ field, from, to }) => (
+            <div key={field}>
+              <dt>{field}</dt>
+              <dd>
+                <span class="unseen">from</span> <del>{from}</del> <span aria-hidden="true">→</span>{" "}
+                <span class="unseen">to</span> <ins>{to}</ins>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      <dl>
+        {otherDetailsOf(entry).map(({ name, text }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>Action</dt>
+          <dd>
+            <code>{action}</code>
+          </dd>
+        </div>
+        {instanceId !== null && (
+          <div>
+            <dt>Agent</dt>
+            <dd>
+              <a href={hrefOf(["agents", instanceId])}>{instanceId}</a>
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>By</dt>
+          <dd>
+            {actor.type}
+            {actor.id !== null && ` ${actor.id}`}
+          </dd>
+        </div>
+        <div>
+          <dt>When</dt>
+          <dd>{new Date(createdAt).toLocaleString()}</dd>
+        </div>
+        <div>
+          <dt>From</dt>
+          <dd>{ip ?? "this machine"}</dd>
+        </div>
+      </dl>
+    </div>
+  );
+}
