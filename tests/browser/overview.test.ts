@@ -74,6 +74,18 @@ browserTest(
     const turns = page.getByRole("figure", { name: "Turns a day" });
     await turns.locator("canvas").waitFor();
     await looksRight(page, "overview");
+    await turns.locator(".u-over").hover({ position: { x: 5, y: 50 } });
+    // The first of the thirty days, and no more today.
+    const first = new Intl.DateTimeFormat("en-US", { day: "numeric", month: "short", timeZone: "UTC" });
+    await turns
+      .locator(".chart-legend")
+      .getByText(first.format(Date.now() - 29 * dayMs))
+      .waitFor();
+    // The system is dark by now.
+    const picture = () => turns.locator("canvas").evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
+    const before = await picture();
+    await page.getByRole("button", { name: /^Appearance: system/ }).click();
+    await expect.poll(picture).not.toBe(before);
     await turns.getByText("As a table").click();
     expect(await turns.getByRole("row").count()).toBe(31);
     await page.getByRole("button", { name: "7 days", exact: true }).click();

@@ -30,7 +30,7 @@ export function actionText(action: string): string {
 /** Who acted, in words. */
 export function actorText({ type, name, id }: AuditEntry["actor"]): string {
   if (type === "key") return `Key ${name ?? id ?? ""}`.trim();
-  return name ?? (type === "system" ? "Nobody signed in" : (id ?? "Somebody"));
+  return name ?? (type === "system" ? "Somebody without an account" : (id ?? "Somebody"));
 }
 
 export interface Change {

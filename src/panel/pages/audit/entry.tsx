@@ -41,8 +41,11 @@ function Details({ entry }: { entry: AuditEntry }) {
             <div key={field}>
               <dt>{field}</dt>
               <dd>
-                <span class="unseen">from</span> <del>{from}</del> <span aria-hidden="true">→</span>{" "}
-                <span class="unseen">to</span> <ins>{to}</ins>
+                <span class="unseen">from </span>
+                <del>{from}</del>
+                <span aria-hidden="true"> → </span>
+                <span class="unseen"> to </span>
+                <ins>{to}</ins>
               </dd>
             </div>
           ))}

@@ -22,7 +22,7 @@ export function AuditFilters({ filters, onChange }: Props) {
   const { actors = [], actions = [] } = stats.value.value ?? {};
   const known = (agents.value.value ?? []).map(({ slug, name }) => ({ value: slug, label: name }));
   return (
-    <search class="columns">
+    <search class="columns audit-filters">
       <SearchField
         label="Search"
         placeholder="Part of a name, a target or an action"
