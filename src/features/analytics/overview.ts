@@ -26,9 +26,10 @@ export async function readAnalytics(
     await readTools(scope),
   ]);
   const { turns, messages, promptTokens, completionTokens } = totalOf(used.days);
+  const timesByDay = Map.groupBy(times.turn, ({ date }) => date);
   const days = used.days.map(({ date, turns, messages, ...tokens }) => {
     const conversations = people.byDay.get(date) ?? 0;
-    const took = times.turn.filter((time) => time.date === date);
+    const took = timesByDay.get(date) ?? [];
     return {
       ...{ date, turns, tokens: tokens.promptTokens + tokens.completionTokens, conversations, messages },
       ...{ latencyP50: percentile(took, 0.5), latencyP95: percentile(took, 0.95) },
