@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
+import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { openStorage } from "../../src/adapters/node/storage.ts";
 import { parseSettings } from "../../src/core/config.ts";
+import { newId } from "../../src/core/ids.ts";
 import { monthOf } from "../../src/core/month.ts";
-import { agents, budgetPeriods, userBudgetPeriods } from "../../src/db/schema.ts";
+import { agents, budgetPeriods, conversations, toolCalls, userBudgetPeriods } from "../../src/db/schema.ts";
 import { openEngine, prepare } from "../../src/main.ts";
 import { fillDirectory, silent } from "../embedded.ts";
 import { plantTurns } from "../features/analytics/plant.ts";
@@ -43,8 +45,22 @@ async function month(): Promise<string> {
   const { database } = storage;
   await plantTurns({ services: { database } }, turns);
   const budgets = { monthlyTokenBudget: 900_000, userMonthlyTokenBudget: 100_000 };
-  const [agent] = await database.db.update(agents).set(budgets).returning({ agentId: agents.id });
-  if (!agent) throw new Error("There is no agent");
+  const ids = { agentId: agents.id, organizationId: agents.organizationId };
+  const [of] = await database.db.update(agents).set(budgets).returning(ids);
+  if (!of) throw new Error("There is no agent");
+  const agent = { agentId: of.agentId };
+  const conversation = { id: newId(), ref: "assistant:telegram:4711", channel: "telegram", channelId: "4711" };
+  await database.db.insert(conversations).values({ ...of, ...conversation, subject: "user-3" });
+  const args = { toolCallId: "call_1", toolName: "httpRequest", args: { url: "https://example.com" } };
+  const waiting = { status: "approval", channel: "telegram" } as const;
+  const at = new Date(now - 40_000);
+  await plantTurns({ services: { database } }, [
+    { at, conversation: conversation.id, fields: waiting, tools: [{ name: "httpRequest", status: "pending" }] },
+  ]);
+  await database.db
+    .update(toolCalls)
+    .set({ args, toolCallId: "call_1", expiresAt: new Date(now + dayMs) })
+    .where(eq(toolCalls.status, "pending"));
   const month = monthOf(now);
   await database.db.insert(budgetPeriods).values({ ...agent, month, used: 760_000 });
   await database.db.insert(userBudgetPeriods).values([
@@ -71,6 +87,7 @@ browserTest(
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     await page.getByText("A reply over web failed").first().waitFor();
+    await page.getByRole("region", { name: "Waiting for approval" }).getByText("httpRequest").waitFor();
     const turns = page.getByRole("figure", { name: "Turns a day" });
     await turns.locator("canvas").waitFor();
     await looksRight(page, "overview");

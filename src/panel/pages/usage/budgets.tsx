@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Budgets } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
@@ -14,19 +15,22 @@ const nearShare = 0.8;
 /** How many end users are shown. */
 const shownUsers = 10;
 
-/** What is used of this month's budgets; nothing where no agent has one. */
-export function BudgetCards() {
+/** What is used of this month's budgets, of all agents or of one; nothing where there are none. */
+export function BudgetCards({ instanceId }: { instanceId: string | undefined }) {
   const { value, error, reload } = useLoaded((signal) => api.getBudgets({}, { signal }), []);
   const budgets = value.value;
   if (!budgets) return <Failure error={error.value} retry={reload} />;
-  const { agents, users } = budgets;
+  const isMeant = (budget: Budget) => instanceId === undefined || budget.instanceId === instanceId;
+  const [agents, users] = [budgets.agents.filter(isMeant), budgets.users.filter(isMeant)];
   return (
     <>
       {agents.length > 0 && (
         <Card title="Budgets of agents this month" lead={nearText(agents, "agent")}>
           <ul class="budgets">
             {agents.map((budget) => (
-              <BudgetRow key={budget.instanceId} budget={budget} name={budget.instanceName} />
+              <BudgetRow key={budget.instanceId} budget={budget} name={budget.instanceName}>
+                <AgentLink {...budget} />
+              </BudgetRow>
             ))}
           </ul>
         </Card>
@@ -35,12 +39,9 @@ export function BudgetCards() {
         <Card title="Budgets of people this month" lead={nearText(users, "person")}>
           <ul class="budgets">
             {users.slice(0, shownUsers).map((budget) => (
-              <BudgetRow
-                key={`${budget.instanceId} ${budget.user}`}
-                budget={budget}
-                name={budget.user}
-                about={`with ${budget.instanceName}`}
-              />
+              <BudgetRow key={`${budget.instanceId} ${budget.user}`} budget={budget} name={budget.user}>
+                {budget.user} <span class="soft">with</span> <AgentLink {...budget} />
+              </BudgetRow>
             ))}
           </ul>
           {users.length > shownUsers && <p class="soft">Those nearest to their limit are shown.</p>}
@@ -59,13 +60,22 @@ function nearText(budgets: readonly Budget[], one: "agent" | "person"): string {
   return `${who} used ${shareText(nearShare)} or more. A budget that is used up refuses calls until the month ends.`;
 }
 
-function BudgetRow({ budget, name, about }: { budget: Budget; name: string; about?: string }) {
+const AgentLink = ({ instanceId, instanceName }: Budget) => (
+  <a href={hrefOf(["agents", instanceId, "settings"])}>{instanceName}</a>
+);
+
+interface RowProps {
+  budget: Budget;
+  name: string;
+  children: ComponentChildren;
+}
+
+function BudgetRow({ budget, name, children }: RowProps) {
   const share = shareOf(budget);
   const look = share >= 1 ? "bad" : share >= nearShare ? "warn" : undefined;
   return (
     <li>
-      <a href={hrefOf(["agents", budget.instanceId, "settings"])}>{name}</a>
-      {about && <span class="soft">{about}</span>}
+      <span>{children}</span>
       <span class="numbers">
         {countText(budget.used)} of {countText(budget.budget)} tokens{" "}
         <span class={`badge ${look ?? ""}`}>{shareText(share)}</span>

@@ -76,7 +76,7 @@ function Numbers({ asked }: { asked: Asked }) {
           </Card>
         </>
       )}
-      <BudgetCards />
+      <BudgetCards instanceId={instanceId} />
       {instanceId === undefined && <UsageTable key={`${from} ${to}`} by="agent" asked={asked} />}
       <UsageTable key={`${from} ${to} ${instanceId}`} by="user" asked={asked} />
       {numbers && <Shares numbers={numbers} />}
