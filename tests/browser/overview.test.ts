@@ -103,6 +103,8 @@ browserTest(
     const before = await picture();
     await page.getByRole("button", { name: /^Appearance: system/ }).click();
     await expect.poll(picture).not.toBe(before);
+    await page.getByRole("button", { name: /^Appearance: light/ }).click();
+    await page.getByRole("button", { name: /^Appearance: dark/ }).click();
     await turns.getByText("As a table").click();
     expect(await turns.getByRole("row").count()).toBe(31);
     await page.getByRole("button", { name: "7 days", exact: true }).click();

@@ -94,7 +94,7 @@ const Totals = ({ numbers: { overview, latency } }: { numbers: Analytics }) => (
     <Figure
       title="Turns"
       value={shortText(overview.turns)}
-      about={`${countText(overview.conversations)} conversations`}
+      about={`Conversations: ${countText(overview.conversations)}`}
     />
     <Figure title="People" value={shortText(overview.uniqueUsers)} about="Who are known" />
     <Figure title="Reply time" value={durationText(latency.p50)} about={`95% within ${durationText(latency.p95)}`} />
