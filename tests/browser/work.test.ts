@@ -76,7 +76,7 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
   expect(complaints).toEqual([]);
 
   // A session that ended is noticed by what is done next, and the page is still there after the sign-in.
-  await page.goto(`${server.url}/#/agents/assistant/access`);
+  await page.goto(`${server.url}/#/agents/assistant/channels`);
   await page.getByRole("button", { name: "New key" }).click();
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Give a new key" }).click();

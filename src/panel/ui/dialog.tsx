@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
   title: string;
@@ -13,7 +13,8 @@ interface Props {
 export function Dialog({ title, wide = false, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next paint, so that no key goes to what is behind the dialog.
+  useLayoutEffect(() => {
     element.current?.showModal();
   }, []);
   return (

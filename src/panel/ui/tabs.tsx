@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { hrefOf } from "../data/route.ts";
 
 interface Props {
@@ -10,17 +11,25 @@ interface Props {
   tabs: readonly { name: string | undefined; title: string }[];
 }
 
-/** Parts of a page, each with an address of its own. */
-export const Tabs = ({ label, path, current, tabs }: Props) => (
-  <nav class="tabs" aria-label={label}>
-    {tabs.map(({ name, title }) => (
-      <a
-        key={title}
-        href={hrefOf([...path, ...(name === undefined ? [] : [name])])}
-        aria-current={name === current ? "page" : undefined}
-      >
-        {title}
-      </a>
-    ))}
-  </nav>
-);
+/** Parts of a page, each with an address of its own. On a narrow screen the open one is scrolled into sight. */
+export function Tabs({ label, path, current, tabs }: Props) {
+  const row = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const { current: element } = row;
+    const open = element?.querySelector<HTMLElement>("[aria-current]");
+    if (element && open) element.scrollLeft = open.offsetLeft - (element.clientWidth - open.offsetWidth) / 2;
+  }, [current]);
+  return (
+    <nav class="tabs" aria-label={label} ref={row}>
+      {tabs.map(({ name, title }) => (
+        <a
+          key={title}
+          href={hrefOf([...path, ...(name === undefined ? [] : [name])])}
+          aria-current={name === current ? "page" : undefined}
+        >
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -9,6 +9,8 @@ import { Page } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
+import { AgentIcon } from "./icon.tsx";
+import { ImportAgent } from "./import-agent.tsx";
 import { State } from "./state.tsx";
 
 const newAgent = (
@@ -23,7 +25,17 @@ export function AgentsPage() {
   const { value, error, reload } = useLoaded(async () => (await api.listAgents()).instances, []);
   const agents = value.value;
   return (
-    <Page title="Agents" actions={agents && agents.length > 0 ? newAgent : undefined}>
+    <Page
+      title="Agents"
+      actions={
+        <Allowed to="agent:write">
+          <div class="actions">
+            <ImportAgent label="Import" send={(body) => api.importAgent({ body })} onImported={reload} />
+            {agents?.length !== 0 && newAgent}
+          </div>
+        </Allowed>
+      }
+    >
       <Failure error={error.value} retry={reload} />
       {!agents && error.value === undefined && <Waiting />}
       {agents?.length === 0 && (
@@ -45,7 +57,14 @@ const AgentTable = ({ agents }: { agents: readonly Instance[] }) => (
     pathOf={({ slug }) => ["agents", slug]}
     about={({ slug }) => <code>{slug}</code>}
     columns={[
-      { title: "Agent", cell: ({ name }) => name },
+      {
+        title: "Agent",
+        cell: (agent) => (
+          <>
+            <AgentIcon agent={agent} /> {agent.name}
+          </>
+        ),
+      },
       {
         title: "Model",
         cell: ({ provider, model }) =>

@@ -33,7 +33,7 @@ export function FirstSteps({ agents }: { agents: readonly Instance[] }) {
           <h3>Call it from your program</h3>
           <p>Any chat-completions client will do: it needs an address and the agent's key.</p>
           {agent && (
-            <a class="button" href={hrefOf(["agents", agent.slug, "access"])}>
+            <a class="button" href={hrefOf(["agents", agent.slug, "channels"])}>
               Show the first call
             </a>
           )}

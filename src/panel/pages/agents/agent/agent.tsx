@@ -49,10 +49,22 @@ const tabs: readonly Tab[] = [
     view: lazily(async () => (await import("./skills/skills.tsx")).Skills),
   },
   {
-    name: "access",
-    title: "Access",
+    name: "secrets",
+    title: "Secrets",
+    needs: "agent.secret:read",
+    view: lazily(async () => (await import("./secrets.tsx")).Secrets),
+  },
+  {
+    name: "channels",
+    title: "Channels",
     needs: "agent.channel:read",
-    view: lazily(async () => (await import("./access.tsx")).Access),
+    view: lazily(async () => (await import("./channels/channels.tsx")).Channels),
+  },
+  {
+    name: "hooks",
+    title: "Hooks",
+    needs: "agent.governance:read",
+    view: lazily(async () => (await import("./hooks/hooks.tsx")).Hooks),
   },
 ];
 

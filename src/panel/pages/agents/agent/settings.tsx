@@ -13,6 +13,8 @@ import { NumberField } from "../../../ui/number-field.tsx";
 import { SaveBar } from "../../../ui/save-bar.tsx";
 import { tell } from "../../../ui/toast.tsx";
 import { providers } from "../providers.ts";
+import { Copies } from "./copies.tsx";
+import { Picture } from "./picture.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 /** Who the agent is, its model, its limits, and what it keeps. */
@@ -177,6 +179,10 @@ export function Settings({ agent, onChange }: TabProps) {
         </div>
       </Card>
       <SaveBar form={form} />
+      <Picture agent={agent} onChange={onChange} />
+      <Allowed to="agent.export:read">
+        <Copies agent={agent} onChange={onChange} />
+      </Allowed>
       <Allowed to="agent:delete">
         <Removal agent={agent} />
       </Allowed>

@@ -1,18 +1,17 @@
 import { useSignal } from "@preact/signals";
-import { giveKey } from "../../../data/agent-key.ts";
-import { api } from "../../../data/api.ts";
-import { Allowed } from "../../../ui/allowed.tsx";
-import { Button } from "../../../ui/button.tsx";
-import { Card } from "../../../ui/card.tsx";
-import { Code } from "../../../ui/code.tsx";
-import { Confirm } from "../../../ui/confirm.tsx";
-import { Note } from "../../../ui/note.tsx";
-import { tell, tellFailure } from "../../../ui/toast.tsx";
-import { FirstCalls } from "../first-calls.tsx";
-import type { TabProps } from "./tab-props.ts";
+import { giveKey } from "../../../../data/agent-key.ts";
+import { api } from "../../../../data/api.ts";
+import { Allowed } from "../../../../ui/allowed.tsx";
+import { Button } from "../../../../ui/button.tsx";
+import { Card } from "../../../../ui/card.tsx";
+import { Confirm } from "../../../../ui/confirm.tsx";
+import { ShownOnce } from "../../../../ui/shown-once.tsx";
+import { tell, tellFailure } from "../../../../ui/toast.tsx";
+import { FirstCalls } from "../../first-calls.tsx";
+import type { TabProps } from "../tab-props.ts";
 
 /** How programs reach the agent: its Web channel, its key, and a first call. */
-export function Access({ agent, onChange }: TabProps) {
+export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
   const { slug, webEnabled, authEnabled } = agent;
   const key = useSignal<string | null>(null);
   const asks = useSignal(false);
@@ -28,7 +27,7 @@ export function Access({ agent, onChange }: TabProps) {
     onChange();
   };
   return (
-    <div class="form">
+    <>
       <Card
         title="Chat-completions API"
         lead={
@@ -37,12 +36,7 @@ export function Access({ agent, onChange }: TabProps) {
             : "It is off: calls get 404 Unknown model."
         }
       >
-        {key.value !== null && (
-          <Note look="good">
-            <p>This is the agent's new key. It is shown only now: keep it as you keep a password.</p>
-            <Code label="Key of the agent" text={key.value} />
-          </Note>
-        )}
+        {key.value !== null && <ShownOnce label="Key of the agent" text={key.value} />}
         <FirstCalls slug={slug} apiKey={key.value ?? "AGENT_API_KEY"} />
         <Allowed to="agent.channel:write">
           <div class="actions">
@@ -79,6 +73,6 @@ export function Access({ agent, onChange }: TabProps) {
           Programs with the present key are refused from then on.
         </Confirm>
       )}
-    </div>
+    </>
   );
 }

@@ -1,0 +1,162 @@
+import { useSignal } from "@preact/signals";
+import type { Channel, ChannelTest } from "../../../../../client/index.ts";
+import { useAction } from "../../../../data/action.ts";
+import { api } from "../../../../data/api.ts";
+import { may } from "../../../../data/session.ts";
+import { Button } from "../../../../ui/button.tsx";
+import { Card } from "../../../../ui/card.tsx";
+import { ConfirmButton } from "../../../../ui/confirm-button.tsx";
+import { Failure, Note } from "../../../../ui/note.tsx";
+import { Time } from "../../../../ui/time.tsx";
+import { tell } from "../../../../ui/toast.tsx";
+import { ChannelFields } from "./channel-fields.tsx";
+import { Messages } from "./messages.tsx";
+import type { Messenger, Values } from "./messengers.tsx";
+
+interface Props {
+  slug: string;
+  /** The agent's name. */
+  name: string;
+  messenger: Messenger;
+  /** Undefined: it was never set up. */
+  channel: Channel | undefined;
+  onChange: () => void;
+}
+
+/** A messenger: how it is set up, how it is, and what came and went over it. */
+export function MessengerCard({ slug, name, messenger, channel, onChange }: Props) {
+  const { type, title, needs } = messenger;
+  const path = { slug, type };
+  const stored = storedOf(channel);
+  const isSetUp = Object.keys(stored).some((field) => messenger.fields.some((one) => one.name === field));
+  const opened = useSignal(false);
+  const test = useSignal<ChannelTest | null>(null);
+  const act = useAction(async (work: () => Promise<unknown>) => {
+    await work();
+    onChange();
+  });
+  const ask = async () => {
+    test.value = null;
+    test.value = await api.testAgentChannel(path);
+  };
+  const remove = async () => {
+    await api.deleteAgentChannel(path);
+    test.value = null;
+    tell(`${title} is removed`);
+    onChange();
+  };
+  const open = opened.value || (isSetUp && channel?.status === "failing");
+  return (
+    <Card
+      title={title}
+      lead={
+        <>
+          <State channel={channel} isSetUp={isSetUp} /> {!isSetUp && needs}
+          {isSetUp && channel && <Traffic channel={channel} />}
+        </>
+      }
+    >
+      {channel?.lastError != null && <Note look="bad">{channel.lastError}</Note>}
+      {open && (
+        <ChannelFields
+          path={path}
+          name={name}
+          messenger={messenger}
+          stored={isSetUp ? stored : {}}
+          onSaved={() => {
+            test.value = null;
+            onChange();
+          }}
+        />
+      )}
+      {test.value && <TestResult test={test.value} />}
+      <Failure error={act.error} />
+      <div class="actions">
+        {!open && may("agent.channel:write") && (
+          <Button
+            look={isSetUp ? undefined : "primary"}
+            onClick={() => {
+              opened.value = true;
+            }}
+          >
+            {isSetUp ? "Settings" : "Set up"}
+          </Button>
+        )}
+        {opened.value && (
+          <Button
+            onClick={() => {
+              opened.value = false;
+            }}
+          >
+            Close
+          </Button>
+        )}
+        {isSetUp && channel && may("agent.channel:write") && (
+          <>
+            <Button busy={act.busy} onClick={() => void act.run(ask)}>
+              {act.busy ? "Asking…" : "Test"}
+            </Button>
+            <Button
+              busy={act.busy}
+              onClick={() => void act.run(() => api.putAgentChannel({ ...path, body: { enabled: !channel.enabled } }))}
+            >
+              {channel.enabled ? "Turn off" : "Turn on"}
+            </Button>
+            <ConfirmButton label="Remove" title={`Remove ${title}?`} action="Remove the channel" onConfirm={remove}>
+              Its stored credentials are deleted. People who write are not answered any more.
+            </ConfirmButton>
+          </>
+        )}
+      </div>
+      {isSetUp && channel && (
+        <Messages slug={slug} type={type} last={`${channel.lastReceivedAt} ${channel.lastSentAt}`} />
+      )}
+    </Card>
+  );
+}
+
+/** The stored settings as texts. */
+function storedOf(channel: Channel | undefined): Values {
+  const texts = Object.entries(channel?.config ?? {}).filter(([, value]) => typeof value === "string" && value !== "");
+  return Object.fromEntries(texts) as Values;
+}
+
+const looks = { off: "", starting: "warn", running: "good", failing: "bad" } as const;
+const words = { off: "off", starting: "starting…", running: "running", failing: "failing" } as const;
+
+function State({ channel, isSetUp }: { channel: Channel | undefined; isSetUp: boolean }) {
+  if (!channel || !isSetUp) return null;
+  return <span class={`badge ${looks[channel.status]}`}>{words[channel.status]}</span>;
+}
+
+const Traffic = ({ channel: { lastReceivedAt, lastSentAt } }: { channel: Channel }) => (
+  <span class="soft">
+    {lastReceivedAt === null ? (
+      "Nobody has written yet."
+    ) : (
+      <>
+        Last message <Time at={lastReceivedAt} />
+      </>
+    )}
+    {lastSentAt !== null && (
+      <>
+        , last answer <Time at={lastSentAt} />
+      </>
+    )}
+  </span>
+);
+
+const checkNames = { credentials: "Credentials", webhook: "Address", reachable: "Reachable" } as const;
+
+const TestResult = ({ test: { ok, checks } }: { test: ChannelTest }) => (
+  <Note look={ok ? "good" : "bad"}>
+    {checks.map((check) => (
+      <p key={check.name}>
+        <b>
+          {checkNames[check.name]}: {check.ok ? "fine" : "not fine"}.
+        </b>{" "}
+        {check.message}
+      </p>
+    ))}
+  </Note>
+);

@@ -1,0 +1,177 @@
+import type { ComponentChildren } from "preact";
+import { Code } from "../../../../ui/code.tsx";
+import { slackManifest } from "./slack-manifest.ts";
+
+export type MessengerType = "telegram" | "slack" | "whatsapp";
+
+/** What is stored of a channel, and what is typed. */
+export type Values = Readonly<Record<string, string>>;
+
+export interface ConfigField {
+  name: string;
+  label: string;
+  /** A stored value shows as a mask. */
+  secret?: true;
+  optional?: true;
+  hint?: string;
+  placeholder?: string;
+  /** Without it the field is always asked for. */
+  shown?: (values: Values) => boolean;
+}
+
+/** What a step may speak of. */
+export interface Place {
+  /** The agent's name. */
+  name: string;
+  /** What the messenger calls; null where it calls nothing, or before the first save. */
+  webhookUrl: string | null;
+  values: Values;
+}
+
+export interface Messenger {
+  type: MessengerType;
+  title: string;
+  /** What is needed, in a sentence. */
+  needs: string;
+  transports: readonly { value: string; label: string }[];
+  fields: readonly ConfigField[];
+  /** What is done at the messenger before the fields can be filled in, and after. */
+  steps: (place: Place) => readonly ComponentChildren[];
+}
+
+const Link = ({ href, children }: { href: string; children: ComponentChildren }) => (
+  <a href={href} target="_blank" rel="noreferrer">
+    {children}
+  </a>
+);
+
+const Address = ({ url }: { url: string | null }) =>
+  url === null ? <p>The address stands here once the channel is saved.</p> : <Code label="Address" text={url} />;
+
+const telegram: Messenger = {
+  type: "telegram",
+  title: "Telegram",
+  needs: "A bot, free, in two minutes. It works without a public address.",
+  transports: [
+    { value: "", label: "As fits the public address" },
+    { value: "webhook", label: "Telegram calls this server (webhook)" },
+    { value: "polling", label: "This server asks Telegram (polling)" },
+  ],
+  fields: [
+    { name: "botToken", label: "Token of the bot", secret: true, placeholder: "123456789:AAE…" },
+    {
+      name: "allowedUserIds",
+      label: "People who are answered",
+      optional: true,
+      hint: "Their numeric ids with commas between them; @userinfobot tells yours. Empty: everybody.",
+    },
+  ],
+  steps: () => [
+    <>
+      In Telegram, open a chat with <Link href="https://t.me/BotFather">@BotFather</Link> and send <code>/newbot</code>.
+    </>,
+    <>
+      Send a name that people will see, then a username that ends in <code>bot</code>.
+    </>,
+    "Copy the token that BotFather answers into the field below, and save.",
+    "Write to the bot.",
+  ],
+};
+
+const slack: Messenger = {
+  type: "slack",
+  title: "Slack",
+  needs: "The right to install an app in your workspace. With Socket Mode it works without a public address.",
+  transports: [
+    { value: "", label: "As fits the public address" },
+    { value: "webhook", label: "Slack calls this server (webhook)" },
+    { value: "socket", label: "This server connects to Slack (Socket Mode)" },
+  ],
+  fields: [
+    { name: "botToken", label: "Bot User OAuth Token", secret: true, placeholder: "xoxb-…" },
+    {
+      name: "signingSecret",
+      label: "Signing secret",
+      secret: true,
+      hint: "Basic Information → App Credentials.",
+      shown: ({ transport }) => transport !== "socket",
+    },
+    {
+      name: "appToken",
+      label: "App-level token",
+      secret: true,
+      placeholder: "xapp-…",
+      hint: "Basic Information → App-Level Tokens, with the scope connections:write.",
+      shown: ({ transport }) => transport !== "webhook",
+    },
+  ],
+  steps: ({ name, webhookUrl, values: { transport } }) => [
+    <>
+      Open <Link href="https://api.slack.com/apps">api.slack.com/apps</Link>, press <b>Create New App</b>, choose{" "}
+      <b>From a manifest</b> and your workspace, and put this in place of what is there:
+      <Code label="Manifest" text={slackManifest(name, transport === "webhook" ? webhookUrl : null)} />
+    </>,
+    <>
+      <b>Install App → Install to Workspace → Allow</b>. Copy the <b>Bot User OAuth Token</b> into the field below.
+    </>,
+    transport === "webhook" ? (
+      <>
+        Copy the <b>Signing Secret</b> from <b>Basic Information</b>, and save. Then open <b>Event Subscriptions</b> and
+        press <b>Retry</b> at this address until it says <b>Verified</b>:
+        <Address url={webhookUrl} />
+      </>
+    ) : (
+      <>
+        Under <b>Basic Information → App-Level Tokens</b> generate a token with the scope <code>connections:write</code>
+        , copy it into the field below, and save.
+      </>
+    ),
+    "Mention the app in a channel, or write to it directly.",
+  ],
+};
+
+const whatsapp: Messenger = {
+  type: "whatsapp",
+  title: "WhatsApp",
+  needs: "An account at Twilio, and a public address with https. Twilio's sandbox will do for a try.",
+  transports: [],
+  fields: [
+    { name: "accountSid", label: "Account SID", secret: true, placeholder: "AC…" },
+    {
+      name: "authToken",
+      label: "Auth token",
+      secret: true,
+      shown: ({ mode }) => mode !== "api_key",
+    },
+    { name: "apiKeySid", label: "SID of the API key", secret: true, placeholder: "SK…", shown: isByKey },
+    { name: "apiKeySecret", label: "Secret of the API key", secret: true, shown: isByKey },
+    {
+      name: "whatsappNumber",
+      label: "Number of the sender",
+      placeholder: "+14155238886",
+      hint: "Plus and digits. The sandbox has +14155238886.",
+    },
+  ],
+  steps: ({ webhookUrl }) => [
+    <>
+      In <Link href="https://console.twilio.com">Twilio's console</Link> open{" "}
+      <b>Messaging → Try it out → Send a WhatsApp message</b> and join the sandbox from your phone, or take a sender of
+      your own.
+    </>,
+    <>
+      Copy the credentials from <b>Account → API keys & tokens</b> into the fields below, and save.
+    </>,
+    <>
+      Put this address into <b>When a message comes in</b>, with <b>POST</b>:
+      <Address url={webhookUrl} />
+    </>,
+    "Write to the number by WhatsApp.",
+  ],
+};
+
+function isByKey({ mode }: Values): boolean {
+  return mode === "api_key";
+}
+
+/** The messengers, the quickest to set up first. */
+export const messengers: readonly Messenger[] = [telegram, slack, whatsapp];

@@ -1,0 +1,17 @@
+import { useEffect } from "preact/hooks";
+import type { Instance } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+
+/** The agent's picture, else the first letter of its name. */
+export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instance, "slug" | "name" | "icon"> }) {
+  // An address of the picture would be asked for without the organization.
+  const { value } = useLoaded(
+    async () => (icon === null ? null : URL.createObjectURL(await api.getAgentIcon({ slug }))),
+    [slug, icon],
+  );
+  const url = value.value ?? null;
+  useEffect(() => () => void (url !== null && URL.revokeObjectURL(url)), [url]);
+  if (url === null || icon === null) return <span class="agent-icon">{[...name][0]?.toUpperCase()}</span>;
+  return <img class="agent-icon" src={url} alt="" />;
+}

@@ -1,0 +1,136 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { telegramServer, telegramToken } from "../messengers/telegram-server.ts";
+import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { hasBrowser, openPage, watch } from "./browser.ts";
+import { looksRight, signIn } from "./panel.ts";
+
+const browserTest = test.skipIf(!hasBrowser);
+const owner = { email: "ada@example.com", password: "correct horse battery" };
+
+/** A picture of one pixel. */
+const picture = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+async function open(path: string, settings: Record<string, string> = {}) {
+  const directory = dataDirectory();
+  const server = await quickstart({
+    ...{ DATA_DIR: directory, OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+    ...settings,
+  });
+  const page = await openPage();
+  const complaints = watch(page, server.url);
+  await page.goto(`${server.url}/#/agents/${path}`);
+  await signIn(page, owner);
+  return { server, page, complaints, directory };
+}
+
+browserTest("a messenger is set up step by step, tested, and tells how it is", async () => {
+  const telegram = await telegramServer();
+  onTestFinished(() => telegram.close());
+  const { page, complaints } = await open("assistant/channels", { TELEGRAM_API_BASE_URL: telegram.base });
+  const card = page.getByRole("region", { name: "Telegram" });
+  await card.getByRole("button", { name: "Set up" }).click();
+  await looksRight(page, "channels-setup");
+  await card.getByLabel("Token of the bot").fill("123456789:AAWrongTokenOfAnotherBot01234567890ab");
+  await card.getByRole("button", { name: "Save and turn on" }).click();
+  await card.getByText("failing").waitFor();
+  await card.getByRole("alert").waitFor();
+  await card.getByLabel("Token of the bot").fill(telegramToken);
+  await card.getByLabel("People who are answered").fill("4711");
+  await card.getByRole("button", { name: "Save and turn on" }).click();
+  await card.getByText("running").waitFor();
+  await card.getByRole("button", { name: "Test" }).click();
+  await card.getByText("Credentials: fine.").waitFor();
+  expect(await page.content()).not.toContain(telegramToken);
+  await page.reload();
+  await card.getByText("Nobody has written yet.").waitFor();
+
+  await telegram.say("Hello from Telegram");
+  await expect.poll(() => telegram.sent.length, { timeout: 20_000 }).toBe(1);
+  await card.getByText("Messages", { exact: true }).click();
+  await card.getByRole("row", { name: /Hello from Telegram.*done/ }).waitFor();
+  await looksRight(page, "channels");
+  await card.getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("button", { name: "Remove the channel" }).click();
+  await card.getByRole("button", { name: "Set up" }).waitFor();
+
+  await page.getByRole("region", { name: "Slack" }).getByRole("button", { name: "Set up" }).click();
+  await page.getByRole("region", { name: "Manifest" }).getByText("socket_mode_enabled: true").waitFor();
+  await page.getByRole("region", { name: "WhatsApp" }).getByRole("button", { name: "Set up" }).click();
+  await page.getByRole("region", { name: "WhatsApp" }).getByLabel("Number of the sender").fill("12");
+  await page.getByRole("region", { name: "WhatsApp" }).getByRole("button", { name: "Save and turn on" }).click();
+  await page
+    .getByText(/E\.164|must be/)
+    .first()
+    .waitFor();
+  expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
+});
+
+browserTest("secrets and hooks are kept, and an agent is copied with its picture", async () => {
+  const { page, server, complaints, directory } = await open("assistant/secrets");
+  const secret = "sk-of-the-browser-test";
+  await page.getByLabel("Key", { exact: true }).fill("openai_api_key");
+  await page.getByLabel("Value", { exact: true }).fill(secret);
+  await page.getByRole("button", { name: "Store" }).click();
+  await page.getByRole("row", { name: /openai_api_key/ }).waitFor();
+  expect(await page.content()).not.toContain(secret);
+  await looksRight(page, "secrets");
+  await page
+    .getByRole("row", { name: /openai_api_key/ })
+    .getByRole("button")
+    .click();
+  await page.getByRole("button", { name: "Delete the secret" }).click();
+  await page.getByRole("row", { name: /openai_api_key/ }).waitFor({ state: "detached" });
+
+  await page.getByRole("link", { name: "Hooks" }).click();
+  await page.getByRole("button", { name: "New hook" }).click();
+  await page.getByLabel("Tool", { exact: true }).fill("currentTime");
+  await page.getByLabel("What it is called with").fill("{");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("is not JSON").waitFor();
+  await page.getByLabel("What it is called with").fill('{"timezone": "Europe/Zurich"}');
+  await looksRight(page, "hook");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("row", { name: /currentTime/ }).waitFor();
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await page.getByText("The hook is off").waitFor();
+  await looksRight(page, "hooks");
+
+  await page.getByRole("link", { name: "Settings" }).click();
+  const file = { name: "icon.png", mimeType: "image/png", buffer: picture };
+  await page.getByLabel("File with the picture").setInputFiles({ ...file, buffer: Buffer.from("no picture") });
+  await page.getByRole("region", { name: "Picture" }).getByRole("alert").waitFor();
+  await page.getByLabel("File with the picture").setInputFiles(file);
+  await page.getByRole("button", { name: "Another picture" }).waitFor();
+  await page.getByRole("button", { name: "Duplicate" }).click();
+  await page.getByLabel("Its name in addresses").press("Enter");
+  await page.getByRole("heading", { name: "assistant-copy is there" }).waitFor();
+  await looksRight(page, "duplicate");
+  await page.getByRole("button", { name: "Done" }).click();
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Export" }).click(),
+  ]);
+  const bundle = join(directory, "assistant.json");
+  await saved.saveAs(bundle);
+  await page.goto(`${server.url}/#/agents/assistant-copy`);
+  await page.getByRole("link", { name: "Hooks" }).click();
+  await page.getByRole("row", { name: /currentTime/ }).waitFor();
+
+  await page.goto(`${server.url}/#/agents`);
+  const broken = join(directory, "broken.json");
+  writeFileSync(broken, '{"version": "9"}');
+  await page.getByLabel("File: Import").setInputFiles(broken);
+  await page.getByRole("heading", { name: "Nothing was imported" }).waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByLabel("File: Import").setInputFiles(bundle);
+  await page.getByRole("heading", { name: "assistant-imported is imported" }).waitFor();
+  await page.getByRole("button", { name: "Done" }).click();
+  await expect.poll(() => page.locator("img.agent-icon").count()).toBe(3);
+  await looksRight(page, "agents");
+  expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
+});
