@@ -117,6 +117,8 @@ browserTest("people see to their own account, and every page is about one organi
   await open(page, server.url, "agents", "Agents");
   await page.getByRole("heading", { name: "No agents yet" }).waitFor();
   await page.getByLabel("Organization", { exact: true }).selectOption("default");
+  // Another organization begins with its first page.
+  await page.getByRole("link", { name: "Open the playground" }).waitFor();
   await page.goto(`${server.url}/#/agents`);
   await page.getByRole("link", { name: "assistant" }).waitFor();
 
