@@ -19,6 +19,8 @@ export interface CallOptions {
   token?: Token | null;
   /** Headers of this call. They replace those of the client with the same name. */
   headers?: Record<string, string>;
+  /** Called once the server has answered, before a stream's first event. */
+  onOpen?(): void;
 }
 
 /** The headers of a call that names none of its own. */

@@ -28,6 +28,7 @@ export async function* stream(
   options: CallOptions,
 ): AsyncGenerator<ChatEvent, void, undefined> {
   const { body } = await request(client, operation, input, options);
+  options.onOpen?.();
   if (body) yield* readEvents(body, options.signal);
 }
 

@@ -56,6 +56,22 @@ test("signs in, sets an agent up and reads it back", async () => {
   expect((await refusal(engine.getAgent({ slug: "tea.house" }))).status).toBe(404);
 });
 
+test("activity comes as events of a stream that says when it is open", async () => {
+  const { engine, chat } = await signedIn();
+  await chat.createChatCompletion({ body: { model: "tea.house", chat_id: "c", ...saying("Hi") } });
+  let opened = 0;
+  const left = new AbortController();
+  const onOpen = () => {
+    opened += 1;
+  };
+  for await (const { id, event, data } of engine.streamActivity({}, { signal: left.signal, onOpen })) {
+    expect([opened, event, Number(id) > 0]).toEqual([1, "message", true]);
+    if (data.kind !== "inbound") continue;
+    expect(data).toMatchObject({ text: "Hi", conversationId: "tea.house:web:api-c" });
+    break;
+  }
+});
+
 test("a picture goes up and comes down as bytes", async () => {
   const { engine } = await signedIn();
   const png = Uint8Array.from(

@@ -142,7 +142,7 @@ export const routes: Record<string, Entry> = {
     async () => ({ json: { sections: [{ key: "02-soul", content: fresh("Be brief.") }] } }),
     { owns: ["agent_prompts"] },
   ),
-  [`POST ${agent}/prompts/preview`]: ok("agent", async () => ({ json: {} })),
+  [`POST ${agent}/prompts/preview`]: ok("agent", async () => ({ json: {} }), { unaudited: true }),
   [`GET ${agent}/hooks`]: ok("agent", hook()),
   [`POST ${agent}/hooks`]: created("agent", newHook, { owns: ["hooks"] }),
   [`PATCH ${agent}/hooks/{id}`]: ok("agent", hook({ enabled: false }), { owns: ["hooks"] }),

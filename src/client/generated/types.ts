@@ -2930,6 +2930,14 @@ export interface TurnFailure {
   said: string | null;
 }
 
+/** A server-sent event as an object of its fields, with `data` parsed. */
+export interface LiveEvent {
+  /** What the stream is resumed by. */
+  id: string;
+  event: "message";
+  data: ActivityEvent;
+}
+
 export interface ActivityEvent {
   /** The start and the end of one thing share it, but for the suffixes `:start` and `:end`. */
   id: string;
@@ -2988,6 +2996,22 @@ export interface ActivityEvent {
     phase: "start" | "end";
   };
 }
+
+/** A server-sent event as an object of its fields, with `data` parsed. */
+export interface PersistedEvent {
+  /** Empty. */
+  id: string;
+  event: "persisted";
+  data: StoredRow;
+}
+
+export type StoredRow =
+  | {
+      messageId: string;
+    }
+  | {
+      hookExecutionId: string;
+    };
 
 export interface ApprovalPage {
   approvals: Array<Approval>;
@@ -5236,7 +5260,7 @@ export interface AgentEngine {
    *
    * Server-sent events of all agents within reach: the last ones first, of at most 100 that the server keeps for all, then what happens. A client that reads slowly loses the oldest of more than 200 unread events, and a comment says so. The stream ends within 5 seconds when the caller's rights end or change. It does not count for the policy `rateLimit`. More streams of this process, or of one caller, than the policy `activityConnections` allows are 503 with `Retry-After: 60`.
    */
-  streamActivity(input?: StreamActivityInput, options?: CallOptions): AsyncGenerator<ActivityEvent, void, undefined>;
+  streamActivity(input?: StreamActivityInput, options?: CallOptions): AsyncGenerator<LiveEvent, void, undefined>;
 
   /**
    * What happens in a conversation.
@@ -5246,17 +5270,7 @@ export interface AgentEngine {
   streamConversationActivity(
     input: StreamConversationActivityInput,
     options?: CallOptions,
-  ): AsyncGenerator<
-    | ActivityEvent
-    | {
-        messageId: string;
-      }
-    | {
-        hookExecutionId: string;
-      },
-    void,
-    undefined
-  >;
+  ): AsyncGenerator<LiveEvent | PersistedEvent, void, undefined>;
 
   /**
    * List the calls that wait.

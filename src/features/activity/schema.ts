@@ -69,14 +69,25 @@ const StoredRow = z
   .union([z.object({ messageId: z.uuid() }), z.object({ hookExecutionId: z.uuid() })])
   .openapi("StoredRow");
 
+const sequence = z.string().openapi({ description: "What the stream is resumed by.", example: "1042" });
+
+/** A server-sent event as an object of its fields, with `data` parsed. */
+const LiveEvent = z
+  .object({ id: sequence, event: z.literal("message"), data: ActivityEvent })
+  .openapi("LiveEvent", { description: "A server-sent event as an object of its fields, with `data` parsed." });
+
+const PersistedEvent = z
+  .object({ id: z.string().openapi({ description: "Empty." }), event: z.literal("persisted"), data: StoredRow })
+  .openapi("PersistedEvent", { description: "A server-sent event as an object of its fields, with `data` parsed." });
+
 // OpenAPI 3.1 has no schema for a sequence of events: these are the schemas of a single event.
 export const liveAnswer = {
   description:
     "The stream: the last events, then what happens, each with `id:` and `data:`, until either side ends it.",
-  content: { "text/event-stream": { schema: ActivityEvent } },
+  content: { "text/event-stream": { schema: LiveEvent } },
 } as const;
 
 export const conversationAnswer = {
   description: "The stream, as the live one; and `event: persisted` for each stored message and hook execution.",
-  content: { "text/event-stream": { schema: z.union([ActivityEvent, StoredRow]) } },
+  content: { "text/event-stream": { schema: z.union([LiveEvent, PersistedEvent]) } },
 } as const;

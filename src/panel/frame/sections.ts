@@ -1,5 +1,7 @@
 import {
+  Activity,
   Bot,
+  Brain,
   Building2,
   ChartColumn,
   FolderOpen,
@@ -63,6 +65,20 @@ export const groups: readonly { title: string | null; sections: readonly Section
         icon: ShieldCheck,
         needs: "conversation:read",
         page: lazily(async () => (await import("../pages/approvals.tsx")).ApprovalsPage),
+      },
+      {
+        name: "activity",
+        title: "Activity",
+        icon: Activity,
+        needs: "conversation:read",
+        page: lazily(async () => (await import("../pages/activity/activity.tsx")).ActivityPage),
+      },
+      {
+        name: "memories",
+        title: "Memories",
+        icon: Brain,
+        needs: "memory:read",
+        page: lazily(async () => (await import("../pages/memories/memories.tsx")).MemoriesPage),
       },
     ],
   },

@@ -4,6 +4,7 @@ import { api } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure, Note } from "../ui/note.tsx";
+import { durationText } from "../ui/numbers.ts";
 import { Waiting } from "../ui/waiting.tsx";
 import { Value } from "./tool-view.tsx";
 
@@ -34,8 +35,8 @@ function Turn({ turn }: { turn: WholeTurn }) {
         <Fact name="Tokens">
           {turn.promptTokens} in, {turn.completionTokens} out
         </Fact>
-        <Fact name="First output">{milliseconds(turn.ttftMs)}</Fact>
-        <Fact name="In all">{milliseconds(turn.durationMs)}</Fact>
+        <Fact name="First output">{durationText(turn.ttftMs)}</Fact>
+        <Fact name="In all">{durationText(turn.durationMs)}</Fact>
         <Fact name="Ended as">{turn.status}</Fact>
         {turn.errorCode !== null && <Fact name="Error">{turn.errorCode}</Fact>}
         <Fact name="Request">{turn.requestId ?? "–"}</Fact>
@@ -64,7 +65,7 @@ function Debug({ debug }: { debug: NonNullable<WholeTurn["debug"]> }) {
           <ol>
             {steps.map((step) => (
               <li key={step.index}>
-                {milliseconds(step.durationMs)}, {step.promptTokens} tokens in, {step.completionTokens} out,{" "}
+                {durationText(step.durationMs)}, {step.promptTokens} tokens in, {step.completionTokens} out,{" "}
                 {step.finishReason ?? "not ended"}
                 {step.retries.map(({ attempt, failure: { message } }) => (
                   <div key={attempt} class="soft">
@@ -122,6 +123,3 @@ const Fact = ({ name, children }: { name: string; children: ComponentChildren })
     <dd>{children}</dd>
   </div>
 );
-
-const milliseconds = (value: number | null) =>
-  value === null ? "–" : value < 1_000 ? `${value} ms` : `${(value / 1000).toFixed(1)} s`;

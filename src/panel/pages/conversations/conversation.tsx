@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { Conversation } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
+import { useLive } from "../../data/live.ts";
 import { useLoaded } from "../../data/load.ts";
 import { goTo, hrefOf } from "../../data/route.ts";
 import { type Entry, entriesOf } from "../../transcript/reply.ts";
@@ -10,6 +11,7 @@ import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Pager } from "../../ui/pager.tsx";
@@ -29,6 +31,17 @@ export function ConversationPage({ id }: { id: string }) {
     () => api.listMessages({ conversationId, limit, offset: offset.value }),
     [id, offset.value],
   );
+  const live = useLive(
+    (lastEventId, options) => {
+      const [instanceId = ""] = id.split(":");
+      const after = lastEventId === null ? {} : { lastEventId };
+      return api.streamConversationActivity({ conversationId, instanceId, ...after }, options);
+    },
+    ({ event }) => {
+      if (event === "persisted") messages.reload();
+    },
+    [id],
+  );
   const conversation = told.value.value;
   const page = messages.value.value;
   const decide = async (toolCallId: string, approved: boolean) => {
@@ -43,9 +56,12 @@ export function ConversationPage({ id }: { id: string }) {
       lead={conversation && <About conversation={conversation} />}
       actions={
         conversation && (
-          <Allowed to="conversation:delete">
-            <Removal conversation={conversation} />
-          </Allowed>
+          <div class="actions">
+            <LiveBadge state={live.value} />
+            <Allowed to="conversation:delete">
+              <Removal conversation={conversation} />
+            </Allowed>
+          </div>
         )
       }
     >

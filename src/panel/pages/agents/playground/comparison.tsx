@@ -7,6 +7,7 @@ import { useLoaded } from "../../../data/load.ts";
 import type { Reply } from "../../../transcript/reply.ts";
 import { Button } from "../../../ui/button.tsx";
 import { TextField } from "../../../ui/field.tsx";
+import { durationText } from "../../../ui/numbers.ts";
 import type { PlaygroundChat } from "./chat.ts";
 import { ChatView } from "./chat-view.tsx";
 import { Composer } from "./composer.tsx";
@@ -109,8 +110,8 @@ function Price({ conversationId, reply: { messageId } }: { conversationId: strin
   if (!turn) return <p class="price">&nbsp;</p>;
   const { provider, model, promptTokens, completionTokens, ttftMs, durationMs } = turn;
   const times = [
-    ttftMs !== null && `first output ${length(ttftMs)}`,
-    durationMs !== null && `all ${length(durationMs)}`,
+    ttftMs !== null && `first output ${durationText(ttftMs)}`,
+    durationMs !== null && `all ${durationText(durationMs)}`,
   ];
   return (
     <p class="price">
@@ -120,6 +121,3 @@ function Price({ conversationId, reply: { messageId } }: { conversationId: strin
     </p>
   );
 }
-
-const length = (ms: number) =>
-  ms < 1000 ? `${ms} ms` : `${(ms / 1000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;

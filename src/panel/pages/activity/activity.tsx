@@ -1,0 +1,89 @@
+import { useSignal } from "@preact/signals";
+import type { ActivityEvent } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLive } from "../../data/live.ts";
+import { useLoaded } from "../../data/load.ts";
+import { goTo, query } from "../../data/route.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Choice } from "../../ui/field.tsx";
+import { LiveBadge } from "../../ui/live-badge.tsx";
+import { Page } from "../../ui/page.tsx";
+import { ActivityLine } from "./activity-line.tsx";
+import { noLines, released, withEvent } from "./lines.ts";
+
+const categories = [
+  { value: "", label: "Everything" },
+  { value: "message", label: "Messages" },
+  { value: "tool", label: "Tools" },
+  { value: "memory", label: "Memories" },
+  { value: "work", label: "Tasks and webhooks" },
+  { value: "agent", label: "Agents that ask agents" },
+  { value: "conversation", label: "Conversations" },
+  { value: "governance", label: "Approvals and refusals" },
+];
+
+/** What agents do at this moment. What is looked for stands in the address. */
+export function ActivityPage() {
+  const agent = query.value.get("agent") ?? "";
+  const category = query.value.get("category") ?? "";
+  const look = (changes: Record<string, string>) => {
+    const all = { agent, category, ...changes };
+    goTo(["activity"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
+  };
+  const agents = useLoaded(async () => (await api.listAgents()).instances, []);
+  const paused = useSignal(false);
+  const lines = useSignal(noLines);
+  const state = useLive(
+    (lastEventId, options) =>
+      api.streamActivity({ ...(agent && { instance: agent }), ...(lastEventId !== null && { lastEventId }) }, options),
+    ({ data }) => {
+      lines.value = withEvent(lines.value, data, paused.value);
+    },
+    [agent],
+  );
+  const turn = () => {
+    paused.value = !paused.value;
+    if (!paused.value) lines.value = released(lines.value);
+  };
+  const isWanted = (event: ActivityEvent) =>
+    (agent === "" || event.instance.slug === agent) && (category === "" || event.category === category);
+  const shown = lines.value.shown.filter(isWanted);
+  const waiting = lines.value.held.filter(isWanted).length;
+  return (
+    <Page
+      title="Activity"
+      lead="What agents do at this moment, and the last that happened before."
+      actions={
+        <div class="actions">
+          <LiveBadge state={state.value} />
+          <Button onClick={turn}>{paused.value ? `Go on${waiting > 0 ? ` (${waiting} new)` : ""}` : "Pause"}</Button>
+        </div>
+      }
+    >
+      <search class="columns">
+        <Choice
+          label="Agent"
+          value={agent}
+          choices={[
+            { value: "", label: "All agents" },
+            ...(agents.value.value ?? []).map(({ slug, name }) => ({ value: slug, label: name })),
+          ]}
+          onValue={(slug) => look({ agent: slug })}
+        />
+        <Choice label="What" value={category} choices={categories} onValue={(value) => look({ category: value })} />
+      </search>
+      {shown.length === 0 ? (
+        <Empty title="Nothing happens">
+          <p>As soon as somebody writes to an agent, or an agent does something of its own, it is here.</p>
+        </Empty>
+      ) : (
+        <ol class="activity" aria-label="What happened, the newest first">
+          {shown.map((event) => (
+            <ActivityLine key={event.id} event={event} />
+          ))}
+        </ol>
+      )}
+    </Page>
+  );
+}

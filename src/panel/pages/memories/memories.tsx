@@ -1,0 +1,173 @@
+import { useSignal } from "@preact/signals";
+import type { Memory } from "../../../client/index.ts";
+import { api } from "../../data/api.ts";
+import { useLoaded } from "../../data/load.ts";
+import { goTo, hrefOf, query } from "../../data/route.ts";
+import { Allowed } from "../../ui/allowed.tsx";
+import { Button } from "../../ui/button.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Choice } from "../../ui/field.tsx";
+import { Failure } from "../../ui/note.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Pager } from "../../ui/pager.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { tell, tellFailure } from "../../ui/toast.tsx";
+import { Waiting } from "../../ui/waiting.tsx";
+import { NewMemoryDialog } from "./new-memory.tsx";
+
+const limit = 25;
+
+/** What agents remember; what is searched for stands in the address. */
+export function MemoriesPage() {
+  const asked = Object.fromEntries(query.value);
+  const { search = "", agent = "", category = "", subject = "" } = asked;
+  const offset = Number(asked.offset ?? 0) || 0;
+  const look = (changes: Record<string, string>) => {
+    const all = { search, agent, category, subject, offset: "", ...changes };
+    goTo(["memories"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
+  };
+  const agents = useLoaded(async () => (await api.listAgents()).instances, []);
+  const { value, error, reload } = useLoaded(
+    (signal) => {
+      const wanted = { ...(search && { search }), ...(category && { category }), ...(subject && { subject }) };
+      return api.listMemories({ limit, offset, ...wanted, ...(agent && { instanceId: agent }) }, { signal });
+    },
+    [search, agent, category, subject, offset],
+  );
+  const adds = useSignal(false);
+  const page = value.value;
+  const searches = [search, agent, category, subject].some((one) => one !== "");
+  const known = agents.value.value ?? [];
+  const remove = async (memory: Memory) => {
+    await api.deleteMemory({ id: memory.id });
+    const { instanceId, content, importance, subject: whose } = memory;
+    const again = { instanceId, content, importance, subject: whose, category: memory.category };
+    tell("Forgotten", () => void api.createMemory({ body: again }).then(reload, tellFailure));
+    reload();
+  };
+  return (
+    <Page
+      title="Memories"
+      lead="Facts that agents keep about their end users, and tell the model when they matter."
+      actions={
+        <Allowed to="memory:write">
+          <div class="actions">
+            {agent !== "" && page && page.total > 0 && <ForgetAll agent={agent} onDone={reload} />}
+            <Button
+              look="primary"
+              disabled={known.length === 0}
+              onClick={() => {
+                adds.value = true;
+              }}
+            >
+              New memory
+            </Button>
+          </div>
+        </Allowed>
+      }
+    >
+      <search class="columns">
+        <SearchField
+          label="Search"
+          placeholder="Words of a memory"
+          text={search}
+          onText={(text) => look({ search: text })}
+        />
+        <SearchField label="End user" placeholder="Exactly" text={subject} onText={(text) => look({ subject: text })} />
+        <SearchField
+          label="Category"
+          placeholder="Exactly"
+          text={category}
+          onText={(text) => look({ category: text })}
+        />
+        <Choice
+          label="Agent"
+          value={agent}
+          choices={[
+            { value: "", label: "All agents" },
+            ...known.map(({ slug, name }) => ({ value: slug, label: name })),
+          ]}
+          onValue={(slug) => look({ agent: slug })}
+        />
+      </search>
+      <Failure error={error.value} retry={reload} />
+      {!page && error.value === undefined && <Waiting />}
+      {page?.total === 0 && (
+        <Empty title={searches ? "Nothing was found" : "Nothing is remembered yet"}>
+          <p>
+            {searches
+              ? "Other words may do, or fewer filters."
+              : "An agent with a fast model learns by itself; another one saves what a tool of it is told to."}
+          </p>
+        </Empty>
+      )}
+      {page && page.memories.length > 0 && (
+        <Table
+          label="Memories"
+          rows={page.memories}
+          keyOf={({ id }) => id}
+          about={({ instanceId, subject: whose }) => [instanceId, whose || "nobody in particular"].join(" · ")}
+          columns={[
+            { title: "Memory", cell: ({ content }) => content },
+            { title: "Category", cell: (memory) => memory.category },
+            { title: "Weight", end: true, cell: ({ importance }) => importance },
+            { title: "Changed", end: true, cell: (memory) => <Origin memory={memory} /> },
+            {
+              title: "Actions",
+              end: true,
+              cell: (memory) => (
+                <Allowed to="memory:write">
+                  <Button small look="plain" onClick={() => void remove(memory).catch(tellFailure)}>
+                    Forget
+                  </Button>
+                </Allowed>
+              ),
+            },
+          ]}
+        />
+      )}
+      {page && <Pager {...page} onOffset={(next) => look({ offset: next === 0 ? "" : String(next) })} />}
+      {adds.value && (
+        <NewMemoryDialog
+          agents={known}
+          agent={agent}
+          onSaved={reload}
+          onClose={() => {
+            adds.value = false;
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+const Origin = ({ memory: { updatedAt, sourceConversationId } }: { memory: Memory }) =>
+  sourceConversationId === null ? (
+    <Time at={updatedAt} />
+  ) : (
+    <a href={hrefOf(["conversations", sourceConversationId])}>
+      <Time at={updatedAt} />
+    </a>
+  );
+
+function ForgetAll({ agent, onDone }: { agent: string; onDone: () => void }) {
+  const forget = async () => {
+    const { count } = await api.deleteMemories({ instanceId: agent });
+    tell(count === 1 ? "One memory is deleted" : `${count} memories are deleted`);
+    onDone();
+  };
+  return (
+    <ConfirmButton
+      label="Forget all"
+      title={`Delete all memories of ${agent}?`}
+      action="Delete all"
+      word={agent}
+      onConfirm={forget}
+    >
+      The agent remembers nobody any more, whatever the filters show. There is no way back.
+    </ConfirmButton>
+  );
+}

@@ -1,0 +1,11 @@
+import type { LiveState } from "../data/live.ts";
+
+const looks = { connecting: "", live: "good", lost: "warn" } as const;
+const words = { connecting: "connecting…", live: "live", lost: "connection lost, trying again…" } as const;
+
+/** Whether a page is told of what happens. */
+export const LiveBadge = ({ state }: { state: LiveState }) => (
+  <span class={`badge ${looks[state]}`} role="status">
+    {words[state]}
+  </span>
+);
