@@ -26,6 +26,14 @@ describe("a reply as it comes in", () => {
     expect(wordsOf(reply)).toBe("It is noon.");
   });
 
+  test("a stored reply, whose events have no ids, is known by what its end says", () => {
+    const reply = replyOf(
+      { id: "", event: "text-delta", data: { text: "Hello." } },
+      { id: "", event: "done", data: { conversationId: "c", messageId: "m7" } },
+    );
+    expect(reply).toMatchObject({ messageId: "m7", lastEventId: null, state: "done" });
+  });
+
   test("a call that waits for a person is in its place once it is made", () => {
     const waiting = replyOf(
       { id: at(1), event: "tool-call", data: { id: "c1", name: "httpRequest", args: { url: "https://a.example" } } },

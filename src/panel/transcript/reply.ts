@@ -74,7 +74,9 @@ export function applyEvent(reply: Reply, { id, event, data }: ChatEvent): Reply 
     case "done": {
       const waiting = data.metadata?.approval?.toolCallIds ?? [];
       const state = waiting.length > 0 ? "approval" : "done";
-      return { ...known, conversationId: data.conversationId, waiting, state };
+      // The events of a stored reply, which answers a repeated message, have no ids.
+      const messageId = known.messageId ?? data.messageId;
+      return { ...known, messageId, conversationId: data.conversationId, waiting, state };
     }
     default:
       return known;
