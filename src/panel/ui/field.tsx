@@ -42,7 +42,7 @@ interface Written extends Described {
 }
 
 interface TextFieldProps extends Written {
-  type?: "text" | "email" | "password" | "url" | "number" | "search" | "date";
+  type?: "text" | "email" | "password" | "url" | "number" | "search" | "date" | "datetime-local";
   autocomplete?: string;
   autocapitalize?: "none";
   spellcheck?: boolean;

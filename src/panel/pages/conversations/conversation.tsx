@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { Conversation } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
@@ -31,17 +32,6 @@ export function ConversationPage({ id }: { id: string }) {
     () => api.listMessages({ conversationId, limit, offset: offset.value }),
     [id, offset.value],
   );
-  const live = useLive(
-    (lastEventId, options) => {
-      const [instanceId = ""] = id.split(":");
-      const after = lastEventId === null ? {} : { lastEventId };
-      return api.streamConversationActivity({ conversationId, instanceId, ...after }, options);
-    },
-    ({ event }) => {
-      if (event === "persisted") messages.reload();
-    },
-    [id],
-  );
   const conversation = told.value.value;
   const page = messages.value.value;
   const decide = async (toolCallId: string, approved: boolean) => {
@@ -57,7 +47,7 @@ export function ConversationPage({ id }: { id: string }) {
       actions={
         conversation && (
           <div class="actions">
-            <LiveBadge state={live.value} />
+            <Follow conversation={conversation} onStored={messages.reload} />
             <Allowed to="conversation:delete">
               <Removal conversation={conversation} />
             </Allowed>
@@ -93,6 +83,31 @@ export function ConversationPage({ id }: { id: string }) {
       )}
     </Page>
   );
+}
+
+interface FollowProps {
+  conversation: Conversation;
+  /** Something of the conversation was stored, or may have been while nobody listened. */
+  onStored: () => void;
+}
+
+/** Has the page grow with the conversation, and says whether it does. */
+function Follow({ conversation: { conversationId, instanceId }, onStored }: FollowProps) {
+  const live = useLive(
+    (lastEventId, options) => {
+      const after = lastEventId === null ? {} : { lastEventId };
+      return api.streamConversationActivity({ conversationId, instanceId, ...after }, options);
+    },
+    ({ event }) => {
+      if (event === "persisted") onStored();
+    },
+    [conversationId],
+  );
+  const isLive = live.value === "live";
+  useEffect(() => {
+    if (isLive) onStored();
+  }, [isLive, onStored]);
+  return <LiveBadge state={live.value} />;
 }
 
 const About = ({

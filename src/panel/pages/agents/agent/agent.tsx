@@ -61,6 +61,18 @@ const tabs: readonly Tab[] = [
     view: lazily(async () => (await import("./channels/channels.tsx")).Channels),
   },
   {
+    name: "room",
+    title: "Room",
+    needs: "agent.room:read",
+    view: lazily(async () => (await import("./room/room.tsx")).RoomTab),
+  },
+  {
+    name: "tasks",
+    title: "Tasks",
+    needs: "agent.task:read",
+    view: lazily(async () => (await import("./tasks/tasks.tsx")).Tasks),
+  },
+  {
     name: "hooks",
     title: "Hooks",
     needs: "agent.governance:read",

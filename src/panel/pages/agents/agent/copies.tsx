@@ -38,6 +38,7 @@ export function Copies({ agent: { slug }, onChange }: Pick<TabProps, "agent" | "
           </Button>
           <ImportAgent
             label="Replace by a file"
+            warning="The agent becomes what is in the file: prompts, tools, skills, channels, hooks, Room and tasks that it has now and the file has not are gone. Secrets and conversations stay."
             send={(bundle) => api.replaceAgent({ slug, body: bundle })}
             onImported={onChange}
           />

@@ -1,0 +1,142 @@
+import { useSignal } from "@preact/signals";
+import type { RoomEvent } from "../../../../../client/index.ts";
+import { api } from "../../../../data/api.ts";
+import { useLoaded } from "../../../../data/load.ts";
+import { useRefresh } from "../../../../data/refresh.ts";
+import { hrefOf } from "../../../../data/route.ts";
+import { Value } from "../../../../transcript/tool-view.tsx";
+import { Allowed } from "../../../../ui/allowed.tsx";
+import { Button } from "../../../../ui/button.tsx";
+import { Dialog } from "../../../../ui/dialog.tsx";
+import { Empty } from "../../../../ui/empty.tsx";
+import { Choice } from "../../../../ui/field.tsx";
+import { Failure } from "../../../../ui/note.tsx";
+import { Pager } from "../../../../ui/pager.tsx";
+import { Table } from "../../../../ui/table.tsx";
+import { Time } from "../../../../ui/time.tsx";
+import { tell, tellFailure } from "../../../../ui/toast.tsx";
+import { Waiting } from "../../../../ui/waiting.tsx";
+import { type Outcome, outcomeLooks, outcomeWords } from "./outcomes.ts";
+import { Verdicts } from "./verdicts.tsx";
+
+const limit = 25;
+const everyMs = 5_000;
+
+/** The ledger: every event that came, and what became of it. */
+export function Events({ slug }: { slug: string }) {
+  const outcome = useSignal<Outcome | "">("");
+  const offset = useSignal(0);
+  const opened = useSignal<RoomEvent | null>(null);
+  const { value, error, reload } = useLoaded(
+    () => api.listRoomEvents({ slug, limit, offset: offset.value, ...(outcome.value && { outcome: outcome.value }) }),
+    [slug, outcome.value, offset.value],
+  );
+  useRefresh(reload, everyMs);
+  const page = value.value;
+  const replay = async ({ id }: RoomEvent) => {
+    await api.replayRoomEvent({ slug, id });
+    opened.value = null;
+    tell("It is handled again");
+    reload();
+  };
+  return (
+    <>
+      <div class="columns">
+        <Choice
+          label="Outcome"
+          value={outcome.value}
+          choices={[
+            { value: "", label: "All" },
+            ...Object.entries(outcomeWords).map(([name, label]) => ({ value: name, label })),
+          ]}
+          onValue={(name) => {
+            outcome.value = name as Outcome | "";
+            offset.value = 0;
+          }}
+        />
+      </div>
+      <Failure error={error.value} retry={reload} />
+      {!page && error.value === undefined && <Waiting />}
+      {page?.total === 0 && (
+        <Empty title={outcome.value === "" ? "No event has come yet" : "Nothing was found"}>
+          <p>Each source has an address. What is posted there is listed here, whatever becomes of it.</p>
+        </Empty>
+      )}
+      {page && page.events.length > 0 && (
+        <Table
+          label="Events"
+          rows={page.events}
+          keyOf={({ id }) => id}
+          about={({ reason }) => reason}
+          columns={[
+            { title: "Event", cell: ({ payload }) => <code>{JSON.stringify(payload)?.slice(0, 80)}</code> },
+            {
+              title: "What became of it",
+              cell: (event) => (
+                <span class={`badge ${outcomeLooks[event.outcome]}`}>{outcomeWords[event.outcome]}</span>
+              ),
+            },
+            { title: "Came", end: true, cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+            {
+              title: "Actions",
+              end: true,
+              cell: (event) => (
+                <Button
+                  small
+                  look="plain"
+                  onClick={() => {
+                    opened.value = event;
+                  }}
+                >
+                  Open
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {page && (
+        <Pager
+          {...page}
+          onOffset={(next) => {
+            offset.value = next;
+          }}
+        />
+      )}
+      {opened.value && (
+        <EventDialog
+          event={opened.value}
+          onReplay={replay}
+          onClose={() => {
+            opened.value = null;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface DialogProps {
+  event: RoomEvent;
+  onReplay: (event: RoomEvent) => Promise<void>;
+  onClose: () => void;
+}
+
+const EventDialog = ({ event, onReplay, onClose }: DialogProps) => (
+  <Dialog title="An event" wide onClose={onClose}>
+    <p>
+      <span class={`badge ${outcomeLooks[event.outcome]}`}>{outcomeWords[event.outcome]}</span> {event.reason}{" "}
+      {event.conversationId !== null && (
+        <a href={hrefOf(["conversations", event.conversationId])}>Read the conversation</a>
+      )}
+    </p>
+    <Verdicts verdicts={event.verdicts} />
+    <Value title="What came" value={event.payload} />
+    <div class="actions">
+      <Button onClick={onClose}>Close</Button>
+      <Allowed to="agent.room:write">
+        <Button onClick={() => void onReplay(event).catch(tellFailure)}>Handle it again</Button>
+      </Allowed>
+    </div>
+  </Dialog>
+);

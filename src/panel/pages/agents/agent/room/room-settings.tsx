@@ -1,0 +1,132 @@
+import type { ConfiguredRoom } from "../../../../../client/index.ts";
+import { useAction } from "../../../../data/action.ts";
+import { api } from "../../../../data/api.ts";
+import { useForm } from "../../../../data/form.ts";
+import { useLoaded } from "../../../../data/load.ts";
+import { hrefOf } from "../../../../data/route.ts";
+import { Allowed, Changeable } from "../../../../ui/allowed.tsx";
+import { Button } from "../../../../ui/button.tsx";
+import { Card } from "../../../../ui/card.tsx";
+import { ConfirmButton } from "../../../../ui/confirm-button.tsx";
+import { Empty } from "../../../../ui/empty.tsx";
+import { Switch, TextArea } from "../../../../ui/field.tsx";
+import { Failure } from "../../../../ui/note.tsx";
+import { NumberField } from "../../../../ui/number-field.tsx";
+import { SaveBar } from "../../../../ui/save-bar.tsx";
+import { tell } from "../../../../ui/toast.tsx";
+import { Waiting } from "../../../../ui/waiting.tsx";
+import { OutboundFields } from "../outbound.tsx";
+
+/** Whether the agent works on its own, and what it is to do then. */
+export function RoomSettings({ slug }: { slug: string }) {
+  const { value, error, reload } = useLoaded(() => api.getRoom({ slug }), [slug]);
+  const room = value.value;
+  return (
+    <>
+      <Failure error={error.value} retry={reload} />
+      {!room && error.value === undefined && <Waiting />}
+      {room?.configured === false && <NoRoom slug={slug} onChange={reload} />}
+      {room?.configured && <RoomForm slug={slug} room={room} onChange={reload} />}
+    </>
+  );
+}
+
+interface Props {
+  slug: string;
+  onChange: () => void;
+}
+
+function NoRoom({ slug, onChange }: Props) {
+  const open = useAction(async () => {
+    await api.setRoom({ slug, body: { enabled: true } });
+    tell("The Room is open");
+    onChange();
+  });
+  return (
+    <Empty title="The agent has no Room yet">
+      <p>
+        In its Room an agent works on its own: other systems post events, the agent decides which of them matter, works
+        them off, and writes to people over its channels.
+      </p>
+      <Failure error={open.error} />
+      <Allowed to="agent.room:write">
+        <Button look="primary" busy={open.busy} onClick={() => void open.run()}>
+          Open the Room
+        </Button>
+      </Allowed>
+    </Empty>
+  );
+}
+
+function RoomForm({ slug, room, onChange }: Props & { room: ConfiguredRoom }) {
+  const { enabled, prompt, outboundChannel, outboundTarget, evalIntervalMinutes } = room;
+  const stored = { enabled, prompt, outboundChannel, outboundTarget, evalIntervalMinutes };
+  const form = useForm(`room.${slug}`, stored, async (body) => {
+    await api.setRoom({ slug, body });
+    onChange();
+  });
+  const run = useAction(async () => {
+    await api.runRoom({ slug });
+    tell("A turn of the Room is queued");
+  });
+  const remove = async () => {
+    await api.deleteRoom({ slug });
+    tell("The Room is closed");
+    onChange();
+  };
+  const { values, set, problem } = form;
+  return (
+    <>
+      <p class="soft">
+        {room.pendingEventCount === 0 ? "Nothing waits." : `${room.pendingEventCount} events wait.`}{" "}
+        <a href={hrefOf(["conversations", room.conversationId])}>Read what the agent did in its Room</a>
+      </p>
+      <Changeable to="agent.room:write">
+        <Card title="What it does on its own">
+          <Switch
+            label="Works on its own"
+            hint="While it is off, the agent takes no turns here, and no event is kept for it."
+            checked={values.enabled}
+            onChecked={(on) => set({ enabled: on })}
+          />
+          <TextArea
+            label="What the agent is to do"
+            optional
+            rows={6}
+            hint="Told to it in each of its turns here. Without it the agent takes turns for events only."
+            value={values.prompt}
+            problem={problem("prompt")}
+            onValue={(text) => set({ prompt: text })}
+          />
+          <NumberField
+            label="Without events, every so many minutes"
+            hint="0: never. It needs something to do, above."
+            value={values.evalIntervalMinutes}
+            problem={problem("evalIntervalMinutes")}
+            onNumber={(minutes) => minutes !== null && set({ evalIntervalMinutes: minutes })}
+          />
+          <OutboundFields values={values} problem={problem} onValues={set} />
+        </Card>
+        <SaveBar form={form} />
+        <Failure error={run.error} />
+        <Allowed to="agent.room:write">
+          <div class="actions">
+            <Button busy={run.busy} onClick={() => void run.run()}>
+              Take a turn now
+            </Button>
+            <ConfirmButton
+              label="Close the Room"
+              title="Close the Room?"
+              action="Close the Room"
+              word={slug}
+              onConfirm={remove}
+            >
+              What waits in the backlog is discarded. Sources and their definitions stay, and what comes meanwhile is
+              only written down.
+            </ConfirmButton>
+          </div>
+        </Allowed>
+      </Changeable>
+    </>
+  );
+}

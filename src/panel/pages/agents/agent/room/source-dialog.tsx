@@ -1,0 +1,90 @@
+import { useSignal } from "@preact/signals";
+import type { EventSource } from "../../../../../client/index.ts";
+import { useAction } from "../../../../data/action.ts";
+import { api, problemsOf } from "../../../../data/api.ts";
+import { Button } from "../../../../ui/button.tsx";
+import { Dialog } from "../../../../ui/dialog.tsx";
+import { Switch, TextField } from "../../../../ui/field.tsx";
+import { Form } from "../../../../ui/form.tsx";
+import { Failure } from "../../../../ui/note.tsx";
+import { tell } from "../../../../ui/toast.tsx";
+
+interface Props {
+  slug: string;
+  /** Null: a new one. */
+  source: EventSource | null;
+  onSaved: () => void;
+  onClose: () => void;
+}
+
+/** Makes or changes a source. Its key is sent where one was typed, and never comes back. */
+export function SourceDialog({ slug, source, onSaved, onClose }: Props) {
+  const values = useSignal({
+    name: source?.name ?? "",
+    sourceType: source?.sourceType ?? "webhook",
+    authKey: "",
+    open: source ? !source.authKeyConfigured : true,
+  });
+  const { name, sourceType, authKey, open } = values.value;
+  const set = (changes: Partial<typeof values.value>) => {
+    values.value = { ...values.value, ...changes };
+  };
+  const save = useAction(async () => {
+    const key = open ? { authKey: null } : authKey === "" ? {} : { authKey };
+    const body = { name, sourceType, ...key };
+    if (source) await api.updateEventSource({ slug, id: source.id, body });
+    else await api.createEventSource({ slug, body });
+    tell(source ? "Saved" : `${name} has its address now`);
+    onSaved();
+    onClose();
+  });
+  const problems = problemsOf(save.error);
+  return (
+    <Dialog title={source ? `Edit ${source.name}` : "New event source"} onClose={onClose}>
+      <Form onSubmit={() => void save.run()}>
+        <TextField
+          label="Name"
+          required
+          autofocus
+          placeholder="Shop"
+          value={name}
+          problem={problems.get("name")}
+          onValue={(text) => set({ name: text })}
+        />
+        <TextField
+          label="Kind"
+          required
+          hint="In a word of your own, such as shop, github or form."
+          value={sourceType}
+          problem={problems.get("sourceType")}
+          onValue={(text) => set({ sourceType: text })}
+        />
+        <Switch
+          label="Calls must bring a key"
+          hint="As Authorization: Bearer …. Without one the address is the only credential."
+          checked={!open}
+          onChecked={(checked) => set({ open: !checked })}
+        />
+        {!open && (
+          <TextField
+            label="Key"
+            type="password"
+            autocomplete="off"
+            required={source?.authKeyConfigured !== true}
+            hint={source?.authKeyConfigured ? "One is stored. Leave it empty to keep it." : undefined}
+            value={authKey}
+            problem={problems.get("authKey")}
+            onValue={(text) => set({ authKey: text })}
+          />
+        )}
+        <Failure error={save.error} />
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" busy={save.busy}>
+            {source ? "Save" : "Create"}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}

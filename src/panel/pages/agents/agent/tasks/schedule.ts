@@ -1,0 +1,93 @@
+import type { Schedule } from "../../../../../client/index.ts";
+
+/** What is written of a schedule. */
+export interface WrittenSchedule {
+  type: Schedule["type"];
+  expression: string;
+  timezone: string;
+  every: number;
+  unit: Unit;
+  /** As a field for date and time has it, in the reader's zone. */
+  runAt: string;
+}
+
+export type Unit = "minutes" | "hours" | "days";
+
+const unitMs: Readonly<Record<Unit, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
+
+/** A schedule of a new task: on working days at nine, in the zone of the agent. */
+export const usualSchedule = (timezone: string): WrittenSchedule => ({
+  ...{ type: "cron", expression: "0 9 * * 1-5", timezone, every: 1, unit: "hours", runAt: "" },
+});
+
+export function writtenSchedule(schedule: Schedule, timezone: string): WrittenSchedule {
+  const usual = { ...usualSchedule(timezone), type: schedule.type };
+  switch (schedule.type) {
+    case "cron":
+      return { ...usual, expression: schedule.expression, timezone: schedule.timezone };
+    case "interval":
+      return { ...usual, ...inUnits(schedule.everyMs) };
+    case "one-shot":
+      return { ...usual, runAt: localText(new Date(schedule.runAt)) };
+  }
+}
+
+/** The largest unit that leaves no fraction. */
+function inUnits(everyMs: number): { every: number; unit: Unit } {
+  const unit = (["days", "hours"] as const).find((one) => everyMs % unitMs[one] === 0) ?? "minutes";
+  return { every: everyMs / unitMs[unit], unit };
+}
+
+/** What the API takes. */
+export function scheduleOf({ type, expression, timezone, every, unit, runAt }: WrittenSchedule): Schedule {
+  switch (type) {
+    case "cron":
+      return { type, expression, timezone };
+    case "interval":
+      return { type, everyMs: Math.round(every * unitMs[unit]) };
+    case "one-shot":
+      return { type, runAt: momentOf(runAt) };
+  }
+}
+
+/** A field for date and time in the reader's zone, as the moment that it means. Throws for an empty one. */
+function momentOf(local: string): string {
+  const date = new Date(local);
+  if (local === "" || Number.isNaN(date.getTime())) throw new Error("Choose the date and time of the run");
+  return date.toISOString();
+}
+
+function localText(date: Date): string {
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/** A schedule in words. */
+export function wordsOf(schedule: Schedule): string {
+  switch (schedule.type) {
+    case "cron":
+      return `${cronWords(schedule.expression)} (${schedule.timezone})`;
+    case "interval": {
+      const { every, unit } = inUnits(schedule.everyMs);
+      return every === 1 ? `every ${unit.slice(0, -1)}` : `every ${every.toLocaleString()} ${unit}`;
+    }
+    case "one-shot":
+      return `once, ${exact.format(new Date(schedule.runAt))}`;
+  }
+}
+
+/** The common shapes of an expression in words; another one as it is. */
+export function cronWords(expression: string): string {
+  const [minute = "", hour = "", day, month, weekday = "", ...more] = expression.trim().split(/\s+/);
+  if (day !== "*" || month !== "*" || more.length > 0 || !/^\d+$/.test(minute)) return expression;
+  if (hour === "*" && weekday === "*") return `every hour, at minute ${minute}`;
+  if (!/^\d+$/.test(hour)) return expression;
+  const at = `at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
+  if (weekday === "*") return `every day ${at}`;
+  if (weekday === "1-5") return `on working days ${at}`;
+  const name = weekdays[Number(weekday) % 7];
+  return /^\d$/.test(weekday) && name !== undefined ? `on ${name}s ${at}` : expression;
+}

@@ -1,0 +1,132 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { hasBrowser, openPage, watch } from "./browser.ts";
+import { looksRight, signIn } from "./panel.ts";
+
+const browserTest = test.skipIf(!hasBrowser);
+const owner = { email: "ada@example.com", password: "correct horse battery" };
+
+async function open(path: string) {
+  const server = await quickstart({
+    ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+  });
+  const page = await openPage();
+  const complaints = watch(page, server.url);
+  await page.goto(`${server.url}/#/agents/assistant/${path}`);
+  await signIn(page, owner);
+  return { server, page, complaints };
+}
+
+const save = async (page: Page) => {
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+};
+
+browserTest("a system reports an event, which is tried out first and then answered in a conversation", async () => {
+  const { server, page, complaints } = await open("room");
+  await page.getByRole("heading", { name: "The agent has no Room yet" }).waitFor();
+  await looksRight(page, "room-none");
+  await page.getByRole("button", { name: "Open the Room" }).click();
+  await page.getByLabel("What the agent is to do").fill("Look after the shop.");
+  await page.getByLabel("Without events, every so many minutes").fill("-1");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page
+    .getByText(/must be/)
+    .first()
+    .waitFor();
+  await page.getByLabel("Without events, every so many minutes").fill("60");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await looksRight(page, "room");
+
+  await page.getByRole("link", { name: "Event sources" }).click();
+  await page.getByRole("button", { name: "New source" }).click();
+  await page.getByLabel("Name").fill("Shop");
+  await page.getByLabel("Calls must bring a key").check();
+  const key = "key-of-the-browser-test";
+  await page.getByLabel("Key", { exact: true }).fill(key);
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("Nothing says yet which of its events matter").waitFor();
+  await page.getByRole("button", { name: "New definition" }).click();
+  await page.getByLabel("Name").fill("Complaints");
+  await page.getByLabel("Which events it is about").fill('The customer says that it is "broken"');
+  await page.getByLabel("What must hold before").fill("kind");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByText("“kind” should be as").waitFor();
+  await page.getByLabel("What must hold before").fill("");
+  await page.getByLabel("What the agent is told").fill("A customer wrote {{payload.text}}. Draft a reply.");
+  await looksRight(page, "definition");
+  await save(page);
+  await page.getByRole("row", { name: /Complaints/ }).waitFor();
+  await looksRight(page, "sources");
+
+  await page.getByRole("button", { name: "Try an event" }).click();
+  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByText("Complaints matches: begins a conversation").waitFor();
+  await page.getByRole("region", { name: "What the agent would be told" }).getByText("came broken").waitFor();
+  await looksRight(page, "dry-run");
+  await page.getByLabel("What the system would send").fill('{"text": "Thank you"}');
+  await page.getByRole("button", { name: "Try it" }).click();
+  await page.getByText("no definition is about it").waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+
+  const call = (await page.getByRole("region", { name: "A first event" }).textContent()) ?? "";
+  const [address = ""] = /http:\S+/.exec(call) ?? [];
+  expect(address).toContain(`${server.url}/webhooks/`);
+  const post = (headers: Record<string, string>) =>
+    fetch(address, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: '{"text": "The teapot came broken"}',
+    });
+  expect((await post({})).status).toBe(401);
+  expect((await post({ Authorization: `Bearer ${key}` })).status).toBe(200);
+  expect(await page.content()).not.toContain(key);
+
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await page.getByRole("row", { name: /teapot.*begins a conversation/ }).waitFor();
+  await looksRight(page, "room-events");
+  await page.getByRole("button", { name: "Open" }).first().click();
+  await page.getByRole("dialog").getByText("matches", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Handle it again" }).click();
+  await expect.poll(() => page.getByRole("row", { name: /teapot.*begins a conversation/ }).count()).toBe(2);
+  await page.getByRole("button", { name: "Open" }).first().click();
+  await page.getByRole("link", { name: "Read the conversation" }).click();
+  await page.locator(".reply").first().waitFor();
+
+  await page.goto(`${server.url}/#/agents/assistant/room/backlog`);
+  await page.getByRole("heading", { name: "Nothing is in the backlog" }).waitFor();
+  await page.goto(`${server.url}/#/agents/assistant/room/sources`);
+  await page.getByRole("button", { name: "Another address" }).click();
+  await page.getByRole("button", { name: "Give another address" }).click();
+  await page.getByText("The source has another address").waitFor();
+  expect(await (await post({ Authorization: `Bearer ${key}` })).json()).toEqual({ ok: false, error: "unknown token" });
+  // The refusal of the minutes is the only answer that a browser complains of.
+  expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
+});
+
+browserTest("a task is planned, runs at once, and tells how it went", async () => {
+  const { page, complaints } = await open("tasks");
+  await page.getByRole("heading", { name: "No tasks yet" }).waitFor();
+  await page.getByRole("button", { name: "New task" }).click();
+  await page.getByLabel("Name").fill("Morning report");
+  await page.getByLabel("What the agent is told").fill("Summarise the orders of yesterday.");
+  await page.getByLabel("Times").fill("99 9 * * *");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByRole("dialog").getByRole("alert").waitFor();
+  await page.getByLabel("Times").fill("30 9 * * 1-5");
+  await page.getByText("on working days at 09:30.").waitFor();
+  await looksRight(page, "task");
+  await save(page);
+  await page.getByText("on working days at 09:30").waitFor();
+  await page.getByRole("button", { name: "Run now" }).click();
+  const run = page.getByRole("table", { name: "Runs" }).getByRole("row", { name: /completed/ });
+  await run.waitFor();
+  await looksRight(page, "tasks");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("It is not due again.").waitFor();
+  await run.getByRole("link").click();
+  await page.locator(".reply", { hasText: "Summarise the orders" }).waitFor();
+  expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
+});

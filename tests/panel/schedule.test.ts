@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import type { Schedule } from "../../src/client/index.ts";
+import { conditionsIn, linesOf } from "../../src/panel/pages/agents/agent/room/conditions.ts";
+import {
+  cronWords,
+  scheduleOf,
+  usualSchedule,
+  wordsOf,
+  writtenSchedule,
+} from "../../src/panel/pages/agents/agent/tasks/schedule.ts";
+
+test.each<Schedule>([
+  { type: "cron", expression: "*/5 2-4 * * *", timezone: "Europe/Zurich" },
+  { type: "interval", everyMs: 90 * 60_000 },
+  { type: "interval", everyMs: 3 * 86_400_000 },
+  { type: "one-shot", runAt: "2026-12-24T18:30:00.000Z" },
+])("a schedule that is read and written is the same: %j", (schedule) => {
+  expect(scheduleOf(writtenSchedule(schedule, "UTC"))).toEqual(schedule);
+});
+
+test("a run without a date says what is missing", () => {
+  expect(() => scheduleOf({ ...usualSchedule("UTC"), type: "one-shot" })).toThrow("Choose the date");
+});
+
+test.each([
+  ["0 9 * * 1-5", "on working days at 09:00"],
+  ["5 14 * * *", "every day at 14:05"],
+  ["30 * * * *", "every hour, at minute 30"],
+  ["0 8 * * 0", "on Sundays at 08:00"],
+  ["0 8 * * 7", "on Sundays at 08:00"],
+  ["*/5 * * * *", "*/5 * * * *"],
+  ["0 9 1 * *", "0 9 1 * *"],
+  ["@daily", "@daily"],
+  ["0 9 * * 1,3", "0 9 * * 1,3"],
+])("an expression in words: %s", (expression, words) => {
+  expect(cronWords(expression)).toBe(words);
+});
+
+test("an interval in words", () => {
+  expect(wordsOf({ type: "interval", everyMs: 3_600_000 })).toBe("every hour");
+  expect(wordsOf({ type: "interval", everyMs: 90 * 60_000 })).toBe("every 90 minutes");
+});
+
+test("conditions are lines of a path and a value in JSON", () => {
+  const conditions = [
+    { path: "issue.labels.0.name", equals: "bug" },
+    { path: "total", equals: 7 },
+    { path: "paid", equals: true },
+    { path: "note", equals: null },
+  ];
+  expect(conditionsIn(linesOf(conditions))).toEqual(conditions);
+  expect(conditionsIn("  kind=order created \n\n")).toEqual([{ path: "kind", equals: "order created" }]);
+  expect(conditionsIn('a = {"b": 1}')).toEqual([{ path: "a", equals: '{"b": 1}' }]);
+  expect(() => conditionsIn("no sign")).toThrow("should be as");
+});
