@@ -1,4 +1,5 @@
 import { useAction } from "../data/action.ts";
+import { may } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/note.tsx";
 import type { ToolPart } from "./reply.ts";
@@ -24,7 +25,7 @@ export function ToolView({ part, decide }: Props) {
       <Value title="Arguments" value={part.args} />
       {part.ended && <Value title="Result" value={part.result} />}
       <Failure error={choose.error} />
-      {waits && (
+      {waits && may("agent:write") && (
         <div class="actions">
           <Button look="primary" busy={choose.busy} onClick={() => void choose.run(true)}>
             Approve
@@ -40,7 +41,7 @@ export function ToolView({ part, decide }: Props) {
 }
 
 function State({ part, waits }: { part: ToolPart; waits: boolean }) {
-  if (waits) return <span class="badge warn">waits for you</span>;
+  if (waits) return <span class="badge warn">{may("agent:write") ? "waits for you" : "waits for a decision"}</span>;
   if (!part.ended) return <span class="badge">running</span>;
   return isFailure(part.result) ? <span class="badge bad">failed</span> : <span class="badge good">done</span>;
 }
