@@ -1,24 +1,11 @@
-import { existsSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, onTestFinished } from "vitest";
+import { hasBrowser, launch, views } from "./chromium.ts";
 
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-
-/** The machine's own browser: none is downloaded. `CHROMIUM` names one elsewhere. */
-const executable = [process.env.CHROMIUM ?? "", ...places].find((path) => path !== "" && existsSync(path));
-
-export const hasBrowser = executable !== undefined;
+export { hasBrowser, views };
 
 if (!hasBrowser)
   console.warn("SKIPPED: no Chromium on this machine; install it, or set CHROMIUM to run the browser tests");
-
-/** The screens that every page is tried on. */
-export const views = [
-  { width: 1440, colorScheme: "light" },
-  { width: 1440, colorScheme: "dark" },
-  { width: 390, colorScheme: "light" },
-  { width: 390, colorScheme: "dark" },
-] as const;
 
 /** Where to put pictures of the pages, for somebody to look at. */
 const pictures = process.env.SCREENSHOTS;
@@ -40,17 +27,6 @@ export async function openPage(): Promise<Page> {
   // A browser wants more of a busy machine than anything else here.
   page.setDefaultTimeout(90_000);
   return page;
-}
-
-function launch(): Promise<Browser> {
-  return chromium.launch({
-    timeout: 90_000,
-    executablePath: executable ?? "",
-    args: [
-      ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
-      ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
-    ],
-  });
 }
 
 /** What a page does that nobody should see: errors, violations of its policy, and requests to other hosts. */

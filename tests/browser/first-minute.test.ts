@@ -13,6 +13,13 @@ browserTest("from the setup link to the first reply in under a minute, by keyboa
 
   await page.goto(server.url);
   await page.getByText("Nobody owns it yet").waitFor();
+  // The whole first load, compressed; what a page needs beside comes with the page.
+  const sizes = await page.evaluate(() => {
+    const loaded = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
+    return loaded.filter(({ name }) => name.endsWith(".js")).map(({ encodedBodySize }) => encodedBodySize);
+  });
+  expect(sizes.length).toBeGreaterThan(0);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
   await looksRight(page, "unowned");
 
   await page.goto(link);

@@ -3,7 +3,7 @@ import { Page } from "../ui/page.tsx";
 export const NotFoundPage = () => (
   <Page title="There is no such page">
     <p>
-      The address may be from another release. <a href="#/">Here are your agents</a>.
+      The address may be from another release. <a href="#/">Go to the first page</a>.
     </p>
   </Page>
 );

@@ -1,0 +1,29 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** The machine's own browser: none is downloaded. `CHROMIUM` names one elsewhere. */
+const executable = [process.env.CHROMIUM ?? "", ...places].find((path) => path !== "" && existsSync(path));
+
+export const hasBrowser = executable !== undefined;
+
+/** The screens that every page is tried on. */
+export const views = [
+  { width: 1440, colorScheme: "light" },
+  { width: 1440, colorScheme: "dark" },
+  { width: 390, colorScheme: "light" },
+  { width: 390, colorScheme: "dark" },
+] as const;
+
+/** Starts a browser that speaks to nobody by itself. */
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    timeout: 90_000,
+    executablePath: executable ?? "",
+    args: [
+      ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+      ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    ],
+  });
+}
