@@ -28,7 +28,7 @@ const tabs: readonly Tab[] = [
     name: "settings",
     title: "Settings",
     needs: "agent:read",
-    view: lazily(async () => (await import("./settings.tsx")).Settings),
+    view: lazily(async () => (await import("./settings/settings.tsx")).Settings),
   },
   {
     name: "prompts",
@@ -92,7 +92,8 @@ interface Props {
 
 /** An agent, a tab for each part of it. */
 export function AgentPage({ slug, tab, rest }: Props) {
-  const { value, error, reload } = useLoaded(async () => (await api.getAgent({ slug })).instance, [slug]);
+  // Read again with each tab: what other tabs change gives the agent another revision.
+  const { value, error, reload } = useLoaded(async () => (await api.getAgent({ slug })).instance, [slug, tab]);
   const agent = useComputed(() => (value.value?.slug === slug ? value.value : undefined)).value;
   const chosen = tabs.find(({ name }) => name === tab);
   if (chosen === undefined || isRefused(error.value, 404)) return <NotFoundPage />;

@@ -9,6 +9,7 @@ import { AskingAgents } from "./asking-agents.tsx";
 import { MessengerCard } from "./messenger-card.tsx";
 import { messengers } from "./messengers.tsx";
 import { Web } from "./web.tsx";
+import { WebSettings } from "./web-settings.tsx";
 
 /** How often the states are read: a channel that starts is ready a moment later. */
 const quickMs = 2_000;
@@ -26,6 +27,7 @@ export function Channels({ agent, onChange }: TabProps) {
   };
   const of = <Type extends Channel["channelType"]>(type: Type) =>
     channels?.find((one): one is Extract<Channel, { channelType: Type }> => one.channelType === type);
+  const web = of("web");
   return (
     <div class="form">
       <Web agent={agent} onChange={changed} />
@@ -33,6 +35,7 @@ export function Channels({ agent, onChange }: TabProps) {
       {!channels && error.value === undefined && <Waiting />}
       {channels && (
         <>
+          {web && agent.webEnabled && <WebSettings slug={slug} config={web.config} onChange={changed} />}
           {messengers.map((messenger) => (
             <MessengerCard
               key={messenger.type}

@@ -1,12 +1,12 @@
 import { useRef } from "preact/hooks";
-import { useAction } from "../../../data/action.ts";
-import { api } from "../../../data/api.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Card } from "../../../ui/card.tsx";
-import { Failure } from "../../../ui/note.tsx";
-import { tell } from "../../../ui/toast.tsx";
-import { AgentIcon } from "../icon.tsx";
-import type { TabProps } from "./tab-props.ts";
+import { useAction } from "../../../../data/action.ts";
+import { api } from "../../../../data/api.ts";
+import { Button } from "../../../../ui/button.tsx";
+import { Card } from "../../../../ui/card.tsx";
+import { Failure } from "../../../../ui/note.tsx";
+import { tell } from "../../../../ui/toast.tsx";
+import { AgentIcon } from "../../icon.tsx";
+import type { TabProps } from "../tab-props.ts";
 
 /** The agent's picture, to choose and to remove. */
 export function Picture({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {

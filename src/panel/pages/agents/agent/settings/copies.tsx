@@ -1,19 +1,19 @@
 import { useSignal } from "@preact/signals";
-import type { AgentBundle, ImportedAgent } from "../../../../client/index.ts";
-import { useAction } from "../../../data/action.ts";
-import { api } from "../../../data/api.ts";
-import { Allowed } from "../../../ui/allowed.tsx";
-import { Button } from "../../../ui/button.tsx";
-import { Card } from "../../../ui/card.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { download } from "../../../ui/download.ts";
-import { TextField } from "../../../ui/field.tsx";
-import { Form } from "../../../ui/form.tsx";
-import { Failure } from "../../../ui/note.tsx";
-import { tellFailure } from "../../../ui/toast.tsx";
-import { ImportAgent } from "../import-agent.tsx";
-import { ImportOutcome } from "../import-outcome.tsx";
-import type { TabProps } from "./tab-props.ts";
+import type { AgentBundle, ImportedAgent } from "../../../../../client/index.ts";
+import { useAction } from "../../../../data/action.ts";
+import { api } from "../../../../data/api.ts";
+import { Allowed } from "../../../../ui/allowed.tsx";
+import { Button } from "../../../../ui/button.tsx";
+import { Card } from "../../../../ui/card.tsx";
+import { Dialog } from "../../../../ui/dialog.tsx";
+import { download } from "../../../../ui/download.ts";
+import { TextField } from "../../../../ui/field.tsx";
+import { Form } from "../../../../ui/form.tsx";
+import { Failure } from "../../../../ui/note.tsx";
+import { tellFailure } from "../../../../ui/toast.tsx";
+import { ImportAgent } from "../../import-agent.tsx";
+import { ImportOutcome } from "../../import-outcome.tsx";
+import type { TabProps } from "../tab-props.ts";
 
 /** The agent as a file, and as the beginning of another one. */
 export function Copies({ agent: { slug }, onChange }: Pick<TabProps, "agent" | "onChange">) {

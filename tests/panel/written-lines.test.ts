@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Schedule } from "../../src/client/index.ts";
+import { mappingIn, mappingText } from "../../src/panel/pages/agents/agent/channels/context-mapping.ts";
 import { conditionsIn, linesOf } from "../../src/panel/pages/agents/agent/room/conditions.ts";
 import {
   cronWords,
@@ -52,4 +53,10 @@ test("conditions are lines of a path and a value in JSON", () => {
   expect(conditionsIn("  kind=order created \n\n")).toEqual([{ path: "kind", equals: "order created" }]);
   expect(conditionsIn('a = {"b": 1}')).toEqual([{ path: "a", equals: '{"b": 1}' }]);
   expect(() => conditionsIn("no sign")).toThrow("should be as");
+});
+
+test("a mapping of the context is lines of a name and a path", () => {
+  const mapping = { customerId: "customer.id", plan: "customer.plan.0" };
+  expect(mappingIn(mappingText(mapping))).toEqual(mapping);
+  expect(() => mappingIn("customer")).toThrow("should be as");
 });
