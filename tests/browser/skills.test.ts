@@ -52,7 +52,7 @@ browserTest(
     await page.getByLabel("Text").fill("# Weather\n\nAsk for the **place** and the day first.\n");
     await page.getByLabel("What changed").fill("Asks for the day.");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("0.2.0").waitFor();
+    await page.locator(".page-head .badge").getByText("0.2.0").waitFor();
     await page.getByRole("link", { name: "Versions" }).click();
     await page.locator(".diff .added").getByText("and the day").waitFor();
     await looksRight(page, "skill-versions");
@@ -92,7 +92,7 @@ browserTest(
     await page.getByRole("heading", { name: "Imported", exact: true }).waitFor();
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("link", { name: "Weather" }).click();
-    await page.getByText("0.2.0").waitFor();
+    await page.locator(".page-head .badge").getByText("0.2.0").waitFor();
     expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
   },
 );

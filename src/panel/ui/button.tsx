@@ -1,7 +1,10 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 
+/** `bordered` is the usual look. */
+export type Look = "primary" | "danger" | "plain" | "bordered";
+
 interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "class" | "icon"> {
-  look?: "primary" | "danger" | "plain" | undefined;
+  look?: Look | undefined;
   small?: boolean;
   /** The button's work runs: it can't be pressed again. */
   busy?: boolean;

@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { Button } from "./button.tsx";
+import { Button, type Look } from "./button.tsx";
 import { Confirm } from "./confirm.tsx";
 
 interface Props {
   /** What the button says. */
   label: ComponentChildren;
-  look?: "primary" | "danger" | "plain";
+  look?: Look;
   small?: boolean;
   /** The question. */
   title: string;

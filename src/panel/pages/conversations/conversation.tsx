@@ -9,8 +9,7 @@ import { goTo, hrefOf } from "../../data/route.ts";
 import { type Entry, entriesOf } from "../../transcript/reply.ts";
 import { ReplyView } from "../../transcript/reply-view.tsx";
 import { Allowed } from "../../ui/allowed.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/confirm.tsx";
+import { ConfirmButton } from "../../ui/confirm-button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Failure } from "../../ui/note.tsx";
@@ -162,34 +161,14 @@ function Rename({ conversation, onChange }: { conversation: Conversation; onChan
 }
 
 function Removal({ conversation: { conversationId, title } }: { conversation: Conversation }) {
-  const asks = useSignal(false);
   const remove = async () => {
     await api.deleteConversation({ conversationId });
-    tell("The conversation is deleted");
+    tell(`${title ?? "The conversation"} is deleted`);
     goTo(["conversations"]);
   };
   return (
-    <>
-      <Button
-        look="danger"
-        onClick={() => {
-          asks.value = true;
-        }}
-      >
-        Delete
-      </Button>
-      {asks.value && (
-        <Confirm
-          title="Delete the conversation?"
-          action="Delete the conversation"
-          onConfirm={remove}
-          onClose={() => {
-            asks.value = false;
-          }}
-        >
-          {title ?? conversationId} goes with its messages and files. There is no way back.
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton label="Delete" title="Delete this conversation?" action="Delete the conversation" onConfirm={remove}>
+      Its messages, files and state are deleted. There is no way back.
+    </ConfirmButton>
   );
 }

@@ -1,11 +1,8 @@
 import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Choice, TextArea, TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { Failure } from "../../ui/note.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { NumberField } from "../../ui/number-field.tsx";
 import { tell } from "../../ui/toast.tsx";
 
@@ -29,53 +26,44 @@ export function NewMemoryDialog({ agents, agent, onSaved, onClose }: Props) {
   });
   const { values, set, problem } = form;
   return (
-    <Dialog title="New memory" onClose={onClose}>
-      <Form onSubmit={() => void form.save()}>
-        <Choice
-          label="Agent"
-          value={values.instanceId}
-          choices={agents.map(({ slug, name }) => ({ value: slug, label: name }))}
-          onValue={(instanceId) => set({ instanceId })}
+    <FormDialog title="New memory" action="Remember" state={form} onSubmit={() => void form.save()} onClose={onClose}>
+      <Choice
+        label="Agent"
+        value={values.instanceId}
+        choices={agents.map(({ slug, name }) => ({ value: slug, label: name }))}
+        onValue={(instanceId) => set({ instanceId })}
+      />
+      <TextArea
+        label="Fact"
+        required
+        rows={3}
+        hint="One sentence, such as: Prefers tea without sugar."
+        value={values.content}
+        problem={problem("content")}
+        onValue={(content) => set({ content })}
+      />
+      <div class="columns">
+        <TextField
+          label="End user"
+          optional
+          hint="Empty: every conversation may recall it."
+          value={values.subject}
+          problem={problem("subject")}
+          onValue={(subject) => set({ subject })}
         />
-        <TextArea
-          label="Fact"
-          required
-          rows={3}
-          hint="One sentence, such as: Prefers tea without sugar."
-          value={values.content}
-          problem={problem("content")}
-          onValue={(content) => set({ content })}
+        <TextField
+          label="Category"
+          value={values.category}
+          problem={problem("category")}
+          onValue={(category) => set({ category })}
         />
-        <div class="columns">
-          <TextField
-            label="End user"
-            optional
-            hint="Empty: every conversation may recall it."
-            value={values.subject}
-            problem={problem("subject")}
-            onValue={(subject) => set({ subject })}
-          />
-          <TextField
-            label="Category"
-            value={values.category}
-            problem={problem("category")}
-            onValue={(category) => set({ category })}
-          />
-          <NumberField
-            label="Weight, 1 to 10"
-            value={values.importance}
-            problem={problem("importance")}
-            onNumber={(importance) => importance !== null && set({ importance })}
-          />
-        </div>
-        <Failure error={form.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={form.busy}>
-            Remember
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+        <NumberField
+          label="Weight, 1 to 10"
+          value={values.importance}
+          problem={problem("importance")}
+          onNumber={(importance) => importance !== null && set({ importance })}
+        />
+      </div>
+    </FormDialog>
   );
 }

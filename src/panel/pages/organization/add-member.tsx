@@ -2,12 +2,12 @@ import { useSignal } from "@preact/signals";
 import type { AddedMember, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
-import { may, organization, orgSlug } from "../../data/session.ts";
+import { organization, orgSlug } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Choice, TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { Failure, Note } from "../../ui/note.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Note } from "../../ui/note.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { type Role, reachesAll, roles } from "./roles.ts";
 
@@ -41,50 +41,41 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
   if (done.value) return <Added done={done.value} onClose={onClose} />;
   const offered = roles.filter(({ value }) => value !== "owner" || organization.value?.roleKey === "owner");
   return (
-    <Dialog title="Add a person" onClose={onClose}>
-      <Form onSubmit={() => void form.save()}>
-        <TextField
-          label="E-mail"
-          type="email"
-          required
-          autofocus
-          autocomplete="off"
-          hint="An e-mail that has an account here is invited; another one gets an account."
-          value={values.email}
-          problem={problem("email")}
-          onValue={(email) => set({ email })}
+    <FormDialog title="Add a person" action="Add" state={form} onSubmit={() => void form.save()} onClose={onClose}>
+      <TextField
+        label="E-mail"
+        type="email"
+        required
+        autofocus
+        autocomplete="off"
+        hint="An e-mail that has an account here is invited; another one gets an account."
+        value={values.email}
+        problem={problem("email")}
+        onValue={(email) => set({ email })}
+      />
+      <TextField
+        label="Name"
+        optional
+        maxLength={200}
+        value={values.name}
+        problem={problem("name")}
+        onValue={(name) => set({ name })}
+      />
+      <Choice
+        label="Role"
+        value={values.roleKey}
+        choices={offered}
+        hint={roles.find(({ value }) => value === values.roleKey)?.hint}
+        onValue={(roleKey) => set({ roleKey: roleKey as Role })}
+      />
+      {!reachesAll(values.roleKey) && (
+        <WorkspaceChoice
+          workspaces={workspaces}
+          chosen={values.workspaceIds}
+          onChosen={(workspaceIds) => set({ workspaceIds })}
         />
-        <TextField
-          label="Name"
-          optional
-          maxLength={200}
-          value={values.name}
-          problem={problem("name")}
-          onValue={(name) => set({ name })}
-        />
-        <Choice
-          label="Role"
-          value={values.roleKey}
-          choices={offered}
-          hint={roles.find(({ value }) => value === values.roleKey)?.hint}
-          onValue={(roleKey) => set({ roleKey: roleKey as Role })}
-        />
-        {!reachesAll(values.roleKey) && (
-          <WorkspaceChoice
-            workspaces={workspaces}
-            chosen={values.workspaceIds}
-            onChosen={(workspaceIds) => set({ workspaceIds })}
-          />
-        )}
-        <Failure error={form.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={form.busy} disabled={!may("org.member:manage")}>
-            Add
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }
 

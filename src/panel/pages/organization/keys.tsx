@@ -10,7 +10,7 @@ import { ConfirmButton } from "../../ui/confirm-button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Choice, TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
@@ -122,28 +122,25 @@ function NewKey({ onCreated, onClose }: { onCreated: () => void; onClose: () => 
   });
   if (made.value) return <Made made={made.value} onClose={onClose} />;
   return (
-    <Dialog title="New management key" onClose={onClose}>
-      <Form onSubmit={() => void form.save()}>
-        <TextField
-          label="Name"
-          hint="What it is for, such as the pipeline that uses it."
-          required
-          autofocus
-          maxLength={200}
-          value={form.values.name}
-          problem={form.problem("name")}
-          onValue={(name) => form.set({ name })}
-        />
-        <Choice label="Lives for" value={form.values.days} choices={lifetimes} onValue={(days) => form.set({ days })} />
-        <Failure error={form.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={form.busy}>
-            Create
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New management key"
+      action="Create"
+      state={form}
+      onSubmit={() => void form.save()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        hint="What it is for, such as the pipeline that uses it."
+        required
+        autofocus
+        maxLength={200}
+        value={form.values.name}
+        problem={form.problem("name")}
+        onValue={(name) => form.set({ name })}
+      />
+      <Choice label="Lives for" value={form.values.days} choices={lifetimes} onValue={(days) => form.set({ days })} />
+    </FormDialog>
   );
 }
 

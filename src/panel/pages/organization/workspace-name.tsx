@@ -1,11 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useAction } from "../../data/action.ts";
 import { problemsOf } from "../../data/api.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { Failure } from "../../ui/note.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 
 interface Props {
   title: string;
@@ -23,27 +20,18 @@ export function WorkspaceNameDialog({ title, action, name, save, onClose }: Prop
     onClose();
   });
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form onSubmit={() => void act.run()}>
-        <TextField
-          label="Name"
-          required
-          autofocus
-          maxLength={200}
-          value={typed.value}
-          problem={problemsOf(act.error).get("name")}
-          onValue={(value) => {
-            typed.value = value;
-          }}
-        />
-        <Failure error={act.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={act.busy}>
-            {action}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog title={title} action={action} state={act} onSubmit={() => void act.run()} onClose={onClose}>
+      <TextField
+        label="Name"
+        required
+        autofocus
+        maxLength={200}
+        value={typed.value}
+        problem={problemsOf(act.error).get("name")}
+        onValue={(value) => {
+          typed.value = value;
+        }}
+      />
+    </FormDialog>
   );
 }

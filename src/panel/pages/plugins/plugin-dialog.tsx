@@ -3,11 +3,8 @@ import type { Plugin } from "../../../client/index.ts";
 import { useAction } from "../../data/action.ts";
 import { api, problemsOf } from "../../data/api.ts";
 import { orgSlug } from "../../data/session.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Choice, TextArea, TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { Failure } from "../../ui/note.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { blank, settingsOf, type Written, written } from "./settings.ts";
 
@@ -36,45 +33,43 @@ export function PluginDialog({ plugin, onSaved, onClose }: Props) {
   const problems = problemsOf(save.error);
   const { namespace, type } = values.value;
   return (
-    <Dialog title={plugin ? `Edit ${plugin.namespace}` : "Add an MCP server"} onClose={onClose}>
-      <Form onSubmit={() => void save.run()}>
-        {!plugin && (
-          <TextField
-            label="Namespace"
-            hint="Its tools are called by it, such as linear:createIssue."
-            required
-            autofocus
-            autocapitalize="none"
-            spellcheck={false}
-            value={namespace}
-            problem={problems.get("namespace")}
-            onValue={(text) => set({ namespace: text })}
-          />
-        )}
-        <Choice
-          label="Reached"
-          value={type}
-          choices={[
-            { value: "http", label: "Over HTTP, at an address" },
-            { value: "stdio", label: "As a program that the server starts" },
-          ]}
-          hint={type === "stdio" ? "Only where the operator set ALLOW_STDIO_MCP=true." : undefined}
-          onValue={(way) => set({ type: way as Written["type"] })}
+    <FormDialog
+      title={plugin ? `Edit ${plugin.namespace}` : "Add an MCP server"}
+      action="Save"
+      working="Asking the server…"
+      state={save}
+      onSubmit={() => void save.run()}
+      onClose={onClose}
+    >
+      {!plugin && (
+        <TextField
+          label="Namespace"
+          hint="Its tools are called by it, such as linear:createIssue."
+          required
+          autofocus
+          autocapitalize="none"
+          spellcheck={false}
+          value={namespace}
+          problem={problems.get("namespace")}
+          onValue={(text) => set({ namespace: text })}
         />
-        {type === "http" ? (
-          <Http values={values.value} problems={problems} set={set} />
-        ) : (
-          <Stdio values={values.value} problems={problems} set={set} />
-        )}
-        <Failure error={save.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={save.busy}>
-            {save.busy ? "Asking the server…" : "Save"}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+      )}
+      <Choice
+        label="Reached"
+        value={type}
+        choices={[
+          { value: "http", label: "Over HTTP, at an address" },
+          { value: "stdio", label: "As a program that the server starts" },
+        ]}
+        hint={type === "stdio" ? "Only where the operator set ALLOW_STDIO_MCP=true." : undefined}
+        onValue={(way) => set({ type: way as Written["type"] })}
+      />
+      {type === "http" ? (
+        <Http values={values.value} problems={problems} set={set} />
+      ) : (
+        <Stdio values={values.value} problems={problems} set={set} />
+      )}
+    </FormDialog>
   );
 }
 

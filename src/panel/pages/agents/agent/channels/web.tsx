@@ -4,7 +4,7 @@ import { api } from "../../../../data/api.ts";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { Confirm } from "../../../../ui/confirm.tsx";
+import { ConfirmButton } from "../../../../ui/confirm-button.tsx";
 import { ShownOnce } from "../../../../ui/shown-once.tsx";
 import { tell, tellFailure } from "../../../../ui/toast.tsx";
 import { FirstCalls } from "../../first-calls.tsx";
@@ -14,7 +14,6 @@ import type { TabProps } from "../tab-props.ts";
 export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
   const { slug, webEnabled, authEnabled } = agent;
   const key = useSignal<string | null>(null);
-  const asks = useSignal(false);
   const renew = async () => {
     key.value = await giveKey(slug);
     onChange();
@@ -27,52 +26,40 @@ export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
     onChange();
   };
   return (
-    <>
-      <Card
-        title="Chat-completions API"
-        lead={
-          webEnabled
-            ? `It answers as the model ${slug}${authEnabled ? ", with its key" : ", without a key"}.`
-            : "It is off: calls get 404 Unknown model."
-        }
-      >
-        {key.value !== null && <ShownOnce label="Key of the agent" text={key.value} />}
-        <FirstCalls slug={slug} apiKey={key.value ?? "AGENT_API_KEY"} />
-        <Allowed to="agent.channel:write">
-          <div class="actions">
-            {webEnabled ? (
-              <>
-                <Button
-                  onClick={() => {
-                    asks.value = true;
-                  }}
-                >
-                  New key
-                </Button>
-                <Button look="danger" onClick={() => turnOff().catch(tellFailure)}>
-                  Turn off
-                </Button>
-              </>
-            ) : (
-              <Button look="primary" onClick={() => renew().catch(tellFailure)}>
-                Turn on with a new key
+    <Card
+      title="Chat-completions API"
+      lead={
+        webEnabled
+          ? `It answers as the model ${slug}${authEnabled ? ", with its key" : ", without a key"}.`
+          : "It is off: calls get 404 Unknown model."
+      }
+    >
+      {key.value !== null && <ShownOnce label="Key of the agent" text={key.value} />}
+      <FirstCalls slug={slug} apiKey={key.value ?? "AGENT_API_KEY"} />
+      <Allowed to="agent.channel:write">
+        <div class="actions">
+          {webEnabled ? (
+            <>
+              <ConfirmButton
+                look="bordered"
+                label="New key"
+                title="Give the agent a new key?"
+                action="Give a new key"
+                onConfirm={renew}
+              >
+                Programs with the present key are refused from then on.
+              </ConfirmButton>
+              <Button look="danger" onClick={() => turnOff().catch(tellFailure)}>
+                Turn off
               </Button>
-            )}
-          </div>
-        </Allowed>
-      </Card>
-      {asks.value && (
-        <Confirm
-          title="Give the agent a new key?"
-          action="Give a new key"
-          onConfirm={renew}
-          onClose={() => {
-            asks.value = false;
-          }}
-        >
-          Programs with the present key are refused from then on.
-        </Confirm>
-      )}
-    </>
+            </>
+          ) : (
+            <Button look="primary" onClick={() => renew().catch(tellFailure)}>
+              Turn on with a new key
+            </Button>
+          )}
+        </div>
+      </Allowed>
+    </Card>
   );
 }

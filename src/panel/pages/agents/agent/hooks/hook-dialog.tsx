@@ -4,11 +4,8 @@ import type { Hook, NewHook } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
-import { Button } from "../../../../ui/button.tsx";
-import { Dialog } from "../../../../ui/dialog.tsx";
 import { Choice, Switch, TextArea, TextField } from "../../../../ui/field.tsx";
-import { Form } from "../../../../ui/form.tsx";
-import { Failure } from "../../../../ui/note.tsx";
+import { FormDialog } from "../../../../ui/form-dialog.tsx";
 import { NumberField } from "../../../../ui/number-field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { events, type HookEvent } from "./events.ts";
@@ -58,72 +55,70 @@ export function HookDialog({ slug, hook, onSaved, onClose }: Props) {
   const { event, mutates, timeoutMs, toolName, args, position } = values.value;
   const problems = problemsOf(save.error);
   return (
-    <Dialog title={hook ? "Edit the hook" : "New hook"} wide onClose={onClose}>
-      <Form onSubmit={() => void save.run()}>
-        <Choice
-          label="When"
-          value={event}
-          choices={events}
-          hint={events.find(({ value }) => value === event)?.hint}
-          onValue={(when) => set({ event: when as HookEvent })}
+    <FormDialog
+      title={hook ? "Edit the hook" : "New hook"}
+      wide
+      action="Save"
+      state={save}
+      onSubmit={() => void save.run()}
+      onClose={onClose}
+    >
+      <Choice
+        label="When"
+        value={event}
+        choices={events}
+        hint={events.find(({ value }) => value === event)?.hint}
+        onValue={(when) => set({ event: when as HookEvent })}
+      />
+      <datalist id={list}>
+        {tools.value.value?.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <TextField
+        label="Tool"
+        required
+        list={list}
+        hint="It need not be on for the model, and these calls ask nobody."
+        spellcheck={false}
+        autocapitalize="none"
+        value={toolName}
+        problem={problems.get("actionConfig.toolName")}
+        onValue={(text) => set({ toolName: text })}
+      />
+      <TextArea
+        label="What it is called with"
+        rows={8}
+        hint="JSON. {{message.text}}, {{response.text}}, {{user.name}}, {{conversation.id}}, {{channel.type}} and {{state.KEY}} are filled in."
+        value={args}
+        problem={problems.get("actionConfig.args")}
+        onValue={(text) => set({ args: text })}
+      />
+      <div class="columns">
+        <NumberField
+          label="Longest time, in ms"
+          value={timeoutMs}
+          problem={problems.get("timeoutMs")}
+          onNumber={(value) => value !== null && set({ timeoutMs: value })}
         />
-        <datalist id={list}>
-          {tools.value.value?.map(({ name }) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-        <TextField
-          label="Tool"
-          required
-          list={list}
-          hint="It need not be on for the model, and these calls ask nobody."
-          spellcheck={false}
-          autocapitalize="none"
-          value={toolName}
-          problem={problems.get("actionConfig.toolName")}
-          onValue={(text) => set({ toolName: text })}
+        <NumberField
+          label="Order"
+          optional
+          hint="Hooks of the same moment run one after the other."
+          value={position}
+          problem={problems.get("position")}
+          onNumber={(value) => set({ position: value })}
         />
-        <TextArea
-          label="What it is called with"
-          rows={8}
-          hint="JSON. {{message.text}}, {{response.text}}, {{user.name}}, {{conversation.id}}, {{channel.type}} and {{state.KEY}} are filled in."
-          value={args}
-          problem={problems.get("actionConfig.args")}
-          onValue={(text) => set({ args: text })}
+      </div>
+      {event === "response_generated" && (
+        <Switch
+          label="Its answer becomes the reply"
+          hint="Nobody sees the reply before: it is not streamed."
+          checked={mutates}
+          onChecked={(checked) => set({ mutates: checked })}
         />
-        <div class="columns">
-          <NumberField
-            label="Longest time, in ms"
-            value={timeoutMs}
-            problem={problems.get("timeoutMs")}
-            onNumber={(value) => value !== null && set({ timeoutMs: value })}
-          />
-          <NumberField
-            label="Order"
-            optional
-            hint="Hooks of the same moment run one after the other."
-            value={position}
-            problem={problems.get("position")}
-            onNumber={(value) => set({ position: value })}
-          />
-        </div>
-        {event === "response_generated" && (
-          <Switch
-            label="Its answer becomes the reply"
-            hint="Nobody sees the reply before: it is not streamed."
-            checked={mutates}
-            onChecked={(checked) => set({ mutates: checked })}
-          />
-        )}
-        <Failure error={save.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={save.busy}>
-            Save
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }
 

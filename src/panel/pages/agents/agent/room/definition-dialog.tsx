@@ -2,11 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { EventCondition, EventDefinition, NewEventDefinition } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
-import { Button } from "../../../../ui/button.tsx";
-import { Dialog } from "../../../../ui/dialog.tsx";
 import { Choice, Switch, TextArea, TextField } from "../../../../ui/field.tsx";
-import { Form } from "../../../../ui/form.tsx";
-import { Failure } from "../../../../ui/note.tsx";
+import { FormDialog } from "../../../../ui/form-dialog.tsx";
 import { NumberField } from "../../../../ui/number-field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { type Outbound, OutboundFields } from "../outbound.tsx";
@@ -71,73 +68,71 @@ export function DefinitionDialog({ path, definition, onSaved, onClose }: Props) 
   const problems = problemsOf(save.error);
   const promptField = action === "conversation" ? "contextPrompt" : "interpretationPrompt";
   return (
-    <Dialog title={definition ? `Edit ${definition.name}` : "New definition"} wide onClose={onClose}>
-      <Form onSubmit={() => void save.run()}>
-        <TextField
-          label="Name"
-          required
-          autofocus
-          placeholder="Complaints"
-          value={name}
-          problem={problems.get("name")}
-          onValue={(text) => set({ name: text })}
-        />
-        <TextArea
-          label="Which events it is about"
-          rows={3}
-          placeholder="A customer complains about an order"
-          hint="In your words: a model reads them with each event, and answers yes or no."
-          value={matchingPrompt}
-          problem={problems.get("matchingPrompt")}
-          onValue={(text) => set({ matchingPrompt: text })}
-        />
-        <TextArea
-          label="What must hold before the model is asked"
+    <FormDialog
+      title={definition ? `Edit ${definition.name}` : "New definition"}
+      wide
+      action="Save"
+      state={save}
+      onSubmit={() => void save.run()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        required
+        autofocus
+        placeholder="Complaints"
+        value={name}
+        problem={problems.get("name")}
+        onValue={(text) => set({ name: text })}
+      />
+      <TextArea
+        label="Which events it is about"
+        rows={3}
+        placeholder="A customer complains about an order"
+        hint="In your words: a model reads them with each event, and answers yes or no."
+        value={matchingPrompt}
+        problem={problems.get("matchingPrompt")}
+        onValue={(text) => set({ matchingPrompt: text })}
+      />
+      <TextArea
+        label="What must hold before the model is asked"
+        optional
+        rows={2}
+        placeholder={'issue.labels.0.name = "bug"'}
+        hint="One a line, as a path and a value in JSON. It saves tokens."
+        value={conditions}
+        problem={problems.get("conditions")}
+        onValue={(text) => set({ conditions: text })}
+      />
+      <Choice
+        label="What is done"
+        value={action}
+        choices={actions}
+        onValue={(what) => set({ action: what as Written["action"] })}
+      />
+      <TextArea
+        label="What the agent is told"
+        optional
+        rows={4}
+        placeholder="A customer wrote {{payload.text}} about order {{payload.order}}. Draft a reply."
+        hint="{{payload}} and {{payload.a.b}} are filled in. Without them the payload follows."
+        value={prompt}
+        problem={problems.get(promptField)}
+        onValue={(text) => set({ prompt: text })}
+      />
+      <OutboundFields values={values.value} problem={(field) => problems.get(field)} onValues={set} />
+      <div class="columns">
+        <NumberField
+          label="Order"
           optional
-          rows={2}
-          placeholder={'issue.labels.0.name = "bug"'}
-          hint="One a line, as a path and a value in JSON. It saves tokens."
-          value={conditions}
-          problem={problems.get("conditions")}
-          onValue={(text) => set({ conditions: text })}
+          hint="Definitions are asked one after the other, until one matches."
+          value={priority}
+          problem={problems.get("priority")}
+          onNumber={(value) => set({ priority: value })}
         />
-        <Choice
-          label="What is done"
-          value={action}
-          choices={actions}
-          onValue={(what) => set({ action: what as Written["action"] })}
-        />
-        <TextArea
-          label="What the agent is told"
-          optional
-          rows={4}
-          placeholder="A customer wrote {{payload.text}} about order {{payload.order}}. Draft a reply."
-          hint="{{payload}} and {{payload.a.b}} are filled in. Without them the payload follows."
-          value={prompt}
-          problem={problems.get(promptField)}
-          onValue={(text) => set({ prompt: text })}
-        />
-        <OutboundFields values={values.value} problem={(field) => problems.get(field)} onValues={set} />
-        <div class="columns">
-          <NumberField
-            label="Order"
-            optional
-            hint="Definitions are asked one after the other, until one matches."
-            value={priority}
-            problem={problems.get("priority")}
-            onNumber={(value) => set({ priority: value })}
-          />
-          <Switch label="On" checked={enabled} onChecked={(on) => set({ enabled: on })} />
-        </div>
-        <Failure error={save.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={save.busy}>
-            Save
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+        <Switch label="On" checked={enabled} onChecked={(on) => set({ enabled: on })} />
+      </div>
+    </FormDialog>
   );
 }
 

@@ -104,7 +104,7 @@ export function SourceCard({ slug, source, onChange }: Props) {
             </Button>
             <ConfirmButton
               small
-              look="plain"
+              look="bordered"
               label="Another address"
               title={`Give ${name} another address?`}
               action="Give another address"

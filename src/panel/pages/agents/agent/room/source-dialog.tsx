@@ -2,11 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { EventSource } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
-import { Button } from "../../../../ui/button.tsx";
-import { Dialog } from "../../../../ui/dialog.tsx";
 import { Switch, TextField } from "../../../../ui/field.tsx";
-import { Form } from "../../../../ui/form.tsx";
-import { Failure } from "../../../../ui/note.tsx";
+import { FormDialog } from "../../../../ui/form-dialog.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 
 interface Props {
@@ -40,51 +37,48 @@ export function SourceDialog({ slug, source, onSaved, onClose }: Props) {
   });
   const problems = problemsOf(save.error);
   return (
-    <Dialog title={source ? `Edit ${source.name}` : "New event source"} onClose={onClose}>
-      <Form onSubmit={() => void save.run()}>
+    <FormDialog
+      title={source ? `Edit ${source.name}` : "New event source"}
+      action={source ? "Save" : "Create"}
+      state={save}
+      onSubmit={() => void save.run()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        required
+        autofocus
+        placeholder="Shop"
+        value={name}
+        problem={problems.get("name")}
+        onValue={(text) => set({ name: text })}
+      />
+      <TextField
+        label="Kind"
+        required
+        hint="In a word of your own, such as shop, github or form."
+        value={sourceType}
+        problem={problems.get("sourceType")}
+        onValue={(text) => set({ sourceType: text })}
+      />
+      <Switch
+        label="Calls must bring a key"
+        hint="As Authorization: Bearer …. Without one the address is the only credential."
+        checked={!open}
+        onChecked={(checked) => set({ open: !checked })}
+      />
+      {!open && (
         <TextField
-          label="Name"
-          required
-          autofocus
-          placeholder="Shop"
-          value={name}
-          problem={problems.get("name")}
-          onValue={(text) => set({ name: text })}
+          label="Key"
+          type="password"
+          autocomplete="off"
+          required={source?.authKeyConfigured !== true}
+          hint={source?.authKeyConfigured ? "One is stored. Leave it empty to keep it." : undefined}
+          value={authKey}
+          problem={problems.get("authKey")}
+          onValue={(text) => set({ authKey: text })}
         />
-        <TextField
-          label="Kind"
-          required
-          hint="In a word of your own, such as shop, github or form."
-          value={sourceType}
-          problem={problems.get("sourceType")}
-          onValue={(text) => set({ sourceType: text })}
-        />
-        <Switch
-          label="Calls must bring a key"
-          hint="As Authorization: Bearer …. Without one the address is the only credential."
-          checked={!open}
-          onChecked={(checked) => set({ open: !checked })}
-        />
-        {!open && (
-          <TextField
-            label="Key"
-            type="password"
-            autocomplete="off"
-            required={source?.authKeyConfigured !== true}
-            hint={source?.authKeyConfigured ? "One is stored. Leave it empty to keep it." : undefined}
-            value={authKey}
-            problem={problems.get("authKey")}
-            onValue={(text) => set({ authKey: text })}
-          />
-        )}
-        <Failure error={save.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={save.busy}>
-            {source ? "Save" : "Create"}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

@@ -1,12 +1,10 @@
-import { useSignal } from "@preact/signals";
 import type { AgentChanges, Instance } from "../../../../../client/index.ts";
 import { api, isRefused } from "../../../../data/api.ts";
 import { useForm } from "../../../../data/form.ts";
 import { goTo } from "../../../../data/route.ts";
 import { Allowed, Changeable } from "../../../../ui/allowed.tsx";
-import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { Confirm } from "../../../../ui/confirm.tsx";
+import { ConfirmButton } from "../../../../ui/confirm-button.tsx";
 import { SaveBar } from "../../../../ui/save-bar.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import type { TabProps } from "../tab-props.ts";
@@ -68,7 +66,6 @@ export function Settings({ agent, onChange }: TabProps) {
 }
 
 function Removal({ agent: { slug, name } }: { agent: Instance }) {
-  const asks = useSignal(false);
   const remove = async () => {
     await api.deleteAgent({ slug });
     tell(`${name} is deleted`);
@@ -78,28 +75,16 @@ function Removal({ agent: { slug, name } }: { agent: Instance }) {
     <Card title="Delete">
       <p class="soft">The agent goes with its secrets, channels and conversations. There is no way back.</p>
       <div class="actions">
-        <Button
-          look="danger"
-          onClick={() => {
-            asks.value = true;
-          }}
-        >
-          Delete the agent
-        </Button>
-      </div>
-      {asks.value && (
-        <Confirm
+        <ConfirmButton
+          label="Delete the agent"
           title={`Delete ${name}?`}
           action="Delete the agent"
           word={slug}
           onConfirm={remove}
-          onClose={() => {
-            asks.value = false;
-          }}
         >
           Its conversations, memories, secrets and channels are deleted with it.
-        </Confirm>
-      )}
+        </ConfirmButton>
+      </div>
     </Card>
   );
 }

@@ -2,11 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { NewScheduledTask, ScheduledTask } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
-import { Button } from "../../../../ui/button.tsx";
-import { Dialog } from "../../../../ui/dialog.tsx";
 import { Choice, Switch, TextArea, TextField } from "../../../../ui/field.tsx";
-import { Form } from "../../../../ui/form.tsx";
-import { Failure } from "../../../../ui/note.tsx";
+import { FormDialog } from "../../../../ui/form-dialog.tsx";
 import { NumberField } from "../../../../ui/number-field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { type Outbound, OutboundFields } from "../outbound.tsx";
@@ -53,63 +50,61 @@ export function TaskDialog({ slug, timezone, task, onSaved, onClose }: Props) {
   const { name, prompt, schedule, deleteAfterRun, maxRetries, onMissed } = values.value;
   const problems = problemsOf(save.error);
   return (
-    <Dialog title={task ? `Edit ${task.name}` : "New task"} wide onClose={onClose}>
-      <Form onSubmit={() => void save.run()}>
-        <TextField
-          label="Name"
-          required
-          autofocus
-          placeholder="Morning report"
-          value={name}
-          problem={problems.get("name")}
-          onValue={(text) => set({ name: text })}
+    <FormDialog
+      title={task ? `Edit ${task.name}` : "New task"}
+      wide
+      action="Save"
+      state={save}
+      onSubmit={() => void save.run()}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        required
+        autofocus
+        placeholder="Morning report"
+        value={name}
+        problem={problems.get("name")}
+        onValue={(text) => set({ name: text })}
+      />
+      <TextArea
+        label="What the agent is told"
+        required
+        rows={4}
+        hint="It knows nothing of earlier runs."
+        value={prompt}
+        problem={problems.get("prompt")}
+        onValue={(text) => set({ prompt: text })}
+      />
+      <ScheduleFields
+        schedule={schedule}
+        problem={(field) => problems.get(`schedule.${field}`)}
+        onSchedule={(changes) => set({ schedule: { ...schedule, ...changes } })}
+      />
+      <OutboundFields values={values.value} problem={(field) => problems.get(field)} onValues={set} />
+      <div class="columns">
+        <NumberField
+          label="Further tries of a run that failed"
+          value={maxRetries}
+          problem={problems.get("maxRetries")}
+          onNumber={(value) => value !== null && set({ maxRetries: value })}
         />
-        <TextArea
-          label="What the agent is told"
-          required
-          rows={4}
-          hint="It knows nothing of earlier runs."
-          value={prompt}
-          problem={problems.get("prompt")}
-          onValue={(text) => set({ prompt: text })}
+        <Choice
+          label="A time that passed while nothing could run"
+          value={onMissed}
+          choices={[
+            { value: "run", label: "is run late, the last one" },
+            { value: "skip", label: "is only written down" },
+          ]}
+          onValue={(what) => set({ onMissed: what as Written["onMissed"] })}
         />
-        <ScheduleFields
-          schedule={schedule}
-          problem={(field) => problems.get(`schedule.${field}`)}
-          onSchedule={(changes) => set({ schedule: { ...schedule, ...changes } })}
-        />
-        <OutboundFields values={values.value} problem={(field) => problems.get(field)} onValues={set} />
-        <div class="columns">
-          <NumberField
-            label="Further tries of a run that failed"
-            value={maxRetries}
-            problem={problems.get("maxRetries")}
-            onNumber={(value) => value !== null && set({ maxRetries: value })}
-          />
-          <Choice
-            label="A time that passed while nothing could run"
-            value={onMissed}
-            choices={[
-              { value: "run", label: "is run late, the last one" },
-              { value: "skip", label: "is only written down" },
-            ]}
-            onValue={(what) => set({ onMissed: what as Written["onMissed"] })}
-          />
-        </div>
-        <Switch
-          label="Delete the task after its first run"
-          checked={deleteAfterRun}
-          onChecked={(checked) => set({ deleteAfterRun: checked })}
-        />
-        <Failure error={save.error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" busy={save.busy}>
-            Save
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+      </div>
+      <Switch
+        label="Delete the task after its first run"
+        checked={deleteAfterRun}
+        onChecked={(checked) => set({ deleteAfterRun: checked })}
+      />
+    </FormDialog>
   );
 }
 
