@@ -4,8 +4,11 @@ import type { CallOptions } from "../../client/index.ts";
 import { isRefused } from "./api.ts";
 import { noticeEnd } from "./session.ts";
 
-/** `connecting` before the first answer; `lost` while a connection that broke, or was refused, is tried again. */
-export type LiveState = "connecting" | "live" | "lost";
+/**
+ * `connecting` before the first answer; `lost` while a connection that broke, or found no place, is tried again; `ended`
+ * once the server says that there is nothing to follow.
+ */
+export type LiveState = "connecting" | "live" | "lost" | "ended";
 
 type Open<Event> = (lastEventId: string | null, options: CallOptions) => AsyncGenerator<Event, void, undefined>;
 
@@ -52,7 +55,7 @@ async function follow<Event extends { id: string }>({ current, signal, tell }: F
     } catch (error) {
       if (signal.aborted) return;
       noticeEnd(error);
-      if (isRefused(error, 403) || isRefused(error, 404)) return tell("lost");
+      if (isRefused(error, 403) || isRefused(error, 404)) return tell("ended");
     }
     tell("lost");
     await new Promise((resolve) => setTimeout(resolve, pauseMs));

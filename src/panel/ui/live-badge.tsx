@@ -1,7 +1,12 @@
 import type { LiveState } from "../data/live.ts";
 
-const looks = { connecting: "", live: "good", lost: "warn" } as const;
-const words = { connecting: "connecting…", live: "live", lost: "connection lost, trying again…" } as const;
+const looks = { connecting: "", live: "good", lost: "warn", ended: "" } as const;
+const words = {
+  connecting: "connecting…",
+  live: "live",
+  lost: "connection lost, trying again…",
+  ended: "not followed",
+} as const;
 
 /** Whether a page is told of what happens. */
 export const LiveBadge = ({ state }: { state: LiveState }) => (
