@@ -1,10 +1,12 @@
 import { asc, eq, isNotNull } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
+import type { Database } from "../../../src/db/client.ts";
 import { messages, optOuts, outbox, roomEvents, rooms, toolCalls } from "../../../src/db/schema.ts";
 import { continuedInRoom } from "../../../src/features/room/index.ts";
 import { sendMessageTool } from "../../../src/features/room/scheduler/tools/index.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
+import { plainText } from "../../plain-text.ts";
 import type { ScriptedCall } from "../../scripted-model.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { adaTarget } from "../inbox/sending.ts";
@@ -157,6 +159,20 @@ test("the turn of an event that begins a conversation can tell people, at the pl
   ]);
 });
 
+/** Keeps the statement that ends the waiting of continued turns back: such a turn may be done before that statement. */
+function holdEndOfWaiting(database: Database): () => void {
+  const held = Promise.withResolvers<void>();
+  const query = database.query.bind(database);
+  const spy = vi.spyOn(database, "query").mockImplementation(async (text, ...rest) => {
+    if (plainText(text).startsWith("with ended as")) await held.promise;
+    return query(text, ...rest);
+  });
+  return () => {
+    spy.mockRestore();
+    held.resolve();
+  };
+}
+
 describe("a turn that continues after a decision", () => {
   const needsApproval = async (h: Awaited<ReturnType<typeof workingRoom>>) => {
     const json = { enabled: ["httpRequest"], needsApproval: ["httpRequest"] };
@@ -204,9 +220,11 @@ describe("a turn that continues after a decision", () => {
     await needsApproval(h);
     await h.add({ order: 1 });
     await h.tick();
+    const release = holdEndOfWaiting(h.services.database);
     await decide(h, false);
     await vi.waitFor(async () => expect(await h.statuses()).toEqual(["completed 1"]), { timeout: 20_000 });
     expect(h.told()).toHaveLength(2);
+    release();
   });
 
   test("for one event has the tool that tells people", async () => {

@@ -84,7 +84,7 @@ function closedTurn(
     where ${id} = ${turnId} and ${turns.owner} = ${owner} and ${isOpen(turns)} and not ${superseded}
       and ${budget ? sql`true` : sql`not ${isCounted(turns, month)}`}
     returning ${id}, ${turns.conversationId}, ${turns.agentId}, ${turns.organizationId}, ${turns.subject},
-      ${turns.reserved}, ${turns.userReserved},
+      ${turns.continues}, ${turns.reserved}, ${turns.userReserved},
       ${month} as ${column(budgetMonth)}`;
 }
 
@@ -99,7 +99,8 @@ function freedConversation(
     lastSeq: sql`${lastSeq} + ${messageCount}`,
     messageCount: sql`${conversations.messageCount} + ${messageCount}`,
     totalTokens: sql`${totalTokens} + ${promptTokens} + ${completionTokens}`,
-    awaiting: sql`case when ${status} = 'approval' then ${turnId} else ${awaiting} end`,
+    // Nobody has to decide any more about the turn that this one continued.
+    awaiting: sql`case when ${status} = 'approval' then ${turnId} else nullif(${awaiting}, ${turn.continues}) end`,
     updatedAt: sql`case when ${messageCount} > 0 then now() else ${updatedAt} end`,
     ...(state ? { state: changedState(values.stateChanges) } : {}),
     contextTokens: sql`coalesce(${values.contextTokens}, ${contextTokens})`,
