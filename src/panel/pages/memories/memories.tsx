@@ -69,7 +69,7 @@ export function MemoriesPage() {
         </Allowed>
       }
     >
-      <search class="columns">
+      <search class="columns narrow">
         <SearchField
           label="Search"
           placeholder="Words of a memory"
