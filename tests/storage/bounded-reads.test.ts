@@ -38,7 +38,9 @@ describe("reads of the audit log", () => {
 
   test("that wait begin in order, each as soon as any one before it ends", async () => {
     const { database } = (await harness()).services;
-    vi.spyOn(database, "transaction").mockImplementation((fn) => fn(database.db));
+    // Two real connections may answer in either order.
+    const tx = { execute: async () => [] } as never;
+    vi.spyOn(database, "transaction").mockImplementation((fn) => fn(tx));
     const readLog = createBoundedReads({ what: "the audit log", query: "audit" });
     const begun: number[] = [];
     const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
