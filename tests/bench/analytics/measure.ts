@@ -17,6 +17,7 @@ const paths = [
   ["30 days of one agent", "/api/instances/busy-1/analytics"],
   ["30 days of another zone", `/api/analytics?from=${dayAgo(30)}T05:00:00Z&to=${dayAgo(0)}T05:00:00Z`],
   ["30 days by end user", "/api/analytics/usage?by=user"],
+  ["what runs and failed", "/api/analytics/now"],
 ] as const;
 
 export const analyticsHead = ["Asked for", "Before the roll-up, ms", "After it: first, ms", "Then, ms p50 / p95"];
