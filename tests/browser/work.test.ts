@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { createAgentEngine } from "../../src/client/index.ts";
 import { dataDirectory, quickstart } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
-import { looksRight } from "./panel.ts";
+import { looksRight, signIn } from "./panel.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 
@@ -85,4 +86,36 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
   await page.getByLabel("Password").fill(password);
   await page.keyboard.press("Enter");
   await page.getByText("Chat-completions API").waitFor();
+});
+
+browserTest("one agent of many is found by words, and opens beside the list where that is wanted", async () => {
+  const owner = { email: "ada@example.com", password: "correct horse battery" };
+  const server = await quickstart({
+    ...{ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password },
+  });
+  const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
+  const api = createAgentEngine({ baseUrl: server.url, token });
+  for (let number = 1; number <= 8; number += 1) {
+    await api.createAgent({ body: { slug: `desk-${number}`, name: `Help ${number}` } });
+  }
+  const page = await openPage();
+  const complaints = watch(page, server.url);
+  await page.goto(`${server.url}/#/agents`);
+  await signIn(page, owner);
+  await page.getByLabel("Search").fill("desk-3 HELP");
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  const beside = page.context().waitForEvent("page");
+  await page.getByRole("link", { name: "Help 3" }).click({ modifiers: ["Control"] });
+  await (await beside).close();
+  await page.getByText("desk-3").waitFor();
+  expect(page.url()).toMatch(/#\/agents$/);
+  await page.getByLabel("Search").fill("nobody");
+  await page.getByText("No agent has these words").waitFor();
+
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("set desk-5");
+  await page.getByRole("option", { name: "Help 5: settings" }).waitFor();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.url()).toMatch(/#\/agents\/desk-5\/settings$/);
+  expect(complaints).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { api } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { may } from "../data/session.ts";
+import { wordsIn } from "../data/words.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
 
@@ -19,12 +20,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const chosen = useSignal(0);
   const agents = useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
   const field = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const id = useId();
   useEffect(() => field.current?.focus(), []);
+  useEffect(() => list.current?.children[chosen.value]?.scrollIntoView({ block: "nearest" }), [chosen.value]);
   const found = useComputed(() => {
-    const wanted = text.value.trim().toLowerCase();
+    const has = wordsIn(text.value);
     return entries(agents.value.value ?? [])
-      .filter(({ title }) => title.toLowerCase().includes(wanted))
+      .filter(({ title, path }) => has(title, ...path))
       .slice(0, 20);
   });
   const go = (entry: Entry | undefined) => {
@@ -57,7 +60,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      <div class="palette-list" role="listbox" id={`${id}-list`} aria-label="Found">
+      <div ref={list} class="palette-list" role="listbox" id={`${id}-list`} aria-label="Found">
         {found.value.map((entry, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys.
           <div
@@ -85,9 +88,11 @@ function entries(agents: readonly { slug: string; name: string }[]): Entry[] {
     ),
     { title: accountSection.title, kind: "Page", path: [accountSection.name] },
     ...(may("agent:write") ? [{ title: "New agent", kind: "Page", path: ["agents", "~new"] }] : []),
-    ...agents.flatMap(({ slug, name }) => [
-      { title: name, kind: "Agent", path: ["agents", slug] },
-      { title: `${name}: settings`, kind: "Agent", path: ["agents", slug, "settings"] },
-    ]),
+    ...agents.map(({ slug, name }) => ({ title: name, kind: "Agent", path: ["agents", slug] })),
+    ...agents.map(({ slug, name }) => ({
+      title: `${name}: settings`,
+      kind: "Agent",
+      path: ["agents", slug, "settings"],
+    })),
   ];
 }

@@ -84,9 +84,14 @@ export function drawPlot({ element, days, series, format, onDay }: Plotted): Plo
   };
 }
 
-function seriesOf({ label, look }: Series, colour: (name: string) => string): uPlot.Series {
+function seriesOf({ label, look, values }: Series, colour: (name: string) => string): uPlot.Series {
   const stroke = () => colour(look === "soft-line" ? "--line-strong" : "--accent");
-  if (look !== "bars") return { label, stroke, width: 2, spanGaps: true, points: { size: 5, fill: stroke } };
+  if (look !== "bars") {
+    // A line of one day has no length.
+    const isAlone = values.filter((value) => value !== null).length === 1;
+    const points = { size: 5, fill: stroke, ...(isAlone ? { show: true } : {}) };
+    return { label, stroke, width: 2, spanGaps: true, points };
+  }
   const paths = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 });
   return { label, stroke, fill: stroke, width: 0, points: { show: false }, ...(paths && { paths }) };
 }

@@ -21,6 +21,10 @@ interface Props<Row> {
   about?: (row: Row) => ComponentChildren;
 }
 
+/** Whether a click meant the row: not something in it that does more, nor the end of a selection of text. */
+const isOnRow = ({ target }: MouseEvent) =>
+  target instanceof Element && !target.closest("a, button, input, select, label") && getSelection()?.type !== "Range";
+
 /** Rows of the same kind; on a narrow screen each row is a card. A row that leads to a page has a link for keys. */
 export function Table<Row>({ label, rows, keyOf, columns: [first, ...further], pathOf, about }: Props<Row>) {
   return (
@@ -39,7 +43,7 @@ export function Table<Row>({ label, rows, keyOf, columns: [first, ...further], p
           {rows.map((row) => {
             const path = pathOf?.(row);
             return (
-              <tr key={keyOf(row)} class={path && "go"} onClick={path && (() => goTo(path))}>
+              <tr key={keyOf(row)} class={path && "go"} onClick={path && ((event) => isOnRow(event) && goTo(path))}>
                 <th scope="row">
                   {path ? <a href={hrefOf(path)}>{first.cell(row)}</a> : first.cell(row)}
                   {about && <div class="soft">{about(row)}</div>}

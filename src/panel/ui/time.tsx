@@ -1,3 +1,5 @@
+import { signal } from "@preact/signals";
+
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
@@ -7,8 +9,15 @@ const units = [
   ["minute", 60],
 ] as const;
 
+/** Changes twice a minute, so that what a page says does not grow old with it. */
+const passing = signal(0);
+setInterval(() => {
+  passing.value += 1;
+}, 30_000);
+
 /** A time of the server in the reader's zone: how long ago, with the date behind it. */
 export function Time({ at }: { at: string }) {
+  void passing.value;
   const date = new Date(at);
   return (
     <time dateTime={at} title={exact.format(date)}>

@@ -4,6 +4,7 @@ import { useLoaded } from "../../data/load.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { Filtered } from "../../ui/filtered.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -44,10 +45,17 @@ export function AgentsPage() {
           {newAgent}
         </Empty>
       )}
-      {agents && agents.length > 0 && <AgentTable agents={agents} />}
+      {agents && agents.length > 0 && (
+        <Filtered items={agents} textsOf={wordsOf} none="No agent has these words in its name or description.">
+          {(found) => <AgentTable agents={found} />}
+        </Filtered>
+      )}
     </Page>
   );
 }
+
+const wordsOf = ({ name, slug, description, provider, model }: Instance) =>
+  [name, slug, description, provider, model].filter((text) => text !== null);
 
 const AgentTable = ({ agents }: { agents: readonly Instance[] }) => (
   <Table
@@ -61,7 +69,8 @@ const AgentTable = ({ agents }: { agents: readonly Instance[] }) => (
         title: "Agent",
         cell: (agent) => (
           <>
-            <AgentIcon agent={agent} /> {agent.name}
+            <AgentIcon agent={agent} />
+            {agent.name}
           </>
         ),
       },

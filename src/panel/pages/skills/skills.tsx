@@ -1,11 +1,10 @@
-import { useSignal } from "@preact/signals";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
 import { hrefOf } from "../../data/route.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { Filtered } from "../../ui/filtered.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -16,11 +15,7 @@ import { ImportSkills } from "./import-skills.tsx";
 export function SkillsPage() {
   const slug = orgSlug.value;
   const { value, error, reload } = useLoaded(async () => (await api.listSkills({ orgSlug: slug })).skills, [slug]);
-  const search = useSignal("");
   const skills = value.value;
-  const wanted = search.value.trim().toLowerCase();
-  const found =
-    skills?.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted)) ?? [];
   const newSkill = (
     <a class="button primary" href={hrefOf(["skills", "~new"])}>
       New skill
@@ -48,29 +43,26 @@ export function SkillsPage() {
         </Empty>
       )}
       {skills && skills.length > 0 && (
-        <>
-          <TextField
-            label="Search"
-            type="search"
-            value={search.value}
-            onValue={(text) => {
-              search.value = text;
-            }}
-          />
-          <Table
-            label="Skills"
-            rows={found}
-            keyOf={(skill) => skill.slug}
-            pathOf={(skill) => ["skills", skill.slug]}
-            about={({ description }) => description}
-            columns={[
-              { title: "Skill", cell: ({ name }) => name },
-              { title: "Category", cell: ({ category }) => category },
-              { title: "Version", end: true, cell: ({ version }) => version },
-            ]}
-          />
-          {found.length === 0 && <p class="soft">No skill has these words in its name or description.</p>}
-        </>
+        <Filtered
+          items={skills}
+          textsOf={({ name, description }) => [name, description]}
+          none="No skill has these words in its name or description."
+        >
+          {(found) => (
+            <Table
+              label="Skills"
+              rows={found}
+              keyOf={(skill) => skill.slug}
+              pathOf={(skill) => ["skills", skill.slug]}
+              about={({ description }) => description}
+              columns={[
+                { title: "Skill", cell: ({ name }) => name },
+                { title: "Category", cell: ({ category }) => category },
+                { title: "Version", end: true, cell: ({ version }) => version },
+              ]}
+            />
+          )}
+        </Filtered>
       )}
     </Page>
   );

@@ -1,11 +1,10 @@
-import { useComputed, useSignal } from "@preact/signals";
 import type { AgentTool } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
 import { useForm } from "../../../data/form.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { TextField } from "../../../ui/field.tsx";
+import { Filtered } from "../../../ui/filtered.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { SaveBar } from "../../../ui/save-bar.tsx";
 import { Waiting } from "../../../ui/waiting.tsx";
@@ -51,39 +50,32 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
     await save(slug, stored, changes);
     onChange();
   });
-  const search = useSignal("");
-  const shown = useComputed(() => {
-    const wanted = search.value.trim().toLowerCase();
-    return Map.groupBy(
-      tools.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted)),
-      ({ category }) => category,
-    );
-  });
   return (
     <div class="form">
-      <TextField
-        label="Search"
-        type="search"
-        value={search.value}
-        onValue={(text) => {
-          search.value = text;
-        }}
-      />
-      {[...shown.value].map(([category, some]) => (
-        <Card key={category} title={category}>
-          {some.map((tool) => (
-            <ToolRow
-              key={tool.name}
-              tool={tool}
-              on={form.values.enabled.includes(tool.name)}
-              asks={form.values.needsApproval.includes(tool.name)}
-              onOn={(on) => form.set({ enabled: changed(form.values.enabled, tool.name, on, tools) })}
-              onAsks={(asks) => form.set({ needsApproval: changed(form.values.needsApproval, tool.name, asks, tools) })}
-            />
-          ))}
-        </Card>
-      ))}
-      {shown.value.size === 0 && <p class="soft">No tool is called that.</p>}
+      <Filtered
+        items={tools}
+        textsOf={({ name, description }) => [name, description]}
+        none="No tool has these words in its name or description."
+      >
+        {(found) =>
+          [...Map.groupBy(found, ({ category }) => category)].map(([category, some]) => (
+            <Card key={category} title={category}>
+              {some.map((tool) => (
+                <ToolRow
+                  key={tool.name}
+                  tool={tool}
+                  on={form.values.enabled.includes(tool.name)}
+                  asks={form.values.needsApproval.includes(tool.name)}
+                  onOn={(on) => form.set({ enabled: changed(form.values.enabled, tool.name, on, tools) })}
+                  onAsks={(asks) =>
+                    form.set({ needsApproval: changed(form.values.needsApproval, tool.name, asks, tools) })
+                  }
+                />
+              ))}
+            </Card>
+          ))
+        }
+      </Filtered>
       <SaveBar form={form} />
     </div>
   );
