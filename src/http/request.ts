@@ -43,8 +43,10 @@ export function describeRequest(services: Services): MiddlewareHandler<AppEnv> {
     if (!c.env?.setHeader) restore(c, headers);
     const { method, path } = c.req;
     const ms = clock.now() - startedAt;
-    answered({ ...routeOf(c), status: String(c.res.status) }, ms / 1000);
-    const fields = { method, path: clip(withoutSecret(path), 256), status: c.res.status, ms };
+    const route = routeOf(c);
+    answered({ ...route, status: String(c.res.status) }, ms / 1000);
+    const shown = route.route === "none" ? withoutLong(path) : path;
+    const fields = { method, path: clip(withoutSecret(shown), 256), status: c.res.status, ms };
     // In an overload they are many, and its own lines in the log count them.
     const quiet = path === "/health" || c.error instanceof Overloaded;
     log[quiet ? "debug" : "info"](fields, "Request");
@@ -67,6 +69,9 @@ function withoutSecret(path: string): string {
     return rest === shown ? start + rest : `${start}${shown}…`;
   });
 }
+
+/** A path that leads nowhere may be that of a webhook, mistyped, and end with its secret. */
+const withoutLong = (path: string): string => path.replace(/([^/]{4})[^/]{12,}/g, "$1…");
 
 /** The id that a proxy gave, if its characters are harmless in a log. */
 function acceptId(id: string | undefined): string | null {

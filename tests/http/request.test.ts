@@ -58,16 +58,19 @@ describe("every answer", () => {
   test("is logged in one line without query and headers", async () => {
     const h = await harness();
     await h.request("/api/me?token=hush", { headers: { Authorization: "Bearer hush", "X-Request-Id": "r1" } });
-    await h.request(`/${"a".repeat(3000)}`);
+    await h.request(`/${"a".repeat(9)}${"/a".repeat(3000)}`);
+    await h.request("/webhook/3fK9sLq2hushhush/as-it-was");
     await h.request("/health");
     const lines = h.logs.map((line) => JSON.parse(line)).filter(({ message }) => message === "Request");
     expect(lines.map(({ level, status }) => [level, status])).toEqual([
       ["info", 401],
       ["info", 404],
+      ["info", 404],
       ["debug", 200],
     ]);
     expect(lines[0]).toMatchObject({ requestId: "r1", method: "GET", path: "/api/me", ms: 0 });
     expect(lines[1].path).toHaveLength(256);
+    expect(lines[2].path).toBe("/webhook/3fK9…/as-it-was");
     expect(h.logs.join()).not.toContain("hush");
   });
 
