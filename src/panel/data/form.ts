@@ -20,11 +20,14 @@ export interface Form<T extends object> {
   set(changes: Partial<T>): void;
   /** Drops the changes. */
   reset(): void;
-  /** Stores the changes; they stay when the server refuses. Resolves to whether they are stored. */
+  /** Stores the changes; they stay when the server refuses, and so do later ones. Resolves to whether they are stored. */
   save(): Promise<boolean>;
 }
 
-/** Fields with unsaved changes, which a reload does not lose. `save` is handed only what differs from `stored`. */
+/**
+ * Fields with unsaved changes, which a reload does not lose. `save` is handed only what differs from `stored`, and ends
+ * once `stored` is read again, so that no field shows its former value in between.
+ */
 export function useForm<T extends object>(
   name: string,
   stored: T,
@@ -64,10 +67,12 @@ export function useForm<T extends object>(
       error.value = undefined;
     },
     async save() {
+      const sent = changes.value;
       busy.value = true;
       try {
-        await save(changes.value);
-        keep({});
+        await save(sent);
+        const later = Object.entries(changes.value).filter(([field, value]) => value !== sent[field as keyof T]);
+        keep(Object.fromEntries(later) as Partial<T>);
         error.value = undefined;
         return true;
       } catch (reason) {

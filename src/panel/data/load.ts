@@ -1,12 +1,13 @@
 import { type Signal, useSignal } from "@preact/signals";
-import { useCallback, useEffect } from "preact/hooks";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import { noticeEnd } from "./session.ts";
 
 export interface Loaded<T> {
   /** Undefined until the first answer; it stays while a newer answer is awaited. */
   value: Signal<T | undefined>;
   error: Signal<unknown>;
-  reload(): void;
+  /** Resolves once the answer is there, or the page gone. */
+  reload(): Promise<void>;
 }
 
 /** What `read` answers; read again when one of `inputs` changes. An answer that comes after a newer question is dropped. */
@@ -14,26 +15,50 @@ export function useLoaded<T>(read: (signal: AbortSignal) => Promise<T>, inputs: 
   const value = useSignal<T | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const round = useSignal(0);
+  const waiting = useRef<(() => void)[]>([]);
+  const gone = useRef(false);
   const again = round.value;
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
+    const asked = waiting.current.splice(0);
+    const settle = () => {
+      for (const resolve of asked.splice(0)) resolve();
+    };
     read(signal).then(
       (answer) => {
         if (signal.aborted) return;
         value.value = answer;
         error.value = undefined;
+        settle();
       },
       (reason: unknown) => {
         if (signal.aborted) return;
         noticeEnd(reason);
         error.value = reason;
+        settle();
       },
     );
-    return () => controller.abort();
+    return () => {
+      controller.abort();
+      waiting.current.push(...asked.splice(0));
+    };
   }, [...inputs, again]);
-  const reload = useCallback(() => {
-    round.value += 1;
-  }, [round]);
+  useEffect(
+    () => () => {
+      gone.current = true;
+      for (const resolve of waiting.current.splice(0)) resolve();
+    },
+    [],
+  );
+  const reload = useCallback(
+    () =>
+      new Promise<void>((resolve) => {
+        if (gone.current) return resolve();
+        waiting.current.push(resolve);
+        round.value += 1;
+      }),
+    [round],
+  );
   return { value, error, reload };
 }

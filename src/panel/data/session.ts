@@ -38,11 +38,19 @@ export async function readUser(): Promise<void> {
     const known = (slug: string | null) => read.organizations.some((one) => one.slug === slug);
     const wanted = [addressed.value, localStorage.getItem(place)].find(known) ?? read.organizations[0]?.slug ?? null;
     addressed.value = wanted;
+    forgetOthers(read.id);
     user.value = read;
   } catch (error) {
     if (!isRefused(error, 401)) throw error;
     user.value = null;
   }
+}
+
+/** What somebody else wrote in this tab, whose session ended here, is nothing for the person who signs in next. */
+function forgetOthers(id: string): void {
+  const owner = "agent-engine.user";
+  if ((sessionStorage.getItem(owner) ?? id) !== id) sessionStorage.clear();
+  sessionStorage.setItem(owner, id);
 }
 
 /** Where the browser keeps the organization that was looked at last. */

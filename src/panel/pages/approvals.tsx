@@ -39,14 +39,14 @@ export function ApprovalsPage() {
   );
 }
 
-function ApprovalView({ approval, onChange }: { approval: Approval; onChange: () => void }) {
+function ApprovalView({ approval, onChange }: { approval: Approval; onChange: () => Promise<void> }) {
   const { conversationId, instanceId, toolCallId, toolName, args, requestedAt, expiresAt, user } = approval;
   const reason = useSignal("");
   const decide = useAction(async (approved: boolean) => {
     const told = approved || reason.value === "" ? {} : { reason: reason.value };
     await api.decideApproval({ id: conversationId, toolCallId, body: { approved, ...told } });
     tell(approved ? "Approved: the call is made now" : "Denied");
-    onChange();
+    await onChange();
   });
   return (
     <article class="card">

@@ -14,7 +14,7 @@ export function Invitations() {
   const answer = async ({ id, organization: { name } }: Invitation, accept: boolean) => {
     await account.answerInvitation({ id, body: { accept } });
     tell(accept ? `You belong to ${name} now` : "Declined");
-    reload();
+    await reload();
     if (accept) await readUser();
   };
   return (

@@ -17,12 +17,12 @@ export function Sessions() {
   const end = async ({ id }: Session) => {
     await account.endSession({ id });
     tell("Signed out there");
-    reload();
+    await reload();
   };
   const endOthers = async () => {
     const { count } = await account.endOtherSessions();
     tell(count === 1 ? "One other session has ended" : `${count} other sessions have ended`);
-    reload();
+    await reload();
   };
   return (
     <Card title="Where you are signed in" lead="A session ends 30 days after its last use.">

@@ -36,7 +36,7 @@ export function ConversationPage({ id }: { id: string }) {
   const decide = async (toolCallId: string, approved: boolean) => {
     await api.decideApproval({ id, toolCallId, body: { approved } });
     tell(approved ? "Approved: the call is made now" : "Denied");
-    messages.reload();
+    await messages.reload();
   };
   if (isRefused(told.error.value, 404)) return <NotFoundPage />;
   return (
@@ -136,12 +136,12 @@ function EntryView({ entry, conversationId, decide }: EntryProps) {
   );
 }
 
-function Rename({ conversation, onChange }: { conversation: Conversation; onChange: () => void }) {
+function Rename({ conversation, onChange }: { conversation: Conversation; onChange: () => Promise<void> }) {
   const { conversationId } = conversation;
   const stored = { title: conversation.title ?? "" };
   const form = useForm(`conversation.${conversationId}`, stored, async ({ title = "" }) => {
     await api.renameConversation({ conversationId, body: { title } });
-    onChange();
+    await onChange();
   });
   return (
     <details class="step">

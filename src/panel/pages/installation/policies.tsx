@@ -23,10 +23,10 @@ export function PoliciesPage() {
   );
 }
 
-function PolicyForm({ policies, onChange }: { policies: Policies; onChange: () => void }) {
+function PolicyForm({ policies, onChange }: { policies: Policies; onChange: () => Promise<void> }) {
   const form = useForm<Policies>("policies", policies, async (changes) => {
     await api.updatePolicies({ body: asChanges(changes) });
-    onChange();
+    await onChange();
   });
   return (
     <div class="form">

@@ -46,7 +46,7 @@ export function MemoriesPage() {
     const { instanceId, content, importance, subject: whose } = memory;
     const again = { instanceId, content, importance, subject: whose, category: memory.category };
     tell("Forgotten", () => void api.createMemory({ body: again }).then(reload, tellFailure));
-    reload();
+    await reload();
   };
   return (
     <Page

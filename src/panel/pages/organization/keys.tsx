@@ -67,11 +67,11 @@ export function KeysPage() {
   );
 }
 
-function KeyTable({ keys, onChange }: { keys: readonly ManagementKey[]; onChange: () => void }) {
+function KeyTable({ keys, onChange }: { keys: readonly ManagementKey[]; onChange: () => Promise<void> }) {
   const remove = async ({ id, name }: ManagementKey) => {
     await api.deleteManagementKey({ orgSlug: orgSlug.value, id });
     tell(`${name} is deleted`);
-    onChange();
+    await onChange();
   };
   return (
     <Table

@@ -9,7 +9,7 @@ import { ShownOnce } from "../../ui/shown-once.tsx";
 import { tell } from "../../ui/toast.tsx";
 
 /** What can be done about a member; nothing for the signed-in person, whose account page has that. */
-export function MemberActions({ member, onChange }: { member: Member; onChange: () => void }) {
+export function MemberActions({ member, onChange }: { member: Member; onChange: () => Promise<void> }) {
   const { userId, name } = member;
   const password = useSignal<string | null>(null);
   if (userId === user.value?.id) return null;
@@ -24,7 +24,7 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
   const remove = async () => {
     await api.removeMember(path);
     tell(`${name} is removed`);
-    onChange();
+    await onChange();
   };
   return (
     <div class="actions">
@@ -64,7 +64,7 @@ export function MemberActions({ member, onChange }: { member: Member; onChange: 
           password={password.value}
           onClose={() => {
             password.value = null;
-            onChange();
+            void onChange();
           }}
         />
       )}

@@ -72,9 +72,9 @@ export function MembersPage() {
       {adds.value && people && (
         <AddMember
           workspaces={people.workspaces}
-          onAdded={() => {
+          onAdded={async () => {
             invited.value += 1;
-            reload();
+            await reload();
           }}
           onClose={() => {
             adds.value = false;
@@ -85,7 +85,7 @@ export function MembersPage() {
   );
 }
 
-function MemberTable({ members, reach, onChange }: People & { onChange: () => void }) {
+function MemberTable({ members, reach, onChange }: People & { onChange: () => Promise<void> }) {
   const reachOf = ({ userId, roleKey }: Member) =>
     reachesAll(roleKey) ? "all" : (reach.get(userId)?.join(", ") ?? "none yet");
   return (
@@ -117,7 +117,7 @@ function MemberTable({ members, reach, onChange }: People & { onChange: () => vo
   );
 }
 
-function RoleOf({ member: { userId, name, roleKey }, onChange }: { member: Member; onChange: () => void }) {
+function RoleOf({ member: { userId, name, roleKey }, onChange }: { member: Member; onChange: () => Promise<void> }) {
   if (!may("org.member:manage") || userId === user.value?.id) {
     return roles.find(({ value }) => value === roleKey)?.label ?? roleKey;
   }

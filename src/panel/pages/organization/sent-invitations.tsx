@@ -18,7 +18,7 @@ export function SentInvitations() {
   const withdraw = async (id: string) => {
     await api.withdrawInvitation({ orgSlug: slug, id });
     tell("Withdrawn");
-    reload();
+    await reload();
   };
   const invitations = value.value ?? [];
   if (invitations.length === 0) return <Failure error={error.value} retry={reload} />;

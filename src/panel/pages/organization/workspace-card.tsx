@@ -16,7 +16,7 @@ interface Props {
   workspace: Workspace;
   /** The members of the organization. */
   everybody: readonly Member[];
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** A workspace: who reaches it, its name, its end. */
@@ -28,7 +28,7 @@ export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
   const remove = async () => {
     await api.deleteWorkspace(path);
     tell(`${name} is deleted`);
-    onChange();
+    await onChange();
   };
   const agents = agentCount === 1 ? "1 agent" : `${agentCount} agents`;
   return (
@@ -65,7 +65,7 @@ export function WorkspaceCard({ workspace, everybody, onChange }: Props) {
           name={name}
           save={async (text) => {
             await api.renameWorkspace({ ...path, body: { name: text } });
-            onChange();
+            await onChange();
           }}
           onClose={() => {
             renames.value = false;
@@ -81,7 +81,7 @@ interface ReachProps {
   everybody: readonly Member[];
   /** Undefined: not known yet. */
   given: readonly Member[] | undefined;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** The members and viewers, each with whether the workspace is within reach. */

@@ -58,7 +58,7 @@ export function WorkspacesPage() {
           name=""
           save={async (name) => {
             await api.createWorkspace({ orgSlug: slug, body: { name } });
-            reload();
+            await reload();
           }}
           onClose={() => {
             adds.value = false;

@@ -1,8 +1,8 @@
-import { useEffect } from "preact/hooks";
 import type { Analytics } from "../../../client/index.ts";
 import { api, isRefused } from "../../data/api.ts";
 import { dateOf, dayAfter } from "../../data/days.ts";
 import { useLoaded } from "../../data/load.ts";
+import { useRefresh } from "../../data/refresh.ts";
 import { goTo, hrefOf, query } from "../../data/route.ts";
 import { may } from "../../data/session.ts";
 import { Figure, Figures } from "../../ui/figures.tsx";
@@ -89,14 +89,8 @@ function Happening({ hidesNothing }: { hidesNothing: boolean }) {
       may("conversation:read") ? api.listApprovals({ limit: 10 }, { signal }) : { approvals: [], total: 0 },
     [],
   );
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (document.hidden) return;
-      now.reload();
-      approvals.reload();
-    }, refreshMs);
-    return () => clearInterval(timer);
-  }, [now.reload, approvals.reload]);
+  useRefresh(now.reload, refreshMs);
+  useRefresh(approvals.reload, refreshMs);
   const happening = now.value.value;
   const waiting = approvals.value.value;
   const failed = <Failure error={now.error.value ?? approvals.error.value} retry={now.reload} />;

@@ -12,7 +12,7 @@ import { asSettings } from "./settings.ts";
 interface Props {
   plugin: Plugin;
   onEdit: () => void;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** An MCP server: how it is, its tools, and what can be done about it. */
@@ -21,13 +21,13 @@ export function PluginCard({ plugin, onEdit, onChange }: Props) {
   const path = { orgSlug: orgSlug.value, namespace };
   const act = useAction(async (work: () => Promise<unknown>) => {
     await work();
-    onChange();
+    await onChange();
   });
   const turn = () => api.putPlugin({ ...path, body: { ...asSettings(plugin), enabled: !enabled } });
   const remove = async () => {
     await api.deletePlugin(path);
     tell(`${namespace} is deleted`);
-    onChange();
+    await onChange();
   };
   return (
     <Card

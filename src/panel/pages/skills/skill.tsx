@@ -78,11 +78,11 @@ function Actions({ skill: { slug, name, version } }: { skill: Skill }) {
   );
 }
 
-function Editor({ skill, onChange }: { skill: Skill; onChange: () => void }) {
+function Editor({ skill, onChange }: { skill: Skill; onChange: () => Promise<void> }) {
   const stored: Written = { ...skill, changelog: "" };
   const form = useForm<Written>(`skill.${orgSlug.value}.${skill.slug}`, stored, async () => {
     await api.updateSkill({ orgSlug: orgSlug.value, name: skill.slug, body: asBody(form.values) });
-    onChange();
+    await onChange();
   });
   return (
     <Changeable to="skill.catalog:write">

@@ -37,7 +37,7 @@ export function PromptsTab({ agent: { slug } }: TabProps) {
 interface FormProps {
   slug: string;
   prompts: readonly Section[];
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 function PromptForm({ slug, prompts, onChange }: FormProps) {
@@ -49,7 +49,7 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
     prompts.flatMap(({ key }) => (key in values ? [{ key, content: values[key] ?? "" }] : []));
   const form = useForm<Sections>(`prompts.${slug}`, stored, async (changes) => {
     await api.savePrompts({ slug, body: { sections: changesIn(changes) } });
-    onChange();
+    await onChange();
   });
   const previews = useSignal(false);
   return (

@@ -24,7 +24,7 @@ export function RequiredSecrets({ slug, tools }: { slug: string; tools: readonly
     await api.putAgentSecrets({ slug, body });
     written.value = {};
     tell("Stored");
-    reload();
+    await reload();
   });
   const secrets = value.value ?? [];
   if (secrets.length === 0) return <Failure error={error.value} retry={reload} />;

@@ -24,7 +24,7 @@ export function Secrets({ agent: { slug } }: TabProps) {
   const remove = async (key: string) => {
     await api.deleteAgentSecret({ slug, key });
     tell(`${key} is deleted`);
-    reload();
+    await reload();
   };
   return (
     <div class="form">

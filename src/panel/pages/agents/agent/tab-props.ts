@@ -6,5 +6,5 @@ export interface TabProps {
   /** The parts of the address behind the tab's name. */
   rest: readonly string[];
   /** Reads the agent again. */
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }

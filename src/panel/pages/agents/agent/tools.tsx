@@ -37,7 +37,7 @@ interface Chosen {
 interface FormProps {
   slug: string;
   tools: readonly AgentTool[];
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 function ToolForm({ slug, tools, onChange }: FormProps) {
@@ -48,7 +48,7 @@ function ToolForm({ slug, tools, onChange }: FormProps) {
   };
   const form = useForm<Chosen>(`tools.${slug}`, stored, async (changes) => {
     await save(slug, stored, changes);
-    onChange();
+    await onChange();
   });
   return (
     <div class="form">

@@ -8,14 +8,14 @@ import { Failure } from "../../../../ui/note.tsx";
 interface Props {
   slug: string;
   enabled: boolean;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** Whether other agents may ask this one. */
 export function AskingAgents({ slug, enabled, onChange }: Props) {
   const turn = useAction(async () => {
     await api.putAgentChannel({ slug, type: "agent", body: { enabled: !enabled } });
-    onChange();
+    await onChange();
   });
   return (
     <Card

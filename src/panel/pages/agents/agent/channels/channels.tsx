@@ -21,9 +21,8 @@ export function Channels({ agent, onChange }: TabProps) {
   const { value, error, reload } = useLoaded(async () => (await api.listAgentChannels({ slug })).channels, [slug]);
   const channels = value.value;
   useRefresh(reload, channels?.some(({ status }) => status === "starting") ? quickMs : calmMs);
-  const changed = () => {
-    reload();
-    onChange();
+  const changed = async () => {
+    await Promise.all([reload(), onChange()]);
   };
   const of = <Type extends Channel["channelType"]>(type: Type) =>
     channels?.find((one): one is Extract<Channel, { channelType: Type }> => one.channelType === type);

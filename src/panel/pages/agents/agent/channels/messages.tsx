@@ -47,7 +47,7 @@ function MessageList({ slug, type, last }: Props) {
   const retry = async (id: string) => {
     await api.retryChannelMessage({ slug, type, id });
     tell("It is tried again");
-    reload();
+    await reload();
   };
   const page = value.value;
   return (

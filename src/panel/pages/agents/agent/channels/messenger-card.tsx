@@ -20,7 +20,7 @@ interface Props {
   messenger: Messenger;
   /** Undefined: it was never set up. */
   channel: Channel | undefined;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** A messenger: how it is set up, how it is, and what came and went over it. */
@@ -33,7 +33,7 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
   const test = useSignal<ChannelTest | null>(null);
   const act = useAction(async (work: () => Promise<unknown>) => {
     await work();
-    onChange();
+    await onChange();
   });
   const ask = async () => {
     test.value = null;
@@ -43,7 +43,7 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
     await api.deleteAgentChannel(path);
     test.value = null;
     tell(`${title} is removed`);
-    onChange();
+    await onChange();
   };
   const open = opened.value || (isSetUp && channel?.status === "failing");
   return (
@@ -63,9 +63,9 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
           name={name}
           messenger={messenger}
           stored={isSetUp ? stored : {}}
-          onSaved={() => {
+          onSaved={async () => {
             test.value = null;
-            onChange();
+            await onChange();
           }}
         />
       )}

@@ -10,7 +10,7 @@ import { mappingIn, mappingText } from "./context-mapping.ts";
 interface Props {
   slug: string;
   config: WebConfig;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** Who may call the agent over the chat-completions API, and what a call may bring along. */
@@ -31,7 +31,7 @@ export function WebSettings({ slug, config, onChange }: Props) {
         ...(mapping === undefined ? {} : { contextMapping: mappingIn(mapping) }),
       };
       await api.putAgentChannel({ slug, type: "web", body: { config: body } });
-      onChange();
+      await onChange();
     },
   );
   const { values, set, problem } = form;

@@ -16,14 +16,14 @@ export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
   const key = useSignal<string | null>(null);
   const renew = async () => {
     key.value = await giveKey(slug);
-    onChange();
+    await onChange();
   };
   const turnOff = async () => {
     await api.deleteAgentChannel({ slug, type: "web" });
     tell("Web is off", () => {
       api.putAgentChannel({ slug, type: "web", body: { enabled: true, config: {} } }).then(onChange, tellFailure);
     });
-    onChange();
+    await onChange();
   };
   return (
     <Card

@@ -76,19 +76,19 @@ interface TableProps {
   slug: string;
   hooks: readonly Hook[];
   onEdit: (hook: Hook) => void;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 function HookTable({ slug, hooks, onEdit, onChange }: TableProps) {
   const turn = async ({ id, enabled }: Hook) => {
     await api.updateHook({ slug, id, body: { enabled: !enabled } });
     tell(enabled ? "The hook is off" : "The hook is on");
-    onChange();
+    await onChange();
   };
   const remove = async ({ id }: Hook) => {
     await api.deleteHook({ slug, id });
     tell("The hook is deleted");
-    onChange();
+    await onChange();
   };
   return (
     <Table

@@ -38,7 +38,7 @@ export function Backlog({ slug }: { slug: string }) {
   const change = async ({ id }: BacklogEntry, next: "discarded" | "pending") => {
     await api.changeBacklogEntry({ slug, id, body: { status: next } });
     tell(next === "discarded" ? "Discarded" : "It waits again");
-    reload();
+    await reload();
   };
   const page = value.value;
   return (

@@ -11,7 +11,7 @@ interface Props {
   path: { slug: string; id: string };
   definitions: readonly EventDefinition[];
   onEdit: (definition: EventDefinition) => void;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** Which events of a source matter, in the order of asking; nothing while there is none. */
@@ -20,7 +20,7 @@ export function Definitions({ path, definitions, onEdit, onChange }: Props) {
   const remove = async ({ id, name }: EventDefinition) => {
     await api.deleteEventDefinition({ ...path, definitionId: id });
     tell(`${name} is deleted`);
-    onChange();
+    await onChange();
   };
   return (
     <Table

@@ -37,7 +37,7 @@ export function Events({ slug }: { slug: string }) {
     await api.replayRoomEvent({ slug, id });
     opened.value = null;
     tell("It is handled again");
-    reload();
+    await reload();
   };
   return (
     <>

@@ -33,14 +33,14 @@ export function RoomSettings({ slug }: { slug: string }) {
 
 interface Props {
   slug: string;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 function NoRoom({ slug, onChange }: Props) {
   const open = useAction(async () => {
     await api.setRoom({ slug, body: { enabled: true } });
     tell("The Room is open");
-    onChange();
+    await onChange();
   });
   return (
     <Empty title="The agent has no Room yet">
@@ -63,7 +63,7 @@ function RoomForm({ slug, room, onChange }: Props & { room: ConfiguredRoom }) {
   const stored = { enabled, prompt, outboundChannel, outboundTarget, evalIntervalMinutes };
   const form = useForm(`room.${slug}`, stored, async (body) => {
     await api.setRoom({ slug, body });
-    onChange();
+    await onChange();
   });
   const run = useAction(async () => {
     await api.runRoom({ slug });
@@ -72,7 +72,7 @@ function RoomForm({ slug, room, onChange }: Props & { room: ConfiguredRoom }) {
   const remove = async () => {
     await api.deleteRoom({ slug });
     tell("The Room is closed");
-    onChange();
+    await onChange();
   };
   const { values, set, problem } = form;
   return (

@@ -18,7 +18,7 @@ import { SourceDialog } from "./source-dialog.tsx";
 interface Props {
   slug: string;
   source: EventSource;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 type Open = { dialog: "source" | "try" } | { dialog: "definition"; definition: EventDefinition | null } | null;
@@ -34,17 +34,17 @@ export function SourceCard({ slug, source, onChange }: Props) {
   const turn = useAction(async () => {
     await api.updateEventSource({ ...path, body: { enabled: !enabled } });
     tell(enabled ? `${name} is off` : `${name} is on`);
-    onChange();
+    await onChange();
   });
   const rotate = async () => {
     await api.rotateEventSourceToken(path);
     tell("The source has another address");
-    onChange();
+    await onChange();
   };
   const remove = async () => {
     await api.deleteEventSource(path);
     tell(`${name} is deleted`);
-    onChange();
+    await onChange();
   };
   return (
     <Card

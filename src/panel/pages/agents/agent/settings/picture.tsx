@@ -15,7 +15,7 @@ export function Picture({ agent, onChange }: Pick<TabProps, "agent" | "onChange"
   const act = useAction(async (work: () => Promise<unknown>, done: string) => {
     await work();
     tell(done);
-    onChange();
+    await onChange();
   });
   return (
     <Card title="Picture" lead="PNG, JPEG or WebP, at most 512 KiB.">

@@ -37,12 +37,12 @@ export function Settings({ agent, onChange }: TabProps) {
   const form = useForm<Instance>(`agent.${agent.slug}`, agent, async (changes) => {
     // Another's change in between is told of, and not overwritten.
     const headers = { "If-Match": `"${agent.revision}"` };
-    await api.updateAgent({ slug: agent.slug, body: asBody(changes) }, { headers }).catch((error: unknown) => {
+    await api.updateAgent({ slug: agent.slug, body: asBody(changes) }, { headers }).catch(async (error: unknown) => {
       if (!isRefused(error, 412)) throw error;
-      onChange();
+      await onChange();
       throw new Error("The agent was changed meanwhile, and is read again. Look at your changes, and save once more.");
     });
-    onChange();
+    await onChange();
   });
   return (
     <Changeable to="agent:write">

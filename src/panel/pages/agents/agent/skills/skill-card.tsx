@@ -17,7 +17,7 @@ interface Props {
   /** The names of all that are on. */
   enabled: readonly string[];
   writes: boolean;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** A skill at an agent: whether it is on, in which version, what it lacks, and its values. */
@@ -26,7 +26,7 @@ export function SkillCard({ slug, skill, enabled, writes, onChange }: Props) {
   const dialog = useSignal<"upgrade" | "rollback" | null>(null);
   const act = useAction(async (work: () => Promise<unknown>) => {
     await work();
-    onChange();
+    await onChange();
   });
   const turn = async () => {
     const wanted = skill.enabled ? enabled.filter((one) => one !== name) : [...enabled, name];

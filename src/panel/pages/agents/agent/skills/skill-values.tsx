@@ -15,7 +15,7 @@ type Entry = SkillEnv["env"][number];
 interface Props {
   slug: string;
   skillSlug: string;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** The values that an agent gives a skill. A secret one is sent to the server, and never comes back. */
@@ -30,14 +30,14 @@ export function SkillValues({ slug, skillSlug, onChange }: Props) {
     await api.putSkillEnv({ slug, skillSlug, body: { env: given } });
     typed.value = {};
     tell("Stored");
-    reload();
-    onChange();
+    await reload();
+    await onChange();
   });
   const remove = async ({ key }: Entry) => {
     await api.deleteSkillEnv({ slug, skillSlug, key });
     tell(`${key} is deleted`);
-    reload();
-    onChange();
+    await reload();
+    await onChange();
   };
   const writes = may("agent.skill:write");
   return (

@@ -17,7 +17,7 @@ interface Props {
   slug: string;
   task: ScheduledTask;
   onEdit: () => void;
-  onChange: () => void;
+  onChange: () => Promise<void>;
 }
 
 /** A task: when it runs next, how the last run went, and what can be done about it. */
@@ -28,13 +28,13 @@ export function TaskCard({ slug, task, onEdit, onChange }: Props) {
   const act = useAction(async (work: () => Promise<unknown>, done: string) => {
     await work();
     tell(done);
-    onChange();
+    await onChange();
   });
   const turn = () => api.updateScheduledTask({ ...path, body: { enabled: !enabled } });
   const remove = async () => {
     await api.deleteScheduledTask(path);
     tell(`${name} is deleted`);
-    onChange();
+    await onChange();
   };
   return (
     <Card

@@ -1,0 +1,82 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { createAgentEngine } from "../../src/client/index.ts";
+import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { hasBrowser, openPage, watch } from "./browser.ts";
+import { signIn } from "./panel.ts";
+
+const browserTest = test.skipIf(!hasBrowser);
+const owner = { email: "ada@example.com", password: "correct horse battery" };
+
+const start = () => quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password });
+
+/** Keeps the calls of this method to the agent back, until they are let go. */
+async function hold(page: Page, method: string): Promise<{ began: Promise<void>; release: () => void }> {
+  const began = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  await page.route("**/api/instances/assistant", async (route) => {
+    if (route.request().method() === method) {
+      began.resolve();
+      await released.promise;
+    }
+    await route.continue();
+  });
+  return { began: began.promise, release: released.resolve };
+}
+
+browserTest(
+  "a field keeps what was saved while it is read again, and what was typed meanwhile stays unsaved",
+  async () => {
+    const server = await start();
+    const page = await openPage();
+    const complaints = watch(page, server.url);
+    await page.goto(`${server.url}/#/agents/assistant/settings`);
+    await signIn(page, owner);
+    const [name, description] = [page.getByLabel("Name", { exact: true }), page.getByLabel("Description")];
+    await name.fill("Helper");
+    const saving = await hold(page, "PATCH");
+    await page.getByRole("button", { name: "Save" }).click();
+    await saving.began;
+    await description.fill("Written while the name was being saved");
+    const reading = await hold(page, "GET");
+    saving.release();
+    await reading.began;
+    expect(await name.inputValue()).toBe("Helper");
+    reading.release();
+    await page.getByText("Saved", { exact: true }).waitFor();
+    expect(await name.inputValue()).toBe("Helper");
+    await page.getByText("Changes are not saved yet.").waitFor();
+    expect(await description.inputValue()).toBe("Written while the name was being saved");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Changes are not saved yet.").waitFor({ state: "detached" });
+    const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
+    const { instance } = await createAgentEngine({ baseUrl: server.url, token }).getAgent({ slug: "assistant" });
+    expect(instance).toMatchObject({ name: "Helper", description: "Written while the name was being saved" });
+    expect(complaints).toEqual([]);
+  },
+);
+
+browserTest("what one person had not saved when a session ended is kept for that person alone", async () => {
+  const server = await start();
+  const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
+  const engine = createAgentEngine({ baseUrl: server.url, token });
+  const other = { email: "grace@example.com", password: "another horse battery" };
+  await engine.addMember({ orgSlug: "default", body: { ...other, name: "Grace", roleKey: "admin" } });
+  const page = await openPage();
+  await page.goto(`${server.url}/#/agents/assistant/settings`);
+  await signIn(page, owner);
+  const description = page.getByLabel("Description");
+  const endSession = async () => {
+    await page.context().clearCookies();
+    await page.goto(`${server.url}/#/agents`);
+    await page.getByRole("heading", { name: "Sign in to Agent Engine" }).waitFor();
+    await page.goto(`${server.url}/#/agents/assistant/settings`);
+  };
+  await description.fill("Only Ada knows");
+  await endSession();
+  await signIn(page, owner);
+  await expect.poll(() => description.inputValue()).toBe("Only Ada knows");
+  await endSession();
+  await signIn(page, other);
+  await expect.poll(() => description.inputValue()).toBe("");
+});
