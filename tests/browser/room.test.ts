@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { createAgentEngine } from "../../src/client/index.ts";
 import { dataDirectory, quickstart } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn } from "./panel.ts";
@@ -107,7 +108,7 @@ browserTest("a system reports an event, which is tried out first and then answer
 });
 
 browserTest("a task is planned, runs at once, and tells how it went", async () => {
-  const { page, complaints } = await open("tasks");
+  const { server, page, complaints } = await open("tasks");
   await page.getByRole("heading", { name: "No tasks yet" }).waitFor();
   await page.getByRole("button", { name: "New task" }).click();
   await page.getByLabel("Name").fill("Morning report");
@@ -128,5 +129,19 @@ browserTest("a task is planned, runs at once, and tells how it went", async () =
   await page.getByText("It is not due again.").waitFor();
   await run.getByRole("link").click();
   await page.locator(".reply", { hasText: "Summarise the orders" }).waitFor();
+
+  // A time that a field can't say to the second stays while nobody changes it.
+  const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
+  const engine = createAgentEngine({ baseUrl: server.url, token });
+  const schedule = { type: "one-shot", runAt: new Date(Date.now() + 86_412_345).toISOString() } as const;
+  await engine.createScheduledTask({ slug: "assistant", body: { name: "Once", prompt: "Say hello.", schedule } });
+  await page.goto(`${server.url}/#/agents/assistant/tasks`);
+  const once = page.locator("section", { has: page.getByRole("heading", { name: "Once", exact: true }) }).last();
+  await once.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Name").fill("Once only");
+  await save(page);
+  await page.getByRole("heading", { name: "Once only" }).waitFor();
+  const { scheduledTasks } = await engine.listScheduledTasks({ slug: "assistant" });
+  expect(scheduledTasks.find(({ name }) => name === "Once only")?.schedule).toEqual(schedule);
   expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
 });

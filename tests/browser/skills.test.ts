@@ -53,6 +53,8 @@ browserTest(
     await page.getByLabel("What changed").fill("Asks for the day.");
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".page-head .badge").getByText("0.2.0").waitFor();
+    await page.getByLabel("What changed").waitFor({ state: "detached" });
+    await page.getByText("Changes are not saved yet.").waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Versions" }).click();
     await page.locator(".diff .added").getByText("and the day").waitFor();
     await looksRight(page, "skill-versions");

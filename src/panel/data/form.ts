@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { problemsOf } from "./api.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
 import { noticeEnd } from "./session.ts";
@@ -33,7 +33,13 @@ export function useForm<T extends object>(
   stored: T,
   save: (changes: Partial<T>) => Promise<void>,
 ): Form<T> {
-  const changes = useSignal<Partial<T>>(draftOf<T>(name) ?? {});
+  const differing = (values: Partial<T>) =>
+    Object.fromEntries(
+      Object.entries(values).filter(
+        ([field, value]) => JSON.stringify(value) !== JSON.stringify(stored[field as keyof T]),
+      ),
+    ) as Partial<T>;
+  const changes = useSignal<Partial<T>>(useMemo(() => differing(draftOf<T>(name) ?? {}), []));
   const busy = useSignal(false);
   const error = useSignal<unknown>(undefined);
   const keep = (next: Partial<T>) => {
@@ -56,11 +62,7 @@ export function useForm<T extends object>(
     error: error.value,
     problem: (field) => problems.get(field),
     set(more) {
-      const next = { ...changes.value, ...more };
-      const differing = Object.entries(next).filter(
-        ([field, value]) => JSON.stringify(value) !== JSON.stringify(stored[field as keyof T]),
-      );
-      keep(Object.fromEntries(differing) as Partial<T>);
+      keep(differing({ ...changes.value, ...more }));
     },
     reset() {
       keep({});

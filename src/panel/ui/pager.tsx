@@ -1,3 +1,4 @@
+import { useEffect } from "preact/hooks";
 import { Button } from "./button.tsx";
 
 interface Props {
@@ -12,14 +13,19 @@ interface Props {
 
 /** Goes through the pages of a list; nothing for a list of one page. */
 export function Pager({ total, limit, offset, newer = "Newer", older = "Older", onOffset }: Props) {
-  if (total <= limit && offset === 0) return null;
+  // The rows of the last page may have gone.
+  const isBeyond = offset > 0 && offset >= total;
+  useEffect(() => {
+    if (isBeyond) onOffset(Math.max(0, Math.ceil(total / limit) - 1) * limit);
+  }, [isBeyond, total, limit, onOffset]);
+  if (isBeyond || (total <= limit && offset === 0)) return null;
   return (
     <nav class="pager" aria-label="Pages of the list">
       <Button small disabled={offset === 0} onClick={() => onOffset(Math.max(0, offset - limit))}>
         {newer}
       </Button>
       <span class="soft">
-        {total === 0 ? 0 : offset + 1}–{Math.min(offset + limit, total)} of {total}
+        {offset + 1}–{Math.min(offset + limit, total)} of {total}
       </span>
       <Button small disabled={offset + limit >= total} onClick={() => onOffset(offset + limit)}>
         {older}

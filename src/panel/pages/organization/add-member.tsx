@@ -9,6 +9,7 @@ import { Choice, TextField } from "../../ui/field.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Note } from "../../ui/note.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
+import { tellFailure } from "../../ui/toast.tsx";
 import { type Role, reachesAll, roles } from "./roles.ts";
 
 interface Wanted {
@@ -34,7 +35,10 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
     workspaceIds: workspaces.slice(0, 1).map(({ id }) => id),
   };
   const form = useForm<Wanted>("add-member", blank, async () => {
-    done.value = await add(form.values);
+    const added = await add(form.values);
+    // Its password is shown now or never, whatever becomes of the workspaces.
+    done.value = added;
+    if (!("invited" in added)) await giveWorkspaces(added, form.values).catch(tellFailure);
     onAdded();
   });
   const { values, set, problem } = form;
@@ -79,15 +83,17 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
   );
 }
 
-async function add({ email, name, roleKey, workspaceIds }: Wanted): Promise<Done> {
-  const path = { orgSlug: orgSlug.value };
-  const answer = await api.addMember({ ...path, body: { email, roleKey, ...(name.trim() === "" ? {} : { name }) } });
-  if ("invited" in answer) return { ...answer, email };
-  const { userId } = answer;
-  if (!reachesAll(roleKey)) {
-    for (const workspaceId of workspaceIds) await api.assignWorkspaceMember({ ...path, workspaceId, userId });
+async function add({ email, name, roleKey }: Wanted): Promise<Done> {
+  const body = { email, roleKey, ...(name.trim() === "" ? {} : { name }) };
+  const answer = await api.addMember({ orgSlug: orgSlug.value, body });
+  return "invited" in answer ? { ...answer, email } : answer;
+}
+
+async function giveWorkspaces({ userId }: AddedMember, { roleKey, workspaceIds }: Wanted): Promise<void> {
+  if (reachesAll(roleKey)) return;
+  for (const workspaceId of workspaceIds) {
+    await api.assignWorkspaceMember({ orgSlug: orgSlug.value, workspaceId, userId });
   }
-  return answer;
 }
 
 interface WorkspaceChoiceProps {

@@ -95,11 +95,17 @@ const namesIn = (text: string) => (text === "" ? [] : text.split(",").map((name)
 
 /** What the API takes: without what was left empty. */
 export const asBody = ({ category, changelog, description, content, requiredTools, requiredEnv }: Written) => ({
-  ...{ description, content, requiredEnv },
+  ...{ description, content },
   requiredTools: requiredTools.filter((tool) => tool !== ""),
+  requiredEnv: requiredEnv.map(withoutEmptyHosts),
   ...(category === "" ? {} : { category }),
   ...(changelog === "" ? {} : { changelog }),
 });
+
+function withoutEmptyHosts({ hosts = [], ...variable }: RequiredEnv): RequiredEnv {
+  const given = hosts.filter((host) => host !== "");
+  return given.length === 0 ? variable : { ...variable, hosts: given };
+}
 
 interface VariablesProps {
   variables: readonly RequiredEnv[];

@@ -40,7 +40,7 @@ export function SkillPage({ name, tab }: { name: string; tab: string | undefined
       />
       <Failure error={error.value} retry={reload} />
       {!skill && error.value === undefined && <Waiting />}
-      {skill && tab === undefined && <Editor key={skill.version} skill={skill} onChange={reload} />}
+      {skill && tab === undefined && <Editor skill={skill} onChange={reload} />}
       {skill && tab === "versions" && <Versions name={name} />}
       {skill && tab === "workspaces" && <SkillWorkspaces name={name} />}
     </Page>

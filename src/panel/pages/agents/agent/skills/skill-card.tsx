@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { AgentSkill, AgentSkillsChanged } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
+import type { Action } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
 import { hrefOf } from "../../../../data/route.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { Failure, Note } from "../../../../ui/note.tsx";
+import { Note } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { RollBack } from "./roll-back.tsx";
 import { SkillValues } from "./skill-values.tsx";
@@ -17,17 +17,15 @@ interface Props {
   /** The names of all that are on. */
   enabled: readonly string[];
   writes: boolean;
+  /** Does something with one of the skills, and reads them again. */
+  act: Action<[work: () => Promise<unknown>]>;
   onChange: () => Promise<void>;
 }
 
 /** A skill at an agent: whether it is on, in which version, what it lacks, and its values. */
-export function SkillCard({ slug, skill, enabled, writes, onChange }: Props) {
+export function SkillCard({ slug, skill, enabled, writes, act, onChange }: Props) {
   const { name, displayName, description, requiredEnv } = skill;
   const dialog = useSignal<"upgrade" | "rollback" | null>(null);
-  const act = useAction(async (work: () => Promise<unknown>) => {
-    await work();
-    await onChange();
-  });
   const turn = async () => {
     const wanted = skill.enabled ? enabled.filter((one) => one !== name) : [...enabled, name];
     const changed = await api.setAgentSkills({ slug, body: { enabled: wanted } });
@@ -48,7 +46,6 @@ export function SkillCard({ slug, skill, enabled, writes, onChange }: Props) {
     >
       <Lacks slug={slug} skill={skill} />
       {skill.enabled && requiredEnv.length > 0 && <SkillValues slug={slug} skillSlug={name} onChange={onChange} />}
-      <Failure error={act.error} />
       {writes && (
         <div class="actions">
           <Button small busy={act.busy} look={skill.enabled ? undefined : "primary"} onClick={() => void act.run(turn)}>

@@ -1,4 +1,5 @@
 import type { AgentSkill } from "../../../../../client/index.ts";
+import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
 import { hrefOf } from "../../../../data/route.ts";
@@ -13,10 +14,16 @@ import { SkillCard } from "./skill-card.tsx";
 export function Skills({ agent: { slug } }: TabProps) {
   const { value, error, reload } = useLoaded(async () => (await api.listAgentSkills({ slug })).skills, [slug]);
   const skills = value.value?.filter(({ allowed, enabled }) => allowed || enabled);
+  // One change at a time for all cards: which skills are on is stored as one list.
+  const act = useAction(async (work: () => Promise<unknown>) => {
+    await work();
+    await reload();
+  });
   const sorted = skills?.toSorted((one, other) => Number(other.enabled) - Number(one.enabled));
   return (
     <>
       <Failure error={error.value} retry={reload} />
+      <Failure error={act.error} />
       {!skills && error.value === undefined && <Waiting />}
       {sorted?.length === 0 && (
         <Empty title="No skill is allowed here">
@@ -33,6 +40,7 @@ export function Skills({ agent: { slug } }: TabProps) {
           skill={skill}
           enabled={namesOf(sorted)}
           writes={may("agent.skill:write")}
+          act={act}
           onChange={reload}
         />
       ))}

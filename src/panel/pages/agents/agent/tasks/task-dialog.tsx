@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import type { NewScheduledTask, ScheduledTask } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
@@ -33,16 +34,20 @@ const blank = (timezone: string): Written => ({
 
 /** Makes or changes a task. */
 export function TaskDialog({ slug, timezone, task, onSaved, onClose }: Props) {
-  const values = useSignal<Written>(
+  const stored = useRef<Written>(
     task ? { ...task, schedule: writtenSchedule(task.schedule, timezone) } : blank(timezone),
-  );
+  ).current;
+  const values = useSignal(stored);
   const set = (changes: Partial<Written>) => {
     values.value = { ...values.value, ...changes };
   };
   const save = useAction(async () => {
     const body = bodyOf(values.value);
-    if (task) await api.updateScheduledTask({ slug, id: task.id, body });
-    else await api.createScheduledTask({ slug, body });
+    const schedule = scheduleOf(values.value.schedule);
+    // A schedule that nobody touched stays as it is stored: the fields have no seconds, and its time may have passed.
+    const timed = values.value.schedule === stored.schedule ? {} : { schedule };
+    if (task) await api.updateScheduledTask({ slug, id: task.id, body: { ...body, ...timed } });
+    else await api.createScheduledTask({ slug, body: { ...body, schedule } });
     tell("Saved");
     onSaved();
     onClose();
@@ -108,10 +113,8 @@ export function TaskDialog({ slug, timezone, task, onSaved, onClose }: Props) {
   );
 }
 
-function bodyOf(values: Written): NewScheduledTask {
+/** What the API takes beside the schedule. */
+function bodyOf(values: Written): Omit<NewScheduledTask, "schedule"> {
   const { name, prompt, deleteAfterRun, maxRetries, onMissed, outboundChannel, outboundTarget } = values;
-  return {
-    ...{ name, prompt, deleteAfterRun, maxRetries, onMissed, outboundChannel, outboundTarget },
-    schedule: scheduleOf(values.schedule),
-  };
+  return { name, prompt, deleteAfterRun, maxRetries, onMissed, outboundChannel, outboundTarget };
 }
