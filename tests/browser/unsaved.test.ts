@@ -56,6 +56,20 @@ browserTest(
   },
 );
 
+browserTest("a message that is sent after the end of the session waits for the next one", async () => {
+  const server = await start();
+  const page = await openPage();
+  await page.goto(`${server.url}/#/agents/assistant`);
+  await signIn(page, owner);
+  const message = page.getByLabel("Message to assistant");
+  await message.fill("Do not lose me");
+  await page.context().clearCookies();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Sign in to Agent Engine" }).waitFor();
+  await signIn(page, owner);
+  expect(await message.inputValue()).toBe("Do not lose me");
+});
+
 browserTest("what one person had not saved when a session ended is kept for that person alone", async () => {
   const server = await start();
   const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });

@@ -96,12 +96,13 @@ export class PlaygroundChat {
     await this.#follow((options) => this.#chat.resume(`${running.turn}:0`, options));
   }
 
-  async send(text: string): Promise<void> {
-    if (this.#busy.value) return;
+  /** Resolves to whether the server took the message: it takes none after the end of the session. */
+  async send(text: string): Promise<boolean> {
+    if (this.#busy.value) return false;
     this.#ask(text);
     const messages = [{ role: "user" as const, content: text }];
     const body = { messages, chat_id: this.#place.chatId, model: this.#options.model() };
-    await this.#follow((options) => this.#chat.stream(body, options));
+    return this.#follow((options) => this.#chat.stream(body, options));
   }
 
   /** Sends the last question once more. */
@@ -143,10 +144,11 @@ export class PlaygroundChat {
     this.#controller?.abort();
   }
 
+  /** Shows a reply as it comes. Resolves to whether the session still goes on. */
   async #follow(
     open: (options: ChatOptions) => AsyncGenerator<ChatEvent, void, undefined>,
     begun: Reply = newReply,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const controller = new AbortController();
     this.#controller = controller;
     this.#busy.value = true;
@@ -170,8 +172,8 @@ export class PlaygroundChat {
       }
     } catch (error) {
       noticeEnd(error);
-      if (controller.signal.aborted) return;
-      show({ ...reply, state: "done", error: reasonOf(error) });
+      if (isRefused(error, 401)) return false;
+      if (!controller.signal.aborted) show({ ...reply, state: "done", error: reasonOf(error) });
     } finally {
       if (this.#controller === controller) {
         this.#busy.value = false;
@@ -179,6 +181,7 @@ export class PlaygroundChat {
         if (!controller.signal.aborted) this.#keep({ ...this.#place, running: null });
       }
     }
+    return true;
   }
 
   #ask(text: string): void {

@@ -3,6 +3,7 @@ import { useId } from "preact/hooks";
 import type { Instance } from "../../../../client/index.ts";
 import { draftOf, keepDraft } from "../../../data/drafts.ts";
 import { Button } from "../../../ui/button.tsx";
+import { tellFailure } from "../../../ui/toast.tsx";
 import type { PlaygroundChat } from "./chat.ts";
 
 interface Props {
@@ -25,10 +26,14 @@ export function Composer({ agent, chats }: Props) {
     const message = text.value.trim();
     if (message === "" || busy) return;
     write("");
-    for (const chat of chats) void chat.send(message);
+    for (const chat of chats) {
+      void chat.send(message).then((taken) => {
+        if (!taken) keepDraft(place, { text: message });
+      });
+    }
   };
   const stop = () => {
-    for (const chat of chats) if (chat.busy.value) void chat.stop();
+    for (const chat of chats) if (chat.busy.value) chat.stop().catch(tellFailure);
   };
   return (
     <form
