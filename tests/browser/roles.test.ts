@@ -37,7 +37,7 @@ async function furnish(engine: AgentEngine): Promise<void> {
 
 /** Buttons that only look, or are about the person. */
 const harmless =
-  /^(Copy|Preview|New conversation|Copy as curl|Why this answer|Find|Menu|Close the menu|Appearance|Sign out|Pause|Go on \(|Refresh|Check again|Runs|curl|TypeScript|Python|Open$|Newer|Older|Earlier|Later|Send|Change the password|Download|Today|\d+ days|Sign out everywhere else|Leave|Clear|Show|Day by day|This month|Last month|Other days|Export)/;
+  /^(Copy|Preview|New conversation|Copy as curl|Why this answer|Find|Menu|Close the menu|Appearance|Sign out|Pause|Go on \(|Check again|Runs|curl|TypeScript|Python|Open$|Newer|Older|Earlier|Later|Send|Change the password|Download|Today|\d+ days|Sign out everywhere else|Leave|Clear|Show|Day by day|This month|Last month|Other days|Export)/;
 
 /** The buttons of the page that can be pressed and might change something. */
 async function temptations(page: Page): Promise<string[]> {

@@ -3,6 +3,7 @@ import type { Approval } from "../../client/index.ts";
 import { useAction } from "../data/action.ts";
 import { api } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
+import { useRefresh } from "../data/refresh.ts";
 import { hrefOf } from "../data/route.ts";
 import { Value } from "../transcript/tool-view.tsx";
 import { Allowed } from "../ui/allowed.tsx";
@@ -15,16 +16,17 @@ import { Time } from "../ui/time.tsx";
 import { tell } from "../ui/toast.tsx";
 import { Waiting } from "../ui/waiting.tsx";
 
+const limit = 100;
+/** How often the list is read again, in milliseconds. */
+const everyMs = 5_000;
+
 /** The calls of tools that wait for a person, of all agents within reach. */
 export function ApprovalsPage() {
-  const { value, error, reload } = useLoaded(() => api.listApprovals({ limit: 100 }), []);
+  const { value, error, reload } = useLoaded(() => api.listApprovals({ limit }), []);
+  useRefresh(reload, everyMs);
   const page = value.value;
   return (
-    <Page
-      title="Approvals"
-      lead="Calls that agents make only once somebody agrees. They wait for 24 hours."
-      actions={<Button onClick={reload}>Refresh</Button>}
-    >
+    <Page title="Approvals" lead="Calls that agents make only once somebody agrees. They wait for 24 hours.">
       <Failure error={error.value} retry={reload} />
       {!page && error.value === undefined && <Waiting />}
       {page?.total === 0 && (
@@ -35,6 +37,7 @@ export function ApprovalsPage() {
       {page?.approvals.map((approval) => (
         <ApprovalView key={`${approval.conversationId} ${approval.toolCallId}`} approval={approval} onChange={reload} />
       ))}
+      {page && page.total > limit && <p class="soft">{page.total - limit} more wait.</p>}
     </Page>
   );
 }
