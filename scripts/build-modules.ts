@@ -14,7 +14,7 @@ interface ExportedModule {
 /** `agent-engine/client` and `agent-engine/plugin`: one module each for browsers, Node, Bun and Deno, and its types. */
 const modules: readonly ExportedModule[] = [
   { entry: "src/client/index.ts", folder: "dist/client", project: "tsconfig.client.json" },
-  { entry: "src/core/plugin.ts", folder: "dist/plugin", project: "tsconfig.plugin.json" },
+  { entry: "src/core/plugins/plugin.ts", folder: "dist/plugin", project: "tsconfig.plugin.json" },
 ];
 
 export async function buildModules(): Promise<void> {

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { format } from "node:util";
 import { settings } from "../src/core/config.ts";
-import { providerVariables } from "../src/core/providers.ts";
+import { providerVariables } from "../src/core/models/providers.ts";
 
 const file = new URL("../docs/configuration.md", import.meta.url);
 

@@ -1,4 +1,4 @@
-import type { Plugin } from "../src/core/plugin.ts";
+import type { Plugin } from "../src/core/plugins/plugin.ts";
 
 /** The part of docs/plugins.md that lists these families. */
 export function pluginTables(plugins: readonly Plugin[]): string {

@@ -1,13 +1,13 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Services } from "./context.ts";
 import { EngineError } from "./core/errors.ts";
-import { docsRoutes } from "./http/docs.ts";
 import type { AppEnv } from "./http/environment.ts";
 import { onError } from "./http/errors.ts";
-import { faviconRoutes } from "./http/favicon.ts";
 import { allowedMethods } from "./http/methods.ts";
 import type { Opening } from "./http/opening.ts";
-import { panelRoutes } from "./http/panel.ts";
+import { docsRoutes } from "./http/pages/docs.ts";
+import { faviconRoutes } from "./http/pages/favicon.ts";
+import { panelRoutes } from "./http/pages/panel.ts";
 import { describeRequest } from "./http/request.ts";
 import { securitySchemes } from "./http/route.ts";
 

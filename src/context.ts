@@ -2,14 +2,20 @@ import { and, eq, gt, isNull, or, sql } from "drizzle-orm";
 import type { ActivityBus } from "./core/activity/bus.ts";
 import type { Admission } from "./core/admission/admission.ts";
 import type { Changes } from "./core/changes.ts";
-import type { Cipher } from "./core/cipher.ts";
+import type { Messengers } from "./core/channels/messengers.ts";
+import type { Cipher } from "./core/credentials/cipher.ts";
+import {
+  isRoleKey,
+  type Permission,
+  type RoleKey,
+  reachesAllWorkspaces,
+  roles,
+} from "./core/credentials/permissions.ts";
 import { EngineError, notFound } from "./core/errors.ts";
 import { newId } from "./core/ids.ts";
 import type { Machine } from "./core/machine.ts";
-import type { Messengers } from "./core/messengers.ts";
 import type { Meters } from "./core/meters.ts";
-import { isRoleKey, type Permission, type RoleKey, reachesAllWorkspaces, roles } from "./core/permissions.ts";
-import type { Plugin } from "./core/plugin.ts";
+import type { Plugin } from "./core/plugins/plugin.ts";
 import type { CurrentPolicies } from "./core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "./core/ports.ts";
 import type { Collector, Tracer } from "./core/tracing.ts";

@@ -1,9 +1,9 @@
 import { AwsV4Signer } from "aws4fetch";
-import { orAborted } from "../core/deadline.ts";
 import { EngineError } from "../core/errors.ts";
 import { toHex } from "../core/ids.ts";
 import type { Clock, Files, ObjectLink } from "../core/ports.ts";
 import { bucketAddress, type S3Bucket } from "../core/s3.ts";
+import { orAborted } from "../core/time/deadline.ts";
 import { readExcerpt } from "./excerpt.ts";
 
 interface Options {

@@ -1,7 +1,7 @@
 import { localAddress } from "../core/addresses.ts";
 import { type Environment, settings } from "../core/config.ts";
 import { randomToken } from "../core/ids.ts";
-import { isProviderName, providerNames, splitModel, variableOf } from "../core/providers.ts";
+import { isProviderName, providerNames, splitModel, variableOf } from "../core/models/providers.ts";
 import type { Quickstart, QuickstartRequest } from "../engine.ts";
 import type { RunningServer } from "../main.ts";
 import { type Flags, textFlag, UsageError } from "./arguments.ts";

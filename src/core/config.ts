@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { fromBase64 } from "./ids.ts";
-import { providerVariables } from "./providers.ts";
+import { providerVariables } from "./models/providers.ts";
 import "./validation.ts";
 
 /** Variables whose settings moved to installation policies: the server warns about them at boot. */

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { httpAddress } from "./config.ts";
-import { isModelName, splitModel } from "./providers.ts";
+import { isModelName, splitModel } from "./models/providers.ts";
 import { zInt4, zText } from "./text.ts";
 
 const namesProviderAndModel = (value: string) => {

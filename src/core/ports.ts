@@ -4,7 +4,7 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import type { JsonValue } from "./json.ts";
-import type { ProviderName } from "./providers.ts";
+import type { ProviderName } from "./models/providers.ts";
 import type { S3Bucket } from "./s3.ts";
 
 /** The time. It is a port, so that a test can move it. */

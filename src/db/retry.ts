@@ -1,6 +1,6 @@
 import { EngineError } from "../core/errors.ts";
-import { pause } from "../core/pause.ts";
 import type { Clock } from "../core/ports.ts";
+import { pause } from "../core/time/pause.ts";
 import { sqlState } from "./failures.ts";
 
 const deadlock = "40P01";

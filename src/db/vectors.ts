@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { customType, pgTable, text, uuid } from "drizzle-orm/pg-core";
 import type { Log } from "../core/ports.ts";
 import { type Database, sqlState } from "./client.ts";
-import { bytea } from "./columns.ts";
+import { bytea } from "./tables/columns.ts";
 
 /** Any number, as long as all releases use the same. */
 const lockKey = 7_263_401_166;

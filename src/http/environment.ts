@@ -1,6 +1,6 @@
 import type { Ctx, Services } from "../context.ts";
 import type { Log } from "../core/ports.ts";
-import type { LocalThrottle } from "./local-throttle.ts";
+import type { LocalThrottle } from "./callers/local-throttle.ts";
 
 /**
  * The variables that middleware sets for every request. Handlers read them as `c.var`. What a chat call runs through

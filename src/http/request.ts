@@ -4,9 +4,9 @@ import type { Services } from "../context.ts";
 import { Overloaded } from "../core/admission/admission.ts";
 import { newId } from "../core/ids.ts";
 import { clip } from "../core/text.ts";
-import { clientAddress } from "./address.ts";
+import { clientAddress } from "./callers/address.ts";
+import { LocalThrottle } from "./callers/local-throttle.ts";
 import type { AppEnv } from "./environment.ts";
-import { LocalThrottle } from "./local-throttle.ts";
 
 /** Headers of every answer; a page adds a content security policy of its own. */
 const securityHeaders = {

@@ -2,12 +2,12 @@ import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-op
 import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
 import { requireInstallationPermission, requirePermission } from "../context.ts";
+import type { Permission } from "../core/credentials/permissions.ts";
 import { EngineError } from "../core/errors.ts";
-import type { Permission } from "../core/permissions.ts";
 import "../core/validation.ts";
-import { clientKey } from "./address.ts";
-import { authenticate, requireSession } from "./authentication.ts";
 import { limitBody, maxBodyBytes } from "./body.ts";
+import { clientKey } from "./callers/address.ts";
+import { authenticate, requireSession } from "./callers/authentication.ts";
 import type { AppEnv } from "./environment.ts";
 import { type ErrorStatus, errorAnswer } from "./error-answers.ts";
 import { invalid } from "./errors.ts";

@@ -1,5 +1,5 @@
-import { type Outlet, offerText } from "../core/outlet.ts";
 import type { Clock } from "../core/ports.ts";
+import { type Outlet, offerText } from "../core/queues/outlet.ts";
 
 /** How often a comment keeps a quiet stream alive (spec "Limits", "Stream keep-alive"). */
 const keepAliveMs = 25_000;

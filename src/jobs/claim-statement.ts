@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { assign, fields, type RowOf } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 import { statement } from "../db/statement.ts";
-import { commonLane } from "../db/work.ts";
+import { commonLane } from "../db/tables/work.ts";
 
 /** The expression that `jobs_lanes` is an index of. */
 const lane = sql<string>`coalesce(${jobs.organizationId}, ${commonLane}::uuid)`;

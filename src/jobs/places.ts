@@ -1,4 +1,4 @@
-import { commonLane } from "../db/work.ts";
+import { commonLane } from "../db/tables/work.ts";
 import type { JobKind, JobKinds } from "./attempt.ts";
 import type { InLane, Places } from "./claim.ts";
 

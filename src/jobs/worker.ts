@@ -1,6 +1,6 @@
 import type { Services } from "../context.ts";
 import { newId } from "../core/ids.ts";
-import { Rounds } from "../core/rounds.ts";
+import { Rounds } from "../core/queues/rounds.ts";
 import { attempt, type JobKinds } from "./attempt.ts";
 import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";
 import { forgetFailed } from "./failed.ts";

@@ -1,4 +1,4 @@
-import type { Plugin } from "../core/plugin.ts";
+import type { Plugin } from "../core/plugins/plugin.ts";
 import { filesPlugin } from "./files/index.ts";
 import { githubPlugin } from "./github/index.ts";
 import { hubspotPlugin } from "./hubspot/index.ts";

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, objectOf, parseJson } from "../core/json.ts";
-import type { PluginAnswer, PluginContext } from "../core/plugin.ts";
+import type { PluginAnswer, PluginContext } from "../core/plugins/plugin.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import { type Scrub, scrubber } from "../core/scrub/scrub.ts";
 import { oneLine } from "../core/text.ts";

@@ -1,4 +1,4 @@
-import type { PluginAnswer } from "../core/plugin.ts";
+import type { PluginAnswer } from "../core/plugins/plugin.ts";
 
 /** A service that tools ask with a token of the agent. */
 export interface Service {

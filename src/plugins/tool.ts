@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { JsonValue } from "../core/json.ts";
-import type { PluginContext, PluginTool } from "../core/plugin.ts";
-import { inputSchemaOf, readInput } from "../core/tool-input.ts";
+import type { PluginContext, PluginTool } from "../core/plugins/plugin.ts";
+import { inputSchemaOf, readInput } from "../core/plugins/tool-input.ts";
 
 interface Description<Input extends z.ZodObject> {
   name: string;

@@ -1,6 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
 import { EngineError, ProviderSetupError } from "../core/errors.ts";
-import { explainProvider } from "../core/provider-failure.ts";
+import { explainProvider } from "../core/models/provider-failure.ts";
 import type { Failure } from "./types.ts";
 
 /** The longest wait inside a turn, in milliseconds; a provider that asks for more makes the turn fail with `Retry-After`. */

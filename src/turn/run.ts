@@ -1,6 +1,6 @@
-import { channels } from "../core/channels.ts";
-import { pause } from "../core/pause.ts";
+import { channels } from "../core/channels/channels.ts";
 import type { Clock } from "../core/ports.ts";
+import { pause } from "../core/time/pause.ts";
 import { Blocked, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
 import { pendingCall, TurnFold } from "./fold.ts";
 import { hookContext, isBuffered, type Reply, runHooks } from "./hooks.ts";

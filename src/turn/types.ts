@@ -1,5 +1,5 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/provider";
-import type { Channel } from "../core/channels.ts";
+import type { Channel } from "../core/channels/channels.ts";
 import type { JsonObject, JsonValue } from "../core/json.ts";
 import type { StreamingModel } from "../core/ports.ts";
 import type { Scrub } from "../core/scrub/scrub.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
-import { defaultModels, type ProviderName, providerNames } from "../../src/core/providers.ts";
+import { defaultModels, type ProviderName, providerNames } from "../../src/core/models/providers.ts";
 import { modelCatalogue } from "../../src/features/agents/models.ts";
 
 const { providers, models } = modelCatalogue(new Map());

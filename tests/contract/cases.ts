@@ -1,4 +1,4 @@
-import type { Permission } from "../../src/core/permissions.ts";
+import type { Permission } from "../../src/core/credentials/permissions.ts";
 import { call, type Headers } from "./call.ts";
 import { isGuarded, type Route, readDocument, takes } from "./document.ts";
 import type { Prepared } from "./requests.ts";

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
-import { roles } from "../../src/core/permissions.ts";
+import { roles } from "../../src/core/credentials/permissions.ts";
 import { harness } from "../harness.ts";
 import { filled, isGuarded, methods, readDocument } from "./document.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { roles } from "../../src/core/credentials/permissions.ts";
 import { newId } from "../../src/core/ids.ts";
-import { roles } from "../../src/core/permissions.ts";
 import { addressing, bearer, call, findings, type Headers } from "./call.ts";
 import { type Case, cases, patience, prepare } from "./cases.ts";
 import type { Prepared } from "./requests.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type RoleKey, roles } from "../../src/core/permissions.ts";
+import { type RoleKey, roles } from "../../src/core/credentials/permissions.ts";
 import { auditLogs } from "../../src/db/schema.ts";
 import { type Answer, bearer, call, cookie, findings, type Headers, ownOrigin } from "./call.ts";
 import { attempt, type Case, cases, patience, prepare } from "./cases.ts";

@@ -1,6 +1,6 @@
 import { ne } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { roles } from "../../src/core/permissions.ts";
+import { roles } from "../../src/core/credentials/permissions.ts";
 import { auditLogs } from "../../src/db/schema.ts";
 import { pathOf } from "./call.ts";
 import { cases, patience, prepare } from "./cases.ts";

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
+import { passwords } from "../../src/core/credentials/password.ts";
 import { digest, newId, randomToken } from "../../src/core/ids.ts";
-import { passwords } from "../../src/core/password.ts";
 import {
   accessTokens,
   agentIcons,

@@ -1,7 +1,7 @@
+import type { RoleKey } from "../../src/core/credentials/permissions.ts";
+import { newToken } from "../../src/core/credentials/tokens.ts";
 import { newId, randomToken } from "../../src/core/ids.ts";
-import type { RoleKey } from "../../src/core/permissions.ts";
 import { readPolicies } from "../../src/core/policies.ts";
-import { newToken } from "../../src/core/tokens.ts";
 import {
   accessTokens,
   agents,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { definePlugin, type Plugin, type PluginContext } from "../../src/core/plugin.ts";
-import { checkPlugin } from "../../src/core/plugin-check.ts";
+import { definePlugin, type Plugin, type PluginContext } from "../../src/core/plugins/plugin.ts";
+import { checkPlugin } from "../../src/core/plugins/plugin-check.ts";
 
 const tool = {
   name: "forecast",

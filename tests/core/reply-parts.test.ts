@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { replyParts } from "../../src/core/reply-parts.ts";
+import { replyParts } from "../../src/core/channels/reply-parts.ts";
 
 const words = (count: number, word = "word") =>
   Array.from({ length: count }, (_, index) => `${word}${index}`).join(" ");

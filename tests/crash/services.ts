@@ -4,7 +4,7 @@ import { openEmbedded } from "../../src/adapters/node/embedded/database.ts";
 import type { Services } from "../../src/context.ts";
 import { ActivityBus } from "../../src/core/activity/bus.ts";
 import { Admission } from "../../src/core/admission/admission.ts";
-import { createCipher } from "../../src/core/cipher.ts";
+import { createCipher } from "../../src/core/credentials/cipher.ts";
 import { unexamined } from "../../src/core/machine.ts";
 import { unmeasured } from "../../src/core/meters.ts";
 import { localNotify } from "../../src/core/notify.ts";

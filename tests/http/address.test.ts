@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clientAddress, clientKey, networkKey } from "../../src/http/address.ts";
+import { clientAddress, clientKey, networkKey } from "../../src/http/callers/address.ts";
 
 describe("clientAddress", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Services } from "../../src/context.ts";
-import { docsRoutes } from "../../src/http/docs.ts";
+import { docsRoutes } from "../../src/http/pages/docs.ts";
 
 /** The routes over these files; the page asks for nothing else of the engine. */
 function docs(files: Record<string, string>) {

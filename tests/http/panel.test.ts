@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Services } from "../../src/context.ts";
-import { panelRoutes } from "../../src/http/panel.ts";
+import { panelRoutes } from "../../src/http/pages/panel.ts";
 import { harness } from "../harness.ts";
 
 const shipped: Record<string, string> = {

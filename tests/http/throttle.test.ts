@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { accessTokens, oneTimeTokens, throttles } from "../../src/db/schema.ts";
 import { issueSetupToken } from "../../src/features/account/index.ts";
 import { tidyAccounts } from "../../src/features/account/upkeep.ts";
-import { countCall, forgetCalls, uncountCall } from "../../src/http/throttle.ts";
+import { countCall, forgetCalls, uncountCall } from "../../src/http/callers/throttle.ts";
 import { harness } from "../harness.ts";
 
 const limit = { calls: 3, windowMs: 60_000 };

@@ -7,7 +7,7 @@ import { postgresNotify } from "../../src/adapters/notify/postgres.ts";
 import { newId } from "../../src/core/ids.ts";
 import type { Database } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { commonLane } from "../../src/db/work.ts";
+import { commonLane } from "../../src/db/tables/work.ts";
 import { claim, isAnyLeft } from "../../src/jobs/claim.ts";
 import { collectLog } from "../embedded.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";

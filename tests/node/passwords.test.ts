@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { beforeEach, expect, test, vi } from "vitest";
 import { threadedPasswords } from "../../src/adapters/node/password/thread.ts";
-import { passwords as inline } from "../../src/core/password.ts";
+import { passwords as inline } from "../../src/core/credentials/password.ts";
 import { TestClock } from "../clock.ts";
 import { collectLog } from "../embedded.ts";
 

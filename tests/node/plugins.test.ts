@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { loadPlugins } from "../../src/adapters/node/plugins.ts";
-import type { Plugin } from "../../src/core/plugin.ts";
+import type { Plugin } from "../../src/core/plugins/plugin.ts";
 import { TestClock } from "../clock.ts";
 
 const source = (namespace: string) => `{

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { settings } from "../../src/core/config.ts";
-import { providerVariables } from "../../src/core/providers.ts";
+import { providerVariables } from "../../src/core/models/providers.ts";
 import { root } from "./npm.ts";
 
 const read = (name: string) => readFileSync(join(root, name), "utf8");

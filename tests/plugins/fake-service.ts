@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../src/core/json.ts";
-import type { Plugin, PluginAnswer, PluginContext, PluginRequest } from "../../src/core/plugin.ts";
+import type { Plugin, PluginAnswer, PluginContext, PluginRequest } from "../../src/core/plugins/plugin.ts";
 
 interface Canned {
   status?: number;

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { JsonObject } from "../../src/core/json.ts";
-import type { PluginContext } from "../../src/core/plugin.ts";
+import type { PluginContext } from "../../src/core/plugins/plugin.ts";
 import { linkPluginFile, savePluginFile } from "../../src/features/files/index.ts";
 import { filesPlugin } from "../../src/plugins/files/index.ts";
 import { filesHarness } from "../features/files/attachments.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { pluginTables } from "../../scripts/plugin-tables.ts";
 import { readFont } from "../../src/adapters/node/fonts.ts";
 import { parseSettings } from "../../src/core/config.ts";
-import { checkPlugin } from "../../src/core/plugin-check.ts";
+import { checkPlugin } from "../../src/core/plugins/plugin-check.ts";
 import { namespaceProblem } from "../../src/features/tools/plugins/mcp/rules.ts";
 import { installedPlugins } from "../../src/main.ts";
 import { shippedPlugins } from "../../src/plugins/index.ts";

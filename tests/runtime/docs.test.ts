@@ -54,7 +54,7 @@ test("TypeScript of a page compiles, as one module", () => {
     typeRoots: [join(root, "node_modules/@types")],
     paths: {
       "agent-engine/client": [join(root, "dist/client/index.d.ts")],
-      "agent-engine/plugin": [join(root, "dist/plugin/plugin.d.ts")],
+      "agent-engine/plugin": [join(root, "dist/plugin/plugins/plugin.d.ts")],
       openai: [join(root, "node_modules/openai/index.d.mts")],
     },
   };

@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import fc from "fast-check";
-import { pause } from "../../src/core/pause.ts";
 import type { Clock } from "../../src/core/ports.ts";
+import { pause } from "../../src/core/time/pause.ts";
 import type { Hook, HookEvent, Tool } from "../../src/turn/types.ts";
 import { finish, reasoning, text, toolCall } from "../scripted-model.ts";
 import { tool } from "./input.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pause } from "../../src/core/pause.ts";
+import { pause } from "../../src/core/time/pause.ts";
 import type { Database } from "../../src/db/client.ts";
 import { type Replay, Replays } from "../../src/features/chat/replay/replay.ts";
 import { record } from "../../src/features/turns/end/record.ts";

@@ -1,7 +1,7 @@
-import { orAborted, withinTime } from "../../core/deadline.ts";
-import { FileTooLarge, MessengerError } from "../../core/messengers.ts";
+import { FileTooLarge, MessengerError } from "../../core/channels/messengers.ts";
 import type { Clock } from "../../core/ports.ts";
 import { readBytes } from "../../core/read-bytes.ts";
+import { orAborted, withinTime } from "../../core/time/deadline.ts";
 
 interface Options {
   /** How error texts name the messenger. */

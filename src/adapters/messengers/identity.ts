@@ -1,7 +1,7 @@
 import { TtlCache } from "../../core/cache.ts";
-import { withinTime } from "../../core/deadline.ts";
-import { MessengerError } from "../../core/messengers.ts";
+import { MessengerError } from "../../core/channels/messengers.ts";
 import type { Clock } from "../../core/ports.ts";
+import { withinTime } from "../../core/time/deadline.ts";
 
 /** Names of bots change by hand, and rarely. */
 const ttlMs = 3_600_000;

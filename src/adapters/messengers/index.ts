@@ -1,4 +1,4 @@
-import type { MessengerConfig, MessengerName, Messengers } from "../../core/messengers.ts";
+import type { MessengerConfig, MessengerName, Messengers } from "../../core/channels/messengers.ts";
 import type { Clock } from "../../core/ports.ts";
 import { identities } from "./identity.ts";
 import { slackAccount } from "./slack/account.ts";

@@ -1,6 +1,6 @@
 import { EgressError } from "../../core/egress/target.ts";
+import type { ProviderName } from "../../core/models/providers.ts";
 import type { ModelSpec, Models, StreamingModel } from "../../core/ports.ts";
-import type { ProviderName } from "../../core/providers.ts";
 import { anthropic } from "./anthropic.ts";
 import { demoModel } from "./demo.ts";
 import { embed } from "./embed.ts";

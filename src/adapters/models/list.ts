@@ -1,5 +1,5 @@
+import type { ProviderName } from "../../core/models/providers.ts";
 import type { ModelSpec } from "../../core/ports.ts";
-import type { ProviderName } from "../../core/providers.ts";
 import { readExcerpt } from "../excerpt.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, checkKey, requireKey, withVersion } from "./spec.ts";

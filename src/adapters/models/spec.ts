@@ -1,6 +1,12 @@
 import { ProviderSetupError } from "../../core/errors.ts";
+import {
+  apiKeySecret,
+  baseUrlSecret,
+  isModelName,
+  modelNameRule,
+  providerAddresses,
+} from "../../core/models/providers.ts";
 import type { ModelSpec } from "../../core/ports.ts";
-import { apiKeySecret, baseUrlSecret, isModelName, modelNameRule, providerAddresses } from "../../core/providers.ts";
 
 /** Throws for a name that would lead a call to another path, whoever stored the name and when. */
 export function checkModel({ provider, model }: ModelSpec): void {

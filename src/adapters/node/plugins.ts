@@ -3,12 +3,12 @@ import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { constants, Script } from "node:vm";
-import { withinTime } from "../../core/deadline.ts";
 import { isObject } from "../../core/json.ts";
-import type { Plugin } from "../../core/plugin.ts";
-import { checkPlugin } from "../../core/plugin-check.ts";
+import type { Plugin } from "../../core/plugins/plugin.ts";
+import { checkPlugin } from "../../core/plugins/plugin-check.ts";
 import type { Clock } from "../../core/ports.ts";
 import { clip } from "../../core/text.ts";
+import { withinTime } from "../../core/time/deadline.ts";
 import { errorCode } from "./error-code.ts";
 
 /** A plugin that can't be used. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Outlet, TextSource } from "../../core/outlet.ts";
+import type { Outlet, TextSource } from "../../core/queues/outlet.ts";
 
 /** Answers with the head of a response and the text that it offers, in place of its body. */
 export function writeText(

@@ -1,6 +1,6 @@
-import { withinTime } from "../../core/deadline.ts";
 import { isObject } from "../../core/json.ts";
 import type { Clock } from "../../core/ports.ts";
+import { withinTime } from "../../core/time/deadline.ts";
 import type { Collector } from "../../core/tracing.ts";
 import { readExcerpt } from "../excerpt.ts";
 import { codeOf, retryAfterMs } from "../messengers/http.ts";

@@ -1,11 +1,11 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { isSamePassword } from "../../core/password.ts";
+import { isSamePassword } from "../../core/credentials/password.ts";
 import type { Db } from "../../db/client.ts";
 import { users } from "../../db/schema.ts";
-import { clientKey } from "../../http/address.ts";
+import { clientKey } from "../../http/callers/address.ts";
+import { countCall, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/callers/throttle.ts";
 import { invalid } from "../../http/errors.ts";
-import { countCall, forgetCalls, type Limit, requireAllowed, uncountCall } from "../../http/throttle.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import type { PasswordChange } from "./schema.ts";
 import { deleteOtherSessions } from "./sessions.ts";

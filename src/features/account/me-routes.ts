@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { clearSessionCookie } from "../../http/cookie.ts";
+import { clearSessionCookie } from "../../http/callers/cookie.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
 import { chooseOrganization } from "./active-organization.ts";

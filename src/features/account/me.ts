@@ -1,11 +1,11 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { changesBetween } from "../../core/changes.ts";
+import { permissionsOf } from "../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { sortByName } from "../../core/names.ts";
-import { permissionsOf } from "../../core/permissions.ts";
 import { firstOrganization, members, organizations, reachable, users } from "../../db/schema.ts";
-import { countCall, type Limit, requireAllowed } from "../../http/throttle.ts";
+import { countCall, type Limit, requireAllowed } from "../../http/callers/throttle.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";
 import type { Me, MeChanges } from "./schema.ts";
 import { isLive } from "./sessions.ts";

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
-import { offersSession } from "../../http/authentication.ts";
-import { clearSessionCookie, setSessionCookie } from "../../http/cookie.ts";
+import { offersSession } from "../../http/callers/authentication.ts";
+import { clearSessionCookie, setSessionCookie } from "../../http/callers/cookie.ts";
+import { refuseForeignOrigin } from "../../http/callers/origin.ts";
 import type { AppEnv } from "../../http/environment.ts";
-import { refuseForeignOrigin } from "../../http/origin.ts";
 import { errorAnswers, guarded, json, jsonBody, router, unguarded } from "../../http/route.ts";
 import { meRoutes } from "./me-routes.ts";
 import { Installed, SetUp, SetupState, SignedIn, SignIn, Success, setupQuery } from "./schema.ts";

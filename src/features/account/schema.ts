@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { permissions } from "../../core/permissions.ts";
+import { permissions } from "../../core/credentials/permissions.ts";
 import { isStorable, zText } from "../../core/text.ts";
 import { ChosenPassword, Email, Name, OrganizationSlug, Timestamp } from "../../http/shapes.ts";
 

@@ -1,9 +1,9 @@
 import { and, desc, eq, gt, ne, type SQL, sql } from "drizzle-orm";
 import type { Ctx, Services } from "../../context.ts";
+import { newToken, sessionSeconds } from "../../core/credentials/tokens.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid, newId } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text.ts";
-import { newToken, sessionSeconds } from "../../core/tokens.ts";
 import type { Db } from "../../db/client.ts";
 import { accessTokens } from "../../db/schema.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";

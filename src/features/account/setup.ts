@@ -3,7 +3,7 @@ import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { digest, newId, randomToken } from "../../core/ids.ts";
 import { oneTimeTokens } from "../../db/schema.ts";
-import { countCall, type Limit } from "../../http/throttle.ts";
+import { countCall, type Limit } from "../../http/callers/throttle.ts";
 import { recordEvent } from "./audit.ts";
 import { firstOwner, insertOwner, lockInstallation, type NewOwner, ownerExists } from "./owner.ts";
 import type { Account } from "./schema.ts";

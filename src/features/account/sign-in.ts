@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { users } from "../../db/schema.ts";
-import { clientKey } from "../../http/address.ts";
+import { clientKey } from "../../http/callers/address.ts";
 import { recordEvent } from "./audit.ts";
 import { findAccount, type KnownAccount } from "./known-account.ts";
 import type { Account } from "./schema.ts";

@@ -1,7 +1,7 @@
 import { and, eq, lt } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { accessTokens, oneTimeTokens, signInAddresses } from "../../db/schema.ts";
-import { deleteEndedWindows } from "../../http/throttle.ts";
+import { deleteEndedWindows } from "../../http/callers/throttle.ts";
 import { knownAddressMs } from "./sign-in-limits.ts";
 
 /** Deletes expired sessions, one-time links, throttle windows, and addresses without a sign-in for 90 days. Expired management keys stay on their list. */

@@ -1,5 +1,5 @@
 import { previewOfText } from "../../core/activity/preview.ts";
-import type { Channel } from "../../core/channels.ts";
+import type { Channel } from "../../core/channels/channels.ts";
 import type { Happening } from "../../turn/activity.ts";
 import type { TurnEnding } from "../../turn/observers.ts";
 import type { AbortReason } from "../../turn/types.ts";

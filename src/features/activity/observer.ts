@@ -1,6 +1,6 @@
 import type { ActivityBus } from "../../core/activity/bus.ts";
 import { longestPreview, previewOf, previewOfText, scrubbedPreview } from "../../core/activity/preview.ts";
-import { channels } from "../../core/channels.ts";
+import { channels } from "../../core/channels/channels.ts";
 import { awaitedCall, blockedCall, failedHook, type Happening } from "../../turn/activity.ts";
 import type { StartedTurn, StoredRows, TurnEnding, TurnListener, TurnObserver } from "../../turn/observers.ts";
 import type { TurnEvent } from "../../turn/types.ts";

@@ -1,4 +1,4 @@
-import { missingSecret, type ProviderName, providerNames } from "../../core/providers.ts";
+import { missingSecret, type ProviderName, providerNames } from "../../core/models/providers.ts";
 import type { ModelCatalogue } from "./schema.ts";
 
 type Models = ModelCatalogue["providers"][string]["models"];

@@ -1,6 +1,6 @@
 import { EngineError } from "../../core/errors.ts";
 import { dataUrlBytes, imageType } from "../../core/image.ts";
-import { isModelName, splitModel } from "../../core/providers.ts";
+import { isModelName, splitModel } from "../../core/models/providers.ts";
 import { agentSlugPattern } from "../../core/slugs.ts";
 
 /** `models` and `import` are routes beside the agents; the dots are directories. */

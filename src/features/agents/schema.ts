@@ -1,8 +1,8 @@
 import { z } from "@hono/zod-openapi";
-import { modelNameRule, providerNames } from "../../core/providers.ts";
+import { modelNameRule, providerNames } from "../../core/models/providers.ts";
 import { agentSlugPattern } from "../../core/slugs.ts";
 import { zInt4, zText } from "../../core/text.ts";
-import { isTimezone } from "../../core/time-zones.ts";
+import { isTimezone } from "../../core/time/time-zones.ts";
 import { agents } from "../../db/schema.ts";
 import { iconProblem, isSlug, namesModel } from "./rules.ts";
 

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../context.ts";
-import { askingTools } from "../../core/plugins.ts";
+import { askingTools } from "../../core/plugins/plugins.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { column, insertInto } from "../../db/fragments.ts";

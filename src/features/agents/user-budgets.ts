@@ -1,5 +1,5 @@
 import { eq, sql } from "drizzle-orm";
-import { monthOf } from "../../core/month.ts";
+import { monthOf } from "../../core/time/month.ts";
 import type { Db } from "../../db/client.ts";
 import { assign, column, excluded, insertInto } from "../../db/fragments.ts";
 import { turns, userBudgetPeriods } from "../../db/schema.ts";

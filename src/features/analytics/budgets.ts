@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { monthOf } from "../../core/month.ts";
+import { monthOf } from "../../core/time/month.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import { agents, budgetPeriods, userBudgetPeriods } from "../../db/schema.ts";
 import { type AgentBudget, type Budgets, mostUsers, type UserBudget } from "./schema.ts";

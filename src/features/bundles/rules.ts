@@ -1,5 +1,5 @@
+import type { Permission } from "../../core/credentials/permissions.ts";
 import { asJson, sameJson } from "../../core/json.ts";
-import type { Permission } from "../../core/permissions.ts";
 import type { BundledInstance } from "./schema.ts";
 
 /** The longest beginning of a wanted slug to which a suffix is added: together they have at most 128 characters. */

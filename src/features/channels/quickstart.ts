@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
-import { fastModels, type ProviderName, splitModel } from "../../core/providers.ts";
+import { fastModels, type ProviderName, splitModel } from "../../core/models/providers.ts";
 import { invalid } from "../../http/errors.ts";
 import { AgentChanges, createAgent, getAgent, type Instance, NewAgent, updateAgent } from "../agents/index.ts";
 import { getWeb, saveWeb } from "./web/service.ts";

@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../context.ts";
-import type { Cipher } from "../../core/cipher.ts";
+import type { Cipher } from "../../core/credentials/cipher.ts";
 import type { Db } from "../../db/client.ts";
 import { channels } from "../../db/schema.ts";
 import type { ChannelType } from "./rules.ts";

@@ -1,6 +1,6 @@
+import { type MessengerName, messengerNames } from "../../core/channels/messengers.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { isObject } from "../../core/json.ts";
-import { type MessengerName, messengerNames } from "../../core/messengers.ts";
 import { isStorable } from "../../core/text.ts";
 
 /** The channels of the open edition. */

@@ -1,6 +1,6 @@
 import type { Services } from "../../context.ts";
 import type { TtlCache } from "../../core/cache.ts";
-import type { Verdict } from "../../http/throttle.ts";
+import type { Verdict } from "../../http/callers/throttle.ts";
 import type { Turns } from "../turns/index.ts";
 import type { Continuations } from "./replay/continuations.ts";
 import type { ForeignTurns } from "./replay/foreign.ts";

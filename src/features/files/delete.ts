@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Services } from "../../context.ts";
-import type { Cipher } from "../../core/cipher.ts";
+import type { Cipher } from "../../core/credentials/cipher.ts";
 import { fromBase64, newId, toBase64 } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, conversations, files } from "../../db/schema.ts";

@@ -1,5 +1,5 @@
 import { publicAddress, type Services } from "../../context.ts";
-import type { Cipher } from "../../core/cipher.ts";
+import type { Cipher } from "../../core/credentials/cipher.ts";
 import { sameText, toHex } from "../../core/ids.ts";
 import { type Claim, linkAddress, linkSeconds } from "./rules.ts";
 import { type FileRow, openStored } from "./storage.ts";

@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
-import type { PluginFile, SavedFile } from "../../core/plugin.ts";
+import type { PluginFile, SavedFile } from "../../core/plugins/plugin.ts";
 import { agents, conversations, files } from "../../db/schema.ts";
 import { keepFile } from "./keep-file.ts";
 import { linkTo } from "./links.ts";

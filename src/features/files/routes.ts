@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import { notFound } from "../../core/errors.ts";
-import { clientKey } from "../../http/address.ts";
+import { clientKey } from "../../http/callers/address.ts";
+import { countRefused } from "../../http/callers/refused.ts";
+import { countCall, policyLimit, requireAllowed } from "../../http/callers/throttle.ts";
 import { errorAnswer } from "../../http/error-answers.ts";
-import { countRefused } from "../../http/refused.ts";
 import { errorAnswers, guarded, router, unguarded } from "../../http/route.ts";
-import { countCall, policyLimit, requireAllowed } from "../../http/throttle.ts";
 import { answerWith, redirect } from "./answer.ts";
 import { isGenuine } from "./links.ts";
 import { readLink } from "./rules.ts";

@@ -1,6 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Services } from "../../context.ts";
-import type { Cipher } from "../../core/cipher.ts";
+import type { Cipher } from "../../core/credentials/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Files, ObjectStore } from "../../core/ports.ts";
 import { type S3Bucket, s3Problem, s3Secrets } from "../../core/s3.ts";

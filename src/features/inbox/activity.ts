@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
-import type { MessengerName } from "../../core/messengers.ts";
+import type { MessengerName } from "../../core/channels/messengers.ts";
 import { assign, jsonRows } from "../../db/fragments.ts";
 import { unlessDeadlocked } from "../../db/retry.ts";
 import { channels } from "../../db/schema.ts";

@@ -1,7 +1,7 @@
 import type { Services } from "../../context.ts";
-import { withinTime } from "../../core/deadline.ts";
 import type { Reading } from "../../core/meters.ts";
-import { sharedRead } from "../../core/shared-read.ts";
+import { sharedRead } from "../../core/queues/shared-read.ts";
+import { withinTime } from "../../core/time/deadline.ts";
 import { type Queues, readQueues } from "./read-queues.ts";
 
 /** However many ask, the database is asked once in this time, in milliseconds. */

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import { sameText } from "../../core/ids.ts";
-import { countRefused } from "../../http/refused.ts";
+import { countRefused } from "../../http/callers/refused.ts";
 import { errorAnswers, router, unguarded } from "../../http/route.ts";
 import { bearer } from "../turns/index.ts";
 

@@ -1,5 +1,5 @@
-import type { Plugin } from "../../core/plugin.ts";
-import { pluginToolName } from "../../core/plugins.ts";
+import type { Plugin } from "../../core/plugins/plugin.ts";
+import { pluginToolName } from "../../core/plugins/plugins.ts";
 import { builtinNames } from "../tools/index.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { RoleKey } from "../../core/permissions.ts";
+import type { RoleKey } from "../../core/credentials/permissions.ts";
 
 /** Whether people would take two names for the same. Not left to the database, whose locale may know ASCII only. */
 export function isSameName(a: string, b: string): boolean {

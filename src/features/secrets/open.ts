@@ -1,4 +1,4 @@
-import type { Cipher, Sealed } from "../../core/cipher.ts";
+import type { Cipher, Sealed } from "../../core/credentials/cipher.ts";
 import { secretPlace } from "./rules.ts";
 
 /** The values of an agent's secret rows by key. Rejects when one does not open: the encryption key is a wrong one. */

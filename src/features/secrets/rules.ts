@@ -1,9 +1,9 @@
-import type { Plugin, PluginSecret } from "../../core/plugin.ts";
-import { declaredSecrets } from "../../core/plugins.ts";
-import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/providers.ts";
+import { tokenKind } from "../../core/credentials/tokens.ts";
+import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/models/providers.ts";
+import type { Plugin, PluginSecret } from "../../core/plugins/plugin.ts";
+import { declaredSecrets } from "../../core/plugins/plugins.ts";
 import { s3Places, s3Problem, s3Secrets } from "../../core/s3.ts";
 import { shortSecretProblem } from "../../core/scrub/scrub.ts";
-import { tokenKind } from "../../core/tokens.ts";
 import { keyPairProblem } from "../../core/tracing.ts";
 
 /** The agent's own chat API key. */

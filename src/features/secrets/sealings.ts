@@ -1,6 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
-import { exclusiveCredential } from "../../core/messengers.ts";
+import { exclusiveCredential } from "../../core/channels/messengers.ts";
 import { assign } from "../../db/fragments.ts";
 import { channels, eventSources, installation, jobs, plugins, secrets, skillEnv } from "../../db/schema.ts";
 import { keyCheckPlace } from "./encryption-key.ts";

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../context.ts";
-import { declaredSecrets } from "../../core/plugins.ts";
+import { declaredSecrets } from "../../core/plugins/plugins.ts";
 import type { Db } from "../../db/client.ts";
 import { invalid } from "../../http/errors.ts";
 import { findAgent, writeAgent } from "../agents/index.ts";

@@ -1,6 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { apiKeySecret, baseUrlSecret, type ProviderName, providerAddresses } from "../../core/providers.ts";
+import { apiKeySecret, baseUrlSecret, type ProviderName, providerAddresses } from "../../core/models/providers.ts";
 import type { Db } from "../../db/client.ts";
 import { secrets } from "../../db/schema.ts";
 import { openSecrets } from "./open.ts";

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError } from "../../core/errors.ts";
-import { askingTools } from "../../core/plugins.ts";
+import { askingTools } from "../../core/plugins/plugins.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentTools } from "../../db/schema.ts";

@@ -1,6 +1,6 @@
 import type { z } from "@hono/zod-openapi";
-import type { PluginSecret } from "../../core/plugin.ts";
-import { inputSchemaOf, readInput } from "../../core/tool-input.ts";
+import type { PluginSecret } from "../../core/plugins/plugin.ts";
+import { inputSchemaOf, readInput } from "../../core/plugins/tool-input.ts";
 import type { JsonValue, Tool, ToolContext } from "../../turn/types.ts";
 
 export type ToolOrigin = "builtin" | "plugin" | "mcp" | "agent";

@@ -1,5 +1,5 @@
 import { and, eq, inArray, ne, sql } from "drizzle-orm";
-import { pluginToolName } from "../../core/plugins.ts";
+import { pluginToolName } from "../../core/plugins/plugins.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, plugins } from "../../db/schema.ts";
 import { isAskable } from "../agents/index.ts";

@@ -1,8 +1,8 @@
 import { and, eq } from "drizzle-orm";
 import type { Ctx, Services } from "../../context.ts";
 import { TtlCache } from "../../core/cache.ts";
-import { withinTime } from "../../core/deadline.ts";
 import { clip, visible } from "../../core/text.ts";
+import { withinTime } from "../../core/time/deadline.ts";
 import { type AgentTracing, keyPairProblem, type ProjectKey, TracingError } from "../../core/tracing.ts";
 import { secrets } from "../../db/schema.ts";
 import type { Instance } from "../agents/index.ts";

@@ -1,4 +1,4 @@
-import type { Channel } from "../../core/channels.ts";
+import type { Channel } from "../../core/channels/channels.ts";
 import type { Work } from "../../jobs/enqueue.ts";
 import type { TurnOutcome } from "../../turn/types.ts";
 

@@ -1,7 +1,7 @@
 import type { Services } from "../../context.ts";
 import type { Contribution, ToolSource } from "../../contribution.ts";
+import { apiKeySecret, baseUrlSecret, missingSecret, type ProviderName } from "../../core/models/providers.ts";
 import type { Embedder } from "../../core/ports.ts";
-import { apiKeySecret, baseUrlSecret, missingSecret, type ProviderName } from "../../core/providers.ts";
 import { vacuumWorn } from "../../db/vacuum.ts";
 import type { Complete } from "../../jobs/complete.ts";
 import { Agents } from "./access/agents.ts";

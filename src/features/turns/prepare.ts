@@ -1,4 +1,4 @@
-import { channels } from "../../core/channels.ts";
+import { channels } from "../../core/channels/channels.ts";
 import type { Policies } from "../../core/policies.ts";
 import type { StreamingModel } from "../../core/ports.ts";
 import { TurnState } from "../../turn/state.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { fromBase64 } from "../../core/ids.ts";
-import { definePlugin, type Plugin, type PluginSecret } from "../../core/plugin.ts";
+import { definePlugin, type Plugin, type PluginSecret } from "../../core/plugins/plugin.ts";
 import { type S3Secret, s3Places, s3Secrets } from "../../core/s3.ts";
 import { describeTool } from "../tool.ts";
 

@@ -1,4 +1,4 @@
-import { definePlugin, type Plugin } from "../../core/plugin.ts";
+import { definePlugin, type Plugin } from "../../core/plugins/plugin.ts";
 import { hostOf } from "../json-api.ts";
 import { githubApi, tokenKey } from "./api.ts";
 import { fileTools } from "./files.ts";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { PluginTool } from "../../core/plugin.ts";
+import type { PluginTool } from "../../core/plugins/plugin.ts";
 import type { AskApi } from "../json-api.ts";
 import { describeTool } from "../tool.ts";
 import { deal, ids, moreProperties, search, writtenProperties } from "./fields.ts";

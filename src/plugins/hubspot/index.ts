@@ -1,4 +1,4 @@
-import { definePlugin, type Plugin } from "../../core/plugin.ts";
+import { definePlugin, type Plugin } from "../../core/plugins/plugin.ts";
 import { hostOf } from "../json-api.ts";
 import { hubspotApi, tokenKey } from "./api.ts";
 import { contactTools } from "./contacts.ts";

@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, listOf, objectOf } from "../../core/json.ts";
-import type { PluginContext } from "../../core/plugin.ts";
+import type { PluginContext } from "../../core/plugins/plugin.ts";
 import type { ApiAnswer, ApiRequest, AskApi } from "../json-api.ts";
 import { given, longText, numberOrNull, textOrNull } from "../shapes.ts";
 import type { Search } from "./fields.ts";

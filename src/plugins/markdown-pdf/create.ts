@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/json.ts";
-import type { PluginContext } from "../../core/plugin.ts";
+import type { PluginContext } from "../../core/plugins/plugin.ts";
 import type { ReadFont } from "./fonts/names.ts";
 import { Typefaces } from "./fonts/typeface.ts";
 import { mostLinks } from "./layout/draw.ts";

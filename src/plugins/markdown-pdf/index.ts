@@ -1,4 +1,4 @@
-import { definePlugin, type Plugin } from "../../core/plugin.ts";
+import { definePlugin, type Plugin } from "../../core/plugins/plugin.ts";
 import { describeTool } from "../tool.ts";
 import type { ReadFont } from "./fonts/names.ts";
 import { pdfOrder } from "./order.ts";

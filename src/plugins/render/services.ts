@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { type JsonObject, listOf, objectOf } from "../../core/json.ts";
-import type { PluginTool } from "../../core/plugin.ts";
+import type { PluginTool } from "../../core/plugins/plugin.ts";
 import { zText } from "../../core/text.ts";
 import type { AskApi } from "../json-api.ts";
 import { numberOrNull, textOrNull } from "../shapes.ts";

@@ -7,7 +7,7 @@ import type {
   MessengerConfig,
   Received,
   WebhookCall,
-} from "../../../src/core/messengers.ts";
+} from "../../../src/core/channels/messengers.ts";
 import { TestClock } from "../../clock.ts";
 
 /** A stand-in that ends with the test. */

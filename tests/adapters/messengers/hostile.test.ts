@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MessengerConfig, Received, WebhookCall } from "../../../src/core/messengers.ts";
+import type { MessengerConfig, Received, WebhookCall } from "../../../src/core/channels/messengers.ts";
 import { slackHeaders, slackServer, slackTokens } from "../../messengers/slack-server.ts";
 import { telegramServer, telegramToken } from "../../messengers/telegram-server.ts";
 import { twilioAccount, twilioSignature } from "../../messengers/twilio-server.ts";

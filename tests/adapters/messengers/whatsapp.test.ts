@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { guardedFetch } from "../../../src/adapters/node/egress/fetch.ts";
-import { MessengerError } from "../../../src/core/messengers.ts";
+import { MessengerError } from "../../../src/core/channels/messengers.ts";
 import { TestClock } from "../../clock.ts";
 import { apiServer } from "../../messengers/api-server.ts";
 import { twilioAccount, twilioServer, twilioSignature } from "../../messengers/twilio-server.ts";

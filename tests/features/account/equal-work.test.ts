@@ -1,7 +1,7 @@
 import { argon2Verify } from "hash-wasm";
 import { expect, test, vi } from "vitest";
+import { passwords } from "../../../src/core/credentials/password.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { passwords } from "../../../src/core/password.ts";
 import { users } from "../../../src/db/schema.ts";
 import { harness } from "../../harness.ts";
 

@@ -1,6 +1,6 @@
+import { passwords } from "../../../src/core/credentials/password.ts";
+import type { RoleKey } from "../../../src/core/credentials/permissions.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { passwords } from "../../../src/core/password.ts";
-import type { RoleKey } from "../../../src/core/permissions.ts";
 import { members, users } from "../../../src/db/schema.ts";
 import { createSession } from "../../../src/features/account/index.ts";
 import type { Harness } from "../../harness.ts";

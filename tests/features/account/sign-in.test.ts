@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { accessTokens, auditLogs, users } from "../../../src/db/schema.ts";
-import { countCall } from "../../../src/http/throttle.ts";
+import { countCall } from "../../../src/http/callers/throttle.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { cookieOf, createUser, join, password, signIn } from "./people.ts";
 

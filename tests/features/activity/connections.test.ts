@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { newToken } from "../../../src/core/tokens.ts";
 import { accessTokens } from "../../../src/db/schema.ts";
 import { type ActivityHarness, activityHarness, pause } from "./following.ts";
 

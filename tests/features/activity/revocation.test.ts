@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { newToken } from "../../../src/core/tokens.ts";
 import { accessTokens, members, users, workspaceMembers, workspaces } from "../../../src/db/schema.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { type ActivityHarness, activityHarness, pause } from "./following.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { newToken } from "../../../src/core/tokens.ts";
 import { accessTokens, members } from "../../../src/db/schema.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { writeEntries } from "./entries.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Ctx } from "../../../src/context.ts";
+import { roles } from "../../../src/core/credentials/permissions.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { roles } from "../../../src/core/permissions.ts";
 import { createQuickstartAgent } from "../../../src/features/channels/index.ts";
 import { answeringModel } from "../../../src/features/turns/index.ts";
 import { type Harness, harness } from "../../harness.ts";

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createCipher } from "../../../src/core/cipher.ts";
+import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { fromBase64 } from "../../../src/core/ids.ts";
 import { agents, auditLogs, channels, jobs } from "../../../src/db/schema.ts";
 import { openMessenger } from "../../../src/features/channels/index.ts";

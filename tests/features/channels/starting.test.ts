@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
+import type { Messengers } from "../../../src/core/channels/messengers.ts";
 import { newId } from "../../../src/core/ids.ts";
-import type { Messengers } from "../../../src/core/messengers.ts";
 import { localNotify } from "../../../src/core/notify.ts";
 import { CurrentPolicies } from "../../../src/core/policies.ts";
 import { agents, channels } from "../../../src/db/schema.ts";

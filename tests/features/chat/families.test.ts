@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { createEgress } from "../../../src/adapters/node/egress/request.ts";
 import type { JsonObject } from "../../../src/core/json.ts";
-import type { Plugin, PluginContext } from "../../../src/core/plugin.ts";
+import type { Plugin, PluginContext } from "../../../src/core/plugins/plugin.ts";
 import type { Mcp } from "../../../src/core/ports.ts";
 import { files } from "../../../src/db/schema.ts";
 import { finish, reply, scriptedModel, toolCall } from "../../scripted-model.ts";

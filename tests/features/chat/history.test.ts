@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { promptTokens } from "../../../src/core/providers.ts";
+import { promptTokens } from "../../../src/core/models/providers.ts";
 import { conversations, messages } from "../../../src/db/schema.ts";
 import { historyBytes } from "../../../src/features/turns/place/history.ts";
 import { plainText } from "../../plain-text.ts";

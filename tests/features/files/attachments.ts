@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { onTestFinished } from "vitest";
 import { createS3 } from "../../../src/adapters/s3.ts";
 import { newId } from "../../../src/core/ids.ts";
-import type { PluginFile } from "../../../src/core/plugin.ts";
+import type { PluginFile } from "../../../src/core/plugins/plugin.ts";
 import type { Files } from "../../../src/core/ports.ts";
 import { agents, conversations, files, jobs } from "../../../src/db/schema.ts";
 import { fileJobs } from "../../../src/features/files/delete.ts";

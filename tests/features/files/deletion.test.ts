@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createCipher } from "../../../src/core/cipher.ts";
+import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, files, jobs } from "../../../src/db/schema.ts";
 import { deleteFilesOf, fileJobs } from "../../../src/features/files/delete.ts";

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import type { RoleKey } from "../../../src/core/permissions.ts";
+import type { RoleKey } from "../../../src/core/credentials/permissions.ts";
 import { agents, auditLogs, hooks, plugins } from "../../../src/db/schema.ts";
 import { harness } from "../../harness.ts";
 

@@ -1,6 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
 import { describe, expect, test } from "vitest";
-import type { Channel } from "../../../src/core/channels.ts";
+import type { Channel } from "../../../src/core/channels/channels.ts";
 import { ChatEvent } from "../../../src/features/chat/doors/events.ts";
 import { hooksAt } from "../../../src/features/turns/prepare.ts";
 import { finish, gate, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";

@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
+import { FileTooLarge, type IncomingFile, MessengerError } from "../../../src/core/channels/messengers.ts";
 import { EngineError } from "../../../src/core/errors.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { FileTooLarge, type IncomingFile, MessengerError } from "../../../src/core/messengers.ts";
 import { agents, conversations, files, inbox } from "../../../src/db/schema.ts";
 import { createAttach, type MessageWithFiles } from "../../../src/features/inbox/answer/attachments.ts";
 import type { Harness } from "../../harness.ts";

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import type { Services } from "../../../src/context.ts";
-import type { MessengerName, Messengers } from "../../../src/core/messengers.ts";
+import type { MessengerName, Messengers } from "../../../src/core/channels/messengers.ts";
 import { agents, channels, inbox } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { forTest } from "../../adapters/messengers/accounts.ts";

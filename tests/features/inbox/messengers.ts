@@ -2,7 +2,7 @@ import { and, asc, eq } from "drizzle-orm";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../../src/adapters/node/clock.ts";
 import { type Ctx, publicAddress } from "../../../src/context.ts";
-import type { Incoming, MessengerName } from "../../../src/core/messengers.ts";
+import type { Incoming, MessengerName } from "../../../src/core/channels/messengers.ts";
 import { agents, channels, conversations, inbox, jobs, outbox } from "../../../src/db/schema.ts";
 import { openMessenger } from "../../../src/features/channels/index.ts";
 import { saveRow } from "../../../src/features/channels/row.ts";

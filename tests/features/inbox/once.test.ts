@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import type { Incoming } from "../../../src/core/messengers.ts";
+import type { Incoming } from "../../../src/core/channels/messengers.ts";
 import { localNotify } from "../../../src/core/notify.ts";
 import { conversations, inbox, jobs, messages, outbox, turns } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";

@@ -1,8 +1,8 @@
 import { asc, eq } from "drizzle-orm";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
 import { publicAddress } from "../../../src/context.ts";
+import type { MessengerName, Messengers } from "../../../src/core/channels/messengers.ts";
 import { newId } from "../../../src/core/ids.ts";
-import type { MessengerName, Messengers } from "../../../src/core/messengers.ts";
 import { agents, channels, jobs, outbox } from "../../../src/db/schema.ts";
 import type { Engine } from "../../../src/engine.ts";
 import { type Message, sendTo } from "../../../src/features/inbox/index.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createMessengers } from "../../../src/adapters/messengers/index.ts";
-import type { MessengerAccount, Messengers } from "../../../src/core/messengers.ts";
+import type { MessengerAccount, Messengers } from "../../../src/core/channels/messengers.ts";
 import { TestClock } from "../../clock.ts";
 import { finish, gate, reply, text } from "../../scripted-model.ts";
 import { eventually } from "../chat/chat.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MessengerError } from "../../../src/core/messengers.ts";
+import { MessengerError } from "../../../src/core/channels/messengers.ts";
 import { createRests } from "../../../src/features/inbox/outbox/rests.ts";
 import { verdictOf } from "../../../src/features/inbox/outbox/verdict.ts";
 import { TestClock } from "../../clock.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { defaultPolicies } from "../../../src/core/policies.ts";
-import { newToken } from "../../../src/core/tokens.ts";
 import { accessTokens, installation } from "../../../src/db/schema.ts";
 import { isSensitiveHost } from "../../../src/features/installation/rules.ts";
 import { harness } from "../../harness.ts";

@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { EngineError } from "../../../src/core/errors.ts";
 import { CurrentPolicies, defaultPolicies } from "../../../src/core/policies.ts";
-import { newToken } from "../../../src/core/tokens.ts";
 import { accessTokens, auditLogs, installation } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { type Harness, harness } from "../../harness.ts";

@@ -1,5 +1,5 @@
 import { asc, eq } from "drizzle-orm";
-import { newToken } from "../../../src/core/tokens.ts";
+import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { accessTokens, auditLogs, members, workspaceMembers } from "../../../src/db/schema.ts";
 import type { Harness } from "../../harness.ts";
 

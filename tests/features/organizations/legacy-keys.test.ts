@@ -1,7 +1,7 @@
 import { bcrypt } from "hash-wasm";
 import { describe, expect, test, vi } from "vitest";
+import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { newToken } from "../../../src/core/tokens.ts";
 import { accessTokens } from "../../../src/db/schema.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { spyOnStatements } from "../../statements.ts";

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import type { RoleKey } from "../../../src/core/permissions.ts";
+import type { RoleKey } from "../../../src/core/credentials/permissions.ts";
 import { accessTokens, invitations } from "../../../src/db/schema.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { createUser, openSession, password, signIn, statusOf } from "../account/people.ts";

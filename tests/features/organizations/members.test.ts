@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
-import type { RoleKey } from "../../../src/core/permissions.ts";
+import type { RoleKey } from "../../../src/core/credentials/permissions.ts";
 import { accessTokens, members, users, workspaceMembers } from "../../../src/db/schema.ts";
 import { dialect } from "../../database.ts";
 import { type Harness, harness } from "../../harness.ts";

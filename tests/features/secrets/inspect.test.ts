@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import type { Services } from "../../../src/context.ts";
-import { createCipher } from "../../../src/core/cipher.ts";
+import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { agents, secrets } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { secretPlace } from "../../../src/features/secrets/rules.ts";

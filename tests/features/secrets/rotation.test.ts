@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { Services } from "../../../src/context.ts";
-import { createCipher } from "../../../src/core/cipher.ts";
+import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, channels, installation, plugins, secrets, skillEnv, skills } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newToken } from "../../../src/core/tokens.ts";
+import { newToken } from "../../../src/core/credentials/tokens.ts";
 import { authKeyProblem, secretProblem, wellKnown } from "../../../src/features/secrets/rules.ts";
 
 describe("the agent's API key", () => {

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createCipher } from "../../../src/core/cipher.ts";
+import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { auditLogs, skillEnv } from "../../../src/db/schema.ts";
 import { rotateSecrets } from "../../../src/features/secrets/index.ts";
 import { envPlace } from "../../../src/features/skills/env/load.ts";

@@ -1,4 +1,3 @@
-import { sameText, toHex } from "../../../core/ids.ts";
 import {
   type ChannelCheck,
   FileTooLarge,
@@ -8,7 +7,8 @@ import {
   type SlackConfig,
   type WantedWebhook,
   type WebhookCall,
-} from "../../../core/messengers.ts";
+} from "../../../core/channels/messengers.ts";
+import { sameText, toHex } from "../../../core/ids.ts";
 import { clip } from "../../../core/text.ts";
 import { jsonObject, mimeOf, objectOf, textOf, wordsOf } from "../fields.ts";
 import { messengerHttp } from "../http.ts";

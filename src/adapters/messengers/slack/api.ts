@@ -1,5 +1,5 @@
+import { MessengerError } from "../../../core/channels/messengers.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { MessengerError } from "../../../core/messengers.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { jsonObject, wordsOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";

@@ -1,5 +1,5 @@
+import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import type { Incoming, IncomingFile } from "../../../core/messengers.ts";
 import { storable } from "../../../core/text.ts";
 import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
 import { slackText } from "./text.ts";

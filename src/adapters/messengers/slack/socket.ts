@@ -1,6 +1,6 @@
-import { orAborted } from "../../../core/deadline.ts";
-import { type Incoming, MessengerError, type Take } from "../../../core/messengers.ts";
+import { type Incoming, MessengerError, type Take } from "../../../core/channels/messengers.ts";
 import type { Clock } from "../../../core/ports.ts";
+import { orAborted } from "../../../core/time/deadline.ts";
 import { jsonObject, textOf } from "../fields.ts";
 
 interface Options {

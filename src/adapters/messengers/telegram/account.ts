@@ -1,4 +1,3 @@
-import { sameText } from "../../../core/ids.ts";
 import {
   FileTooLarge,
   type Incoming,
@@ -8,8 +7,9 @@ import {
   type Received,
   type Take,
   type TelegramConfig,
-} from "../../../core/messengers.ts";
-import { pause } from "../../../core/pause.ts";
+} from "../../../core/channels/messengers.ts";
+import { sameText } from "../../../core/ids.ts";
+import { pause } from "../../../core/time/pause.ts";
 import { integerOf, jsonObject, listOf, objectOf, textOf } from "../fields.ts";
 import { messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";

@@ -1,4 +1,4 @@
-import { type ChannelCheck, MessengerError, type WantedWebhook } from "../../../core/messengers.ts";
+import { type ChannelCheck, MessengerError, type WantedWebhook } from "../../../core/channels/messengers.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { integerOf, jsonObject, objectOf, textOf, wordsOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";

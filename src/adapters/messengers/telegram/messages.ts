@@ -1,5 +1,5 @@
+import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
-import type { Incoming, IncomingFile } from "../../../core/messengers.ts";
 import { storable } from "../../../core/text.ts";
 import { fileNameOf, integerOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
 

@@ -1,4 +1,3 @@
-import { sameText, toBase64 } from "../../../core/ids.ts";
 import {
   type ChannelCheck,
   FileTooLarge,
@@ -9,7 +8,8 @@ import {
   type WantedWebhook,
   type WebhookCall,
   type WhatsAppConfig,
-} from "../../../core/messengers.ts";
+} from "../../../core/channels/messengers.ts";
+import { sameText, toBase64 } from "../../../core/ids.ts";
 import { textOf, wordsOf } from "../fields.ts";
 import { type Downloaded, messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";

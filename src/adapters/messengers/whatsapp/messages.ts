@@ -1,4 +1,4 @@
-import type { Incoming, IncomingFile } from "../../../core/messengers.ts";
+import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
 import { storable } from "../../../core/text.ts";
 import { mimeOf, nameOf } from "../fields.ts";
 

@@ -1,6 +1,6 @@
+import { MessengerError, type WhatsAppConfig } from "../../../core/channels/messengers.ts";
 import { toBase64 } from "../../../core/ids.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { MessengerError, type WhatsAppConfig } from "../../../core/messengers.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { integerOf, jsonObject, wordsOf } from "../fields.ts";
 import { type Http, isPermanent, retryAfterMs } from "../http.ts";

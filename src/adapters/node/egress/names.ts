@@ -1,6 +1,6 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
-import { orAborted } from "../../../core/deadline.ts";
+import { orAborted } from "../../../core/time/deadline.ts";
 
 /**
  * All addresses of a name as the system knows them: from its file of hosts, else from DNS, else from the system's other

@@ -1,9 +1,9 @@
-import { orAborted, withinTime } from "../../../core/deadline.ts";
 import { nextHop } from "../../../core/egress/redirect.ts";
 import { firstHop, type Hop } from "../../../core/egress/request.ts";
 import { EgressError } from "../../../core/egress/target.ts";
 import { answerText } from "../../../core/egress/text.ts";
 import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../../core/ports.ts";
+import { orAborted, withinTime } from "../../../core/time/deadline.ts";
 import { readBytes } from "./body.ts";
 import { explainFailure } from "./failure.ts";
 import { resolveBySystem } from "./names.ts";

@@ -1,7 +1,7 @@
 import { Duplex } from "node:stream";
 import { MessageChannel, Worker } from "node:worker_threads";
-import { pause } from "../../../core/pause.ts";
 import type { Clock, Log } from "../../../core/ports.ts";
+import { pause } from "../../../core/time/pause.ts";
 import type { Target } from "../../../db/connection.ts";
 import { systemClock } from "../clock.ts";
 import { workerFile } from "../worker-file.ts";

@@ -1,7 +1,7 @@
 import { type Check, fail, ok, warn } from "../../../core/check.ts";
 import { type Environment, environmentKeys } from "../../../core/config.ts";
 import { ProviderSetupError } from "../../../core/errors.ts";
-import { explainProvider } from "../../../core/provider-failure.ts";
+import { explainProvider } from "../../../core/models/provider-failure.ts";
 import {
   apiKeySecret,
   baseUrlSecret,
@@ -10,7 +10,7 @@ import {
   type ProviderName,
   providerNames,
   splitModel,
-} from "../../../core/providers.ts";
+} from "../../../core/models/providers.ts";
 import { listModels } from "../../models/list.ts";
 
 const name = "providers";

@@ -1,8 +1,8 @@
 import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mcp";
-import { withinTime } from "../../../core/deadline.ts";
 import { isObject, type JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
+import { withinTime } from "../../../core/time/deadline.ts";
 import type { Network } from "../egress/send.ts";
 import { explainMcp, refusesInitialize } from "./failure.ts";
 import { mcpFetch } from "./fetch.ts";

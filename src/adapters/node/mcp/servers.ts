@@ -1,8 +1,8 @@
 import type { Environment } from "../../../core/config.ts";
-import { orAborted, withinTime } from "../../../core/deadline.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, Mcp, McpServer, McpTool } from "../../../core/ports.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
+import { orAborted, withinTime } from "../../../core/time/deadline.ts";
 import { resolveBySystem } from "../egress/names.ts";
 import type { Network } from "../egress/send.ts";
 import type { Connection } from "./connection.ts";

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { passwords } from "../../../core/password.ts";
+import { passwords } from "../../../core/credentials/password.ts";
 import type { Passwords } from "../../../core/ports.ts";
 
 /** One call of `Passwords`, with its arguments. */

@@ -1,6 +1,6 @@
 import type { ImportNotes } from "../../../core/bundle.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json.ts";
-import { embeddingModels } from "../../../core/providers.ts";
+import { embeddingModels } from "../../../core/models/providers.ts";
 
 /** The fields of an instance that only managed builds have. */
 const managedFields: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
-import type { Cipher } from "../../../core/cipher.ts";
-import { messengerNames } from "../../../core/messengers.ts";
+import { messengerNames } from "../../../core/channels/messengers.ts";
+import type { Cipher } from "../../../core/credentials/cipher.ts";
 import type { Db } from "../../../db/client.ts";
 import { answersAgents } from "../agent/service.ts";
 import { hasSettings, type StoredFields, sharedFields } from "../messengers/rules.ts";

@@ -1,6 +1,6 @@
 import { type Ctx, publicAddress } from "../../../context.ts";
 import type { ImportNotes } from "../../../core/bundle.ts";
-import { type MessengerName, messengerNames } from "../../../core/messengers.ts";
+import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import type { AgentRow } from "../../agents/index.ts";
 import { authKeyName, storedKeys } from "../../secrets/index.ts";

@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import { publicAddress, type Services } from "../../../context.ts";
-import type { MessengerAccount, MessengerName, Transport, WantedWebhook } from "../../../core/messengers.ts";
+import type { MessengerAccount, MessengerName, Transport, WantedWebhook } from "../../../core/channels/messengers.ts";
 import { agents, channels } from "../../../db/schema.ts";
 import { isSlug } from "../../agents/index.ts";
 import { openConfig } from "../row.ts";

@@ -1,7 +1,7 @@
 import { type Ctx, publicAddress } from "../../../context.ts";
+import type { ChannelCheck, MessengerName } from "../../../core/channels/messengers.ts";
 import { EgressError } from "../../../core/egress/target.ts";
 import { isObject, parseJson } from "../../../core/json.ts";
-import type { ChannelCheck, MessengerName } from "../../../core/messengers.ts";
 import { invalid } from "../../../http/errors.ts";
 import { type AgentRow, findAgent } from "../../agents/index.ts";
 import { findRow, openConfig } from "../row.ts";

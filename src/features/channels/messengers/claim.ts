@@ -1,7 +1,7 @@
 import { and, eq, inArray, ne } from "drizzle-orm";
-import type { Cipher } from "../../../core/cipher.ts";
+import { exclusiveCredential, type MessengerName } from "../../../core/channels/messengers.ts";
+import type { Cipher } from "../../../core/credentials/cipher.ts";
 import { EngineError } from "../../../core/errors.ts";
-import { exclusiveCredential, type MessengerName } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { channels } from "../../../db/schema.ts";
 import type { StoredFields } from "./rules.ts";

@@ -1,9 +1,9 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import { publicAddress, type Services } from "../../../context.ts";
-import type { Cipher } from "../../../core/cipher.ts";
+import { MessengerError, type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
+import type { Cipher } from "../../../core/credentials/cipher.ts";
 import { fromBase64, newId, toBase64 } from "../../../core/ids.ts";
-import { MessengerError, type MessengerName, messengerNames } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, channels } from "../../../db/schema.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";

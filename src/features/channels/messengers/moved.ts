@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNull, ne, or } from "drizzle-orm";
 import { publicAddress, type Services } from "../../../context.ts";
-import { type MessengerName, messengerNames } from "../../../core/messengers.ts";
+import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import { channels } from "../../../db/schema.ts";
 import { loadPolicies } from "../../installation/index.ts";
 import { unstarted } from "../row.ts";

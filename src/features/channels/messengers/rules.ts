@@ -1,5 +1,5 @@
+import type { MessengerConfig, MessengerName, Transport } from "../../../core/channels/messengers.ts";
 import { isPublicAddress } from "../../../core/egress/target.ts";
-import type { MessengerConfig, MessengerName, Transport } from "../../../core/messengers.ts";
 import { isMask } from "../rules.ts";
 
 /** The fields of a messenger's channel as they are stored, sealed; a field without a value is absent. */

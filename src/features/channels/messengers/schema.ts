@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Transport } from "../../../core/messengers.ts";
+import type { Transport } from "../../../core/channels/messengers.ts";
 import { zText } from "../../../core/text.ts";
 import { isMask } from "../rules.ts";
 

@@ -1,7 +1,7 @@
 import { type Ctx, publicAddress } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
+import type { MessengerName } from "../../../core/channels/messengers.ts";
 import { randomToken } from "../../../core/ids.ts";
-import type { MessengerName } from "../../../core/messengers.ts";
 import { type Db, sqlState } from "../../../db/client.ts";
 import { channels } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";

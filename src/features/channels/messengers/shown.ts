@@ -1,5 +1,5 @@
 import { type Ctx, publicAddress } from "../../../context.ts";
-import type { MessengerName } from "../../../core/messengers.ts";
+import type { MessengerName } from "../../../core/channels/messengers.ts";
 import type { AgentRow } from "../../agents/index.ts";
 import { type ChannelRow, type ChannelStatus, openConfig } from "../row.ts";
 import type { MessengerChannelShown } from "../schema.ts";

@@ -1,7 +1,12 @@
 import { and, eq, sql } from "drizzle-orm";
 import { z } from "zod";
 import { publicAddress, type Services } from "../../../context.ts";
-import { MessengerError, type MessengerName, messengerNames, type Transport } from "../../../core/messengers.ts";
+import {
+  MessengerError,
+  type MessengerName,
+  messengerNames,
+  type Transport,
+} from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { channels } from "../../../db/schema.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";

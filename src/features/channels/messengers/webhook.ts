@@ -1,4 +1,4 @@
-import type { MessengerName } from "../../../core/messengers.ts";
+import type { MessengerName } from "../../../core/channels/messengers.ts";
 import type { StoredFields } from "./rules.ts";
 
 /** Whether the secret of a channel is a part of its webhook's path: Twilio signs nothing for API keys (spec). */

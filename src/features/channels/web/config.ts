@@ -1,4 +1,4 @@
-import type { Cipher } from "../../../core/cipher.ts";
+import type { Cipher } from "../../../core/credentials/cipher.ts";
 import { openConfig, type SealedConfig } from "../row.ts";
 
 /** The sealed part of the channel `web`. Its key is a secret of the agent, its authentication a field of the agent. */

@@ -1,9 +1,9 @@
 import type { Context } from "hono";
 import { toHex } from "../../../core/ids.ts";
-import { clientKey } from "../../../http/address.ts";
+import { clientKey } from "../../../http/callers/address.ts";
+import { countRefused } from "../../../http/callers/refused.ts";
+import { type Limit, requireAllowed, type Verdict } from "../../../http/callers/throttle.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { countRefused } from "../../../http/refused.ts";
-import { type Limit, requireAllowed, type Verdict } from "../../../http/throttle.ts";
 import { admit, type Caller, type Grant, type LiveAgent, needsKey, presentedKey, WrongKey } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 

@@ -1,16 +1,16 @@
 import type { Context } from "hono";
 import type { Services } from "../../../context.ts";
 import { Overloaded } from "../../../core/admission/admission.ts";
+import { tokenKind } from "../../../core/credentials/tokens.ts";
 import { asEngineError } from "../../../core/errors.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { agentSlugPattern } from "../../../core/slugs.ts";
-import { tokenKind } from "../../../core/tokens.ts";
-import { clientKey } from "../../../http/address.ts";
+import { clientKey } from "../../../http/callers/address.ts";
+import { countRefused } from "../../../http/callers/refused.ts";
+import { Throttled } from "../../../http/callers/throttle.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { invalid } from "../../../http/errors.ts";
-import { countRefused } from "../../../http/refused.ts";
 import { eventStream } from "../../../http/sse.ts";
-import { Throttled } from "../../../http/throttle.ts";
 import {
   AgentRefusal,
   type Arrival,

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { type Ctx, requirePermission, workspaceScope } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { agents, channels, organizations } from "../../../db/schema.ts";
-import { authenticateSession, offersSession } from "../../../http/authentication.ts";
+import { authenticateSession, offersSession } from "../../../http/callers/authentication.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { openWebConfig } from "../../channels/index.ts";
 import { bearer, invalidKey } from "../../turns/index.ts";

@@ -1,8 +1,15 @@
 import type { Context } from "hono";
-import { clientKey } from "../../../http/address.ts";
+import { clientKey } from "../../../http/callers/address.ts";
+import { countRefused, strangerKey } from "../../../http/callers/refused.ts";
+import {
+  countCall,
+  type Limit,
+  policyLimit,
+  requireAllowed,
+  Throttled,
+  type Verdict,
+} from "../../../http/callers/throttle.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { countRefused, strangerKey } from "../../../http/refused.ts";
-import { countCall, type Limit, policyLimit, requireAllowed, Throttled, type Verdict } from "../../../http/throttle.ts";
 import type { TurnRequest } from "../../turns/index.ts";
 import type { Chat } from "../chat.ts";
 import type { DoorGrant } from "./agent-key.ts";

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
-import { pause } from "../../../core/pause.ts";
+import { pause } from "../../../core/time/pause.ts";
 import type { Database } from "../../../db/client.ts";
 import { insertInto } from "../../../db/fragments.ts";
 import { isOpen, streamChunks, turns } from "../../../db/schema.ts";

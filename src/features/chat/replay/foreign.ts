@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import { notFound } from "../../../core/errors.ts";
-import { pause } from "../../../core/pause.ts";
+import { pause } from "../../../core/time/pause.ts";
 import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
 import { isOpen, streamChunks, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";

@@ -6,7 +6,7 @@ import { isUuid } from "../../../core/ids.ts";
 import { assign, fields, orNull, type RowOf } from "../../../db/fragments.ts";
 import { conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import { clientKey } from "../../../http/address.ts";
+import { clientKey } from "../../../http/callers/address.ts";
 import type { AppEnv } from "../../../http/environment.ts";
 import { eventStream, eventStreamHeaders } from "../../../http/sse.ts";
 import type { Caller, Grant, Seat } from "../../turns/index.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
-import { messengerNames } from "../../../core/messengers.ts";
+import { messengerNames } from "../../../core/channels/messengers.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { type MessengerChannel, openMessenger } from "../../channels/index.ts";

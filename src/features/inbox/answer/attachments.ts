@@ -1,10 +1,15 @@
 import { eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import { orAborted } from "../../../core/deadline.ts";
+import {
+  FileTooLarge,
+  type IncomingFile,
+  type MessengerAccount,
+  MessengerError,
+} from "../../../core/channels/messengers.ts";
 import { EngineError } from "../../../core/errors.ts";
-import { FileTooLarge, type IncomingFile, type MessengerAccount, MessengerError } from "../../../core/messengers.ts";
-import { pause } from "../../../core/pause.ts";
 import { storableJson } from "../../../core/text.ts";
+import { orAborted } from "../../../core/time/deadline.ts";
+import { pause } from "../../../core/time/pause.ts";
 import { inbox } from "../../../db/schema.ts";
 import { longestFile, storeFile } from "../../files/index.ts";
 import { Downloads } from "./downloads.ts";

@@ -1,4 +1,4 @@
-import { FairQueue } from "../../../core/fair-queue.ts";
+import { FairQueue } from "../../../core/queues/fair-queue.ts";
 
 /** How many files are held in memory at a time. */
 const mostAtOnce = 6;

@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
+import { messengerNames } from "../../../core/channels/messengers.ts";
 import { EngineError } from "../../../core/errors.ts";
-import { messengerNames } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { inbox, outbox } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context.ts";
-import { channelOf } from "../../../core/channels.ts";
+import { channelOf } from "../../../core/channels/channels.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
 import {
   type AlongsideOf,

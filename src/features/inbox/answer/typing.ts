@@ -1,4 +1,4 @@
-import type { MessengerAccount } from "../../../core/messengers.ts";
+import type { MessengerAccount } from "../../../core/channels/messengers.ts";
 import type { Clock } from "../../../core/ports.ts";
 
 interface Typing {

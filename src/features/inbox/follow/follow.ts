@@ -1,7 +1,7 @@
 import type { Services } from "../../../context.ts";
 import { newId } from "../../../core/ids.ts";
-import { pause } from "../../../core/pause.ts";
-import { Rounds } from "../../../core/rounds.ts";
+import { Rounds } from "../../../core/queues/rounds.ts";
+import { pause } from "../../../core/time/pause.ts";
 import type { StoreMessages } from "../intake/store.ts";
 import { type Followed, follow } from "./followed.ts";
 import { claim, type Leased, leaseMs, release } from "./leases.ts";

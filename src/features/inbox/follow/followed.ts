@@ -1,6 +1,6 @@
 import type { Services } from "../../../context.ts";
-import { MessengerError } from "../../../core/messengers.ts";
-import { pause } from "../../../core/pause.ts";
+import { MessengerError } from "../../../core/channels/messengers.ts";
+import { pause } from "../../../core/time/pause.ts";
 import { type MessengerChannel, openMessenger } from "../../channels/index.ts";
 import type { StoreMessages } from "../intake/store.ts";
 import { type Leased, note } from "./leases.ts";

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { MessengerName } from "../../../core/messengers.ts";
+import type { MessengerName } from "../../../core/channels/messengers.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign } from "../../../db/fragments.ts";
 import { agents, channels } from "../../../db/schema.ts";

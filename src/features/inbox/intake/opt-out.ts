@@ -1,5 +1,5 @@
 import { and, eq, inArray, notInArray, sql } from "drizzle-orm";
-import { chatOf, type Incoming } from "../../../core/messengers.ts";
+import { chatOf, type Incoming } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { inbox, optOuts, outbox } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Incoming } from "../../../core/messengers.ts";
+import type { Incoming } from "../../../core/channels/messengers.ts";
 import type { Fate } from "../answer/file-words.ts";
 
 /** What is stored of a message for the turn that answers it. */

@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { MessengerName, Received } from "../../../core/channels/messengers.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
-import type { MessengerName, Received } from "../../../core/messengers.ts";
-import { clientKey } from "../../../http/address.ts";
+import { clientKey } from "../../../http/callers/address.ts";
+import { calledUrl } from "../../../http/callers/origin.ts";
 import type { AppEnv } from "../../../http/environment.ts";
-import { calledUrl } from "../../../http/origin.ts";
 import { errorAnswers, router, webhook } from "../../../http/route.ts";
 import { slugParam } from "../../agents/index.ts";
 import { openMessenger } from "../../channels/index.ts";

@@ -1,6 +1,6 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
+import type { MessengerName } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
-import type { MessengerName } from "../../../core/messengers.ts";
 import { storableJson } from "../../../core/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { assign, column, fields, insertInto, jsonRows, type RowOf } from "../../../db/fragments.ts";

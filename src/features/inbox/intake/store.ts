@@ -1,6 +1,6 @@
 import type { Services } from "../../../context.ts";
+import type { Incoming } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
-import type { Incoming } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";

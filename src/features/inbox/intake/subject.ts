@@ -1,4 +1,4 @@
-import type { Incoming } from "../../../core/messengers.ts";
+import type { Incoming } from "../../../core/channels/messengers.ts";
 
 /**
  * Whose memories and budget a turn touches (decisions §5): in a private chat the person's, else the conversation's. What

@@ -1,6 +1,6 @@
 import type { Services } from "../../../context.ts";
 import { scrubbedPreview } from "../../../core/activity/preview.ts";
-import type { Incoming } from "../../../core/messengers.ts";
+import type { Incoming } from "../../../core/channels/messengers.ts";
 import { actingAs, type Turns } from "../../turns/index.ts";
 
 /** Messages that were stored in a conversation, whose public id is `ref`. */

@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../../context.ts";
-import { channelOf } from "../../../core/channels.ts";
+import { channelOf } from "../../../core/channels/channels.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";

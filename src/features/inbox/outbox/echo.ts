@@ -1,7 +1,7 @@
 import { and, asc, between, eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import type { Persisted } from "../../../core/activity/activity.ts";
-import { type MessengerName, messengerNames } from "../../../core/messengers.ts";
+import { type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { agents, conversations, messages, outbox, turns } from "../../../db/schema.ts";

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull, notExists, sql } from "drizzle-orm";
-import { channelOf, channelsThat } from "../../../core/channels.ts";
+import { channelOf, channelsThat } from "../../../core/channels/channels.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Database } from "../../../db/client.ts";
 import { conversations, outbox, turns } from "../../../db/schema.ts";

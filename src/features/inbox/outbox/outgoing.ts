@@ -1,6 +1,6 @@
-import type { Channel } from "../../../core/channels.ts";
-import { longestParts } from "../../../core/messengers.ts";
-import { replyParts } from "../../../core/reply-parts.ts";
+import type { Channel } from "../../../core/channels/channels.ts";
+import { longestParts } from "../../../core/channels/messengers.ts";
+import { replyParts } from "../../../core/channels/reply-parts.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
 import type { Alongside } from "../../turns/index.ts";
 

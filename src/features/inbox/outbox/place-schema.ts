@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { messengerNames } from "../../../core/messengers.ts";
+import { messengerNames } from "../../../core/channels/messengers.ts";
 import { zText } from "../../../core/text.ts";
 import type { Message } from "./send-to.ts";
 

@@ -1,4 +1,4 @@
-import { channels } from "../../../core/channels.ts";
+import { channels } from "../../../core/channels/channels.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { type AlongsideOf, type ContinuedBy, type ContinuedPlace, endingError, wasStopped } from "../../turns/index.ts";
 import { echoWork } from "./echo.ts";

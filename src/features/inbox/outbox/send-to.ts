@@ -1,8 +1,8 @@
 import { and, eq, ne, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import { chatOf, messengerNames } from "../../../core/channels/messengers.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import { chatOf, messengerNames } from "../../../core/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, channels, optOuts, outbox, turns } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";

@@ -1,7 +1,7 @@
 import type { Services } from "../../../context.ts";
 import { asActing, type Activity as Happened } from "../../../core/activity/activity.ts";
 import { previewOfText } from "../../../core/activity/preview.ts";
-import { MessengerError } from "../../../core/messengers.ts";
+import { MessengerError } from "../../../core/channels/messengers.ts";
 import { patiently } from "../../../db/retry.ts";
 import type { JobHandler } from "../../../jobs/attempt.ts";
 import { Postponed } from "../../../jobs/postponed.ts";

@@ -1,4 +1,4 @@
-import type { MessengerError } from "../../../core/messengers.ts";
+import type { MessengerError } from "../../../core/channels/messengers.ts";
 import { backoffMs } from "../../../jobs/backoff.ts";
 
 /** How often a part is tried, unless the messenger asks to wait. With the pauses between, that takes about half an hour. */

@@ -1,6 +1,6 @@
 import type { Services } from "../../../context.ts";
+import { MessengerError, type MessengerName, messengerNames } from "../../../core/channels/messengers.ts";
 import { EngineError } from "../../../core/errors.ts";
-import { MessengerError, type MessengerName, messengerNames } from "../../../core/messengers.ts";
 import { openMessenger } from "../../channels/index.ts";
 import type { Ask } from "../../handoff/index.ts";
 import type { Place } from "./outgoing.ts";

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { isRoleKey, roles } from "../../../core/permissions.ts";
+import { isRoleKey, roles } from "../../../core/credentials/permissions.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
 import { accessTokens, invitations, members, organizations, users } from "../../../db/schema.ts";

@@ -1,8 +1,8 @@
 import { and, eq, lt } from "drizzle-orm";
 import { audit, type Ctx, type Services } from "../../../context.ts";
+import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
-import type { RoleKey } from "../../../core/permissions.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { invitations, members, users } from "../../../db/schema.ts";

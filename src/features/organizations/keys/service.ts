@@ -1,8 +1,8 @@
 import { and, asc, eq } from "drizzle-orm";
 import { authorOf, type Ctx, write } from "../../../context.ts";
+import { newToken } from "../../../core/credentials/tokens.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
-import { newToken } from "../../../core/tokens.ts";
 import { accessTokens } from "../../../db/schema.ts";
 import type { CreatedManagementKey, ManagementKey, NewManagementKey } from "./schema.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { RoleKey } from "../../../core/permissions.ts";
+import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { ChosenPassword, Email, Name } from "../../../http/shapes.ts";
 import { organizationPath } from "../schema.ts";
 

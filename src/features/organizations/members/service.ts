@@ -1,9 +1,9 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { audit, type Ctx } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
+import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { newId, randomToken } from "../../../core/ids.ts";
 import { sortByName } from "../../../core/names.ts";
-import type { RoleKey } from "../../../core/permissions.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { nameOf, userOf } from "../../account/index.ts";

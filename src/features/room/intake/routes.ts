@@ -1,5 +1,5 @@
-import { clientKey } from "../../../http/address.ts";
 import { readBody } from "../../../http/body.ts";
+import { clientKey } from "../../../http/callers/address.ts";
 import { errorAnswers, json, router, webhookOfAnySize } from "../../../http/route.ts";
 import { mostPayloadBytes } from "../events/payload.ts";
 import type { Receive } from "./receive.ts";

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import { every } from "../../../core/every.ts";
+import { every } from "../../../core/time/every.ts";
 import { assign } from "../../../db/fragments.ts";
 import { jobs, roomEvents } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";

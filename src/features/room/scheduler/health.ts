@@ -1,6 +1,6 @@
 import { createRoute } from "@hono/zod-openapi";
 import type { Services } from "../../../context.ts";
-import { sharedRead } from "../../../core/shared-read.ts";
+import { sharedRead } from "../../../core/queues/shared-read.ts";
 import { json, router } from "../../../http/route.ts";
 import type { Schedule } from "../../../jobs/schedule.ts";
 import { SchedulerHealth } from "./health-schema.ts";

@@ -1,8 +1,8 @@
 import { and, eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
+import { messengerNames } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
-import { messengerNames } from "../../../core/messengers.ts";
 import { assign, insertInto } from "../../../db/fragments.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { eventBacklog, eventDefinitions, jobs, rooms } from "../../../db/schema.ts";

@@ -1,4 +1,4 @@
-import type { Cipher, Sealed } from "../../../core/cipher.ts";
+import type { Cipher, Sealed } from "../../../core/credentials/cipher.ts";
 import { digest, randomToken, toHex } from "../../../core/ids.ts";
 
 /** What a source keeps sealed. */

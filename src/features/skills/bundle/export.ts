@@ -1,5 +1,5 @@
 import { and, asc, eq, sql } from "drizzle-orm";
-import type { Cipher } from "../../../core/cipher.ts";
+import type { Cipher } from "../../../core/credentials/cipher.ts";
 import type { Db } from "../../../db/client.ts";
 import { agentSkills, skillEnv, skills, skillVersions, workspaceSkills } from "../../../db/schema.ts";
 import type { AgentRow } from "../../agents/index.ts";

@@ -1,5 +1,5 @@
 import { asc, eq, type SQL, sql } from "drizzle-orm";
-import type { Cipher } from "../../../core/cipher.ts";
+import type { Cipher } from "../../../core/credentials/cipher.ts";
 import type { Db } from "../../../db/client.ts";
 import { skillEnv, skills, skillVersions } from "../../../db/schema.ts";
 import { type Declaration, type EnvSpec, protectionOf } from "../rules.ts";

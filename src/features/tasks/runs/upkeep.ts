@@ -1,7 +1,7 @@
 import { and, asc, gt, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
-import { every } from "../../../core/every.ts";
+import { every } from "../../../core/time/every.ts";
 import { jobs, taskRuns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { fateOf } from "../../turns/index.ts";

@@ -1,6 +1,6 @@
 import { type Ctx, membershipNow, requirePermission, type Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
-import { refusalHeaders } from "../../../http/throttle.ts";
+import { refusalHeaders } from "../../../http/callers/throttle.ts";
 import { admit, type Grant } from "./admit.ts";
 import type { Agents } from "./agents.ts";
 import { type Reading, refusalOf } from "./reading.ts";

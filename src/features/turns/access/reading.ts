@@ -1,6 +1,6 @@
 import { type Ctx, type Membership, membershipNow, requirePermission, workspaceScope } from "../../../context.ts";
+import type { Permission } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
-import type { Permission } from "../../../core/permissions.ts";
 import type { Rights } from "./rights.ts";
 
 /** An open stream that shows what a caller of the management API may read. */

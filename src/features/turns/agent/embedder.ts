@@ -1,7 +1,7 @@
 import type { Services } from "../../../context.ts";
-import { monthOf } from "../../../core/month.ts";
+import { embeddingModels } from "../../../core/models/providers.ts";
 import type { Embedder, ModelSpec } from "../../../core/ports.ts";
-import { embeddingModels } from "../../../core/providers.ts";
+import { monthOf } from "../../../core/time/month.ts";
 import { settle } from "../budget/budget.ts";
 import { type ModelOwner, modelSpec } from "./model.ts";
 

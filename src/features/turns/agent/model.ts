@@ -1,6 +1,4 @@
 import type { Services } from "../../../context.ts";
-import { usableKeys } from "../../../core/policies.ts";
-import type { ModelSpec } from "../../../core/ports.ts";
 import {
   apiKeySecret,
   baseUrlSecret,
@@ -9,7 +7,9 @@ import {
   type ProviderName,
   providerNames,
   splitModel,
-} from "../../../core/providers.ts";
+} from "../../../core/models/providers.ts";
+import { usableKeys } from "../../../core/policies.ts";
+import type { ModelSpec } from "../../../core/ports.ts";
 import type { agents } from "../../../db/schema.ts";
 
 /** The part of an agent that the choice of a model depends on. */

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context.ts";
-import { channels } from "../../../core/channels.ts";
+import { channels } from "../../../core/channels/channels.ts";
 import { sqlState } from "../../../db/client.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
 import { admit } from "../access/admit.ts";

@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../../context.ts";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
-import { channelsThat } from "../../../core/channels.ts";
+import { channelsThat } from "../../../core/channels/channels.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isStorable } from "../../../core/text.ts";
 import type { Db } from "../../../db/client.ts";

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull, or, sql } from "drizzle-orm";
-import { type Channel, channelsThat } from "../../../core/channels.ts";
+import { type Channel, channelsThat } from "../../../core/channels/channels.ts";
 import type { Database } from "../../../db/client.ts";
 import { fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
 import { agents, conversations, toolCalls, turns } from "../../../db/schema.ts";

@@ -1,8 +1,8 @@
 import type { Services } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import { monthOf } from "../../../core/month.ts";
 import type { AgentSeen, ModelSpec } from "../../../core/ports.ts";
+import { monthOf } from "../../../core/time/month.ts";
 import { type Asking, type Complete, type Completion, NoAnswer } from "../../../jobs/complete.ts";
 import { Audience, nothingStored, type StartedCompletion, type TurnObserver } from "../../../turn/observers.ts";
 import { run } from "../../../turn/run.ts";

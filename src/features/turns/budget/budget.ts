@@ -6,7 +6,7 @@ import type { Database } from "../../../db/client.ts";
 import { assign, column, fields, insertInto, only, type RowOf } from "../../../db/fragments.ts";
 import { agents, budgetPeriods, isOpen, turns, userBudgetPeriods } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
-import { refusalHeaders } from "../../../http/throttle.ts";
+import { refusalHeaders } from "../../../http/callers/throttle.ts";
 
 // `monthlyTokenBudget`: tokens are held in `budget_periods` before a model is called, and what the call took is written
 // there after it, so that calls which run at the same time can't spend the same tokens. `userMonthlyTokenBudget` is kept

@@ -1,6 +1,6 @@
 import { lt } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import { monthOf } from "../../../core/month.ts";
+import { monthOf } from "../../../core/time/month.ts";
 import { userBudgetPeriods } from "../../../db/schema.ts";
 
 const everyMs = 60 * 60 * 1000;

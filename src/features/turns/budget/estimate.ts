@@ -1,6 +1,6 @@
-import { monthOf } from "../../../core/month.ts";
+import { promptTokens } from "../../../core/models/providers.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
-import { promptTokens } from "../../../core/providers.ts";
+import { monthOf } from "../../../core/time/month.ts";
 import { tokenCount } from "../../../turn/step.ts";
 import type { Consumption, ModelMessage, NextCall } from "../../../turn/types.ts";
 import type { LiveAgent } from "../agent/load.ts";

@@ -1,6 +1,6 @@
 import { and, asc, count, eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import { channelOf } from "../../../core/channels.ts";
+import { channelOf } from "../../../core/channels/channels.ts";
 import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text.ts";
 import type { Database, Db } from "../../../db/client.ts";

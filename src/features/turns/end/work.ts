@@ -1,4 +1,4 @@
-import { channels } from "../../../core/channels.ts";
+import { channels } from "../../../core/channels/channels.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { descriptionOf, firstWords } from "../../conversations/index.ts";

@@ -3,7 +3,7 @@ import { alias } from "drizzle-orm/pg-core";
 import { assign, column, fields, insertInto, type RowOf } from "../../../db/fragments.ts";
 import { agents, conversations, memories, turns } from "../../../db/schema.ts";
 import { statement, type Values, variants } from "../../../db/statement.ts";
-import { type ThrottleRow, upsertThrottle } from "../../../http/throttle.ts";
+import { type ThrottleRow, upsertThrottle } from "../../../http/callers/throttle.ts";
 import type { JsonObject } from "../../../turn/types.ts";
 import { reserveTokens, reserveUserTokens } from "../budget/budget.ts";
 import { historyRoom, historyTypes, newestMessages, type StoredMessage } from "./history.ts";

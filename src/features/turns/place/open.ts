@@ -1,5 +1,5 @@
 import type { Database } from "../../../db/client.ts";
-import { judge, requireAllowed, throttleValues } from "../../../http/throttle.ts";
+import { judge, requireAllowed, throttleValues } from "../../../http/callers/throttle.ts";
 import type { FirstReservation, PromptRoom } from "../budget/estimate.ts";
 import type { CountedCall, Idempotency } from "../request.ts";
 import { fitting, readConversation, type Transcript } from "./history.ts";

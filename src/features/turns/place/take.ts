@@ -4,7 +4,7 @@ import { newId } from "../../../core/ids.ts";
 import type { ModelSpec } from "../../../core/ports.ts";
 import { type Database, sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
-import { refusalHeaders } from "../../../http/throttle.ts";
+import { refusalHeaders } from "../../../http/callers/throttle.ts";
 import type { Grant } from "../access/admit.ts";
 import { AgentChanged } from "../access/agents.ts";
 import { modelSpec } from "../agent/model.ts";

@@ -1,5 +1,5 @@
 import type { Services } from "../../../context.ts";
-import { pause } from "../../../core/pause.ts";
+import { pause } from "../../../core/time/pause.ts";
 import type { Leases } from "./leases.ts";
 
 /** How often a waiting turn looks by itself, since a notice of another process may be lost. */

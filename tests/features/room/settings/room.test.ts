@@ -1,7 +1,7 @@
 import { asc, eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
+import type { RoleKey } from "../../../../src/core/credentials/permissions.ts";
 import { newId } from "../../../../src/core/ids.ts";
-import type { RoleKey } from "../../../../src/core/permissions.ts";
 import { agents, conversations, eventBacklog, jobs, rooms } from "../../../../src/db/schema.ts";
 import { type Json, messageOf, withAgent } from "../operator.ts";
 

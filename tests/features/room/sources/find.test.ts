@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { createCipher } from "../../../../src/core/cipher.ts";
+import { createCipher } from "../../../../src/core/credentials/cipher.ts";
 import { agents } from "../../../../src/db/schema.ts";
 import { definitionsOf, findSourceByToken } from "../../../../src/features/room/sources/find.ts";
 import { rotateSecrets } from "../../../../src/features/secrets/index.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RoleKey } from "../../../../src/core/permissions.ts";
+import type { RoleKey } from "../../../../src/core/credentials/permissions.ts";
 import { eventDefinitions, eventSources } from "../../../../src/db/schema.ts";
 import { findSourceByToken } from "../../../../src/features/room/sources/find.ts";
 import { withSources } from "./sources.ts";

@@ -1,6 +1,6 @@
 import { newId } from "../../../../src/core/ids.ts";
 import type { JsonObject } from "../../../../src/core/json.ts";
-import { definePlugin, type Plugin } from "../../../../src/core/plugin.ts";
+import { definePlugin, type Plugin } from "../../../../src/core/plugins/plugin.ts";
 import { plugins } from "../../../../src/db/schema.ts";
 import type { Harness } from "../../../harness.ts";
 

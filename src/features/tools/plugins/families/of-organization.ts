@@ -1,6 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
-import type { Plugin } from "../../../../core/plugin.ts";
-import { pluginToolName } from "../../../../core/plugins.ts";
+import type { Plugin } from "../../../../core/plugins/plugin.ts";
+import { pluginToolName } from "../../../../core/plugins/plugins.ts";
 import type { Db } from "../../../../db/client.ts";
 import { plugins } from "../../../../db/schema.ts";
 import type { ToolDefinition } from "../../definition.ts";

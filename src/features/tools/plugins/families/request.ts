@@ -1,6 +1,6 @@
 import type { Services } from "../../../../context.ts";
 import { admits, type Destination, destinationOf } from "../../../../core/egress/destination.ts";
-import type { Plugin, PluginAnswer, PluginRequest } from "../../../../core/plugin.ts";
+import type { Plugin, PluginAnswer, PluginRequest } from "../../../../core/plugins/plugin.ts";
 
 const maxBytes = 1024 * 1024;
 

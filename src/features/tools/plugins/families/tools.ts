@@ -1,6 +1,6 @@
 import type { Services } from "../../../../context.ts";
-import type { Plugin, PluginContext, PluginFile, PluginTool } from "../../../../core/plugin.ts";
-import { pluginToolName } from "../../../../core/plugins.ts";
+import type { Plugin, PluginContext, PluginFile, PluginTool } from "../../../../core/plugins/plugin.ts";
+import { pluginToolName } from "../../../../core/plugins/plugins.ts";
 import type { JsonObject, Tool, ToolContext } from "../../../../turn/types.ts";
 import { linkPluginFile, savePluginFile } from "../../../files/index.ts";
 import { argumentCheck } from "../arguments.ts";

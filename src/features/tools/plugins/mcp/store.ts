@@ -1,6 +1,6 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { Services } from "../../../../context.ts";
-import type { Cipher, Sealed } from "../../../../core/cipher.ts";
+import type { Cipher, Sealed } from "../../../../core/credentials/cipher.ts";
 import { digest, toHex } from "../../../../core/ids.ts";
 import type { McpTransport } from "../../../../core/ports.ts";
 import type { Db } from "../../../../db/client.ts";

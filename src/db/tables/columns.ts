@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, customType, type PgColumn, timestamp, uuid } from "drizzle-orm/pg-core";
-import { newId } from "../core/ids.ts";
+import { newId } from "../../core/ids.ts";
 
 export const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({
   dataType: () => "bytea",

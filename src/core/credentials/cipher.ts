@@ -1,5 +1,5 @@
-import { EngineError } from "./errors.ts";
-import { digest, toHex } from "./ids.ts";
+import { EngineError } from "../errors.ts";
+import { digest, toHex } from "../ids.ts";
 
 /** So many bytes a sealed value has more than the plain one. */
 export const addedBySealing = 28;

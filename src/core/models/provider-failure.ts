@@ -1,6 +1,6 @@
-import { explainConnection } from "./egress/connection.ts";
-import { EgressError } from "./egress/target.ts";
-import { ProviderSetupError } from "./errors.ts";
+import { explainConnection } from "../egress/connection.ts";
+import { EgressError } from "../egress/target.ts";
+import { ProviderSetupError } from "../errors.ts";
 
 /** What is known of a failed call of a model provider. */
 export interface ProviderFailure {

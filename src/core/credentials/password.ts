@@ -1,5 +1,5 @@
 import { argon2id, argon2Verify, bcryptVerify } from "hash-wasm";
-import type { Passwords } from "./ports.ts";
+import type { Passwords } from "../ports.ts";
 
 /** OWASP's second choice for argon2id: 19 MiB, two passes, one lane. */
 const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 } as const;

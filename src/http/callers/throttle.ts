@@ -1,9 +1,9 @@
 import { and, eq, gt, inArray, lte, type SQL, sql } from "drizzle-orm";
-import type { Services } from "../context.ts";
-import { EngineError } from "../core/errors.ts";
-import { assign, column, excluded, fields, insertInto, type RowOf } from "../db/fragments.ts";
-import { throttles } from "../db/schema.ts";
-import { statement } from "../db/statement.ts";
+import type { Services } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import { assign, column, excluded, fields, insertInto, type RowOf } from "../../db/fragments.ts";
+import { throttles } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
 
 /** The most calls in a window, which begins with the first of them. */
 export interface Limit {

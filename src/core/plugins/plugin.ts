@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "./json.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
 
 export type { JsonObject, JsonValue };
 

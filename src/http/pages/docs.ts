@@ -1,8 +1,8 @@
-import type { Services } from "../context.ts";
-import { digest, toBase64 } from "../core/ids.ts";
+import type { Services } from "../../context.ts";
+import { digest, toBase64 } from "../../core/ids.ts";
+import { matchesEtag } from "../etag.ts";
+import { router } from "../route.ts";
 import { docsStyle } from "./docs-style.ts";
-import { matchesEtag } from "./etag.ts";
-import { router } from "./route.ts";
 import { loadOnce } from "./shipped.ts";
 
 /** The files that the page loads, by their names in Swagger UI's own package. */

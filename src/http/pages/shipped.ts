@@ -1,5 +1,5 @@
-import { contentVersion } from "../core/image.ts";
-import type { Assets } from "../core/ports.ts";
+import { contentVersion } from "../../core/image.ts";
+import type { Assets } from "../../core/ports.ts";
 
 /** A file that is shipped beside the program. */
 export interface Shipped {

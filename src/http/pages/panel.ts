@@ -1,9 +1,9 @@
 import type { Context } from "hono";
-import type { Services } from "../context.ts";
-import { notFound } from "../core/errors.ts";
-import type { AppEnv } from "./environment.ts";
-import { matchesEtag } from "./etag.ts";
-import { router } from "./route.ts";
+import type { Services } from "../../context.ts";
+import { notFound } from "../../core/errors.ts";
+import type { AppEnv } from "../environment.ts";
+import { matchesEtag } from "../etag.ts";
+import { router } from "../route.ts";
 import { loadOnce } from "./shipped.ts";
 
 /** Names of the build, which hold a hash of the content: nobody can ask for another file. */

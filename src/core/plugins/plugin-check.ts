@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject } from "../json.ts";
+import { jsonProblem, zText } from "../text.ts";
 import type { Plugin, PluginTool } from "./plugin.ts";
-import { jsonProblem, zText } from "./text.ts";
-import "./validation.ts";
+import "../validation.ts";
 
 /** A plugin that can be used, or what is wrong with it: sentences that begin with the field. */
 export type CheckedPlugin = { plugin: Plugin } | { problems: string[] };

@@ -1,4 +1,4 @@
-import type { Clock } from "./ports.ts";
+import type { Clock } from "../ports.ts";
 
 /**
  * Runs `work` for at most `ms` milliseconds. Then the signal that `work` has is aborted, and the result rejects with

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
+import type { AppEnv } from "../environment.ts";
 import { clientKey } from "./address.ts";
-import type { AppEnv } from "./environment.ts";
 import { policyLimit, requireAllowed } from "./throttle.ts";
 
 /** The key by which the policy `rateLimit` counts calls without valid credentials. */

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../json.ts";
 
 /** The schema of a tool's arguments as models get it. */
 export function inputSchemaOf(input: z.ZodType): JsonObject {

@@ -1,4 +1,4 @@
-import { digest, randomToken } from "./ids.ts";
+import { digest, randomToken } from "../ids.ts";
 
 /** The engine's own credentials begin so: a leaked one is recognised, and no agent key is mistaken for one. */
 const prefixes = { session: "aes_", management: "aek_" } as const;

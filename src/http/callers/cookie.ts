@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
-import { EngineError } from "../core/errors.ts";
-import { sessionSeconds } from "../core/tokens.ts";
-import type { AppEnv } from "./environment.ts";
+import { sessionSeconds } from "../../core/credentials/tokens.ts";
+import { EngineError } from "../../core/errors.ts";
+import type { AppEnv } from "../environment.ts";
 import { isSecure } from "./origin.ts";
 
 /** The session cookie's name (decisions §2). */

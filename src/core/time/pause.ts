@@ -1,4 +1,4 @@
-import type { Clock } from "./ports.ts";
+import type { Clock } from "../ports.ts";
 
 /** Resolves after `ms`; rejects with the signal's reason when the signal aborts first. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

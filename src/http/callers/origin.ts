@@ -1,7 +1,7 @@
 import type { Context } from "hono";
-import { publicAddress } from "../context.ts";
-import { EngineError } from "../core/errors.ts";
-import type { AppEnv } from "./environment.ts";
+import { publicAddress } from "../../context.ts";
+import { EngineError } from "../../core/errors.ts";
+import type { AppEnv } from "../environment.ts";
 
 /** Whether the browser uses https, to this server or to a proxy in front. */
 export function isSecure(c: Context<AppEnv>): boolean {

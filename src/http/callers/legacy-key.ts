@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, sql } from "drizzle-orm";
-import type { Services } from "../context.ts";
-import type { Database } from "../db/client.ts";
-import { accessTokens } from "../db/schema.ts";
+import type { Services } from "../../context.ts";
+import type { Database } from "../../db/client.ts";
+import { accessTokens } from "../../db/schema.ts";
 import { countCall, type Limit, requireAllowed, uncountCall } from "./throttle.ts";
 
 /** The number of a key's characters that its row stores in `prefix`. */

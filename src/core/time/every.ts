@@ -1,4 +1,4 @@
-import type { Clock } from "./ports.ts";
+import type { Clock } from "../ports.ts";
 
 /** A work that rests for so long, in milliseconds, once it went well and says that it is complete. */
 export function every(clock: Clock, ms: number, work: (now: number) => Promise<boolean>): () => Promise<void> {

@@ -1,4 +1,4 @@
-import { router } from "./route.ts";
+import { router } from "../route.ts";
 
 const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
 <rect width="32" height="32" rx="7" fill="#2450c4"/>

@@ -1,11 +1,11 @@
 import { eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Context } from "hono";
-import { type Actor, type Ctx, type Membership, membershipIn, type Services } from "../context.ts";
-import { EngineError, notFound } from "../core/errors.ts";
-import { digest } from "../core/ids.ts";
-import { sessionSeconds, type TokenKind, tokenKind } from "../core/tokens.ts";
-import { fields, orNull, type RowOf } from "../db/fragments.ts";
+import { type Actor, type Ctx, type Membership, membershipIn, type Services } from "../../context.ts";
+import { sessionSeconds, type TokenKind, tokenKind } from "../../core/credentials/tokens.ts";
+import { EngineError, notFound } from "../../core/errors.ts";
+import { digest } from "../../core/ids.ts";
+import { fields, orNull, type RowOf } from "../../db/fragments.ts";
 import {
   accessTokens,
   firstOrganization,
@@ -14,11 +14,11 @@ import {
   reachable,
   users,
   workspaceIdsOf,
-} from "../db/schema.ts";
-import { statement } from "../db/statement.ts";
+} from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import type { AppEnv } from "../environment.ts";
 import { clientKey } from "./address.ts";
 import { readSessionCookie, setSessionCookie } from "./cookie.ts";
-import type { AppEnv } from "./environment.ts";
 import { rewriteLegacyKey } from "./legacy-key.ts";
 import { requireOwnOrigin } from "./origin.ts";
 import { countRefused, strangerKey } from "./refused.ts";
