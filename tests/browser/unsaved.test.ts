@@ -94,3 +94,30 @@ browserTest("what one person had not saved when a session ended is kept for that
   await signIn(page, other);
   await expect.poll(() => description.inputValue()).toBe("");
 });
+
+browserTest("a dialog with something typed is closed by the second Escape", async () => {
+  const server = await start();
+  const page = await openPage();
+  const complaints = watch(page, server.url);
+  await page.goto(`${server.url}/#/agents/assistant/tasks`);
+  await signIn(page, owner);
+  await page.getByRole("button", { name: "New task" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "New task" }).click();
+  await page.getByLabel("What the agent is told").pressSequentially("A long story");
+  await page.keyboard.press("Escape");
+  const warning = page.getByText("Press Escape once more to close without saving.");
+  await warning.waitFor();
+  await page.keyboard.type(", told on");
+  await warning.waitFor({ state: "detached" });
+  expect(await page.getByLabel("What the agent is told").inputValue()).toBe("A long story, told on");
+  await page.keyboard.press("Escape");
+  await warning.waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});

@@ -5,12 +5,14 @@ interface Props {
   title: string;
   /** For what is long to read. */
   wide?: boolean;
+  /** Whether Escape may close it now; always where this is absent. */
+  mayClose?: () => boolean;
   onClose: () => void;
   children: ComponentChildren;
 }
 
 /** A modal dialog; it is open while it is rendered. Escape closes it. */
-export function Dialog({ title, wide = false, onClose, children }: Props) {
+export function Dialog({ title, wide = false, mayClose = () => true, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   // Before the next paint, so that no key goes to what is behind the dialog.
@@ -18,7 +20,15 @@ export function Dialog({ title, wide = false, onClose, children }: Props) {
     element.current?.showModal();
   }, []);
   return (
-    <dialog class={wide ? "dialog wide" : "dialog"} ref={element} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      class={wide ? "dialog wide" : "dialog"}
+      ref={element}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        if (event.target === element.current && !mayClose()) event.preventDefault();
+      }}
+      onClose={onClose}
+    >
       <div class="dialog-body">
         <h2 id={id}>{title}</h2>
         {children}

@@ -1,8 +1,9 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Form } from "./form.tsx";
-import { Failure } from "./note.tsx";
+import { Failure, Note } from "./note.tsx";
 
 interface Props {
   title: string;
@@ -18,18 +19,34 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** Fields in a dialog, sent together or not at all. */
-export const FormDialog = ({ title, wide = false, action, working, state, onSubmit, onClose, children }: Props) => (
-  <Dialog title={title} wide={wide} onClose={onClose}>
-    <Form onSubmit={onSubmit}>
-      {children}
-      <Failure error={state.error} />
-      <div class="actions">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" type="submit" busy={state.busy}>
-          {state.busy ? (working ?? action) : action}
-        </Button>
-      </div>
-    </Form>
-  </Dialog>
-);
+/** Fields in a dialog, sent together or not at all. Once something is typed, Escape closes it at the second time only. */
+export function FormDialog({ title, wide = false, action, working, state, onSubmit, onClose, children }: Props) {
+  const typed = useSignal(false);
+  const warned = useSignal(false);
+  const mayClose = () => {
+    if (!typed.value || warned.value) return true;
+    warned.value = true;
+    return false;
+  };
+  return (
+    <Dialog title={title} wide={wide} mayClose={mayClose} onClose={onClose}>
+      <Form
+        onSubmit={onSubmit}
+        onInput={() => {
+          typed.value = true;
+          warned.value = false;
+        }}
+      >
+        {children}
+        <Failure error={state.error} />
+        {warned.value && <Note look="warn">Press Escape once more to close without saving.</Note>}
+        <div class="actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" type="submit" busy={state.busy}>
+            {state.busy ? (working ?? action) : action}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
