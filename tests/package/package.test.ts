@@ -49,7 +49,7 @@ test("the tarball has what runs, and nothing of the workshop", () => {
     /^dist\/(cli\.js|(embedded|password|scripts)-worker\.js|scripts\.wasm|template\.tar\.gz|THIRD-PARTY-LICENSES)$/,
     // The parts of the program that are loaded when they are needed.
     /^dist\/[\w-]+-[A-Z0-9]{8}\.js$/,
-    /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts)|plugin\/(index\.js|(plugin|json)\.d\.ts))$/,
+    /^dist\/(docs\/[^/]+|client\/.+(\.js|\.d\.ts)|plugin\/(index\.js|(plugins\/plugin|json)\.d\.ts))$/,
     /^dist\/panel\/(index\.html|[a-z]+-[A-Z0-9]{8}\.(js|css)(\.br)?)$/,
     /^dist\/fonts\/[a-z-]+\.ttf$/,
     /^docs\/(channels\/)?[^/]+\.md$/,
