@@ -98,6 +98,7 @@ browserTest("one agent of many is found by words, and opens beside the list wher
   for (let number = 1; number <= 8; number += 1) {
     await api.createAgent({ body: { slug: `desk-${number}`, name: `Help ${number}` } });
   }
+  await api.createAgent({ body: { slug: "first", name: "A desk to help 5" } });
   const page = await openPage();
   const complaints = watch(page, server.url);
   await page.goto(`${server.url}/#/agents`);
@@ -112,8 +113,11 @@ browserTest("one agent of many is found by words, and opens beside the list wher
   await page.getByLabel("Search").fill("nobody");
   await page.getByText("No agent has these words").waitFor();
 
+  // What begins with the words comes first.
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("set desk-5");
+  await page.keyboard.type("help 5");
+  await expect.poll(() => page.getByRole("option").first().textContent()).toContain("Help 5");
+  await page.getByLabel("Name of a page or an agent").fill("set desk-5");
   await page.getByRole("option", { name: "Help 5: settings" }).waitFor();
   await page.keyboard.press("Enter");
   await expect.poll(() => page.url()).toMatch(/#\/agents\/desk-5\/settings$/);

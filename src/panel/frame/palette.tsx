@@ -26,8 +26,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
   useEffect(() => list.current?.children[chosen.value]?.scrollIntoView({ block: "nearest" }), [chosen.value]);
   const found = useComputed(() => {
     const has = wordsIn(text.value);
+    const wanted = text.value.trim().toLowerCase();
+    const begins = ({ title }: Entry) => Number(title.toLowerCase().startsWith(wanted));
     return entries(agents.value.value ?? [])
       .filter(({ title, path }) => has(title, ...path))
+      .toSorted((one, other) => begins(other) - begins(one))
       .slice(0, 20);
   });
   const go = (entry: Entry | undefined) => {
