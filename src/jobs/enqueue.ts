@@ -1,4 +1,4 @@
-import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { newId } from "../core/ids.ts";
 import { storableJson } from "../core/text.ts";
@@ -9,14 +9,18 @@ import { jobs } from "../db/schema.ts";
 /** How often a job is tried unless its enqueuer says otherwise. With the pauses between them, ten tries take about half an hour. */
 const usualAttempts = 10;
 
-/** The end of an `insert into jobs`: a job of the same kind and key that waits takes over what the new one says. */
-export const replaceWaiting = overWaiting();
+/** The condition of `jobs_key`. */
+const ofWaiting = sql`(${column(jobs.kind)}, ${column(jobs.key)}) where ${column(jobs.status)} = 'pending' and ${column(jobs.lockedUntil)} is null`;
 
-function overWaiting(): SQL {
-  const { kind, key, organizationId, payload, runAt, maxAttempts } = getTableColumns(alias(jobs, "excluded"));
-  const waits = sql`${column(jobs.status)} = 'pending' and ${column(jobs.lockedUntil)} is null`;
-  const replaced = { organizationId, payload, runAt, maxAttempts, attempts: 0, lastError: null };
-  return sql`on conflict (${column(kind)}, ${column(key)}) where ${waits} do update set ${assign(jobs, replaced)}`;
+/** The end of an `insert into jobs`: a job of the same kind and key that waits stays as it is, and is not locked. */
+export const unlessWaiting = sql`on conflict ${ofWaiting} do nothing`;
+
+/** The same, but the job that waits takes over what the new one says. */
+export const replaceWaiting = sql`on conflict ${ofWaiting} do update set ${assign(jobs, takenOver())}`;
+
+function takenOver() {
+  const { organizationId, payload, runAt, maxAttempts } = getTableColumns(alias(jobs, "excluded"));
+  return { organizationId, payload, runAt, maxAttempts, attempts: 0, lastError: null };
 }
 
 /** A job that a larger statement enqueues. */

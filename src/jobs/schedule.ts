@@ -3,6 +3,7 @@ import type { Services } from "../context.ts";
 import { column } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 import { statement, type Values } from "../db/statement.ts";
+import { unlessWaiting } from "./enqueue.ts";
 
 /** How often the scheduler looks for due work (spec "Limits": Room scheduler tick). */
 export const tickMs = 30_000;
@@ -60,8 +61,7 @@ function dueStatement(sources: readonly DueWork[]) {
       where not exists (
         select from ${jobs} where ${jobs.kind} = due.kind and ${jobs.key} = due.key and ${jobs.lockedUntil} > '-infinity'
       )
-      on conflict (${column(kind)}, ${column(key)}) where ${jobs.status} = 'pending' and ${jobs.lockedUntil} is null
-        do nothing
+      ${unlessWaiting}
       returning ${column(kind)}`;
   });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { completions, type Door, keyOf, type Target } from "./doors.ts";
-import { createAgents, engineTarget, ownerToken, send, startEngine } from "./engine.ts";
+import { ownerToken, send, startEngine } from "./engine.ts";
 import { quantile } from "./figures.ts";
 import { load } from "./load.ts";
 import { settle } from "./meter.ts";
@@ -16,7 +16,8 @@ const turns = 2_000;
 const concurrency = 16;
 const [rounds, ofRound] = [20, 200];
 const shape = "whole";
-const slug = "remembering";
+/** Turns of both recall what is remembered; nothing follows those of the agent without a fast model. */
+const [slug, plainSlug] = ["remembering", "recalling"];
 
 export const backgroundHead = [
   "Database",
@@ -146,6 +147,12 @@ interface Drained {
   memoriesCpuMs: number;
 }
 
+function targetOf({ url }: ServerProcess, slug: string): Target {
+  const body: Door["body"] = (question) => ({ ...completions.body(question), model: slug });
+  const headers = () => ({ Authorization: `Bearer ${keyOf(slug)}` });
+  return { url, door: { ...completions, body, headers } };
+}
+
 /** Conversations that leave work, and the model's word for how much of it is done. */
 export class Background {
   readonly engine: ServerProcess;
@@ -160,20 +167,22 @@ export class Background {
   constructor(engine: ServerProcess, modelUrl: string) {
     this.engine = engine;
     this.#modelUrl = modelUrl;
-    this.plain = engineTarget(engine.url);
-    const body: Door["body"] = (question) => ({ ...completions.body(question), model: slug });
-    const headers = () => ({ Authorization: `Bearer ${keyOf(slug)}` });
-    this.remembering = { url: engine.url, door: { ...completions, body, headers } };
+    this.plain = targetOf(engine, plainSlug);
+    this.remembering = targetOf(engine, slug);
   }
 
   async makeAgent(): Promise<void> {
     const { url } = this.engine;
-    await createAgents(url);
     const token = await ownerToken(url);
-    const agent = { slug, provider: "openai-compatible", model: shape, fastModel: shape, memoryEnabled: true };
-    await send(url, "POST", "/api/instances", agent, token);
-    const config = { apiKey: keyOf(slug) };
-    await send(url, "PUT", `/api/instances/${slug}/channels/web`, { enabled: true, config }, token);
+    const agent = { provider: "openai-compatible", model: shape, memoryEnabled: true };
+    for (const made of [
+      { ...agent, slug, fastModel: shape },
+      { ...agent, slug: plainSlug },
+    ]) {
+      await send(url, "POST", "/api/instances", made, token);
+      const config = { apiKey: keyOf(made.slug) };
+      await send(url, "PUT", `/api/instances/${made.slug}/channels/web`, { enabled: true, config }, token);
+    }
     this.#due = await this.#asked();
   }
 

@@ -14,7 +14,8 @@ const gathered: Record<string, RegExp> = {
   titles: /^update conversations set title /,
   facts: /^with fact as materialized /,
   read: /^update conversations set metadata /,
-  done: /^delete from jobs using /,
+  settled: /^update conversations set title_due_at /,
+  followed: /^update conversations set follow_up_due_at /,
 };
 
 let left = Number(ordinal);
@@ -49,5 +50,7 @@ const model = scriptedModel(({ prompt }) => {
 
 const engine = createEngine(await servicesOf(database, model));
 await engine.tick();
-while ((await database.query("select from jobs where status = 'pending'", [])).length > 0) await sleep(50);
+const leftDue = () =>
+  database.query("select from conversations where title_due_at is not null or follow_up_due_at is not null", []);
+while ((await leftDue()).length > 0) await sleep(50);
 process.exit(0);

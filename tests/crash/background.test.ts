@@ -12,12 +12,12 @@ const bundle = bundled("background-victim");
 
 /** When a process kills itself: at the so-manieth such statement, which notes what many jobs gave. */
 type Moment = readonly [
-  statement: "titles" | "facts" | "read" | "done",
+  statement: "titles" | "facts" | "read" | "settled" | "followed",
   moment: "before" | "sent" | "after",
   ordinal: number,
 ];
 
-const conversations = 150;
+const conversations = 400;
 
 /** Conversations of one exchange with as many end users, whose titles and memories are due. */
 async function prepare(database: Database): Promise<void> {
@@ -25,8 +25,8 @@ async function prepare(database: Database): Promise<void> {
   const { slug } = await h.agent({ provider: "openai", model: "gpt-x", fastModel: "gpt-y", memoryEnabled: true });
   await database.query(
     `with c as (
-       insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, last_ticket, last_seq, message_count)
-       select gen_random_uuid(), id, organization_id, 'c' || n, 'web', 'c' || n, 'user ' || n, 1, 2, 2
+       insert into conversations (id, agent_id, organization_id, ref, channel, channel_id, subject, last_ticket, last_seq, message_count, title_due_at, follow_up_due_at)
+       select gen_random_uuid(), id, organization_id, 'c' || n, 'web', 'c' || n, 'user ' || n, 1, 2, 2, '2020-01-01', '2020-01-01'
        from agents, generate_series(1, $2::int) n where slug = $1 returning *
      ), t as (
        insert into turns (id, agent_id, organization_id, conversation_id, subject, status, owner, lease_until, door, provider)
@@ -37,9 +37,7 @@ async function prepare(database: Database): Promise<void> {
        select gen_random_uuid(), t.conversation_id, t.id, seq, role, replace(t.subject, 'user', 'question')
        from t, (values (1, 'user'), (2, 'assistant')) as said(seq, role)
      )
-     insert into jobs (id, kind, key, organization_id, payload)
-     select gen_random_uuid(), kind, id, organization_id, jsonb_build_object('conversationId', id)
-     from c, unnest(array['describeConversation', 'extractMemories']) kind`,
+     select`,
     [slug, conversations],
   );
 }
@@ -49,23 +47,24 @@ interface Row {
   title: string | null;
   memories: string[];
   read: number | null;
-  jobs: string[];
+  /** Whether its title and its memories are due. */
+  due: [title: boolean, memories: boolean];
 }
 
 const readAll = (database: Database) =>
   database.query<Row>(
     `select substr(ref, 2)::int as n, title, (metadata ->> 'extractedSeq')::int as read,
       (select coalesce(json_agg(content), '[]') from memories where subject = c.subject) as memories,
-      (select coalesce(json_agg(kind order by kind), '[]') from jobs where key = c.id::text) as jobs
+      json_build_array(title_due_at is not null, follow_up_due_at is not null) as due
      from conversations c order by 1`,
     [],
   );
 
-/** What is no job any more is done, and what is done is done once. */
+/** What is not due any more is done, and what is done is done once. */
 async function expectNothingLost(database: Database): Promise<void> {
-  for (const { n, title, memories, read, jobs } of await readAll(database)) {
-    if (!jobs.includes("describeConversation")) expect(title).not.toBeNull();
-    if (!jobs.includes("extractMemories")) expect(read).toBe(2);
+  for (const { n, title, memories, read, due } of await readAll(database)) {
+    if (!due[0]) expect(title).not.toBeNull();
+    if (!due[1]) expect(read).toBe(2);
     if (title !== null) expect(title).toBe(`On question ${n}`);
     if (read !== null) expect(memories).toHaveLength(1);
     if (memories.length > 0) expect(memories).toEqual([`Asked question ${n}`]);
@@ -78,8 +77,7 @@ async function endLeases(database: Database): Promise<void> {
     "update jobs set locked_until = '2020-01-01', attempts = 1 where locked_until is not null returning kind",
     [],
   );
-  // It was killed in the midst of many.
-  expect(ended.length).toBeGreaterThan(16);
+  expect(ended.length).toBeGreaterThan(0);
 }
 
 async function expectAllDone(database: Database): Promise<void> {
@@ -88,14 +86,15 @@ async function expectAllDone(database: Database): Promise<void> {
     title: `On question ${index + 1}`,
     memories: [`Asked question ${index + 1}`],
     read: 2,
-    jobs: [],
+    due: [false, false],
   }));
   expect(await readAll(database)).toEqual(wanted);
   expect(await database.query("select from memories", [])).toHaveLength(conversations);
   expect(await database.query("select from jobs", [])).toEqual([]);
 }
 
-const statements = ["titles", "facts", "read", "done"] as const;
+// Titles come first, since they would be done before the others.
+const statements = ["titles", "settled", "facts", "read", "followed"] as const;
 const everywhere = statements.flatMap((statement) => [
   ...(["before", "sent", "after"] as const).map((moment): Moment => [statement, moment, 1]),
 ]);
@@ -132,7 +131,7 @@ test("the embedded database: background work that a process does for many conver
     ["titles", "sent", 1],
     ["facts", "sent", 2],
     ["facts", "after", 1],
-    ["done", "sent", 1],
+    ["followed", "sent", 1],
   ];
   for (const [statement, moment, ordinal] of moments) {
     const { ended, stderr } = await bundle.run(directory, statement, moment, String(ordinal));

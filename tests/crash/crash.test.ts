@@ -87,14 +87,18 @@ interface ConversationRow {
   tokens: number;
   state: Record<string, unknown>;
   seqs: number[];
-  jobs: string[];
+  /** Whether a title and what follows when it has rested are due. */
+  due: [title: boolean, followUp: boolean];
+  /** Whether a job gives titles to its agent's conversations. */
+  titled: boolean;
 }
 
 const readConversations = (database: Database) =>
   database.query<ConversationRow>(
     `select c.ref, c.open_turns as open, c.last_seq as last, c.message_count as count, c.total_tokens::int as tokens, c.state,
       (select coalesce(json_agg(seq order by seq), '[]') from messages where conversation_id = c.id) as seqs,
-      (select coalesce(json_agg(kind order by kind), '[]') from jobs where key = c.id::text) as jobs
+      json_build_array(title_due_at is not null, follow_up_due_at is not null) as due,
+      exists (select from jobs where kind = 'titleConversations' and key = c.agent_id::text) as titled
      from conversations c order by c.ref`,
     [],
   );
@@ -117,7 +121,7 @@ async function expectWholeOrAbsent(database: Database): Promise<string[]> {
   }
   // Nothing is answered twice.
   expect(new Set(answered).size).toBe(answered.length);
-  for (const { ref, ...found } of await readConversations(database)) {
+  for (const { ref, titled, ...found } of await readConversations(database)) {
     const own = turns.filter((turn) => turn.ref === ref);
     const done = own.filter(({ status }) => status === "done");
     expect(found).toEqual({
@@ -127,8 +131,9 @@ async function expectWholeOrAbsent(database: Database): Promise<string[]> {
       tokens: done.length * (tokens.prompt + tokens.completion),
       state: Object.fromEntries(done.map(({ messages }) => [messages[0]?.content ?? "", true])),
       seqs: done.flatMap(({ messages }) => messages.map(({ seq }) => seq)),
-      jobs: done.length === 0 ? [] : ["describeConversation", "extractMemories"],
+      due: [done.some(({ ticket }) => ticket === 1), done.length > 0],
     });
+    if (found.due[0]) expect(titled).toBe(true);
     expect(found.seqs).toEqual(found.seqs.map((_seq, index) => index + 1));
   }
   return answered;

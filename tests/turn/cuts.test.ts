@@ -106,7 +106,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
     tell: (event) => listener?.event?.(event),
     record: async (outcome) => {
       const nothing = {
-        aftermath: { work: [], title: null, learnable: true },
+        aftermath: { titleDueAt: null, followUpDueAt: null, title: null, learnable: true },
         measured: null,
         charged: 0,
         budgeted: true,

@@ -55,10 +55,20 @@ export const conversations = pgTable(
     /** The tokens of the last turn's first prompt, and its bytes for each token, as the provider counted them. */
     contextTokens: integer("context_tokens").notNull().default(0),
     bytesPerToken: real("bytes_per_token"),
+    /** When a model is to give the title; null for never. */
+    titleDueAt: moment("title_due_at"),
+    /** When the conversation has rested, so that it is summed up and learned from; null once that is done. */
+    followUpDueAt: moment("follow_up_due_at"),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },
   (table) => [
+    index("conversations_title_due")
+      .on(table.agentId, table.titleDueAt, table.id)
+      .where(sql`${table.titleDueAt} is not null`),
+    index("conversations_follow_up_due")
+      .on(table.agentId, table.followUpDueAt, table.id)
+      .where(sql`${table.followUpDueAt} is not null`),
     index("conversations_parent").on(table.parentId).where(sql`${table.parentId} is not null`),
     index("conversations_agent").on(table.agentId, table.updatedAt).where(sql`${table.messageCount} > 0`),
     index("conversations_organization").on(table.organizationId, table.updatedAt).where(sql`${table.messageCount} > 0`),

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Services } from "../../context.ts";
 import { randomHex } from "../../core/ids.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../jobs/attempt.ts";
-import type { Complete } from "../../jobs/complete.ts";
+import type { Asking, Complete } from "../../jobs/complete.ts";
 import { isRefusal } from "../../jobs/unless-refused.ts";
 import { type Description, descriptionPrompt, firstWords, readDescription, type Wanted } from "./description-prompt.ts";
 import { descriptionStatements } from "./description-statements.ts";
@@ -22,17 +22,22 @@ interface Needs {
 
 /** The jobs of this feature. */
 export function conversationJobs(needs: Needs): JobKinds {
-  return { [description]: { run: describeConversation(needs), limit: mostModelJobs } };
+  const describe = createDescribe(needs);
+  const run: JobHandler = ({ payload }, signal, together) =>
+    describe(Payload.parse(payload).conversationId, { signal, together });
+  return { [description]: { run, limit: mostModelJobs } };
 }
 
 const Payload = z.object({ conversationId: z.uuid() });
 
 const tries = 2;
 
-function describeConversation({ services: { database, log }, complete }: Needs): JobHandler {
+/** Gives a conversation the title and the summary that it lacks. */
+export type Describe = (conversationId: string, asking: Asking) => Promise<void>;
+
+export function createDescribe({ services: { database, log }, complete }: Needs): Describe {
   const { subjectOf, newestOf, firstOf, writeDown } = descriptionStatements(database);
-  return async ({ payload }, signal, together) => {
-    const { conversationId } = Payload.parse(payload);
+  return async (conversationId, { signal, together }) => {
     const subject = await together(subjectOf, conversationId);
     if (!subject) return;
     const wanted = wantedOf(subject);

@@ -85,6 +85,9 @@ export function descriptionStatements(database: Database): DescriptionStatements
 
 const { metadata, source, channel } = conversations;
 
+/** The number of messages at the last summary. */
+export const summarizedMessages = sql<number>`coalesce((${metadata} ->> 'summarizedMessages')::int, 0)`;
+
 const readSubjects = statement({ ids: "uuid[]" }, ({ ids }) => {
   const lastProvider = sql`
     select ${turns.provider} from ${turns}
@@ -93,7 +96,7 @@ const readSubjects = statement({ ids: "uuid[]" }, ({ ids }) => {
     ...{ id: conversations.id, conversationRef: conversations.ref, slug: agents.slug, revision: agents.revision },
     titled: sql<boolean>`${conversations.title} is not null`,
     ...{ summary: conversations.summary, messages: conversations.messageCount },
-    summarized: sql<number>`coalesce((${metadata} ->> 'summarizedMessages')::int, 0)`,
+    summarized: summarizedMessages,
     ask: sql<boolean>`${agents.fastModel} is not null and ${agents.memoryEnabled} and ${source} = 'user'
       and ${channel} <> 'agent' and coalesce((${lastProvider}), '') <> 'demo'`,
   });

@@ -8,11 +8,13 @@ import { turnRoutes } from "./turns/routes.ts";
 
 /** Deletes many rows of an agent in its deletion. */
 export { deleteRows } from "./delete-all.ts";
-/** The job that gives a conversation its title and its summary, as `enqueue` takes it. */
-export { descriptionOf } from "./describe.ts";
+/** Titles and summaries: what gives them to a conversation, and the job that does so, as `enqueue` takes it. */
+export { createDescribe, type Describe, descriptionOf } from "./describe.ts";
 export { firstWords } from "./description-prompt.ts";
+export { summarizedMessages } from "./description-statements.ts";
 /** The conversation with a public id, within reach. */
 export { findConversation } from "./find.ts";
+export { wantedOf } from "./rules.ts";
 /** What a turn of a debugged agent keeps. */
 export type { PromptMessage, TurnDebug } from "./turns/schema.ts";
 

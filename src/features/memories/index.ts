@@ -8,8 +8,8 @@ import { memoryJobs } from "./jobs.ts";
 import { enqueueMissing } from "./meaning/embed.ts";
 import { memoryRoutes } from "./routes.ts";
 
-/** The job that learns from a conversation. */
-export { extractionOf } from "./extraction/extract.ts";
+/** Learning from a conversation, and the job that does so, as `enqueue` takes it. */
+export { createLearn, extractionOf, type Learn } from "./extraction/extract.ts";
 export { withExtracted } from "./extraction/unread.ts";
 /** The memories that a turn knows before it answers, and their text in a prompt. */
 export { memoryLines, recall, searchMemories } from "./recall.ts";

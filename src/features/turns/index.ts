@@ -15,6 +15,8 @@ import { createComplete } from "./background/complete.ts";
 import { createEndedBudgets } from "./budget/ended.ts";
 import { replySent } from "./end/reply-sent.ts";
 import { turnLog } from "./end/turn-log.ts";
+import { dueFollowUps } from "./follow-up/due.ts";
+import { followUpJobs } from "./follow-up/jobs.ts";
 import type { ContinuedBy } from "./request.ts";
 import { createRunningTurns, type RunningTurns, type TurnsOptions } from "./turns.ts";
 import { createTakeUnattended, type TakeUnattended } from "./unattended/take.ts";
@@ -92,6 +94,7 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
   const by = { type: "engine", whileInactive: false } as const;
   const deleteEndedBudgets = createEndedBudgets(services);
   const { soleProcess } = services.options;
+  const complete = createComplete(services, { agents, observers: options.observers });
   return {
     agents,
     streams,
@@ -99,12 +102,14 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
     takeUnattended: createTakeUnattended(services, { agents, takeTurn: turns.takeTurn }),
     arrive: turns.arrive,
     findRepeat: turns.findRepeat,
-    complete: createComplete(services, { agents, observers: options.observers }),
+    complete,
     embedderOf: async (slug) => embedderFor(services, (await agents.admitNow(slug, by)).agent),
     continueDecided: continueTurns,
     replySent: (turnId, signal) => replySent(services, agents, turnId, signal),
     contribution: {
       observers: [turnLog(services)],
+      jobs: followUpJobs({ services, complete }),
+      due: dueFollowUps,
       ticks: {
         often: [
           () => streams.closeRevoked(),

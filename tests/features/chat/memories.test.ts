@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import type { ModelSpec } from "../../../src/core/ports.ts";
 import { conversations, jobs, memories } from "../../../src/db/schema.ts";
@@ -27,13 +28,18 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
   );
   const { db } = h.services.database;
   const waiting = () => db.select().from(jobs);
-  /** Moves the clock to the time at which waiting jobs are due, and waits until they are done. */
+  const rows = () => db.select().from(conversations);
+  /** Conversations to be named, and to be followed up. */
+  const due = async () => {
+    const found = await rows();
+    return [found.filter((row) => row.titleDueAt).length, found.filter((row) => row.followUpDueAt).length];
+  };
+  /** Moves the clock to the time at which conversations have rested, and waits until all is done. */
   const rest = async () => {
     await h.clock.advance(30_000);
     await h.engine.tick();
-    await eventually(async () => (await waiting()).length === 0);
+    await eventually(async () => isDeepStrictEqual([await waiting(), await due()], [[], [0, 0]]));
   };
-  const rows = () => db.select().from(conversations);
   const patch = async (json: object) => {
     const response = await h.request(`/api/instances/${h.agent.slug}`, {
       method: "PATCH",
@@ -53,6 +59,7 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
     conversations: rows,
     stored: () => db.select().from(memories),
     waiting,
+    due,
     rest,
   };
 }
@@ -67,10 +74,14 @@ test("what a turn leaves for later takes turns with the work of other organizati
   const left = (await h.waiting()).map(({ kind, organizationId }) => [kind, organizationId]);
   const organizationId = conversation?.organizationId;
   expect(left.toSorted()).toEqual([
-    ["describeConversation", organizationId],
     ["embedMemories", organizationId],
-    ["extractMemories", organizationId],
+    ["titleConversations", organizationId],
   ]);
+  await h.clock.jump(30_000);
+  await h.engine.tick();
+  const found = (await h.waiting()).filter(({ kind }) => kind === "followUpConversations");
+  expect(found.map((job) => job.organizationId)).toEqual([organizationId]);
+  await h.rest();
 });
 
 const system = ({ calls }: ScriptedModel) => JSON.stringify(calls.at(-1)?.prompt[0]);
@@ -82,10 +93,8 @@ test("what turns tell of the user is learned by the fast model once they rest, a
   await (await h.native("And cake.", { chat_id: "a", user: "ada" })).text();
   await h.clock.advance(20_000);
   await h.engine.tick();
-  expect([await h.stored(), (await h.waiting()).map(({ kind }) => kind)]).toEqual([
-    [],
-    expect.arrayContaining(["extractMemories"]),
-  ]);
+  await eventually(async () => (await h.due())[0] === 0);
+  expect([await h.stored(), await h.due()]).toEqual([[], [0, 1]]);
   await h.rest();
   expect(await h.stored()).toMatchObject([{ content: "Prefers green tea.", subject: "ada", importance: 7 }]);
   expect(h.learning()).toHaveLength(1);
@@ -117,33 +126,41 @@ test("no work is left where memory is off, where nothing is stored, and by the m
   for (const content of ["And cake.", "And jam."])
     await (await off.native(content, { chat_id: "a", user: "ada" })).text();
   const titles = (await off.conversations()).map(({ title, summary }) => [title, summary]);
-  expect([await off.waiting(), titles]).toEqual([[], [["I like green tea.", null]]]);
+  expect([await off.waiting(), await off.due(), titles]).toEqual([[], [0, 0], [["I like green tea.", null]]]);
   await off.rest();
   expect([off.fast.calls, (await off.stored()).length]).toEqual([[], 1]);
   const passing = await remembering();
   await (await passing.native("I like green tea.", { user: "ada" })).text();
-  expect(await passing.waiting()).toEqual([]);
+  expect([await passing.waiting(), await passing.due()]).toEqual([[], [0, 0]]);
   const demo = await remembering({ provider: "demo", model: "main" });
   await (await demo.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  expect([await demo.waiting(), (await demo.conversations())[0]?.title]).toEqual([[], "I like green tea."]);
+  expect([await demo.waiting(), await demo.due(), (await demo.conversations())[0]?.title]).toEqual([
+    [],
+    [0, 0],
+    "I like green tea.",
+  ]);
 });
 
 test("without a fast model of its own an agent asks no model in the background and leaves no work", async () => {
   const h = await remembering({ fastModel: null });
   await (await h.native("I like\ngreen tea.", { chat_id: "a", user: "ada" })).text();
-  const left = async () => [await h.waiting(), (await h.conversations()).map(({ title, summary }) => [title, summary])];
-  expect(await left()).toEqual([[], [["I like green tea.", null]]]);
+  const left = async () => [
+    ...(await h.waiting()),
+    ...(await h.due()),
+    (await h.conversations()).map(({ title, summary }) => [title, summary]),
+  ];
+  expect(await left()).toEqual([0, 0, [["I like green tea.", null]]]);
   for (const content of ["And cake.", "And jam."])
     await (await h.native(content, { chat_id: "a", user: "ada" })).text();
   await h.rest();
-  expect(await left()).toEqual([[], [["I like green tea.", null]]]);
+  expect(await left()).toEqual([0, 0, [["I like green tea.", null]]]);
   expect([new Set(h.asked.map(({ model }) => model)), await h.stored()]).toEqual([new Set(["main"]), []]);
 });
 
 test("memory that is switched off while work waits keeps the model from being asked at all", async () => {
   const h = await remembering();
   await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  expect(await h.waiting()).toHaveLength(2);
+  expect(await h.due()).toEqual([1, 1]);
   await h.patch({ memoryEnabled: false });
   await h.rest();
   expect([h.fast.calls, await h.stored()]).toEqual([[], []]);
@@ -153,7 +170,7 @@ test("memory that is switched off while work waits keeps the model from being as
 test("a fast model that is taken away while work waits is not asked, nor is another one", async () => {
   const h = await remembering();
   await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  expect((await h.waiting()).length).toBe(2);
+  expect(await h.due()).toEqual([1, 1]);
   await h.patch({ fastModel: null });
   await h.rest();
   expect([new Set(h.asked.map(({ model }) => model)), await h.stored()]).toEqual([new Set(["main"]), []]);

@@ -7,13 +7,16 @@ import {
   MessengerError,
 } from "../../../core/channels/messengers.ts";
 import { EngineError } from "../../../core/errors.ts";
+import { FairRunner } from "../../../core/queues/fair-runner.ts";
 import { storableJson } from "../../../core/text.ts";
 import { orAborted } from "../../../core/time/deadline.ts";
 import { pause } from "../../../core/time/pause.ts";
 import { inbox } from "../../../db/schema.ts";
 import { longestFile, storeFile } from "../../files/index.ts";
-import { Downloads } from "./downloads.ts";
 import { documentText, type Fate, withFileWords } from "./file-words.ts";
+
+/** How many files are held in memory at a time. Agents take turns. */
+const mostDownloads = 6;
 
 /** A file of a stored message, with what became of it once that is certain. */
 export interface InboxFile extends IncomingFile {
@@ -58,7 +61,7 @@ export type Attach = (home: Home, messages: readonly MessageWithFiles[], signal:
  */
 export function createAttach(services: Services): Attach {
   const { clock, log, database } = services;
-  const downloads = new Downloads();
+  const downloads = new FairRunner({ most: mostDownloads });
 
   const remember = async (messageId: string, index: number, fate: Fate) => {
     const place = sql`array['files', ${String(index)}::text, 'fate']`;

@@ -4,10 +4,10 @@ import { asActing } from "../../../core/activity/activity.ts";
 import { randomHex } from "../../../core/ids.ts";
 import { sqlState } from "../../../db/client.ts";
 import { type JobHandler, type JobKinds, mostModelJobs } from "../../../jobs/attempt.ts";
-import type { Complete } from "../../../jobs/complete.ts";
+import type { Asking, Complete } from "../../../jobs/complete.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import type { Together } from "../../../jobs/together.ts";
-import { unlessRefused } from "../../../jobs/unless-refused.ts";
+import { isRefusal } from "../../../jobs/unless-refused.ts";
 import { enqueueEmbedding } from "../meaning/embed.ts";
 import { recalledTogether } from "../recall.ts";
 import { nextBatch, type Unread } from "../rules.ts";
@@ -30,7 +30,9 @@ interface Needs {
 
 /** Jobs that learn facts from conversations, each from a bounded part of one. */
 export function extractionJobs(needs: Needs): JobKinds {
-  const run = unlessRefused(needs.services, extractMemories(needs));
+  const learn = createLearn(needs);
+  const run: JobHandler = ({ payload }, signal, together) =>
+    learn(Payload.parse(payload).conversationId, { signal, together });
   return { [extraction]: { run, limit: mostModelJobs } };
 }
 
@@ -39,25 +41,28 @@ const Payload = z.object({ conversationId: z.uuid() });
 const shownMemories = 20;
 const tries = 2;
 
+/** Learns from the next messages of a conversation. An agent that may ask no model now learns after its next turn. */
+export type Learn = (conversationId: string, asking: Asking) => Promise<void>;
+
 /**
- * Learns from the next messages of a conversation. `markRead` comes after the facts are stored: a process that dies in
- * between repeats the work, whose facts are then near-duplicates. Where an agent does not learn (any more), messages are
- * marked as read too, so they are not learned from once it does.
+ * `markRead` comes after the facts are stored: a process that dies in between repeats the work, whose facts are then
+ * near-duplicates. Where an agent does not learn (any more), messages are marked as read too, so they are not learned
+ * from once it does.
  */
-function extractMemories({ services, complete }: Needs): JobHandler {
-  const { database } = services;
+export function createLearn({ services, complete }: Needs): Learn {
+  const { database, log } = services;
   const statements = {
     ...unreadStatements(database),
     recalledFor: recalledTogether(database),
     save: savedTogether(database),
   };
-  return async ({ payload }, signal, together) => {
-    const source = await together(statements.sourceOf, Payload.parse(payload).conversationId);
+  const learn: Learn = async (conversationId, { signal, together }) => {
+    const source = await together(statements.sourceOf, conversationId);
     if (!source) return;
-    const { unread, agent, conversationId } = source;
+    const { unread, agent } = source;
     const batch = nextBatch(unread);
     for (const messages of Map.groupBy(batch, ({ subject }) => subject).values()) {
-      await learn({ services, complete, statements, together, signal }, source, messages);
+      await learnFrom({ services, complete, statements, together, signal }, source, messages);
     }
     const rest = unread.length > batch.length;
     if (rest) {
@@ -67,6 +72,11 @@ function extractMemories({ services, complete }: Needs): JobHandler {
     const last = batch.at(-1)?.seq ?? 0;
     await together(statements.markRead, { conversationId, seq: rest ? last : Math.max(last, source.lastSeq) });
   };
+  return (conversationId, asking) =>
+    learn(conversationId, asking).catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+      log.info({ conversationId, reason: error.message }, "Background work waits for the agent's next turn");
+    });
 }
 
 interface Learning extends Needs {
@@ -79,7 +89,7 @@ interface Learning extends Needs {
 }
 
 /** Stores the facts in messages with one end user. */
-async function learn(
+async function learnFrom(
   { services, complete, statements, together, signal }: Learning,
   { agent, conversationId, conversationRef }: Source,
   messages: readonly Unread[],

@@ -9,11 +9,11 @@ import { superseded } from "../alongside.ts";
 import type { Begun } from "../begin.ts";
 import { tokensTaken } from "../budget/estimate.ts";
 import type { DebugNotes } from "../debug/notes.ts";
+import { aftermathOf } from "../follow-up/aftermath.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
 import { describeCause } from "./cause.ts";
 import { type Recording, record } from "./record.ts";
-import { aftermathOf } from "./work.ts";
 
 interface Ended {
   turnId: string;
@@ -40,7 +40,7 @@ interface Finished {
   outcome: TurnOutcome;
   /** Whether other turns of the conversation wait. */
   othersWait: boolean;
-  /** When the turn's first background work is due, in milliseconds since the epoch; null for none. */
+  /** When the first job that the turn left is due, in milliseconds since the epoch; null for none. */
   workAt: number | null;
   /** Whether the reply can be known by the turn's id. */
   replyKept: boolean;
@@ -76,8 +76,8 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
     if (!recorded) throw new EngineError("unavailable", await whyClosed(services, turnId));
     const { wasSuperseded, ...known } = recorded;
     if (wasSuperseded) return { ...known, outcome: superseded(outcome), workAt: null };
-    const work = [...aftermath.work, ...(recording.alongside?.work ?? [])];
-    const workAt = work.length === 0 ? null : Math.min(...work.map(({ runAt }) => runAt.getTime()));
+    const left = [...(recording.alongside?.work ?? []).map(({ runAt }) => runAt), aftermath.titleDueAt ?? []].flat();
+    const workAt = left.length === 0 ? null : Math.min(...left.map(Number));
     return { ...known, outcome, workAt };
   } catch (err) {
     const failure = outcome.status === "failed" ? { cause: describeCause(outcome.failure.cause, agent.scrub) } : {};

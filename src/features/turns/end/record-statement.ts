@@ -15,10 +15,11 @@ import {
   turns,
 } from "../../../db/schema.ts";
 import { statement, type Values, variants } from "../../../db/statement.ts";
-import { replaceWaiting } from "../../../jobs/enqueue.ts";
+import { replaceWaiting, unlessWaiting } from "../../../jobs/enqueue.ts";
 import { stateLimit } from "../../../turn/state.ts";
 import { withExtracted } from "../../memories/index.ts";
 import { isCounted, onceSettled, settleTokens } from "../budget/budget.ts";
+import { titlesJob } from "../follow-up/due.ts";
 import { callShape, hookShape, messageShape, sendShape, workShape } from "./record-rows.ts";
 
 /** How long a person may take to decide about a call (decisions §7). */
@@ -44,6 +45,8 @@ const valueTypes = {
   calls: "jsonb | null",
   hooks: "jsonb | null",
   work: "jsonb | null",
+  titleDueAt: "timestamptz | null",
+  followUpDueAt: "timestamptz | null",
   /** For a conversation without one. */
   title: "text | null",
   learnable: "boolean",
@@ -90,7 +93,7 @@ function closedTurn(
 
 function freedConversation(
   { turnId, status, messageCount, promptTokens, completionTokens, ...values }: RecordValues,
-  { budget, state }: Parts,
+  { budget, state, titles, followUp }: Parts,
 ): SQL {
   const { id, openTurns, lastSeq, totalTokens, awaiting, updatedAt, contextTokens, bytesPerToken } = conversations;
   const read = withExtracted(sql`${lastSeq} + ${messageCount}`);
@@ -108,6 +111,8 @@ function freedConversation(
     title: sql`coalesce(${conversations.title}, ${values.title})`,
     // What was said while an agent did not learn is not learned once it does.
     metadata: sql`case when ${values.learnable} then ${conversations.metadata} else ${read} end`,
+    ...(titles ? { titleDueAt: values.titleDueAt } : {}),
+    ...(followUp ? { followUpDueAt: values.followUpDueAt } : {}),
   };
   return sql`
     update ${conversations} set ${assign(conversations, changed)}
@@ -153,6 +158,11 @@ function attachedFiles({ fileIds, askedId }: RecordValues): SQL {
     where ${files.conversationId} = ${conversation.id} and ${files.id} = any(${fileIds})`;
 }
 
+function enqueuedTitles({ titleDueAt }: RecordValues): SQL {
+  const { agentId, organizationId } = turn;
+  return sql`${insertInto(jobs, titlesJob({ agentId, organizationId }, titleDueAt))} from ${turn}, ${conversation} ${unlessWaiting}`;
+}
+
 function enqueuedWork({ work }: RecordValues): SQL {
   const { table, row } = jsonRows(work, "job", workShape);
   return sql`
@@ -173,6 +183,10 @@ export interface Parts {
   hooks: boolean;
   files: boolean;
   work: boolean;
+  /** A model is to give the conversation its title. */
+  titles: boolean;
+  /** The conversation is followed up when it has rested. */
+  followUp: boolean;
   /** Rows of a messenger (`Alongside`); nothing is written where newer messages supersede the turn. */
   alongside: boolean;
 }
@@ -195,6 +209,7 @@ function writeTurn(values: RecordValues, parts: Parts) {
     ...(parts.hooks ? [sql`hooked as (${storedHooks(values)})`] : []),
     ...(parts.files ? [sql`attached as (${attachedFiles(values)})`] : []),
     ...(parts.work ? [sql`work as (${enqueuedWork(values)})`] : []),
+    ...(parts.titles ? [sql`titled as (${enqueuedTitles(values)})`] : []),
     ...(parts.alongside ? [sql`answered as (${answeredMessages(values)})`, sql`sent as (${partsToSend(values)})`] : []),
   ];
   const freed = parts.conversation ? sql`left join ${conversation} on true` : sql``;

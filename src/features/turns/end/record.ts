@@ -6,10 +6,10 @@ import { nothingStored, type StoredRows } from "../../../turn/observers.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
 import type { TurnDebug } from "../../conversations/index.ts";
 import { type Alongside, superseded } from "../alongside.ts";
+import type { Aftermath } from "../follow-up/aftermath.ts";
 import type { Suspended } from "../request.ts";
 import type { CallRow, HookRow, MessageRow, SendRow, WorkRow } from "./record-rows.ts";
 import { type Parts, recordStatement, repeatStatement } from "./record-statement.ts";
-import type { Aftermath } from "./work.ts";
 
 /** A turn as it is recorded. */
 export interface Recording {
@@ -122,7 +122,9 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
     messages: jsonOf(rows),
     calls: jsonOf(callRows(outcome)),
     hooks: jsonOf(hooks),
-    work: jsonOf(workRows([...(kept ? aftermath.work : []), ...(alongside?.work ?? [])])),
+    work: jsonOf(workRows(alongside?.work ?? [])),
+    titleDueAt: kept ? aftermath.titleDueAt : null,
+    followUpDueAt: kept ? aftermath.followUpDueAt : null,
     title: kept && aftermath.title !== null ? storable(aftermath.title) : null,
     learnable: !kept || aftermath.learnable,
     fileIds: rows.length > 1 && fileIds.length > 0 ? fileIds : null,
@@ -136,7 +138,7 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
 const jsonOf = (rows: readonly unknown[]) => (rows.length === 0 ? null : storableJson(rows));
 
 function partsOf({ stored, budgeted }: Recording, values: ReturnType<typeof valuesOf>): Parts {
-  const { debug, stateChanges, messages, calls, hooks, fileIds, work, inboxIds } = values;
+  const { debug, stateChanges, messages, calls, hooks, fileIds, work, titleDueAt, followUpDueAt, inboxIds } = values;
   return {
     budget: budgeted,
     debug: debug !== null,
@@ -147,6 +149,8 @@ function partsOf({ stored, budgeted }: Recording, values: ReturnType<typeof valu
     hooks: hooks !== null,
     files: fileIds !== null,
     work: work !== null,
+    titles: titleDueAt !== null,
+    followUp: followUpDueAt !== null,
     alongside: inboxIds !== null,
   };
 }
@@ -154,7 +158,7 @@ function partsOf({ stored, budgeted }: Recording, values: ReturnType<typeof valu
 /** Closes a turn that newer messages supersede; only the turn's row is stored. */
 async function recordSuperseded(database: Database, recording: Recording): Promise<Recorded | null> {
   const outcome = superseded(recording.outcome);
-  const aftermath = { ...recording.aftermath, work: [] };
+  const aftermath = { ...recording.aftermath, titleDueAt: null, followUpDueAt: null };
   const recorded = await record(database, { ...recording, outcome, aftermath, continued: null, alongside: null });
   return recorded && { ...recorded, wasSuperseded: true };
 }

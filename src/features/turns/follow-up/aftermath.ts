@@ -1,18 +1,18 @@
 import { channels } from "../../../core/channels/channels.ts";
-import type { Work } from "../../../jobs/enqueue.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
-import { descriptionOf, firstWords } from "../../conversations/index.ts";
-import { extractionOf } from "../../memories/index.ts";
+import { firstWords } from "../../conversations/index.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
 
 /** What a stored turn leaves for later, and what it does at once instead. */
 export interface Aftermath {
-  /** Background work to enqueue once the turn is stored. */
-  work: readonly Work[];
+  /** When a model is to give the conversation its title; null: no model is, or an earlier turn said when. */
+  titleDueAt: Date | null;
+  /** When the conversation has rested, so that it is summed up and learned from; null: as before. */
+  followUpDueAt: Date | null;
   /** The title of a conversation that has none and asks no model for one; null when a model is asked. */
   title: string | null;
-  /** Whether the messages may be learned from, by this turn's work or by that of a later turn. */
+  /** Whether the messages may be learned from, after this turn or a later one. */
   learnable: boolean;
 }
 
@@ -22,13 +22,13 @@ interface Ended {
   outcome: TurnOutcome;
 }
 
-/** Background work rests, since the next messages may belong to it; a title is wanted soon. In milliseconds. */
+/** A conversation rests, since the next messages may belong to it; a title is wanted soon. In milliseconds. */
 const [restMs, titleMs] = [30_000, 2_000];
 
 /**
  * A model is asked in the background only for an agent with a `fastModel` of its own whose memory is on (decisions §4),
- * about a turn that ended well with a person, and not about what the demo model repeated. The work asks again whether it
- * still may.
+ * about a turn that ended well with a person, and not about what the demo model repeated. The background asks again
+ * whether it still may.
  */
 export function aftermathOf({ taken, request, outcome }: Ended, now: number): Aftermath {
   const { row } = taken.grant.agent;
@@ -38,9 +38,10 @@ export function aftermathOf({ taken, request, outcome }: Ended, now: number): Af
   const named = request.title ?? request.input.fresh.find((text) => text.trim() !== "") ?? "";
   const title = asks ? null : firstWords(named) || null;
   const { conversation } = taken.place;
-  if (!asks || !conversation || outcome.status !== "done") return { work: [], title, learnable };
-  const { id, ticket } = conversation;
-  const rested = new Date(now + restMs);
-  const describe = { ...descriptionOf(id), runAt: ticket === 1 ? new Date(now + titleMs) : rested };
-  return { work: [describe, { ...extractionOf(id), runAt: rested }], title, learnable };
+  const follows = asks && conversation !== null && outcome.status === "done";
+  return {
+    titleDueAt: follows && conversation.ticket === 1 ? new Date(now + titleMs) : null,
+    followUpDueAt: follows ? new Date(now + restMs) : null,
+    ...{ title, learnable },
+  };
 }

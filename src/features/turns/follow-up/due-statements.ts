@@ -1,0 +1,80 @@
+import { sql } from "drizzle-orm";
+import type { Database } from "../../../db/client.ts";
+import { column, fields, type RowOf } from "../../../db/fragments.ts";
+import { conversations } from "../../../db/schema.ts";
+import { statement } from "../../../db/statement.ts";
+import type { Gathered } from "../../../jobs/together.ts";
+import { summarizedMessages } from "../../conversations/index.ts";
+import { type FollowUpKind, followUpKinds } from "./due.ts";
+
+/** A conversation that is due. */
+export interface Due {
+  id: string;
+  organizationId: string;
+  /** The time at which it became due, as the database writes it. */
+  at: string;
+  titled: boolean;
+  messages: number;
+  /** The number of messages at the last summary. */
+  summarized: number;
+}
+
+/** A place in the order in which conversations become due. */
+export type DuePlace = Pick<Due, "id" | "at">;
+
+/** Before all conversations. */
+export const firstPlace: DuePlace = { id: "00000000-0000-0000-0000-000000000000", at: "-infinity" };
+
+/** How many conversations are read at once. */
+export const pageSize = 64;
+
+/** The statements of one kind of jobs that follow turns. */
+export interface DueStatements {
+  /** The conversations of an agent that are due at a time, after one of them; at most a page. */
+  next(agentId: string, now: number, after: DuePlace): Promise<readonly Due[]>;
+  /** Notes that conversations were followed up. Those that became due anew meanwhile stay so. */
+  settle: Gathered<DuePlace, void>;
+  /** The conversation of an agent that is due next, at a time in milliseconds since the epoch; null for none. */
+  first(agentId: string): Promise<{ at: number; organizationId: string } | null>;
+}
+
+export function dueStatements(database: Database, kind: FollowUpKind): DueStatements {
+  const dueAt = followUpKinds[kind];
+  const { id, agentId, organizationId, title, messageCount } = conversations;
+  const due = fields({
+    ...{ id, organizationId, at: sql<string>`${dueAt}::text` },
+    ...{ titled: sql<boolean>`${title} is not null`, messages: messageCount, summarized: summarizedMessages },
+  });
+  const nextStatement = statement(
+    { agentId: "uuid", now: "timestamptz", afterAt: "timestamptz", afterId: "uuid" },
+    (given) => sql<RowOf<typeof due>>`
+      select ${due} from ${conversations} where ${agentId} = ${given.agentId}
+        and ${dueAt} <= ${given.now} and (${dueAt}, ${id}) > (${given.afterAt}, ${given.afterId})
+      order by ${dueAt}, ${id} limit ${pageSize}`,
+  );
+  const settleStatement = statement(
+    { ids: "uuid[]", ats: "text[]" },
+    ({ ids, ats }) => sql`
+      update ${conversations} set ${column(dueAt)} = null
+      from unnest(${ids}, ${ats}::timestamptz[]) as seen(id, at)
+      where ${id} = any(${ids}) and ${id} = seen.id and ${dueAt} = seen.at`,
+  );
+  const first = fields({ at: sql<number>`(extract(epoch from ${dueAt}) * 1000)::float8`, organizationId });
+  const firstStatement = statement(
+    { agentId: "uuid" },
+    (given) => sql<RowOf<typeof first>>`
+      select ${first} from ${conversations} where ${agentId} = ${given.agentId} and ${dueAt} is not null
+      order by ${dueAt} limit 1`,
+  );
+  return {
+    next: (agentId, now, { at, id }) =>
+      nextStatement.run(database, { agentId, now: new Date(now), afterAt: at, afterId: id }),
+    settle: {
+      async run(places) {
+        await settleStatement.run(database, { ids: places.map(({ id }) => id), ats: places.map(({ at }) => at) });
+        return [];
+      },
+    },
+    first: async (agentId) => (await firstStatement.run(database, { agentId }))[0] ?? null,
+  };
+}

@@ -1,0 +1,56 @@
+import { type Column, type SQL, sql } from "drizzle-orm";
+import { conversations } from "../../../db/schema.ts";
+import type { DueWork } from "../../../jobs/schedule.ts";
+
+/**
+ * The kinds of jobs that follow turns, each with the column of a conversation that says when it is due. The key of such a
+ * job is the id of an agent, all of whose due conversations it takes: a row for each conversation costs more than the
+ * work on it.
+ */
+export const followUpKinds = {
+  titleConversations: conversations.titleDueAt,
+  followUpConversations: conversations.followUpDueAt,
+} as const;
+
+export type FollowUpKind = keyof typeof followUpKinds;
+
+interface AgentOf {
+  agentId: SQL | Column;
+  organizationId: SQL | Column;
+}
+
+/** The row of the job that gives titles to an agent's conversations. One that waits already is due earlier. */
+export function titlesJob(agent: AgentOf, runAt: SQL) {
+  return { ...jobOf("titleConversations", agent), id: sql`gen_random_uuid()`, runAt };
+}
+
+/**
+ * The jobs of all agents with conversations that are due until the horizon. A conversation that rests is found in time
+ * by this alone. The index is walked from agent to agent, since each may have thousands of conversations.
+ */
+export const dueFollowUps: DueWork = ({ horizon }) => {
+  const kinds = Object.keys(followUpKinds) as FollowUpKind[];
+  return sql.join(
+    kinds.map((kind) => dueOf(kind, horizon)),
+    sql` union all `,
+  );
+};
+
+function dueOf(kind: FollowUpKind, horizon: SQL): SQL {
+  const dueAt = followUpKinds[kind];
+  const { agentId, organizationId } = conversations;
+  const earliest = (condition: SQL) => sql`(
+    select ${agentId} as agent_id, ${organizationId} as organization_id, ${dueAt} as due_at from ${conversations}
+    where ${dueAt} is not null and ${condition} order by ${agentId}, ${dueAt} limit 1)`;
+  const job = jobOf(kind, { agentId: sql`agent_id`, organizationId: sql`organization_id` });
+  return sql`(
+    with recursive walk as (
+      ${earliest(sql`true`)} union all
+      select next.* from walk cross join lateral ${earliest(sql`${agentId} > walk.agent_id`)} next
+    ) select ${job.kind}, ${job.key}, ${job.organizationId}, ${job.payload}, due_at from walk where due_at <= ${horizon})`;
+}
+
+function jobOf(kind: FollowUpKind, { agentId, organizationId }: AgentOf) {
+  const payload = sql`jsonb_build_object('agentId', ${agentId})`;
+  return { kind: sql`${kind}`, key: sql`${agentId}::text`, organizationId, payload };
+}

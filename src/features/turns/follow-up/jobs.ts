@@ -1,0 +1,145 @@
+import { z } from "@hono/zod-openapi";
+import type { Services } from "../../../context.ts";
+import { FairRunner } from "../../../core/queues/fair-runner.ts";
+import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
+import { backoffMs } from "../../../jobs/backoff.ts";
+import type { Asking, Complete } from "../../../jobs/complete.ts";
+import { enqueue } from "../../../jobs/enqueue.ts";
+import { Postponed } from "../../../jobs/postponed.ts";
+import { createGathering } from "../../../jobs/together.ts";
+import { createDescribe, descriptionOf, wantedOf } from "../../conversations/index.ts";
+import { createLearn, extractionOf } from "../../memories/index.ts";
+import type { FollowUpKind } from "./due.ts";
+import { type Due, dueStatements, firstPlace, pageSize } from "./due-statements.ts";
+
+interface Needs {
+  services: Pick<Services, "database" | "clock" | "log" | "options" | "activity">;
+  complete: Complete;
+}
+
+/** A part of what follows turns. */
+interface FollowUp {
+  isWanted(conversation: Due): boolean;
+  perform(conversationId: string, asking: Asking): Promise<void>;
+  /** The job that does it for one conversation, where it failed among many. */
+  jobOf(conversationId: string): { kind: string; key: string; payload: Readonly<Record<string, unknown>> };
+}
+
+/**
+ * How many conversations are followed up at a time in this process, which bounds what their prompts take of the memory,
+ * and for one organization. How many of them ask a model at a time is up to what the model allows.
+ */
+const [mostAtOnce, mostOfOne] = [256, 128];
+
+/** How many agents' conversations are followed up at a time. */
+const mostAgents = 64;
+
+/** How many pages of conversations a job begins before the first of them is done. */
+const mostPages = 3;
+
+/** A job takes conversations for so long, in milliseconds; then others have a turn, and a stop need not wait. */
+const longestMs = 5_000;
+
+/** What becomes due within so many milliseconds is followed up together. */
+const gatherMs = 1_000;
+
+/** A job is postponed for no longer, in milliseconds, since the agent may get another model. */
+const longestPostponedMs = 60_000;
+
+/** The jobs that follow turns: titles soon, and what is worth knowing of conversations that rest. */
+export function followUpJobs(needs: Needs): JobKinds {
+  const describe: FollowUp = {
+    isWanted(conversation) {
+      const { title, summary } = wantedOf({ ...conversation, ask: true });
+      return title || summary;
+    },
+    perform: createDescribe(needs),
+    jobOf: descriptionOf,
+  };
+  const learn: FollowUp = { isWanted: () => true, perform: createLearn(needs), jobOf: extractionOf };
+  const shared = createShared(needs);
+  const kind = (name: FollowUpKind, parts: readonly FollowUp[]) => ({
+    [name]: { run: followUp(shared, name, parts), limit: mostAgents },
+  });
+  return { ...kind("titleConversations", [describe]), ...kind("followUpConversations", [describe, learn]) };
+}
+
+/** What the jobs of this process share. */
+function createShared({ services }: Needs) {
+  const runner = new FairRunner({ most: mostAtOnce, mostOfOne });
+  const { together, look } = createGathering(services.clock, () => runner.size);
+  return { services, runner, together, look };
+}
+
+type Shared = ReturnType<typeof createShared>;
+
+const Payload = z.object({ agentId: z.uuid() });
+
+/**
+ * Follows up the due conversations of an agent. A conversation stays due until that is noted, so a process that dies
+ * repeats the work; where a part fails, that part gets a job of its own.
+ */
+function followUp(shared: Shared, kind: FollowUpKind, parts: readonly FollowUp[]): JobHandler {
+  const { services, runner, together, look } = shared;
+  const { database, clock, log } = services;
+  const { next, settle, first } = dueStatements(database, kind);
+
+  const perform = async ({ perform, jobOf }: FollowUp, { id, organizationId }: Due, asking: Asking) => {
+    try {
+      await perform(id, asking);
+    } catch (err) {
+      if (err instanceof Postponed || asking.signal.aborted) throw err;
+      const { kind, key, payload } = jobOf(id);
+      const runAt = new Date(clock.now() + backoffMs(1, Math.random()));
+      await enqueue(database.db, kind, payload, { key, organizationId, runAt });
+      log.warn(
+        { kind, conversationId: id, again: runAt.toISOString(), err },
+        "Background work failed and will be tried again",
+      );
+    }
+  };
+
+  const follow = async (conversation: Due, asking: Asking) => {
+    const wanted = parts.filter(({ isWanted }) => isWanted(conversation));
+    await Promise.all(wanted.map((part) => perform(part, conversation, asking)));
+    await together(settle, conversation);
+  };
+
+  return async ({ payload }, signal) => {
+    const { agentId } = Payload.parse(payload);
+    const asking = { signal, together };
+    const until = clock.now() + longestMs;
+    const started: Promise<unknown>[] = [];
+    let problem: Error | null = null;
+    const start = (due: Due) =>
+      runner
+        .run(due.organizationId, signal, () => follow(due, asking))
+        .catch((error: Error) => {
+          problem ??= error;
+        })
+        .finally(look);
+    let more = true;
+    for (let place = firstPlace; more && !problem && clock.now() < until; ) {
+      const page = await next(agentId, clock.now(), place);
+      started.push(Promise.all(page.map(start)));
+      if (started.length >= mostPages) await started.shift();
+      signal.throwIfAborted();
+      place = page.at(-1) ?? place;
+      more = page.length === pageSize;
+    }
+    await Promise.all(started);
+    signal.throwIfAborted();
+    if (problem) throw bounded(problem, clock.now());
+    const left = await first(agentId);
+    if (left === null) return;
+    const { at, organizationId } = left;
+    const now = clock.now();
+    const runAt = new Date(more ? now : Math.max(at, now + gatherMs));
+    await enqueue(database.db, kind, { agentId }, { key: agentId, organizationId, runAt });
+  };
+}
+
+function bounded(problem: Error, now: number): Error {
+  if (!(problem instanceof Postponed)) return problem;
+  return new Postponed(problem.message, Math.min(problem.until, now + longestPostponedMs));
+}

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { FairRunner } from "../../src/core/queues/fair-runner.ts";
+
+const never = new AbortController().signal;
+
+/** Work that says when it begins, and goes on until it is let go. */
+function pieces(runner: FairRunner) {
+  const begun: string[] = [];
+  const open = new Map<string, () => void>();
+  return {
+    begun,
+    start(name: string, signal = never): Promise<string> {
+      return runner.run(name.slice(0, 1), signal, async () => {
+        begun.push(name);
+        await new Promise<void>((resolve) => open.set(name, resolve));
+        return `${name} done`;
+      });
+    },
+    async end(name: string) {
+      open.get(name)?.();
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+test("so many pieces run at a time, and owners take turns", async () => {
+  const runner = new FairRunner({ most: 2 });
+  const { begun, start, end } = pieces(runner);
+  const first = start("a1");
+  for (const name of ["a2", "a3", "b1", "a4", "b2"]) void start(name);
+  await end("none");
+  expect([begun, runner.size]).toEqual([["a1", "a2"], 2]);
+  await end("a1");
+  expect(await first).toBe("a1 done");
+  for (const name of ["a2", "a3", "b1"]) await end(name);
+  expect(begun).toEqual(["a1", "a2", "a3", "b1", "a4", "b2"]);
+  await end("a4");
+  await end("b2");
+  expect(runner.size).toBe(0);
+});
+
+test("one owner never has more than its part, however many places are free", async () => {
+  const runner = new FairRunner({ most: 3, mostOfOne: 2 });
+  const { begun, start, end } = pieces(runner);
+  for (const name of ["a1", "a2", "a3", "a4", "b1"]) void start(name);
+  await end("none");
+  expect([begun, runner.size]).toEqual([["a1", "a2", "b1"], 3]);
+  await end("b1");
+  expect(begun).toHaveLength(3);
+  await end("a2");
+  expect(begun).toEqual(["a1", "a2", "b1", "a3"]);
+});
+
+test("work that fails frees its place, and work that is cancelled while it waits never begins", async () => {
+  const runner = new FairRunner({ most: 1 });
+  const { begun, start, end } = pieces(runner);
+  const failing = runner.run("a", never, () => end("none").then(() => Promise.reject(new Error("It broke"))));
+  const cancelled = new AbortController();
+  const waiting = start("b1", cancelled.signal);
+  const next = start("c1");
+  cancelled.abort(new Error("Nobody wants it"));
+  await expect(waiting).rejects.toThrow("Nobody wants it");
+  await expect(failing).rejects.toThrow("It broke");
+  await expect(start("d1", cancelled.signal)).rejects.toThrow("Nobody wants it");
+  await end("c1");
+  expect([await next, begun]).toEqual(["c1 done", ["c1"]]);
+});

@@ -1,0 +1,248 @@
+import { eq, isNull, sql } from "drizzle-orm";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { EngineError } from "../../../src/core/errors.ts";
+import { newId } from "../../../src/core/ids.ts";
+import { conversations, jobs } from "../../../src/db/schema.ts";
+import { dueFollowUps, type FollowUpKind } from "../../../src/features/turns/follow-up/due.ts";
+import { followUpJobs } from "../../../src/features/turns/follow-up/jobs.ts";
+import type { Complete } from "../../../src/jobs/complete.ts";
+import { enqueue } from "../../../src/jobs/enqueue.ts";
+import { Postponed } from "../../../src/jobs/postponed.ts";
+import { createSchedule } from "../../../src/jobs/schedule.ts";
+import { createWorker } from "../../../src/jobs/worker.ts";
+import { converse, goOn, memoryHarness } from "../memories/memories.ts";
+
+/** A worker whose fast model answers what `answer` says, given the text of a prompt. */
+async function following(answer: (prompt: string) => unknown) {
+  const h = await memoryHarness({ fastModel: "openai:fast" });
+  const asked: string[] = [];
+  let [atOnce, most] = [0, 0];
+  const complete: Complete = async (_agent, prompt) => {
+    asked.push(prompt);
+    atOnce += 1;
+    most = Math.max(most, atOnce);
+    try {
+      return JSON.stringify(await answer(prompt));
+    } finally {
+      atOnce -= 1;
+    }
+  };
+  const worker = createWorker(h.services, followUpJobs({ services: h.services, complete }));
+  onTestFinished(() => worker.stop(0));
+  const { db } = h.database;
+  const start = h.clock.now();
+  return {
+    ...h,
+    asked,
+    most: () => most,
+    worker,
+    /** A conversation of one exchange, whose title and memories are due since so many milliseconds. */
+    async due(said: string, since = 1_000, agent = h.agent) {
+      const { conversationId } = await converse({ ...h, agent }, [[said, "Fine"]], { subject: said });
+      const at = new Date(start - since);
+      await db
+        .update(conversations)
+        .set({ titleDueAt: at, followUpDueAt: at })
+        .where(eq(conversations.id, conversationId));
+      return conversationId;
+    },
+    begin: (kind: FollowUpKind, { id, organizationId } = h.agent) =>
+      enqueue(db, kind, { agentId: id }, { key: id, organizationId }),
+    async row(id: string) {
+      const [row] = await db.select().from(conversations).where(eq(conversations.id, id));
+      if (!row) throw new Error("The conversation is gone");
+      return row;
+    },
+    waiting: async () =>
+      (await db.select().from(jobs)).map(({ kind, key, runAt, attempts }) => {
+        return { kind, key, after: runAt.getTime() - start, attempts };
+      }),
+    schedule: () => createSchedule({ ...h, sources: [dueFollowUps], wake: () => {} }).tick(),
+  };
+}
+
+/** Names a conversation after what its user said, and learns that. */
+const wellRead = (prompt: string) => {
+  const [, said = "?"] = /"text":"(said [^"]*)"/.exec(prompt) ?? [];
+  return prompt.includes("long-term memory") ? { facts: [{ content: `User ${said}` }] } : { title: `On ${said}` };
+};
+
+const titles = "titleConversations";
+const followUps = "followUpConversations";
+
+describe("one job of an agent", () => {
+  test("takes all its due conversations, page by page, each once, and many at a time", async () => {
+    const h = await following(wellRead);
+    const ids: string[] = [];
+    for (let n = 0; n < 150; n += 1) ids.push(await h.due(`said ${n}`, 1_000 * (n % 3)));
+    await h.begin(titles);
+    await h.worker.work();
+    const rows = await Promise.all(ids.map(h.row));
+    expect(rows.map(({ title, titleDueAt }) => [title, titleDueAt])).toEqual(ids.map((_, n) => [`On said ${n}`, null]));
+    expect(h.asked).toHaveLength(150);
+    await h.begin(followUps);
+    await h.worker.work();
+    expect((await h.rows()).map(({ content }) => content).sort()).toEqual(ids.map((_, n) => `User said ${n}`).sort());
+    expect([h.asked.length, await h.waiting()]).toEqual([300, []]);
+    expect(h.most()).toBeGreaterThan(16);
+    expect((await Promise.all(ids.map(h.row))).filter(({ followUpDueAt }) => followUpDueAt)).toEqual([]);
+  });
+
+  test("leaves those of other agents, and those that are due later, for which it comes back", async () => {
+    const h = await following(wellRead);
+    const other = await h.createAgent({ fastModel: "openai:fast" });
+    const [now, later, foreign] = [
+      await h.due("said now"),
+      await h.due("said later", -20_000),
+      await h.due("said there", 1_000, other),
+    ];
+    await h.begin(titles);
+    await h.worker.work();
+    const named = await Promise.all([now, later, foreign].map(async (id) => (await h.row(id)).title));
+    expect(named).toEqual(["On said now", null, null]);
+    expect(await h.waiting()).toEqual([{ kind: titles, key: h.agent.id, after: 20_000, attempts: 0 }]);
+  });
+
+  test("comes back no sooner than in a second, so that conversations are gathered", async () => {
+    const h = await following(wellRead);
+    await h.due("said soon", -10);
+    await h.begin(titles);
+    await h.worker.work();
+    expect(await h.waiting()).toMatchObject([{ kind: titles, after: 1_000 }]);
+  });
+
+  test("gives way to others after a while, and leaves the rest to the next one, at once", async () => {
+    let stopped = Promise.resolve();
+    const h = await following(async (prompt) => {
+      if (h.asked.length === 1) {
+        await h.clock.jump(6_000);
+        // Otherwise this process would begin the next one.
+        stopped = h.worker.stop(60_000);
+      }
+      return wellRead(prompt);
+    });
+    for (let n = 0; n < 200; n += 1) await h.due(`said ${n}`);
+    await h.begin(titles);
+    await h.worker.work();
+    await stopped;
+    expect(h.asked.length).toBeLessThan(200);
+    expect(await h.waiting()).toEqual([{ kind: titles, key: h.agent.id, after: 6_000, attempts: 0 }]);
+    const unnamed = await h.database.db.select().from(conversations).where(isNull(conversations.title));
+    expect(unnamed.map(({ titleDueAt }) => titleDueAt !== null)).toEqual(Array(200 - h.asked.length).fill(true));
+  });
+
+  test("of an agent that is gone ends quietly", async () => {
+    const h = await following(wellRead);
+    await h.begin(titles, { ...h.agent, id: newId() });
+    await h.worker.work();
+    expect([await h.waiting(), h.asked]).toEqual([[], []]);
+  });
+});
+
+describe("a conversation", () => {
+  test("that goes on meanwhile is followed up again when it has rested", async () => {
+    const anew = new Date("2100-01-01");
+    const h = await following(async (prompt) => {
+      await goOn(h, id, [["said more", "Fine"]], { subject: "said once" });
+      await h.database.db.update(conversations).set({ title: "Known", followUpDueAt: anew });
+      return wellRead(prompt);
+    });
+    const id = await h.due("said once");
+    await h.database.db.update(conversations).set({ title: "Known" });
+    await h.begin(followUps);
+    await h.worker.work();
+    const { followUpDueAt, metadata } = await h.row(id);
+    expect([followUpDueAt, metadata.extractedSeq]).toEqual([anew, 2]);
+    expect(await h.waiting()).toMatchObject([{ kind: followUps, after: anew.getTime() - h.clock.now() }]);
+  });
+
+  test("whose model fails is tried again by itself, and holds up no other", async () => {
+    let away = true;
+    const h = await following((prompt) => {
+      if (away && prompt.includes("said bad")) throw new Error("Model provider error");
+      return wellRead(prompt);
+    });
+    const [bad, good] = [await h.due("said bad"), await h.due("said good")];
+    await h.begin(followUps);
+    await h.worker.work();
+    expect([(await h.row(good)).title, (await h.rows()).map(({ content }) => content)]).toEqual([
+      "On said good",
+      ["User said good"],
+    ]);
+    // Each part has its own job, as if it alone had failed.
+    const left = (await h.waiting()).toSorted((a, b) => a.kind.localeCompare(b.kind));
+    expect(left).toMatchObject([
+      { kind: "describeConversation", key: bad, attempts: 0 },
+      { kind: "extractMemories", key: bad, attempts: 0 },
+    ]);
+    for (const { after } of left) expect([after >= 2_500, after <= 5_000]).toEqual([true, true]);
+    expect((await h.row(bad)).followUpDueAt).toBeNull();
+    const said = h.logs.filter((line) => line.includes("will be tried again"));
+    expect([said.length, said[0]?.includes(bad), said[0]?.includes("said bad")]).toEqual([2, true, false]);
+    away = false;
+  });
+
+  test("whose agent may ask no model now waits for its next turn", async () => {
+    const h = await following(() => {
+      throw new EngineError("rate-limited", "The agent's budget is spent");
+    });
+    const id = await h.due("said in vain");
+    await h.begin(followUps);
+    await h.worker.work();
+    const { title, followUpDueAt, metadata } = await h.row(id);
+    expect([title, followUpDueAt, metadata.extractedSeq]).toEqual(["said in vain", null, undefined]);
+    expect(await h.waiting()).toEqual([]);
+  });
+
+  test("stays due while its model wants to be left alone, for a minute at most", async () => {
+    let until = 0;
+    const h = await following((prompt) => {
+      if (h.clock.now() < until) throw new Postponed("Model provider is rate limited", until);
+      return wellRead(prompt);
+    });
+    until = h.clock.now() + 50_000;
+    const id = await h.due("said patiently");
+    await h.begin(titles);
+    await h.worker.work();
+    expect([(await h.row(id)).title, await h.waiting()]).toEqual([
+      null,
+      [{ kind: titles, key: h.agent.id, after: 50_000, attempts: 0 }],
+    ]);
+    until = h.clock.now() + 3_600_000;
+    await h.clock.jump(50_000);
+    await h.worker.work();
+    // The agent may have another model by then.
+    expect(await h.waiting()).toMatchObject([{ after: 110_000, attempts: 0 }]);
+    until = 0;
+    await h.clock.jump(60_000);
+    await h.worker.work();
+    expect([(await h.row(id)).title, await h.waiting()]).toEqual(["On said patiently", []]);
+  });
+});
+
+describe("the tick", () => {
+  test("finds what is due until the next one, agent by agent, each with its earliest conversation", async () => {
+    const h = await following(wellRead);
+    const others = [await h.createAgent(), await h.createAgent()];
+    await h.due("one", 5_000);
+    await h.due("two", 9_000);
+    await h.due("three", -20_000, others[0]);
+    await h.due("four", -60_000, others[1]);
+    await h.schedule();
+    const found = (await h.waiting()).map(({ kind, key, after }) => [kind, key, after]).sort();
+    expect(found).toEqual(
+      [titles, followUps]
+        .flatMap((kind) => [
+          [kind, h.agent.id, -9_000],
+          [kind, others[0]?.id, 20_000],
+        ])
+        .sort(),
+    );
+    // What waits or runs is not enqueued again.
+    await h.schedule();
+    expect(await h.waiting()).toHaveLength(4);
+    await h.database.db.update(jobs).set({ lockedBy: newId(), lockedUntil: sql`now() + interval '1 day'` });
+    await h.schedule();
+    expect(await h.waiting()).toHaveLength(4);
+  });
+});
