@@ -50,7 +50,12 @@ const model = scriptedModel(({ prompt }) => {
 
 const engine = createEngine(await servicesOf(database, model));
 await engine.tick();
-const leftDue = () =>
-  database.query("select from conversations where title_due_at is not null or follow_up_due_at is not null", []);
-while ((await leftDue()).length > 0) await sleep(50);
+/** Conversations that are due, and jobs whose end is not noted yet. */
+const unfinished = () =>
+  database.query(
+    `select from conversations where title_due_at is not null or follow_up_due_at is not null
+     union all select from jobs where status = 'pending'`,
+    [],
+  );
+while ((await unfinished()).length > 0) await sleep(50);
 process.exit(0);

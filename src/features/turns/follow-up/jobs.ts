@@ -84,12 +84,12 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly FollowUp[]
   const { database, clock, log } = services;
   const { next, settle, first } = dueStatements(database, kind);
 
-  const perform = async ({ perform, jobOf }: FollowUp, { id, organizationId }: Due, asking: Asking) => {
+  const performPart = async (part: FollowUp, { id, organizationId }: Due, asking: Asking) => {
     try {
-      await perform(id, asking);
+      await part.perform(id, asking);
     } catch (err) {
       if (err instanceof Postponed || asking.signal.aborted) throw err;
-      const { kind, key, payload } = jobOf(id);
+      const { kind, key, payload } = part.jobOf(id);
       const runAt = new Date(clock.now() + backoffMs(1, Math.random()));
       await enqueue(database.db, kind, payload, { key, organizationId, runAt });
       log.warn(
@@ -101,7 +101,7 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly FollowUp[]
 
   const follow = async (conversation: Due, asking: Asking) => {
     const wanted = parts.filter(({ isWanted }) => isWanted(conversation));
-    await Promise.all(wanted.map((part) => perform(part, conversation, asking)));
+    await Promise.all(wanted.map((part) => performPart(part, conversation, asking)));
     await together(settle, conversation);
   };
 
