@@ -19,8 +19,11 @@ export type Db = PgDatabase<PostgresJsQueryResultHKT, typeof schema>;
  */
 export interface Database {
   readonly db: Db;
-  /** Runs one statement without Drizzle, for the hot path. JSON goes in as text, timestamps come out as text. */
-  query<Row extends object>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
+  /**
+   * Runs one statement without Drizzle, for the hot path. JSON goes in as text, timestamps come out as text; `brief` as
+   * for `Run`.
+   */
+  query<Row extends object>(text: string, parameters: readonly Parameter[], brief?: boolean): Promise<Row[]>;
   /**
    * Runs `fn` in one transaction; `tx.transaction` makes savepoints. `fn` must not use the outer `db`: that is not part
    * of the transaction, and on the embedded database it would wait for the transaction's end until its deadline.
@@ -46,7 +49,7 @@ export function openDatabase(target: Target, options: PoolOptions): Database {
   });
   return {
     db,
-    query: (text, parameters) => pool.run(text, parameters, "objects") as Promise<never>,
+    query: (text, parameters, brief) => pool.run(text, parameters, "objects", brief) as Promise<never>,
     transaction: (fn) => db.transaction(fn),
     use: pool.use,
     close: () => pool.close(),

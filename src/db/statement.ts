@@ -53,10 +53,12 @@ export interface Statement<Row, V> {
  * Makes a statement. `write` is called once, with the declared values by name as typed placeholders, each of which it
  * may use any number of times. Constants in the text become literals, so that the planner knows them. A declared value
  * that the text leaves out is not sent. The first use throws when the text has a placeholder that was not declared.
+ * `brief` as for `Run` of the pool.
  */
 export function statement<const D extends Declared, Row>(
   declared: D,
   write: (values: Values<D>) => SQL<Row>,
+  { brief = false }: { brief?: boolean } = {},
 ): Statement<Row, ValuesOf<D>> {
   let compiled: Compiled | undefined;
   const once = () => {
@@ -69,7 +71,7 @@ export function statement<const D extends Declared, Row>(
       return once().text;
     },
     parameters,
-    run: (database, values) => database.query(once().text, parameters(values)) as Promise<never>,
+    run: (database, values) => database.query(once().text, parameters(values), brief) as Promise<never>,
   };
 }
 

@@ -239,6 +239,64 @@ describe.skipIf(!server)("a statement's deadline", () => {
   });
 });
 
+describe.skipIf(!server)("brief statements", () => {
+  const mine = "select pg_backend_pid() as pid";
+  const brief = async ({ query }: Database, text = mine) => (await query<{ pid: number }>(text, [], true))[0]?.pid;
+  const times = <T>(count: number, work: () => T) => Array.from({ length: count }).map(work);
+
+  /** A pool whose connections are open. */
+  async function opened(max: number, options: Partial<PoolOptions> = {}): Promise<Database> {
+    const database = await pool({ max, clock: new TestClock(), ...options });
+    await Promise.all(times(max, () => database.query("select pg_sleep(0.05)", [])));
+    return database;
+  }
+
+  test("that come together share a connection, at most four of them", async () => {
+    const database = await opened(3);
+    const pids = await Promise.all(times(9, () => brief(database)));
+    const [first, fifth, ninth] = [pids[0], pids[4], pids[8]];
+    expect(pids).toEqual([...times(4, () => first), ...times(4, () => fifth), ninth]);
+    expect(new Set(pids).size).toBe(3);
+  });
+
+  test("are spread where all connections have their share", async () => {
+    const database = await opened(2);
+    const pids = await Promise.all(times(12, () => brief(database)));
+    const counts = [...new Set(pids)].map((each) => pids.filter((other) => other === each).length);
+    expect(counts).toEqual([6, 6]);
+  });
+
+  test("are not sent behind a statement of another kind while a connection is idle", async () => {
+    const database = await opened(2);
+    const lengthy = database.query<{ pid: number }>(`${mine}, pg_sleep(0.1)`, []);
+    const pids = await Promise.all(times(3, () => brief(database)));
+    expect(new Set(pids).size).toBe(1);
+    expect(pids[0]).not.toBe((await lengthy)[0]?.pid);
+    expect(await brief(database)).toBe((await lengthy)[0]?.pid);
+  });
+
+  test("and statements of other kinds keep to themselves", async () => {
+    const database = await opened(2);
+    const first = brief(database);
+    expect(await pid(database)).not.toBe(await first);
+  });
+
+  test("are not sent behind one that is late while a connection is idle", async () => {
+    const clock = new TestClock();
+    const database = await opened(2, { clock });
+    const late = brief(database, `${mine}, pg_sleep(0.1)`);
+    await clock.advance(6);
+    const next = brief(database);
+    expect(await next).not.toBe(await late);
+  });
+
+  test("that fail fail alone", async () => {
+    const database = await opened(1);
+    const results = await Promise.allSettled([brief(database), brief(database, "select 1 / 0"), brief(database)]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+});
+
 describe.skipIf(!server)("a lost connection", () => {
   const kill = (id: number) => asAdmin((admin) => admin`select pg_terminate_backend(${id}, 2000)`);
 

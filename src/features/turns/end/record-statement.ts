@@ -219,7 +219,9 @@ function writeTurn(values: RecordValues, parts: Parts) {
 }
 
 /** The one statement after the model: closes the turn, frees the conversation and stores what the turn leaves. */
-export const recordStatement = variants((parts: Parts) => statement(valueTypes, (values) => writeTurn(values, parts)));
+export const recordStatement = variants((parts: Parts) =>
+  statement(valueTypes, (values) => writeTurn(values, parts), { brief: true }),
+);
 
 /** Tells of a turn that RECORD found closed whether an earlier RECORD did it, whose answer was lost. */
 export const repeatStatement = statement(

@@ -187,4 +187,6 @@ export type OpenedRow = RowOf<ReturnType<typeof openedRow>>;
  * The one statement before the model: counts the call, checks that the agent is as it was cached, holds tokens of the
  * budgets, takes the next ticket of the conversation, inserts the turn and, when that runs at once, reads the history.
  */
-export const openStatement = variants((parts: Parts) => statement(valueTypes, (values) => write(values, parts)));
+export const openStatement = variants((parts: Parts) =>
+  statement(valueTypes, (values) => write(values, parts), { brief: true }),
+);
