@@ -29,11 +29,12 @@ export async function issueSetupToken({ database, clock }: Services): Promise<st
 
 /** The state of a setup link: `ready`, `invalid` (unknown, used, expired), or `installed` once an owner exists. */
 export async function readSetupToken(services: Services, token: string): Promise<"ready" | "invalid" | "installed"> {
-  if (await ownerExists(services)) return "installed";
   const [row] = await services.database.db
     .select({ id: oneTimeTokens.id })
     .from(oneTimeTokens)
     .where(usable(await digest(token), services));
+  // The owner is read last: whoever uses the link meanwhile becomes one.
+  if (await ownerExists(services)) return "installed";
   return row ? "ready" : "invalid";
 }
 
