@@ -130,10 +130,11 @@ test("what was stored and not acknowledged when the process died is stored once"
   const dying = t.replica();
   await dying.renewLeases();
   await expect.poll(t.polls).toBe(1);
-  // The poll that would acknowledge the message never arrives.
+  // The poll that would acknowledge the message is never heard.
   t.telegram.fail("/getUpdates", "hang");
   await t.telegram.say("Hello");
   await expect.poll(t.texts).toEqual(["Hello"]);
+  await expect.poll(t.polls).toBe(2);
   await dying.stop(0);
   expect(t.telegram.updates).toHaveLength(1);
   await t.engine.renewLeases();
