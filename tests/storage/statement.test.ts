@@ -8,11 +8,13 @@ import {
   fields,
   insertInto,
   type JsonRow,
+  jsonLists,
   jsonObject,
   jsonRows,
   only,
   orNull,
   type RowOf,
+  rowsOf,
 } from "../../src/db/fragments.ts";
 import { budgetPeriods, throttles, turns } from "../../src/db/schema.ts";
 import { statement } from "../../src/db/statement.ts";
@@ -143,6 +145,18 @@ describe("fragments", () => {
     await insert.run(database, { rows: JSON.stringify(rows) });
     const stored = rows.map(({ key, place }) => ({ key, count: place + 1, resetsAt: new Date(moment) }));
     expect(await database.db.select().from(throttles).orderBy(throttles.count)).toEqual(stored);
+  });
+
+  test("give rows as lists in JSON", async () => {
+    const database = await onDatabase();
+    const lists = jsonLists({ place: sql<number>`place`, half: sql<number | null>`nullif(place, 2) * 0.5` });
+    const read = statement({ last: "int" }, ({ last }) => {
+      return sql<{ lists: RowOf<typeof lists> }>`select ${lists} as lists from generate_series(1, ${last}) as place`;
+    });
+    const rows = async (last: number) => (await read.run(database, { last })).flatMap((row) => rowsOf(row.lists));
+    expectTypeOf(rows).returns.resolves.toEqualTypeOf<{ place: number; half: number | null }[]>();
+    expect(await rows(3)).toEqual([1, 2, 3].map((place) => ({ place, half: place === 2 ? null : place / 2 })));
+    expect(await rows(0)).toEqual([]);
   });
 
   test("do not compile with a column that there is not", () => {

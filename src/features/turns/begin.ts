@@ -9,7 +9,7 @@ import { asDecided } from "./approvals/decided.ts";
 import { refuseWaiting } from "./approvals/waiting.ts";
 import { reserve, reserveForUser } from "./budget/budget.ts";
 import { nextReservation } from "./budget/estimate.ts";
-import { readConversation, type Transcript } from "./place/history.ts";
+import { noTranscript, readConversation, type Transcript } from "./place/history.ts";
 import { rewriteContext } from "./place/state.ts";
 import type { Taken } from "./place/take.ts";
 import { prepare } from "./prepare.ts";
@@ -75,7 +75,7 @@ async function readInOrder(
   transcript: Transcript | null,
 ): Promise<Transcript> {
   if (transcript && isSubset(callContext ?? {}, transcript.state)) return transcript;
-  if (!place.conversation) return { history: [], historyBytes: 0, state: {}, begins: true };
+  if (!place.conversation) return noTranscript;
   if (callContext) await rewriteContext(database, place.conversation.id, callContext);
   return readConversation(database, place.conversation.id, { historyLimit: grant.agent.row.historyLimit, room });
 }

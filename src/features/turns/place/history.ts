@@ -1,7 +1,7 @@
 import { type Column, type SQL, sql, type Table } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Database } from "../../../db/client.ts";
-import { column, fields, jsonObject, type RowOf } from "../../../db/fragments.ts";
+import { column, fields, jsonLists, type ListsOf, type RowOf, rowsOf } from "../../../db/fragments.ts";
 import { conversations, messages } from "../../../db/schema.ts";
 import { statement, type Values } from "../../../db/statement.ts";
 import type { JsonObject, ModelMessage } from "../../../turn/types.ts";
@@ -23,6 +23,9 @@ export interface Transcript {
   begins: boolean;
 }
 
+/** That of a turn whose conversation is not stored. */
+export const noTranscript: Transcript = { history: [], historyBytes: 0, state: {}, begins: true };
+
 /** The assumption for a conversation without a provider's count: fewer bytes a token than most texts have. */
 const usualBytesPerToken = 3;
 
@@ -34,7 +37,7 @@ type OneConversation = Table & Record<"id" | "bytesPerToken", Column>;
 
 const m = alias(messages, "m");
 
-const storedMessage = jsonObject({
+const storedMessages = jsonLists({
   turnId: m.turnId,
   seq: m.seq,
   role: m.role,
@@ -45,53 +48,53 @@ const storedMessage = jsonObject({
   bytes: sql<number>`case when whole then whole_bytes else octet_length(${m.content}) end`,
 });
 
-export type StoredMessage = RowOf<typeof storedMessage>;
+/** The newest first. */
+export type StoredMessages = RowOf<typeof storedMessages>;
+
+export type StoredMessage = StoredMessages extends ListsOf<infer Row> ? Row : never;
 
 /** The bytes that a prompt has room for, told by the tokens that the last one was. */
 export function historyRoom({ bytesPerToken }: OneConversation, { window, takenBytes }: Values<typeof historyTypes>) {
   const perToken = sql`coalesce(${bytesPerToken}, ${usualBytesPerToken})`;
-  return sql<number>`least(${historyBytes}, ${window} * ${perToken} - ${takenBytes})`;
+  return sql<number>`greatest(0, least(${historyBytes}, ${window} * ${perToken} - ${takenBytes}))`;
 }
 
 /**
- * A row with the newest messages of a conversation, at least as many as `fitting` leaves, and the number of the newest
- * one; both are null when there is none, or not `when`. Where the calls of a reply take more than three quarters of the
- * room together with what is newer, it and those before it are its text alone: one long result must not be all that the
- * model remembers.
+ * A row with the newest messages of a conversation: those that `fitting` leaves and the one before them; none if not
+ * `when`. Where the calls of a reply take more than three quarters of the room together with what is newer, it and those
+ * before it are its text alone: one long result must not be all that the model remembers.
  *
  * First the calls are counted as they are stored, which unpacks no JSON; only what fits by that count is worth looking
  * at more closely. (JSON has no length that PostgreSQL would tell: joined with an empty list it is unpacked, and nothing
  * else.)
  */
 export function newestMessages(of: OneConversation, values: Values<typeof historyTypes>, when = sql`true`): SQL {
-  const calls = sql`case when ${values.seesCalls} then ${messages.modelMessages} end`;
-  const fromNewest = ({ seq }: { seq: Column }) => sql`over (order by ${seq} desc rows unbounded preceding)`;
-  const packed = sql`
+  const room = historyRoom(of, values);
+  const upToHere = sql`over (order by ${m.seq} desc rows unbounded preceding)`;
+  const size = (calls: SQL) => sql`octet_length(${m.content}) + coalesce(pg_column_size(${calls}), 0)`;
+  const newest = sql`
     select ${messages.turnId}, ${messages.seq}, ${messages.role}, ${messages.content},
-      ${calls} as ${column(messages.modelMessages)},
-      sum(octet_length(${messages.content}) + coalesce(pg_column_size(${calls}), 0)) ${fromNewest(messages)} as packed
+      case when ${values.seesCalls} then ${messages.modelMessages} end as ${column(messages.modelMessages)}
     from ${messages} where ${messages.conversationId} = ${of.id} and ${when}
     order by ${messages.seq} desc limit ${values.historyLimit}`;
-  const unpacked = sql`
-    select ${m}.*, case when packed <= ${historyBytes}
-      then octet_length(${m.content}) + coalesce(pg_column_size(${m.modelMessages} || '[]'), 0) end as whole_bytes
-    from (${packed}) ${m}`;
-  const room = historyRoom(of, values);
+  const measured = sql`
+    select ${m}.*, sum(octet_length(${m.content})) ${upToHere} as texts,
+      case when sum(${size(sql`${m.modelMessages}`)}) ${upToHere} <= ${historyBytes}
+        then ${size(sql`${m.modelMessages} || '[]'`)} end as whole_bytes
+    from (${newest}) ${m}`;
   return sql`
-    select json_agg(${storedMessage}) filter (where texts <= ${room}) as messages, max(${m.seq}) as newest
+    select ${storedMessages} as messages
     from (
-      select ${m}.*, sum(octet_length(${m.content})) ${fromNewest(m)} as texts,
-        packed <= ${historyBytes} and sum(whole_bytes) ${fromNewest(m)} <= ${room} * 0.75 as whole
-      from (${unpacked}) ${m}
-    ) ${m}`;
+      select ${m}.*, whole_bytes is not null and sum(whole_bytes) ${upToHere} <= ${room} * 0.75 as whole
+      from (${measured}) ${m} order by ${m.seq} desc
+    ) ${m} where texts - octet_length(${m.content}) <= ${room}`;
 }
 
 /** The newest of these messages that the room holds, oldest first, and their size. */
-export function fitting(found: readonly StoredMessage[], room: number): Pick<Transcript, "history" | "historyBytes"> {
-  const newestFirst = found.toSorted((a, b) => b.seq - a.seq);
+export function fitting(found: StoredMessages, room: number): Pick<Transcript, "history" | "historyBytes"> {
   const history: StoredMessage[] = [];
   let taken = 0;
-  for (const message of newestFirst) {
+  for (const message of rowsOf(found)) {
     if (taken + message.bytes > room) break;
     taken += message.bytes;
     history.push(message);
@@ -103,7 +106,7 @@ const transcriptStatement = statement({ conversationId: "uuid", ...historyTypes 
   const row = fields({
     state: sql<JsonObject>`${conversations.state}`,
     begins: sql<boolean>`${conversations.lastSeq} = 0`,
-    found: sql<StoredMessage[]>`coalesce(history.messages, '[]')`,
+    found: sql<StoredMessages>`history.messages`,
     room: historyRoom(conversations, values),
   });
   return sql<RowOf<typeof row>>`
@@ -119,7 +122,7 @@ export async function readConversation(
 ): Promise<Transcript> {
   const values = { conversationId, historyLimit, window, takenBytes, seesCalls: calls };
   const [transcript] = await transcriptStatement.run(database, values);
-  if (!transcript) return { history: [], historyBytes: 0, state: {}, begins: true };
+  if (!transcript) return noTranscript;
   const { found, room: bytes, ...known } = transcript;
   return { ...known, ...fitting(found, bytes) };
 }

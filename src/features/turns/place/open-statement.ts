@@ -6,7 +6,7 @@ import { statement, type Values, variants } from "../../../db/statement.ts";
 import { type ThrottleRow, upsertThrottle } from "../../../http/callers/throttle.ts";
 import type { JsonObject } from "../../../turn/types.ts";
 import { reserveTokens, reserveUserTokens } from "../budget/budget.ts";
-import { historyRoom, historyTypes, newestMessages, type StoredMessage } from "./history.ts";
+import { historyRoom, historyTypes, newestMessages, type StoredMessages } from "./history.ts";
 import { leaseUntil } from "./leases.ts";
 
 /** At most this many turns of a conversation wait behind the one that runs (decisions §5, "One at a time"). */
@@ -148,9 +148,7 @@ function openedRow(values: OpenValues, parts: Parts) {
     awaiting: part<string>(stored, conversation.awaiting),
     state: part<JsonObject>(stored, conversation.state),
     remembered: remembers ? sql<boolean>`exists (select 1 from ${memories} where ${ofSubject})` : sql<boolean>`false`,
-    // Of the newest message that this statement saw, even if it is too large for the history.
-    newest: part<number>(stored, sql`history.newest`),
-    history: part<StoredMessage[]>(stored, sql`history.messages`),
+    history: part<StoredMessages>(stored, sql`history.messages`),
     room: part<number>(stored, historyRoom(conversation, values)),
     // Tokens of each budget.
     held: sql<number>`${ofAgent || ofUser ? wanted : 0}`,

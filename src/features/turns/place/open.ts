@@ -2,7 +2,7 @@ import type { Database } from "../../../db/client.ts";
 import { judge, requireAllowed, throttleValues } from "../../../http/callers/throttle.ts";
 import type { FirstReservation, PromptRoom } from "../budget/estimate.ts";
 import type { CountedCall, Idempotency } from "../request.ts";
-import { fitting, readConversation, type Transcript } from "./history.ts";
+import { fitting, noTranscript, readConversation, type Transcript } from "./history.ts";
 import { type OpenedRow, openStatement } from "./open-statement.ts";
 
 /** A turn that asks for its place. */
@@ -110,12 +110,10 @@ export async function open(database: Database, opening: Opening): Promise<Opened
  * A queued turn reads its history when its turn comes.
  */
 async function currentTranscript(database: Database, row: OpenedRow, opening: Opening): Promise<Transcript | null> {
-  if (row.status === "queued") return null;
-  const current = opening.historyLimit === 0 || (row.newest ?? 0) === row.lastSeq;
-  if (row.conversationId !== null && !current) return readConversation(database, row.conversationId, opening);
-  return {
-    ...fitting(row.history ?? [], row.room ?? 0),
-    state: row.state ?? {},
-    begins: (row.lastSeq ?? 0) === 0,
-  };
+  const { status, conversationId, history, room, state, lastSeq } = row;
+  if (status === "queued") return null;
+  if (conversationId === null || history === null) return noTranscript;
+  const newest = history.seq?.[0] ?? 0;
+  if (opening.historyLimit > 0 && newest !== lastSeq) return readConversation(database, conversationId, opening);
+  return { ...fitting(history, room ?? 0), state: state ?? {}, begins: lastSeq === 0 };
 }
