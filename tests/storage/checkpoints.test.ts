@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { template } from "../../scripts/make-template.ts";
-import { simpleQuery, withCheckpoints } from "../../src/adapters/node/embedded/checkpoints.ts";
+import { withCheckpoints } from "../../src/adapters/node/embedded/checkpoints.ts";
+import { simpleQuery } from "../../src/adapters/node/embedded/messages.ts";
 import { openPostgres } from "../../src/adapters/node/embedded/postgres.ts";
 import { TestClock } from "../clock.ts";
 

@@ -401,3 +401,18 @@ test("an unusable lock file is one clear line", async () => {
   expect(String(await refusal(directory))).toContain(`can't be locked: delete the file ${join(directory, "lock")}`);
   expect(readFileSync(join(directory, "lock"), "utf8")).toContain("not what");
 });
+
+test("the parser of SQL is never compiled for speed, which takes 600 MB", () => {
+  const script = fileURLToPath(new URL("./parsing.ts", import.meta.url));
+  const flags = ["--trace-wasm-compilation-times", "--wasm-sync-tier-up"];
+  const { stdout } = spawnSync(process.execPath, [...flags, script, join(copyOfMade(), "pgdata")], {
+    encoding: "utf8",
+  });
+  const bytes = (compiler: string) =>
+    Array.from(stdout.matchAll(new RegExp(`using ${compiler}, took \\d+ ms and (\\d+)`, "g")), ([, size]) =>
+      Number(size),
+    );
+  expect(Math.max(...bytes("Liftoff"))).toBeGreaterThan(5_000_000);
+  expect(bytes("TurboFan").length).toBeGreaterThan(0);
+  expect(Math.max(...bytes("TurboFan"))).toBeLessThan(100_000_000);
+});

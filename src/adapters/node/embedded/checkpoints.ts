@@ -1,4 +1,5 @@
 import type { Clock } from "../../../core/ports.ts";
+import { simpleQuery } from "./messages.ts";
 
 /** How soon after some work the log is looked at, in milliseconds. */
 const lookAfterMs = 10_000;
@@ -49,11 +50,4 @@ function firstNumber(answer: Uint8Array): number {
     return Number(bytes.toString("latin1", start, start + bytes.readInt32BE(at + 7)));
   }
   return 0;
-}
-
-/** The message that runs a text of SQL. */
-export function simpleQuery(text: string): Buffer {
-  const message = Buffer.from(`Q\0\0\0\0${text}\0`);
-  message.writeInt32BE(message.length - 1, 1);
-  return message;
 }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { setFlagsFromString } from "node:v8";
 import { PGlite } from "@electric-sql/pglite";
 import { type DataSettings, LateDirectory } from "./late-directory.ts";
+import { simpleQuery, sync } from "./messages.ts";
 
 /**
  * What PostgreSQL is told beside PGlite's own parameters. Its usual buffers, of 128 MB, would be touched whole at each
@@ -41,6 +42,22 @@ async function compilePatiently(program: Uint8Array<ArrayBuffer>): Promise<WebAs
   }
 }
 
+/**
+ * Parses SQL for the first time. The parser is one function of 100 KB: to compile it for speed takes V8 600 MB and up to
+ * seconds of a core. Whether a function may be compiled so at all is settled at its first call, when V8 compiles it in
+ * haste; the flag lets it be none but function 0, which is an import.
+ */
+function parseInHaste(database: PGlite): void {
+  // What each message runs has run before.
+  database.execProtocolRawSync(sync);
+  setFlagsFromString("--wasm-tier-up-filter=0");
+  try {
+    database.execProtocolRawSync(simpleQuery(";"));
+  } finally {
+    setFlagsFromString("--wasm-tier-up-filter=-1");
+  }
+}
+
 /** Loads PostgreSQL at once, and opens the data as soon as the settings are known. */
 export async function openPostgres(settings: Promise<DataSettings>): Promise<PGlite> {
   // PGlite would read and compile the program only after some other reading.
@@ -48,5 +65,6 @@ export async function openPostgres(settings: Promise<DataSettings>): Promise<PGl
   const pgliteWasmModule = await compilePatiently(await readFile(program));
   const database = new Postgres({ fs: new LateDirectory(settings), pgliteWasmModule, startParams, initDbStartParams });
   await database.waitReady;
+  parseInHaste(database);
   return database;
 }

@@ -1,8 +1,9 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import type { PGlite } from "@electric-sql/pglite";
 import { systemClock } from "../clock.ts";
-import { type Exchange, simpleQuery, withCheckpoints } from "./checkpoints.ts";
+import { type Exchange, withCheckpoints } from "./checkpoints.ts";
 import type { DataSettings } from "./late-directory.ts";
+import { simpleQuery, sync } from "./messages.ts";
 import { openPostgres } from "./postgres.ts";
 
 /** A report of the thread: it takes clients, or the reason, in one line, why it can't or no longer can. */
@@ -14,7 +15,6 @@ export type WorkerOrder = { open: DataSettings } | { client: MessagePort } | "cl
 /** The code of WebAssembly's system for a full disk. */
 const noSpace = 51;
 
-const sync = Uint8Array.of(0x53, 0, 0, 0, 4);
 /** Undoes everything that a client left behind in the only session of the database. */
 const freshSession = Buffer.concat([sync, simpleQuery("rollback"), simpleQuery("discard all")]);
 
