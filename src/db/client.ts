@@ -1,5 +1,10 @@
 import { type PgDatabase, PgJsonb } from "drizzle-orm/pg-core";
-import { drizzle, PostgresJsPreparedQuery, type PostgresJsQueryResultHKT } from "drizzle-orm/postgres-js";
+import {
+  drizzle,
+  PostgresJsPreparedQuery,
+  type PostgresJsQueryResultHKT,
+  type PostgresJsSession,
+} from "drizzle-orm/postgres-js";
 import type { Sql } from "postgres";
 import type { Parameter, Rows, Target } from "./connection.ts";
 import { openPool, type PoolOptions, type PoolUse, type Run } from "./pool.ts";
@@ -54,6 +59,14 @@ export function openDatabase(target: Target, options: PoolOptions): Database {
     use: pool.use,
     close: () => pool.close(),
   };
+}
+
+/** What runs a compiled statement: the database, or `queriesOf` a transaction. */
+export type Queries = Pick<Database, "query">;
+
+export function queriesOf(tx: Db): Queries {
+  const { client } = tx._.session as PostgresJsSession<Sql, typeof schema, never>;
+  return { query: async (text, parameters) => client.unsafe(text, parameters as never) as never };
 }
 
 /** A statement as Drizzle uses it: awaiting it runs it and gives rows as objects; `values()` gives them as arrays. */

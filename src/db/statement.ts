@@ -1,7 +1,7 @@
 import { is, Placeholder, type SQL, sql } from "drizzle-orm";
 import { PgDialect } from "drizzle-orm/pg-core";
 import { writeArray } from "./arrays.ts";
-import type { Database, Parameter } from "./client.ts";
+import type { Parameter, Queries } from "./client.ts";
 
 /** The PostgreSQL types of a statement's values, with their types in the program. JSON goes in as text. */
 export interface ValueTypes {
@@ -46,7 +46,7 @@ export interface Statement<Row, V> {
   readonly text: string;
   /** The values in the order of the text's numbers. */
   parameters(values: V): Parameter[];
-  run(database: Pick<Database, "query">, values: V): Promise<Row[]>;
+  run(queries: Queries, values: V): Promise<Row[]>;
 }
 
 /**
@@ -71,7 +71,7 @@ export function statement<const D extends Declared, Row>(
       return once().text;
     },
     parameters,
-    run: (database, values) => database.query(once().text, parameters(values), brief) as Promise<never>,
+    run: (queries, values) => queries.query(once().text, parameters(values), brief) as Promise<never>,
   };
 }
 

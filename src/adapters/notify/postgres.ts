@@ -1,7 +1,7 @@
 import { newId } from "../../core/ids.ts";
 import { localNotify } from "../../core/notify.ts";
 import type { Clock, Log, Notify } from "../../core/ports.ts";
-import type { Database } from "../../db/client.ts";
+import type { Queries } from "../../db/client.ts";
 import type { Target } from "../../db/connection.ts";
 import { listenTo } from "./listening.ts";
 import { fromPayload } from "./messages.ts";
@@ -10,7 +10,7 @@ import { createSending } from "./sending.ts";
 interface Options {
   target: Target;
   /** Sends; listening takes a connection beside its pool. */
-  database: Pick<Database, "query">;
+  database: Queries;
   clock: Clock;
   log: Log;
 }

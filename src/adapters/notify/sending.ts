@@ -1,6 +1,6 @@
 import type { Clock, Log } from "../../core/ports.ts";
 import { writeArray } from "../../db/arrays.ts";
-import type { Database } from "../../db/client.ts";
+import type { Queries } from "../../db/client.ts";
 import { toPayloads } from "./messages.ts";
 import { createOutage } from "./outage.ts";
 
@@ -15,7 +15,7 @@ interface Options {
   channel: string;
   /** Names this process to the others. */
   from: string;
-  database: Pick<Database, "query">;
+  database: Queries;
   clock: Clock;
   log: Log;
 }

@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { type Ctx, write } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
-import { sqlState } from "../../db/client.ts";
+import { queriesOf, sqlState } from "../../db/client.ts";
 import { unlessOvertaken } from "../../db/retry.ts";
 import { agents, conversations, memories } from "../../db/schema.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
@@ -55,7 +55,7 @@ export async function createMemory(ctx: Ctx, { instanceId, ...fact }: NewMemory)
   try {
     const { memory, event } = await unlessOvertaken(() =>
       write(ctx, change, async (tx) => {
-        const saved = await storeMemory(tx, { ...fact, agent, subject: fact.subject ?? "" });
+        const saved = await storeMemory(queriesOf(tx), { ...fact, agent, subject: fact.subject ?? "" });
         Object.assign(summary, { memoryId: saved.memory.id, event: saved.event });
         await enqueueEmbedding(ctx, tx, agent);
         return saved;

@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { storableJson } from "../../core/text.ts";
-import type { Db } from "../../db/client.ts";
+import type { Queries } from "../../db/client.ts";
 import { assign, column, excluded, fields, insertInto, jsonRows, type RowOf } from "../../db/fragments.ts";
 import { conversations, memories } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
 
 /** So many memories with the most words in common are compared with a new fact. */
 const compared = 100;
@@ -52,7 +53,7 @@ export interface WrittenFact {
   known: string | null;
 }
 
-const factsIn = (facts: readonly object[]) => jsonRows(sql`${storableJson(facts)}::jsonb`, "fact", factShape);
+const factsIn = (facts: SQL) => jsonRows(facts, "fact", factShape);
 
 type FactColumns = ReturnType<typeof factsIn>["row"];
 
@@ -66,20 +67,24 @@ interface Alike {
   same: boolean;
 }
 
-/**
- * The memories that say the same as a fact, or have words of it. `is true` keeps the planner from the index over the
- * words of all end users.
- */
-export async function readAlike(db: Db, facts: readonly Omit<WrittenFact, "known">[]): Promise<readonly Alike[]> {
+const alikeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
   const { table, row } = factsIn(facts);
   const same = sql`${memories.digest} = decode(${row.digest}, 'hex')`;
-  return db.execute<Alike & Record<string, unknown>>(sql`
+  return sql<Alike>`
     select ${row.nth}, alike.* from ${table} cross join lateral (
       select ${memories.id}, ${memories.content}, ${same} as same from ${memories}
       where ${ofSubject(row)} and (${same} or (${memories.search} @@ ${row.words}) is true)
       order by 3 desc, ts_rank(${memories.search}, ${row.words}, ${byLength}) desc, ${memories.updatedAt} desc
       limit ${compared}
-    ) alike`);
+    ) alike`;
+});
+
+/**
+ * The memories that say the same as a fact, or have words of it. `is true` keeps the planner from the index over the
+ * words of all end users.
+ */
+export function readAlike(queries: Queries, facts: readonly Omit<WrittenFact, "known">[]): Promise<readonly Alike[]> {
+  return alikeStatement.run(queries, { facts: storableJson(facts) });
 }
 
 const millisecondsOf = (moment: SQL) => sql<number>`(extract(epoch from ${moment}) * 1000)::float8`;
@@ -100,8 +105,7 @@ interface Written {
   added: boolean;
 }
 
-/** Stores facts of different subjects or agents, and deletes memories beyond the limit, but never those of the facts. */
-export async function writeFacts(db: Db, facts: readonly WrittenFact[]): Promise<Written[]> {
+const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
   const { table, row } = factsIn(facts);
   const columns = {
     content: row.content,
@@ -132,8 +136,7 @@ export async function writeFacts(db: Db, facts: readonly WrittenFact[]): Promise
     category: sql`coalesce(${given(row.category)}, ${memories.category})`,
     importance: sql`coalesce(${given(row.importance)}, ${memories.importance})`,
   };
-  type Row = RowOf<typeof returned> & { nth: number; added: boolean };
-  const rows = await db.execute<Row & Record<string, unknown>>(sql`
+  return sql<RowOf<typeof returned> & { nth: number; added: boolean }>`
     with fact as materialized (select * from ${table}), updated as (
       update ${memories} set ${assign(memories, updated)} from fact
       where ${memories.id} = ${row.known} and ${ofSubject(row)} returning ${row.nth}, ${returned}
@@ -153,7 +156,12 @@ export async function writeFacts(db: Db, facts: readonly WrittenFact[]): Promise
     select updated.*, false as added from updated
     union all
     select ${row.nth}, inserted.* from inserted
-      join fact on ${row.agentId} = inserted."agentId" and ${row.subject} = inserted.subject`);
+      join fact on ${row.agentId} = inserted."agentId" and ${row.subject} = inserted.subject`;
+});
+
+/** Stores facts of different subjects or agents, and deletes memories beyond the limit, but never those of the facts. */
+export async function writeFacts(queries: Queries, facts: readonly WrittenFact[]): Promise<Written[]> {
+  const rows = await writeStatement.run(queries, { facts: storableJson(facts) });
   return rows.map(({ nth, added, createdAtMs, updatedAtMs, ...memory }) => ({
     ...{ nth, added },
     memory: { ...memory, createdAt: new Date(createdAtMs), updatedAt: new Date(updatedAtMs) },

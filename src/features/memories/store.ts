@@ -1,6 +1,6 @@
 import { digest, newId, toHex } from "../../core/ids.ts";
 import { clip, storable } from "../../core/text.ts";
-import type { Database, Db } from "../../db/client.ts";
+import type { Database, Queries } from "../../db/client.ts";
 import { unlessOvertaken } from "../../db/retry.ts";
 import type { Gathered } from "../../jobs/together.ts";
 import { nearDuplicate } from "./rules.ts";
@@ -33,8 +33,8 @@ export interface Saved {
  * Stores a fact, or updates the memory that says nearly the same. Rejects with the database's 23503 when the agent is
  * gone.
  */
-export function saveMemory({ db }: Database, fact: Fact): Promise<Saved> {
-  return unlessOvertaken(() => storeMemory(db, fact));
+export function saveMemory(database: Queries, fact: Fact): Promise<Saved> {
+  return unlessOvertaken(() => storeMemory(database, fact));
 }
 
 /** `saveMemory` for jobs, of many facts at once. */
@@ -46,7 +46,7 @@ export function savedTogether(database: Database): Gathered<Fact, Saved> {
       // What is said twice of an end user is one memory only if the second is compared with the first.
       const first = new Map(facts.map((fact) => [fact.agent.id + fact.subject, fact] as const).reverse());
       const apart = [...first.values()];
-      const stored = facts.length === 1 ? [] : await storeMemories(database.db, apart);
+      const stored = facts.length === 1 ? [] : await storeMemories(database, apart);
       const saved = new Map(apart.map((fact, index) => [fact, stored[index]] as const));
       const results: Saved[] = [];
       for (const fact of facts) results.push(saved.get(fact) ?? (await saveMemory(database, fact)));
@@ -56,23 +56,23 @@ export function savedTogether(database: Database): Gathered<Fact, Saved> {
 }
 
 /** `saveMemory` inside a transaction, which the caller retries. */
-export async function storeMemory(db: Db, fact: Fact): Promise<Saved> {
-  const [saved] = await storeMemories(db, [fact]);
-  return saved ?? storeMemory(db, fact);
+export async function storeMemory(queries: Queries, fact: Fact): Promise<Saved> {
+  const [saved] = await storeMemories(queries, [fact]);
+  return saved ?? storeMemory(queries, fact);
 }
 
 /**
  * Stores facts of different subjects or agents. A result is undefined where the memory to update was deleted meanwhile.
  */
-async function storeMemories(db: Db, facts: readonly Fact[]): Promise<(Saved | undefined)[]> {
+async function storeMemories(queries: Queries, facts: readonly Fact[]): Promise<(Saved | undefined)[]> {
   const prepared = await Promise.all(facts.map(prepare));
-  const alike = Map.groupBy(await readAlike(db, prepared), ({ nth }) => nth);
+  const alike = Map.groupBy(await readAlike(queries, prepared), ({ nth }) => nth);
   const written = prepared.map((fact): WrittenFact => {
     const found = alike.get(fact.nth) ?? [];
     const known = found.find(({ same }) => same) ?? nearDuplicate(fact.content, found);
     return { ...fact, known: known?.id ?? null };
   });
-  const rows = new Map((await writeFacts(db, written)).map((row) => [row.nth, row]));
+  const rows = new Map((await writeFacts(queries, written)).map((row) => [row.nth, row]));
   return written.map(({ nth }) => {
     const row = rows.get(nth);
     return row && { memory: row.memory, event: row.added ? "ADD" : "UPDATE" };

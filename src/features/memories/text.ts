@@ -8,10 +8,13 @@ const pieces = new RegExp(`([${unbroken}]+)|(?:(?![${unbroken}])[\\p{L}\\p{M}\\p
 /** In characters. Longer words are cut: nobody searches for their end, and an index entry has at most 2 KB. */
 const longestWord = 64;
 
+const isAscii = /^[\0-\x7f]*$/;
+
 /** The text without case, width and the accents of Latin, Greek and Cyrillic letters: the same on every database. */
 function fold(text: string): string {
-  return text
-    .toLowerCase()
+  const lower = text.toLowerCase();
+  if (isAscii.test(lower)) return lower;
+  return lower
     .normalize("NFKD")
     .replaceAll(/[\u0300-\u036f]/g, "")
     .normalize("NFKC");
