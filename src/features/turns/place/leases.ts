@@ -5,6 +5,7 @@ import { newId } from "../../../core/ids.ts";
 import type { Clock } from "../../../core/ports.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, fields, type RowOf } from "../../../db/fragments.ts";
+import { unlessDeadlocked } from "../../../db/retry.ts";
 import { conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { heldFor, onceSettled, settleTokens } from "../budget/budget.ts";
@@ -17,7 +18,10 @@ export const leaseUntil = sql`now() + ${leaseSeconds} * interval '1 second'`;
 /** A renewal that takes longer than this, in milliseconds, counts as an outage of the database, as one that fails does. */
 const slowRenewalMs = 10_000;
 
-/** The leases of this process's turns, and what the process may say of turns whose leases ran out. */
+/**
+ * The leases of this process's turns, and what the process may say of turns whose leases ran out. Each statement locks
+ * several turns, among them some that a deletion of their conversation or a turn's end may lock in another order.
+ */
 export class Leases {
   /** This process, as the owner of turns. */
   readonly owner = newId();
@@ -58,7 +62,7 @@ export class Leases {
     const began = this.#clock.now();
     this.#renewingSince = began;
     try {
-      const rows = await renewStatement.run(this.#database, { owner: this.owner, turnIds });
+      const rows = await unlessDeadlocked(() => renewStatement.run(this.#database, { owner: this.owner, turnIds }));
       const isSlow = this.#clock.now() - began > slowRenewalMs;
       if (isSlow || this.#judgesFrom === Number.POSITIVE_INFINITY) this.judgeLater();
       return new Map(rows.map(({ id, stopRequested }) => [id, { stopRequested }]));
@@ -75,12 +79,14 @@ export class Leases {
    * whose process died. Answers false while it has to wait on, and throws when the turn is no longer this process's.
    */
   async promote(turnId: string): Promise<boolean> {
-    const [row] = await promoteStatement.run(this.#database, {
-      turnId,
-      owner: this.owner,
-      judges: this.#judges(),
-      living: [...this.#living],
-    });
+    const [row] = await unlessDeadlocked(() =>
+      promoteStatement.run(this.#database, {
+        turnId,
+        owner: this.owner,
+        judges: this.#judges(),
+        living: [...this.#living],
+      }),
+    );
     if (!row?.mine) throw new EngineError("unavailable", "The turn was closed before it began: send the message again");
     return row.promoted;
   }
@@ -96,7 +102,9 @@ export class Leases {
   }
 
   async #close(which: { judges: boolean; everyone: boolean }): Promise<number> {
-    const [row] = await closeStatement.run(this.#database, { ...which, living: [...this.#living] });
+    const [row] = await unlessDeadlocked(() =>
+      closeStatement.run(this.#database, { ...which, living: [...this.#living] }),
+    );
     return row?.lost ?? 0;
   }
 

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { Leases } from "../../../src/features/turns/place/leases.ts";
+import { TestClock } from "../../clock.ts";
+import { harness } from "../../harness.ts";
+
+test("a statement about leases that loses a deadlock is repeated", async () => {
+  const { database } = (await harness()).services;
+  let lost = 0;
+  const query: typeof database.query = (...statement) => {
+    if (lost % 2 === 0) {
+      lost += 1;
+      return Promise.reject(Object.assign(new Error("deadlock detected"), { code: "40P01" }));
+    }
+    lost += 1;
+    return database.query(...statement);
+  };
+  const leases = new Leases({ database: { ...database, query }, clock: new TestClock() });
+  const turnId = "00000000-0000-4000-8000-000000000001";
+  expect(await leases.renew([turnId])).toEqual(new Map());
+  expect(await leases.closeFormer()).toBe(0);
+  await expect(leases.promote(turnId)).rejects.toMatchObject({ code: "unavailable" });
+  expect(lost).toBe(6);
+});
