@@ -64,6 +64,7 @@ export function openDatabase(target: Target, options: PoolOptions): Database {
 /** What runs a compiled statement: the database, or `queriesOf` a transaction. */
 export type Queries = Pick<Database, "query">;
 
+/** Runs compiled statements in the transaction of a query builder. */
 export function queriesOf(tx: Db): Queries {
   const { client } = tx._.session as PostgresJsSession<Sql, typeof schema, never>;
   return { query: async (text, parameters) => client.unsafe(text, parameters as never) as never };

@@ -93,17 +93,21 @@ export class Leases {
 
   /** Closes the turns of dead processes, so that their conversations are free again. Answers how many. */
   closeLost(): Promise<number> {
-    return this.#close({ judges: this.#judges(), everyone: false });
+    return this.#close({ everyone: false });
   }
 
   /** Closes the open turns of all other processes, where it is certain that they are gone. Answers how many. */
   closeFormer(): Promise<number> {
-    return this.#close({ judges: true, everyone: true });
+    return this.#close({ everyone: true });
   }
 
-  async #close(which: { judges: boolean; everyone: boolean }): Promise<number> {
+  async #close({ everyone }: { everyone: boolean }): Promise<number> {
     const [row] = await unlessDeadlocked(() =>
-      closeStatement.run(this.#database, { ...which, living: [...this.#living] }),
+      closeStatement.run(this.#database, {
+        everyone,
+        judges: everyone || this.#judges(),
+        living: [...this.#living],
+      }),
     );
     return row?.lost ?? 0;
   }
