@@ -96,14 +96,18 @@ function modelText({ provider, model }: Quickstart): string {
   return provider === "demo" ? "demo:demo, built in: it echoes and is no language model" : `${provider}:${model}`;
 }
 
+/** The lines that README shows, so that what follows there works in the same terminal. */
 function firstCall({ slug, key }: Quickstart, address: string): string[] {
   const body = JSON.stringify({ model: slug, messages: [{ role: "user", content: "Hello" }] });
-  const curl =
-    `curl ${address}/v1/chat/completions -H "Authorization: Bearer ${key ?? "$AGENT_API_KEY"}"` +
-    ` -H "Content-Type: application/json" -d '${body}'`;
-  const intro =
-    key === null ? "  With the key in AGENT_API_KEY, in another terminal:" : "  Say hello, in another terminal:";
-  return [intro, "", `  ${curl}`];
+  return [
+    key === null ? "  With the key in AGENT_API_KEY, in another terminal:" : "  Say hello, in another terminal:",
+    "",
+    ...(key === null ? [] : [`  export AGENT_API_KEY=${key}`]),
+    `  curl ${address}/v1/chat/completions \\`,
+    '    -H "Authorization: Bearer $AGENT_API_KEY" \\',
+    '    -H "Content-Type: application/json" \\',
+    `    -d '${body}'`,
+  ];
 }
 
 /** What stands between the agent and a language model; nothing for one that can answer. */

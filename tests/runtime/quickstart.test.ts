@@ -1,36 +1,19 @@
-import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { runScript } from "./curl.ts";
 import { chat, dataDirectory, quickstart } from "./program.ts";
-
-/** What the shell makes of a pasted line. */
-function shellWords(line: string): string[] {
-  const { stdout } = spawnSync("sh", ["-c", `curl() { printf '%s\\n' "$@"; }; ${line}`], { encoding: "utf8" });
-  return stdout.trimEnd().split("\n");
-}
-
-/** Does what curl would do with the words that quickstart uses. */
-function curl([url = "", ...words]: string[]): Promise<Response> {
-  const headers = new Headers();
-  let body = "";
-  for (let index = 0; index < words.length; index += 2) {
-    const value = words[index + 1] ?? "";
-    if (words[index] === "-d") body = value;
-    else if (words[index] === "-H") headers.append(...(value.split(": ", 2) as [string, string]));
-    else throw new Error(`curl ${words[index]} is not known here`);
-  }
-  return fetch(url, { method: "POST", headers, body });
-}
 
 test("from nothing to a reply, and again on the same data", async () => {
   const environment = { DATA_DIR: dataDirectory() };
   const first = await quickstart(environment);
-  const line = first.stdout().match(/^ +(curl .*)$/m)?.[1] ?? "";
-  const reply = await curl(shellWords(line));
-  expect(reply.status).toBe(200);
-  expect(await reply.json()).toMatchObject({
-    model: "assistant",
-    choices: [{ message: { role: "assistant", content: expect.stringContaining("Hello") } }],
-  });
+  const shown = first.stdout().match(/^ +export AGENT_API_KEY=.*?(?=\n\n)/ms)?.[0] ?? "";
+  const { calls } = await runScript(shown, { directory: dataDirectory(), origin: first.url });
+  expect(calls.map(({ status, answer }) => ({ status, ...JSON.parse(answer) }))).toMatchObject([
+    {
+      status: 200,
+      model: "assistant",
+      choices: [{ message: { role: "assistant", content: expect.stringContaining("Hello") } }],
+    },
+  ]);
   expect(first.stdout()).toContain("is no language model");
 
   const signIn = await fetch(`${first.url}/api/auth/sign-in/email`, {
@@ -50,6 +33,7 @@ test("from nothing to a reply, and again on the same data", async () => {
   const second = await quickstart(environment);
   expect(second.stdout()).not.toContain(first.key);
   expect(second.stdout()).not.toContain("Password");
+  expect(second.stdout()).toContain("With the key in AGENT_API_KEY, in another terminal:\n\n  curl http");
   expect(second.stdout()).toMatch(/Key +shown when it was made; agent-engine quickstart --new-key/);
   expect((await chat({ url: second.url, key: first.key, text: "Hi" })).status).toBe(200);
   second.child.kill("SIGINT");
