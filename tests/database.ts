@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../src/adapters/node/clock.ts";
-import { type Database, openDatabase, type Target } from "../src/db/client.ts";
+import { EngineError } from "../src/core/errors.ts";
+import { type Database, databaseOn, type Target } from "../src/db/client.ts";
+import { openPool, type Pool } from "../src/db/pool.ts";
 import { startEmbedded } from "./embedded.ts";
 import { createDatabase, startPostgres } from "./real-postgres.ts";
 import { sharedEmbedded } from "./shared-embedded.ts";
@@ -12,9 +15,14 @@ export const dialect: Dialect = process.env.TEST_DIALECT === "postgres" ? "postg
 interface Server {
   dialect: Dialect;
   target: Target;
+  pool: Pool;
 }
 
-/** Databases that no test uses now. All files of this worker share them: emptying one is faster than making one. */
+/**
+ * Databases that no test uses now, with connections that know the statements of earlier tests: emptying one is faster
+ * than making one, and a new connection of PostgreSQL reads the catalogue anew for each table. All files of this worker
+ * share them.
+ */
 const idle: Server[] = [];
 let started = 0;
 
@@ -28,18 +36,47 @@ export async function openTestDatabase(options: { dialect?: Dialect } = {}): Pro
   const wanted = options.dialect ?? dialect;
   const used = idle.findIndex((candidate) => candidate.dialect === wanted);
   const server = idle.splice(used, used < 0 ? 0 : 1)[0] ?? (await start(wanted));
-  const database = openServer(server);
-  if (used >= 0) await empty(database);
+  if (used >= 0) await empty(server);
+  const lent = lend(server.pool);
   const close = async () => {
-    await database.close();
-    idle.push(server);
+    await lent.close();
+    if (await isAtRest(server.pool)) idle.push(server);
+    else {
+      // A test left a transaction, or a statement that hangs.
+      await server.pool.close();
+      idle.push(serverAt(server.dialect, server.target));
+    }
   };
-  return { database, close };
+  return { database: databaseOn(lent), close };
 }
 
-function openServer({ dialect, target }: Pick<Server, "dialect" | "target">): Database {
+/** A pool for one test: what the test left running reaches the database of the next one no more. */
+function lend(pool: Pool): Pool {
+  let closed = false;
+  const lent = <T>(use: () => Promise<T>): Promise<T> =>
+    closed ? Promise.reject(new EngineError("unavailable", "The database is closed")) : use();
+  return {
+    run: (...statement) => lent(() => pool.run(...statement)),
+    reserve: () => lent(() => pool.reserve()),
+    use: pool.use,
+    async close() {
+      closed = true;
+    },
+  };
+}
+
+/** Whether all statements and transactions ended, some of them within the time that a closing pool would give them. */
+async function isAtRest({ use }: Pool): Promise<boolean> {
+  for (const until = Date.now() + 5_000; Date.now() < until; await sleep(5)) {
+    const { busy, waiting } = use();
+    if (busy + waiting === 0) return true;
+  }
+  return false;
+}
+
+function serverAt(dialect: Dialect, target: Target): Server {
   const max = dialect === "pglite" ? 1 : 10;
-  return openDatabase(target, { max, prepare: true, deadlineMs: 30_000, clock: systemClock });
+  return { dialect, target, pool: openPool(target, { max, prepare: true, deadlineMs: 30_000, clock: systemClock }) };
 }
 
 const start = (wanted: Dialect) => (wanted === "pglite" ? startPglite() : startOnPostgres());
@@ -48,26 +85,25 @@ async function startPglite(): Promise<Server> {
   const shared = await sharedEmbedded(started);
   if (shared) {
     started += 1;
-    const server = { dialect: "pglite", target: shared } as const;
-    const database = openServer(server);
+    const server = serverAt("pglite", shared);
     // Other files of tests left rows, and the space that rows took.
-    await empty(database);
-    await database.query("vacuum", []);
-    await database.close();
+    await empty(server);
+    await databaseOn(server.pool).query("vacuum", []);
     return server;
   }
   const { target } = await startEmbedded();
-  return { dialect: "pglite", target };
+  return serverAt("pglite", target);
 }
 
 async function startOnPostgres(): Promise<Server> {
   const server = await startPostgres();
   if (!server) throw new Error("There is no PostgreSQL for this platform: set TEST_DATABASE_URL");
-  return { dialect: "postgres", target: { url: await createDatabase(server.url) } };
+  return serverAt("postgres", { url: await createDatabase(server.url) });
 }
 
 /** Deleting from tables that are mostly empty is ten times as fast as truncating them. */
-async function empty(database: Database): Promise<void> {
+async function empty({ pool }: Server): Promise<void> {
+  const database = databaseOn(pool);
   const tables = await database.query<{ name: string }>(
     "select quote_ident(tablename) as name from pg_tables where schemaname = $1",
     ["public"],

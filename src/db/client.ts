@@ -7,7 +7,7 @@ import {
 } from "drizzle-orm/postgres-js";
 import type { Sql } from "postgres";
 import type { Parameter, Rows, Target } from "./connection.ts";
-import { openPool, type PoolOptions, type PoolUse, type Run } from "./pool.ts";
+import { openPool, type Pool, type PoolOptions, type PoolUse, type Run } from "./pool.ts";
 import * as schema from "./schema.ts";
 import { inTransaction, type Transaction } from "./transaction.ts";
 
@@ -46,9 +46,13 @@ Object.assign(PostgresJsPreparedQuery.prototype, {
 // Drizzle would parse a text that came out of JSON once more: the text "17" would become a number.
 Object.assign(PgJsonb.prototype, { mapFromDriverValue: (value: unknown) => value });
 
-/** Opens the pool; the first statement that needs a connection makes it. */
+/** Opens a pool; the first statement that needs a connection makes it. */
 export function openDatabase(target: Target, options: PoolOptions): Database {
-  const pool = openPool(target, options);
+  return databaseOn(openPool(target, options));
+}
+
+/** The database that a pool reaches. */
+export function databaseOn(pool: Pool): Database {
   const db: Db = drizzle(asClient(pool.run, { begin: (fn) => inTransaction(pool, (tx) => fn(asTransaction(tx))) }), {
     schema,
   });
@@ -57,7 +61,7 @@ export function openDatabase(target: Target, options: PoolOptions): Database {
     query: (text, parameters, brief) => pool.run(text, parameters, "objects", brief) as Promise<never>,
     transaction: (fn) => db.transaction(fn),
     use: pool.use,
-    close: () => pool.close(),
+    close: pool.close,
   };
 }
 
