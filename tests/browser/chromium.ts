@@ -1,10 +1,13 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** The one without a window comes first: these tests take three quarters of the time in it. */
+const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 /** The machine's own browser: none is downloaded. `CHROMIUM` names one elsewhere. */
-const executable = [process.env.CHROMIUM ?? "", ...places].find((path) => path !== "" && existsSync(path));
+const executable = [process.env.CHROMIUM ?? "", ...names.map((name) => `/usr/bin/${name}`)].find(
+  (path) => path !== "" && existsSync(path),
+);
 
 export const hasBrowser = executable !== undefined;
 
