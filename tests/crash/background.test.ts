@@ -17,7 +17,7 @@ type Moment = readonly [
   ordinal: number,
 ];
 
-const conversations = 400;
+const conversations = 160;
 
 /** Conversations of one exchange with as many end users, whose titles and memories are due. */
 async function prepare(database: Database): Promise<void> {
