@@ -45,7 +45,11 @@ export function createSchedule({ database, clock, sources, wake }: Needs): Sched
   };
 }
 
-/** Work that waits or runs is not enqueued again. The columns are those of a job, so that `jobs_key` finds what waits. */
+/**
+ * Work that waits or runs is not enqueued again. The columns are those of a job, so that `jobs_key` finds what waits. All
+ * processes insert in the same order: each waits for what another one inserts of the same key, and in different orders
+ * they would wait for each other.
+ */
 function dueStatement(sources: readonly DueWork[]) {
   const { id, kind, key, organizationId, payload, runAt, maxAttempts } = jobs;
   const names = [id, kind, key, organizationId, payload, runAt, maxAttempts].map(column);
@@ -61,6 +65,7 @@ function dueStatement(sources: readonly DueWork[]) {
       where not exists (
         select from ${jobs} where ${jobs.kind} = due.kind and ${jobs.key} = due.key and ${jobs.lockedUntil} > '-infinity'
       )
+      order by due.kind, due.key
       ${unlessWaiting}
       returning ${column(kind)}`;
   });
