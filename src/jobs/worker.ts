@@ -63,6 +63,8 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   let takenAt = Number.NEGATIVE_INFINITY;
   /** Jobs that ended since the last claim. */
   let freed = 0;
+  /** Jobs that this worker began. */
+  let begun = 0;
   let tidyAt = 0;
   let announceAt = 0;
   let endListening: (() => void) | null = null;
@@ -123,6 +125,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     const controller = new AbortController();
     const run: Running = { id, kind, lane, lock, ours: true, controller, ended: Promise.resolve() };
     running.set(job.id, run);
+    begun += 1;
     run.ended = perform(job, run).finally(() => {
       forget(run);
       look();
@@ -195,9 +198,11 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     },
     async work() {
       for (;;) {
+        const before = begun;
         await claiming.run();
-        if (running.size === 0) return;
-        await Promise.race([...running.values()].map(({ ended }) => ended));
+        // A job may begin and end within the rounds, and its end asks for rounds of its own.
+        if (running.size > 0) await Promise.race([...running.values()].map(({ ended }) => ended));
+        else if (begun === before) return;
       }
     },
     async stop(graceMs) {
