@@ -146,7 +146,7 @@ async function upgraded() {
 
 type Upgraded = Awaited<ReturnType<typeof upgraded>>;
 
-test("an installation from before 1.2.0 goes on as the release notes say", { timeout: 30_000 }, async () => {
+test("an installation from before 1.2.0 goes on as the release notes say", async () => {
   const h = await upgraded();
   await expectWebOn(h);
   await expectToolsRenamed(h);

@@ -41,11 +41,12 @@ async function paying({ fails = false } = {}) {
   const texts = () => telegram.sent.map((sent) => sent.text);
   return {
     ...{ ...h, asked, model, db, telegram, texts },
-    /** Waits until the person got so many messages; `engines` look after their jobs meanwhile. */
+    /** Waits until the person got so many messages, and that is noted; `engines` look after their jobs meanwhile. */
     told: (count: number, engines = [h.engine]) =>
       eventually(async () => {
         await Promise.all(engines.map((engine) => engine.tick()));
-        return texts().length >= count;
+        const sent = await db.select().from(outbox);
+        return texts().length >= count && sent.every(({ status }) => status === "sent");
       }),
     decide: async (approved: boolean) => {
       const [call] = await db.select().from(toolCalls).where(isNotNull(toolCalls.args));
