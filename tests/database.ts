@@ -5,7 +5,6 @@ import { type Database, databaseOn, type Target } from "../src/db/client.ts";
 import { openPool, type Pool } from "../src/db/pool.ts";
 import { startEmbedded } from "./embedded.ts";
 import { createDatabase, startPostgres } from "./real-postgres.ts";
-import { sharedEmbedded } from "./shared-embedded.ts";
 
 export type Dialect = "pglite" | "postgres";
 
@@ -24,7 +23,6 @@ interface Server {
  * share them.
  */
 const idle: Server[] = [];
-let started = 0;
 
 interface TestDatabase {
   database: Database;
@@ -82,17 +80,7 @@ function serverAt(dialect: Dialect, target: Target): Server {
 const start = (wanted: Dialect) => (wanted === "pglite" ? startPglite() : startOnPostgres());
 
 async function startPglite(): Promise<Server> {
-  const shared = await sharedEmbedded(started);
-  if (shared) {
-    started += 1;
-    const server = serverAt("pglite", shared);
-    // Other files of tests left rows, and the space that rows took.
-    await empty(server);
-    await databaseOn(server.pool).query("vacuum", []);
-    return server;
-  }
-  const { target } = await startEmbedded();
-  return serverAt("pglite", target);
+  return serverAt("pglite", (await startEmbedded()).target);
 }
 
 async function startOnPostgres(): Promise<Server> {

@@ -1,13 +1,11 @@
-import type { TestProject } from "vitest/node";
 import { dropDatabases, startPostgres } from "./real-postgres.ts";
-import { shareEmbedded } from "./shared-embedded.ts";
 
-/** Starts the databases of a run: with `TEST_DIALECT=postgres` a server, unless `TEST_DATABASE_URL` names one. */
-export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
+/** Starts the server of a run with `TEST_DIALECT=postgres`, unless `TEST_DATABASE_URL` names one. */
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
   // Both projects of the engine call this, and share the databases.
   if (process.env.TEST_RUN) return undefined;
   process.env.TEST_RUN = crypto.randomUUID().slice(0, 8);
-  if (process.env.TEST_DIALECT !== "postgres") return shareEmbedded(vitest.config.maxWorkers);
+  if (process.env.TEST_DIALECT !== "postgres") return undefined;
   const given = process.env.TEST_DATABASE_URL;
   if (given) return () => dropDatabases(given);
   const server = await startPostgres();
