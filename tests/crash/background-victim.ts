@@ -11,11 +11,9 @@ const [, , place = "", wanted = "", moment = "", ordinal = ""] = process.argv;
 
 /** The statements that note what the work gave, each for many conversations. */
 const gathered: Record<string, RegExp> = {
-  titles: /^update conversations set title /,
+  titles: /^update conversations set .* title_due_at /,
   facts: /^with fact as materialized /,
-  read: /^update conversations set metadata /,
-  settled: /^update conversations set title_due_at /,
-  followed: /^update conversations set follow_up_due_at /,
+  followed: /^update conversations set .* follow_up_due_at /,
 };
 
 let left = Number(ordinal);

@@ -12,7 +12,7 @@ const bundle = bundled("background-victim");
 
 /** When a process kills itself: at the so-manieth such statement, which notes what many jobs gave. */
 type Moment = readonly [
-  statement: "titles" | "facts" | "read" | "settled" | "followed",
+  statement: "titles" | "facts" | "followed",
   moment: "before" | "sent" | "after",
   ordinal: number,
 ];
@@ -94,7 +94,7 @@ async function expectAllDone(database: Database): Promise<void> {
 }
 
 // Titles come first, since they would be done before the others.
-const statements = ["titles", "settled", "facts", "read", "followed"] as const;
+const statements = ["titles", "facts", "followed"] as const;
 const everywhere = statements.flatMap((statement) => [
   ...(["before", "sent", "after"] as const).map((moment): Moment => [statement, moment, 1]),
 ]);

@@ -6,6 +6,7 @@ import type { Asking, Complete } from "../../jobs/complete.ts";
 import { isRefusal } from "../../jobs/unless-refused.ts";
 import { type Description, descriptionPrompt, firstWords, readDescription, type Wanted } from "./description-prompt.ts";
 import { descriptionStatements } from "./description-statements.ts";
+import { type Noted, noteTogether } from "./noted.ts";
 import { wantedOf } from "./rules.ts";
 
 const description = "describeConversation";
@@ -23,8 +24,11 @@ interface Needs {
 /** The jobs of this feature. */
 export function conversationJobs(needs: Needs): JobKinds {
   const describe = createDescribe(needs);
-  const run: JobHandler = ({ payload }, signal, together) =>
-    describe(Payload.parse(payload).conversationId, { signal, together });
+  const note = noteTogether(needs.services.database, null);
+  const run: JobHandler = async ({ payload }, signal, together) => {
+    const { conversationId: id } = Payload.parse(payload);
+    await together(note, { id, noted: await describe(id, { signal, together }), at: "" });
+  };
   return { [description]: { run, limit: mostModelJobs } };
 }
 
@@ -32,16 +36,16 @@ const Payload = z.object({ conversationId: z.uuid() });
 
 const tries = 2;
 
-/** Gives a conversation the title and the summary that it lacks. */
-export type Describe = (conversationId: string, asking: Asking) => Promise<void>;
+/** Finds the title and the summary that a conversation lacks, which the caller notes. */
+export type Describe = (conversationId: string, asking: Asking) => Promise<Noted>;
 
 export function createDescribe({ services: { database, log }, complete }: Needs): Describe {
-  const { subjectOf, newestOf, firstOf, writeDown } = descriptionStatements(database);
+  const { subjectOf, newestOf, firstOf } = descriptionStatements(database);
   return async (conversationId, { signal, together }) => {
     const subject = await together(subjectOf, conversationId);
-    if (!subject) return;
+    if (!subject) return {};
     const wanted = wantedOf(subject);
-    if (!wanted.title && !wanted.summary) return;
+    if (!wanted.title && !wanted.summary) return {};
     const { slug, revision, summary, conversationRef } = subject;
     const purpose = "describe-conversation";
     const found = subject.ask
@@ -52,13 +56,12 @@ export function createDescribe({ services: { database, log }, complete }: Needs)
     signal.throwIfAborted();
     if (found === null) log.warn({ conversationId, agent: slug }, "The fast model gave no title or summary");
     const plain = wanted.title && !found?.title ? firstWords(await together(firstOf, conversationId)) || null : null;
-    await together(writeDown, {
-      conversationId,
+    return {
       title: found?.title ?? plain,
       summary: found?.summary ?? null,
       // A model that may not be asked now is asked after the next turn.
       summarized: wanted.summary && found !== unasked ? subject.messages : null,
-    });
+    };
   };
 }
 

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
-import { assign, fields, type RowOf } from "../../db/fragments.ts";
+import { fields, type RowOf } from "../../db/fragments.ts";
 import { agents, conversations, messages, turns } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Gathered } from "../../jobs/together.ts";
-import type { Description } from "./description-prompt.ts";
+import { summarizedMessages } from "./noted.ts";
 
 export interface Subject {
   /** The public id of the conversation. */
@@ -28,12 +28,6 @@ interface Said {
   content: string;
 }
 
-interface Written extends Description {
-  conversationId: string;
-  /** The number of messages that the summary is about; null for as before. */
-  summarized: number | null;
-}
-
 /** The statements of jobs that describe conversations, each for many conversations. */
 export interface DescriptionStatements {
   /** Undefined for a conversation that is gone. */
@@ -42,8 +36,6 @@ export interface DescriptionStatements {
   newestOf: Gathered<string, readonly Said[]>;
   /** The beginning of the user's first message; empty when there is none. */
   firstOf: Gathered<string, string>;
-  /** Stores descriptions. A title that a person gave meanwhile stays. */
-  writeDown: Gathered<Written, void>;
 }
 
 export function descriptionStatements(database: Database): DescriptionStatements {
@@ -69,24 +61,10 @@ export function descriptionStatements(database: Database): DescriptionStatements
         return ids.map((id) => found.get(id) ?? "");
       },
     },
-    writeDown: {
-      async run(written) {
-        await writeAll.run(database, {
-          ids: written.map(({ conversationId }) => conversationId),
-          titles: written.map(({ title }) => title ?? ""),
-          summaries: written.map(({ summary }) => summary ?? ""),
-          summarized: written.map(({ summarized }) => String(summarized ?? "")),
-        });
-        return [];
-      },
-    },
   };
 }
 
-const { metadata, source, channel } = conversations;
-
-/** The number of messages at the last summary. */
-export const summarizedMessages = sql<number>`coalesce((${metadata} ->> 'summarizedMessages')::int, 0)`;
+const { source, channel } = conversations;
 
 const readSubjects = statement({ ids: "uuid[]" }, ({ ids }) => {
   const lastProvider = sql`
@@ -125,18 +103,3 @@ const readFirst = statement({ ids: "uuid[]" }, ({ ids }) => {
       where ${conversationId} = asked.id and ${role} = 'user' order by ${seq} limit 1
     ) said`;
 });
-
-const writeAll = statement(
-  { ids: "uuid[]", titles: "text[]", summaries: "text[]", summarized: "text[]" },
-  ({ ids, titles, summaries, summarized }) => {
-    const noted = sql`jsonb_strip_nulls(jsonb_build_object('summarizedMessages', nullif(written.summarized, '')::int))`;
-    return sql`
-      update ${conversations} set ${assign(conversations, {
-        title: sql`coalesce(${conversations.title}, nullif(written.title, ''))`,
-        summary: sql`coalesce(nullif(written.summary, ''), ${conversations.summary})`,
-        metadata: sql`${metadata} || ${noted}`,
-      })}
-      from unnest(${ids}, ${titles}, ${summaries}, ${summarized}) as written(id, title, summary, summarized)
-      where ${conversations.id} = any(${ids}) and ${conversations.id} = written.id`;
-  },
-);

@@ -11,9 +11,10 @@ export { deleteRows } from "./delete-all.ts";
 /** Titles and summaries: what gives them to a conversation, and the job that does so, as `enqueue` takes it. */
 export { createDescribe, type Describe, descriptionOf } from "./describe.ts";
 export { firstWords } from "./description-prompt.ts";
-export { summarizedMessages } from "./description-statements.ts";
 /** The conversation with a public id, within reach. */
 export { findConversation } from "./find.ts";
+/** What background work found out about conversations, and the statement that notes it. */
+export { extractedSeq, type Note, type Noted, noteTogether, summarizedMessages, withExtracted } from "./noted.ts";
 export { wantedOf } from "./rules.ts";
 /** What a turn of a debugged agent keeps. */
 export type { PromptMessage, TurnDebug } from "./turns/schema.ts";

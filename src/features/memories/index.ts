@@ -10,7 +10,6 @@ import { memoryRoutes } from "./routes.ts";
 
 /** Learning from a conversation, and the job that does so, as `enqueue` takes it. */
 export { createLearn, extractionOf, type Learn } from "./extraction/extract.ts";
-export { withExtracted } from "./extraction/unread.ts";
 /** The memories that a turn knows before it answers, and their text in a prompt. */
 export { memoryLines, recall, searchMemories } from "./recall.ts";
 export type { Recalled } from "./recalled.ts";

@@ -10,6 +10,7 @@ import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { Postponed } from "../../../src/jobs/postponed.ts";
 import { createSchedule } from "../../../src/jobs/schedule.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { converse, goOn, memoryHarness } from "../memories/memories.ts";
 
 /** A worker whose fast model answers what `answer` says, given the text of a prompt. */
@@ -75,6 +76,7 @@ describe("one job of an agent", () => {
     const h = await following(wellRead);
     const ids: string[] = [];
     for (let n = 0; n < 150; n += 1) ids.push(await h.due(`said ${n}`, 1_000 * (n % 3)));
+    const spied = spyOnStatements(h.database);
     await h.begin(titles);
     await h.worker.work();
     const rows = await Promise.all(ids.map(h.row));
@@ -86,6 +88,11 @@ describe("one job of an agent", () => {
     expect([h.asked.length, await h.waiting()]).toEqual([300, []]);
     expect(h.most()).toBeGreaterThan(16);
     expect((await Promise.all(ids.map(h.row))).filter(({ followUpDueAt }) => followUpDueAt)).toEqual([]);
+    // What was found out is noted by the statement that ends what is due: a row is written once for each kind.
+    const written = spied.texts().filter((text) => text.startsWith("update conversations "));
+    expect(new Set(written.map((text) => /\b(\w+_due_at) = nullif/.exec(text)?.[1]))).toEqual(
+      new Set(["title_due_at", "follow_up_due_at"]),
+    );
   });
 
   test("leaves those of other agents, and those that are due later, for which it comes back", async () => {

@@ -8,6 +8,7 @@ import type { Asking, Complete } from "../../../jobs/complete.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import type { Together } from "../../../jobs/together.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
+import { type Noted, noteTogether } from "../../conversations/index.ts";
 import { enqueueEmbedding } from "../meaning/embed.ts";
 import { recalledTogether } from "../recall.ts";
 import { nextBatch, type Unread } from "../rules.ts";
@@ -31,8 +32,11 @@ interface Needs {
 /** Jobs that learn facts from conversations, each from a bounded part of one. */
 export function extractionJobs(needs: Needs): JobKinds {
   const learn = createLearn(needs);
-  const run: JobHandler = ({ payload }, signal, together) =>
-    learn(Payload.parse(payload).conversationId, { signal, together });
+  const note = noteTogether(needs.services.database, null);
+  const run: JobHandler = async ({ payload }, signal, together) => {
+    const { conversationId: id } = Payload.parse(payload);
+    await together(note, { id, noted: await learn(id, { signal, together }), at: "" });
+  };
   return { [extraction]: { run, limit: mostModelJobs } };
 }
 
@@ -41,13 +45,16 @@ const Payload = z.object({ conversationId: z.uuid() });
 const shownMemories = 20;
 const tries = 2;
 
-/** Learns from the next messages of a conversation. An agent that may ask no model now learns after its next turn. */
-export type Learn = (conversationId: string, asking: Asking) => Promise<void>;
+/**
+ * Learns from the next messages of a conversation, and answers how far it was read, which the caller notes. An agent that
+ * may ask no model now learns after its next turn.
+ */
+export type Learn = (conversationId: string, asking: Asking) => Promise<Noted>;
 
 /**
- * `markRead` comes after the facts are stored: a process that dies in between repeats the work, whose facts are then
- * near-duplicates. Where an agent does not learn (any more), messages are marked as read too, so they are not learned
- * from once it does.
+ * What was read is noted after the facts are stored: a process that dies in between repeats the work, whose facts are
+ * then near-duplicates. Where an agent does not learn (any more), messages count as read too, so they are not learned from
+ * once it does.
  */
 export function createLearn({ services, complete }: Needs): Learn {
   const { database, log } = services;
@@ -58,7 +65,7 @@ export function createLearn({ services, complete }: Needs): Learn {
   };
   const learn: Learn = async (conversationId, { signal, together }) => {
     const source = await together(statements.sourceOf, conversationId);
-    if (!source) return;
+    if (!source) return {};
     const { unread, agent } = source;
     const batch = nextBatch(unread);
     for (const messages of Map.groupBy(batch, ({ subject }) => subject).values()) {
@@ -70,12 +77,13 @@ export function createLearn({ services, complete }: Needs): Learn {
       await enqueue(database.db, kind, same, { key, organizationId: agent.organizationId });
     }
     const last = batch.at(-1)?.seq ?? 0;
-    await together(statements.markRead, { conversationId, seq: rest ? last : Math.max(last, source.lastSeq) });
+    return { read: rest ? last : Math.max(last, source.lastSeq) };
   };
   return (conversationId, asking) =>
     learn(conversationId, asking).catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
       log.info({ conversationId, reason: error.message }, "Background work waits for the agent's next turn");
+      return {};
     });
 }
 

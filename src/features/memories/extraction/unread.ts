@@ -1,10 +1,11 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { Database } from "../../../db/client.ts";
-import { assign, fields, type RowOf } from "../../../db/fragments.ts";
+import { fields, type RowOf } from "../../../db/fragments.ts";
 import { actingAgent, agents, conversations, messages, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Gathered } from "../../../jobs/together.ts";
+import { extractedSeq } from "../../conversations/index.ts";
 import { batchMessages, type Unread } from "../rules.ts";
 import { longestMessage, type Said } from "./prompt.ts";
 
@@ -25,20 +26,12 @@ interface Place extends Pick<Unread, "subject" | "seq"> {
   conversationId: string;
 }
 
-/** How far a conversation was read. */
-interface Read {
-  conversationId: string;
-  seq: number;
-}
-
 /** The statements of jobs that learn, each for many conversations. */
 export interface UnreadStatements {
   /** Undefined for a conversation that is gone. */
   sourceOf: Gathered<string, Source | undefined>;
   /** The last messages with the same end user before a message, the oldest first. */
   earlierThan: Gathered<Place, readonly Said[]>;
-  /** Marks the messages up to `seq` as read. A run that ends late takes nothing back. */
-  markRead: Gathered<Read, void>;
 }
 
 export function unreadStatements(database: Database): UnreadStatements {
@@ -68,19 +61,9 @@ export function unreadStatements(database: Database): UnreadStatements {
         );
       },
     },
-    markRead: {
-      async run(read) {
-        await markAll.run(database, {
-          ids: read.map(({ conversationId }) => conversationId),
-          seqs: read.map(({ seq }) => String(seq)),
-        });
-        return [];
-      },
-    },
   };
 }
 
-const extracted = sql<number>`coalesce((${conversations.metadata} ->> 'extractedSeq')::int, 0)`;
 const content = sql<string>`left(${messages.content}, ${longestMessage})`;
 
 /** Messages with known end users, answered by a model that does more than repeat. */
@@ -91,7 +74,7 @@ const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
   const { seq, role } = messages;
   const unread = sql`
     select ${fields({ seq, role, content, subject: turns.subject })} from ${messages} join ${turns} on ${turns.id} = ${messages.turnId}
-    where ${messages.conversationId} = ${conversations.id} and ${seq} > ${extracted} and ${learnable}
+    where ${messages.conversationId} = ${conversations.id} and ${seq} > ${extractedSeq} and ${learnable}
     order by ${seq} limit ${batchMessages + 1}`;
   const { revision, memoryEnabled } = agents;
   const row = fields({
@@ -119,17 +102,4 @@ const readEarlier = statement(
         and ${turns.subject} = asked.subject and ${turns.source} = 'user'
       order by ${messages.seq} desc limit ${shown}
     ) said order by asked.nth, said.seq`,
-);
-
-/** The metadata of a conversation whose messages up to `seq` count as read. */
-export function withExtracted(seq: SQL): SQL {
-  return sql`${conversations.metadata} || jsonb_build_object('extractedSeq', (${seq})::int)`;
-}
-
-const markAll = statement(
-  { ids: "uuid[]", seqs: "text[]" },
-  ({ ids, seqs }) => sql`
-    update ${conversations} set ${assign(conversations, { metadata: withExtracted(sql`read.seq`) })}
-    from unnest(${ids}, ${seqs}::int[]) as read(id, seq)
-    where ${conversations.id} = any(${ids}) and ${conversations.id} = read.id and ${extracted} < read.seq`,
 );

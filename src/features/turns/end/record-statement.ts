@@ -17,7 +17,7 @@ import {
 import { statement, type Values, variants } from "../../../db/statement.ts";
 import { replaceWaiting, unlessWaiting } from "../../../jobs/enqueue.ts";
 import { stateLimit } from "../../../turn/state.ts";
-import { withExtracted } from "../../memories/index.ts";
+import { withExtracted } from "../../conversations/index.ts";
 import { isCounted, onceSettled, settleTokens } from "../budget/budget.ts";
 import { titlesJob } from "../follow-up/due.ts";
 import { callShape, hookShape, messageShape, sendShape, workShape } from "./record-rows.ts";

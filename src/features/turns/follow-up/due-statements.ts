@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../../db/client.ts";
-import { column, fields, type RowOf } from "../../../db/fragments.ts";
+import { fields, type RowOf } from "../../../db/fragments.ts";
 import { conversations } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Gathered } from "../../../jobs/together.ts";
-import { summarizedMessages } from "../../conversations/index.ts";
+import { type Note, noteTogether, summarizedMessages } from "../../conversations/index.ts";
 import { type FollowUpKind, followUpKinds } from "./due.ts";
 
 /** A conversation that is due. */
@@ -32,8 +32,8 @@ export const pageSize = 64;
 export interface DueStatements {
   /** The conversations of an agent that are due at a time, after one of them; at most a page. */
   next(agentId: string, now: number, after: DuePlace): Promise<readonly Due[]>;
-  /** Notes that conversations were followed up. Those that became due anew meanwhile stay so. */
-  settle: Gathered<DuePlace, void>;
+  /** Notes what was found out about conversations, and that they were followed up. */
+  settle: Gathered<Note, void>;
   /** The conversation of an agent that is due next, at a time in milliseconds since the epoch; null for none. */
   first(agentId: string): Promise<{ at: number; organizationId: string } | null>;
 }
@@ -52,13 +52,6 @@ export function dueStatements(database: Database, kind: FollowUpKind): DueStatem
         and ${dueAt} <= ${given.now} and (${dueAt}, ${id}) > (${given.afterAt}, ${given.afterId})
       order by ${dueAt}, ${id} limit ${pageSize}`,
   );
-  const settleStatement = statement(
-    { ids: "uuid[]", ats: "text[]" },
-    ({ ids, ats }) => sql`
-      update ${conversations} set ${column(dueAt)} = null
-      from unnest(${ids}, ${ats}::timestamptz[]) as seen(id, at)
-      where ${id} = any(${ids}) and ${id} = seen.id and ${dueAt} = seen.at`,
-  );
   const first = fields({ at: sql<number>`(extract(epoch from ${dueAt}) * 1000)::float8`, organizationId });
   const firstStatement = statement(
     { agentId: "uuid" },
@@ -69,12 +62,7 @@ export function dueStatements(database: Database, kind: FollowUpKind): DueStatem
   return {
     next: (agentId, now, { at, id }) =>
       nextStatement.run(database, { agentId, now: new Date(now), afterAt: at, afterId: id }),
-    settle: {
-      async run(places) {
-        await settleStatement.run(database, { ids: places.map(({ id }) => id), ats: places.map(({ at }) => at) });
-        return [];
-      },
-    },
+    settle: noteTogether(database, dueAt),
     first: async (agentId) => (await firstStatement.run(database, { agentId }))[0] ?? null,
   };
 }

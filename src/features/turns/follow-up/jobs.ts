@@ -7,7 +7,7 @@ import type { Asking, Complete } from "../../../jobs/complete.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { createGathering } from "../../../jobs/together.ts";
-import { createDescribe, descriptionOf, wantedOf } from "../../conversations/index.ts";
+import { createDescribe, descriptionOf, type Noted, wantedOf } from "../../conversations/index.ts";
 import { createLearn, extractionOf } from "../../memories/index.ts";
 import type { FollowUpKind } from "./due.ts";
 import { type Due, dueStatements, firstPlace, pageSize } from "./due-statements.ts";
@@ -20,7 +20,7 @@ interface Needs {
 /** A part of what follows turns. */
 interface FollowUp {
   isWanted(conversation: Due): boolean;
-  perform(conversationId: string, asking: Asking): Promise<void>;
+  perform(conversationId: string, asking: Asking): Promise<Noted>;
   /** The job that does it for one conversation, where it failed among many. */
   jobOf(conversationId: string): { kind: string; key: string; payload: Readonly<Record<string, unknown>> };
 }
@@ -84,9 +84,9 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly FollowUp[]
   const { database, clock, log } = services;
   const { next, settle, first } = dueStatements(database, kind);
 
-  const performPart = async (part: FollowUp, { id, organizationId }: Due, asking: Asking) => {
+  const performPart = async (part: FollowUp, { id, organizationId }: Due, asking: Asking): Promise<Noted> => {
     try {
-      await part.perform(id, asking);
+      return await part.perform(id, asking);
     } catch (err) {
       if (err instanceof Postponed || asking.signal.aborted) throw err;
       const { kind, key, payload } = part.jobOf(id);
@@ -96,13 +96,15 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly FollowUp[]
         { kind, conversationId: id, again: runAt.toISOString(), err },
         "Background work failed and will be tried again",
       );
+      return {};
     }
   };
 
   const follow = async (conversation: Due, asking: Asking) => {
     const wanted = parts.filter(({ isWanted }) => isWanted(conversation));
-    await Promise.all(wanted.map((part) => performPart(part, conversation, asking)));
-    await together(settle, conversation);
+    const noted = await Promise.all(wanted.map((part) => performPart(part, conversation, asking)));
+    const { id, at } = conversation;
+    await together(settle, { id, at, noted: Object.assign({}, ...noted) });
   };
 
   return async ({ payload }, signal) => {

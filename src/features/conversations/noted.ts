@@ -1,0 +1,74 @@
+import { type Column, type SQL, sql } from "drizzle-orm";
+import type { Database } from "../../db/client.ts";
+import { assign, column } from "../../db/fragments.ts";
+import { conversations } from "../../db/schema.ts";
+import { statement } from "../../db/statement.ts";
+import type { Gathered } from "../../jobs/together.ts";
+
+/** What background work found out about a conversation. What is absent or null stays as it is. */
+export interface Noted {
+  /** A title that a person gave meanwhile stays. */
+  title?: string | null;
+  summary?: string | null;
+  /** The number of messages that the summary is about. */
+  summarized?: number | null;
+  /** `seq` of the last message that counts as read for memories. Work that ends late takes nothing back. */
+  read?: number | null;
+}
+
+/** What is noted of one conversation. */
+export interface Note {
+  id: string;
+  noted: Noted;
+  /** When the conversation became due, as the database writes it. One that became due anew meanwhile stays so. */
+  at: string;
+}
+
+const { id, title, summary, metadata } = conversations;
+
+/** The number of messages at the last summary. */
+export const summarizedMessages = sql<number>`coalesce((${metadata} ->> 'summarizedMessages')::int, 0)`;
+
+/** `seq` of the last message that counts as read for memories. */
+export const extractedSeq = sql<number>`coalesce((${metadata} ->> 'extractedSeq')::int, 0)`;
+
+/** The metadata of a conversation whose messages up to `seq` count as read. */
+export function withExtracted(seq: SQL): SQL {
+  return sql`${metadata} || jsonb_build_object('extractedSeq', (${seq})::int)`;
+}
+
+/** Notes what was found out about conversations; with a column that says when they are due, they are so no more. */
+export function noteTogether(database: Database, dueAt: Column | null): Gathered<Note, void> {
+  const note = statement(
+    { ids: "uuid[]", ats: "text[]", titles: "text[]", summaries: "text[]", summarized: "text[]", read: "text[]" },
+    (given) => {
+      const [summarized, read] = [sql`nullif(noted.summarized, '')::int`, sql`nullif(noted.read, '')::int`];
+      const changed = {
+        title: sql`coalesce(${title}, nullif(noted.title, ''))`,
+        summary: sql`coalesce(nullif(noted.summary, ''), ${summary})`,
+        metadata: sql`${metadata} || jsonb_strip_nulls(jsonb_build_object('summarizedMessages', ${summarized},
+          'extractedSeq', case when noted.read <> '' then greatest(${extractedSeq}, ${read}) end))`,
+      };
+      const due = dueAt && sql`, ${column(dueAt)} = nullif(${dueAt}, nullif(noted.at, '')::timestamptz)`;
+      return sql`
+        update ${conversations} set ${assign(conversations, changed)}${due ?? sql``}
+        from unnest(${given.ids}, ${given.ats}, ${given.titles}, ${given.summaries}, ${given.summarized}, ${given.read})
+          as noted(id, at, title, summary, summarized, read)
+        where ${id} = any(${given.ids}) and ${id} = noted.id`;
+    },
+  );
+  return {
+    async run(notes) {
+      const texts = (key: keyof Noted) => notes.map(({ noted }) => String(noted[key] ?? ""));
+      await note.run(database, {
+        ids: notes.map((one) => one.id),
+        ats: notes.map(({ at }) => at),
+        titles: texts("title"),
+        summaries: texts("summary"),
+        summarized: texts("summarized"),
+        read: texts("read"),
+      });
+      return [];
+    },
+  };
+}
