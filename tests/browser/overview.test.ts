@@ -148,6 +148,7 @@ browserTest(
     await page.getByRole("heading", { name: "Nothing was found" }).waitFor();
     expect(await page.getByLabel("Search").inputValue()).toBe("nothing of that name");
     await page.getByRole("button", { name: "Show everything" }).click();
+    await expect.poll(() => page.getByLabel("Search").inputValue()).toBe("");
     await entries.getByText("changed agent").first().waitFor();
 
     await page.getByRole("link", { name: "Health" }).click();
