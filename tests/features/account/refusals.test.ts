@@ -6,12 +6,18 @@ import { issueSetupToken } from "../../../src/features/account/index.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { createUser, join, password, signIn } from "./people.ts";
 
-/** The number of calls to the threads, and the promise that each call waits for. */
+/** The number of calls to the threads for passwords, and the promise that each call waits for. */
 const threads = vi.hoisted(() => ({ called: 0, opened: Promise.resolve() }));
 vi.mock("node:worker_threads", async (load) => {
   const real = await load<typeof import("node:worker_threads")>();
   class HeldWorker extends real.Worker {
+    readonly #isHeld: boolean;
+    constructor(...[file, options]: ConstructorParameters<typeof Worker>) {
+      super(file, options);
+      this.#isHeld = String(file).includes("password");
+    }
     override postMessage(...call: Parameters<Worker["postMessage"]>) {
+      if (!this.#isHeld) return super.postMessage(...call);
       threads.called += 1;
       void threads.opened.then(() => super.postMessage(...call));
     }
