@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { isUuid, newId } from "../../src/core/ids.ts";
+import { digest, isUuid, newId } from "../../src/core/ids.ts";
 
 test("an id is a UUID, in either case", () => {
   const id = newId();
@@ -32,4 +32,18 @@ test.each([
   "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8g",
 ])("%j is none", (text) => {
   expect(isUuid(text)).toBe(false);
+});
+
+test("a digest is the SHA-256 that WebCrypto gives, also where many are asked for at once", async () => {
+  const texts = [
+    "",
+    "abc",
+    "ä€😀",
+    "\ud800",
+    "x".repeat(100_000),
+    ...Array.from({ length: 50 }, (_, n) => `token ${n}`),
+  ];
+  const expected = texts.map((text) => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  const digests = await Promise.all(texts.map(digest));
+  expect(digests).toEqual((await Promise.all(expected)).map((bytes) => new Uint8Array(bytes)));
 });
