@@ -20,7 +20,7 @@ export interface Noted {
 export interface Note {
   id: string;
   noted: Noted;
-  /** When the conversation became due, as the database writes it. One that became due anew meanwhile stays so. */
+  /** When the conversation became due, as the database writes it: one that became due anew stays so. Empty: all stay so. */
   at: string;
 }
 

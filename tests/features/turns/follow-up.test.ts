@@ -225,6 +225,25 @@ describe("a conversation", () => {
     await h.worker.work();
     expect([(await h.row(id)).title, await h.waiting()]).toEqual(["On said patiently", []]);
   });
+
+  test("keeps the title that it got, and asks for it no more, where its memories have to wait", async () => {
+    let away = true;
+    const h = await following((prompt) => {
+      if (away && prompt.includes("long-term memory"))
+        throw new Postponed("Model provider is rate limited", h.clock.now() + 50_000);
+      return wellRead(prompt);
+    });
+    const id = await h.due("said twice");
+    await h.begin(followUps);
+    await h.worker.work();
+    const { title, followUpDueAt } = await h.row(id);
+    expect([title, followUpDueAt, h.asked.length]).toEqual(["On said twice", expect.any(Date), 2]);
+    away = false;
+    await h.clock.jump(50_000);
+    await h.worker.work();
+    expect(await h.row(id)).toMatchObject({ followUpDueAt: null, metadata: { extractedSeq: 2 } });
+    expect(h.asked).toHaveLength(3);
+  });
 });
 
 describe("the tick", () => {

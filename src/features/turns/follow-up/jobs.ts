@@ -102,9 +102,14 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly FollowUp[]
 
   const follow = async (conversation: Due, asking: Asking) => {
     const wanted = parts.filter(({ isWanted }) => isWanted(conversation));
-    const noted = await Promise.all(wanted.map((part) => performPart(part, conversation, asking)));
+    const results = await Promise.allSettled(wanted.map((part) => performPart(part, conversation, asking)));
+    const problem = results.find((result) => result.status === "rejected");
+    const noted: Noted = Object.assign({}, ...results.map((result) => result.status === "fulfilled" && result.value));
+    if (problem && (asking.signal.aborted || Object.keys(noted).length === 0)) throw problem.reason;
     const { id, at } = conversation;
-    await together(settle, { id, at, noted: Object.assign({}, ...noted) });
+    // What one part found out is kept where another one has to wait; the conversation is due for that one then.
+    await together(settle, { id, noted, at: problem ? "" : at });
+    if (problem) throw problem.reason;
   };
 
   return async ({ payload }, signal) => {
