@@ -32,21 +32,22 @@ async function following(answer: (prompt: string) => unknown) {
   onTestFinished(() => worker.stop(0));
   const { db } = h.database;
   const start = h.clock.now();
+  /** A conversation of one exchange, of which this is due since so many milliseconds. */
+  const dueOf = async (columns: ("titleDueAt" | "followUpDueAt")[], said: string, since = 1_000, agent = h.agent) => {
+    const { conversationId } = await converse({ ...h, agent }, [[said, "Fine"]], { subject: said });
+    const at = Object.fromEntries(columns.map((column) => [column, new Date(start - since)]));
+    await db.update(conversations).set(at).where(eq(conversations.id, conversationId));
+    return conversationId;
+  };
   return {
     ...h,
     asked,
     most: () => most,
     worker,
-    /** A conversation of one exchange, whose title and memories are due since so many milliseconds. */
-    async due(said: string, since = 1_000, agent = h.agent) {
-      const { conversationId } = await converse({ ...h, agent }, [[said, "Fine"]], { subject: said });
-      const at = new Date(start - since);
-      await db
-        .update(conversations)
-        .set({ titleDueAt: at, followUpDueAt: at })
-        .where(eq(conversations.id, conversationId));
-      return conversationId;
-    },
+    due: (...about: [said: string, since?: number, agent?: typeof h.agent]) =>
+      dueOf(["titleDueAt", "followUpDueAt"], ...about),
+    /** A conversation that has rested, and got no title before. */
+    rested: (said: string) => dueOf(["followUpDueAt"], said),
     begin: (kind: FollowUpKind, { id, organizationId } = h.agent) =>
       enqueue(db, kind, { agentId: id }, { key: id, organizationId }),
     async row(id: string) {
@@ -169,7 +170,7 @@ describe("a conversation", () => {
       if (away && prompt.includes("said bad")) throw new Error("Model provider error");
       return wellRead(prompt);
     });
-    const [bad, good] = [await h.due("said bad"), await h.due("said good")];
+    const [bad, good] = [await h.rested("said bad"), await h.rested("said good")];
     await h.begin(followUps);
     await h.worker.work();
     expect([(await h.row(good)).title, (await h.rows()).map(({ content }) => content)]).toEqual([
@@ -193,7 +194,7 @@ describe("a conversation", () => {
     const h = await following(() => {
       throw new EngineError("rate-limited", "The agent's budget is spent");
     });
-    const id = await h.due("said in vain");
+    const id = await h.rested("said in vain");
     await h.begin(followUps);
     await h.worker.work();
     const { title, followUpDueAt, metadata } = await h.row(id);
@@ -226,6 +227,27 @@ describe("a conversation", () => {
     expect([(await h.row(id)).title, await h.waiting()]).toEqual(["On said patiently", []]);
   });
 
+  test("whose title is late gets its memories meanwhile, and is asked about once for each", async () => {
+    const late = Promise.withResolvers<void>();
+    const learned = Promise.withResolvers<void>();
+    const h = await following(async (prompt) => {
+      if (prompt.includes("long-term memory")) learned.resolve();
+      else await late.promise;
+      return wellRead(prompt);
+    });
+    const id = await h.due("said slowly");
+    await h.begin(titles);
+    await h.begin(followUps);
+    const worked = h.worker.work();
+    await learned.promise;
+    await expect.poll(async () => (await h.row(id)).followUpDueAt).toBeNull();
+    expect((await h.row(id)).title).toBeNull();
+    late.resolve();
+    await worked;
+    expect(await h.row(id)).toMatchObject({ title: "On said slowly", titleDueAt: null });
+    expect([h.asked.length, await h.waiting()]).toEqual([2, []]);
+  });
+
   test("keeps the title that it got, and asks for it no more, where its memories have to wait", async () => {
     let away = true;
     const h = await following((prompt) => {
@@ -233,7 +255,7 @@ describe("a conversation", () => {
         throw new Postponed("Model provider is rate limited", h.clock.now() + 50_000);
       return wellRead(prompt);
     });
-    const id = await h.due("said twice");
+    const id = await h.rested("said twice");
     await h.begin(followUps);
     await h.worker.work();
     const { title, followUpDueAt } = await h.row(id);

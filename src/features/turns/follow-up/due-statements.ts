@@ -13,6 +13,7 @@ export interface Due {
   organizationId: string;
   /** The time at which it became due, as the database writes it. */
   at: string;
+  /** Whether it has a title, or gets one by the job for titles. */
   titled: boolean;
   messages: number;
   /** The number of messages at the last summary. */
@@ -40,10 +41,13 @@ export interface DueStatements {
 
 export function dueStatements(database: Database, kind: FollowUpKind): DueStatements {
   const dueAt = followUpKinds[kind];
-  const { id, agentId, organizationId, title, messageCount } = conversations;
+  const { id, agentId, organizationId, title, titleDueAt, messageCount } = conversations;
+  // A title that is late would be asked for twice.
+  const isGivenTitle = kind === "titleConversations" ? sql`false` : sql`${titleDueAt} is not null`;
   const due = fields({
     ...{ id, organizationId, at: sql<string>`${dueAt}::text` },
-    ...{ titled: sql<boolean>`${title} is not null`, messages: messageCount, summarized: summarizedMessages },
+    ...{ titled: sql<boolean>`${title} is not null or ${isGivenTitle}`, messages: messageCount },
+    summarized: summarizedMessages,
   });
   const nextStatement = statement(
     { agentId: "uuid", now: "timestamptz", afterAt: "timestamptz", afterId: "uuid" },
