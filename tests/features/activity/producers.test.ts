@@ -41,16 +41,18 @@ describe("on a messenger", () => {
     await h.answer("Hi");
     expect(sent()).toEqual([]);
     await h.allSent();
-    expect(sent()).toMatchObject([
-      { status: "ok", responsePreview: "Re: Hi", channel: "telegram", conversationId: ref },
-    ]);
+    await expect
+      .poll(sent)
+      .toMatchObject([{ status: "ok", responsePreview: "Re: Hi", channel: "telegram", conversationId: ref }]);
     h.telegram.fail("sendMessage", {
       status: 400,
       json: { ok: false, error_code: 400, description: "Bad Request: chat not found" },
     });
     await h.answer("Again");
     await h.settled((rows) => rows.some(({ status }) => status === "failed"));
-    expect(sent().slice(1)).toMatchObject([{ status: "failed", text: expect.stringContaining("could not be sent") }]);
+    await expect
+      .poll(() => sent().slice(1))
+      .toMatchObject([{ status: "failed", text: expect.stringContaining("could not be sent") }]);
   });
 
   test("what an agent sends of itself is a stored row of the conversation in which people read it", async () => {
