@@ -22,6 +22,10 @@ const mocking = globSync("tests/**/*.test.ts").filter((file) =>
   /\bvi\.(?:doM|m)ock\(/.test(readFileSync(file, "utf8")),
 );
 
+/** Memory that is given back is taken anew page by page, which was a twelfth of the time where a page fault is dear. */
+const youngMb = 32;
+Object.assign(process.env, { MALLOC_TRIM_THRESHOLD_: "268435456", MALLOC_MMAP_THRESHOLD_: "268435456" });
+
 /** Nothing here is slow; a machine that is shared may be. */
 const patience = (limitMs: number) => ({
   testTimeout: limitMs,
@@ -38,6 +42,7 @@ const engine = (name: string, files: { include: string[]; exclude?: string[]; is
     globalSetup: ["tests/setup.ts"],
     setupFiles: ["tests/seed.ts"],
     restoreMocks: true,
+    execArgv: [`--min-semi-space-size=${youngMb}`, `--max-semi-space-size=${youngMb}`],
     ...patience(60_000),
   },
 });
