@@ -57,6 +57,7 @@ describe("work", () => {
     expect(done).toEqual([]);
     await h.clock.advance(1);
     await expect.poll(() => done).toEqual([{ n: 1 }]);
+    await worker.work();
     await h.clock.advance(minute);
     expect(done).toEqual([{ n: 1 }]);
     await worker.tick();
@@ -148,7 +149,7 @@ describe("a key", () => {
     await h.enqueue("count", { n: 1 }, { key: "a" });
     await worker.work();
     expect(await h.rows()).toMatchObject([{ payload: { n: 2 }, attempts: 0, lastError: null }]);
-    await h.clock.advance(minute);
+    await h.clock.jump(minute);
     await worker.work();
     expect(attempts).toMatchObject([
       { payload: { n: 1 }, attempt: 1 },
@@ -214,7 +215,7 @@ describe("failing work", () => {
     await h.enqueue("count", { n: 1 }, { key: "k", maxAttempts: 3 });
     for (let minutes = 0; minutes < 60; minutes += 1) {
       await worker.work();
-      await h.clock.advance(minute);
+      await h.clock.jump(minute);
     }
     expect(tries).toBe(3);
     expect(h.lines.filter(({ level }) => level === "error")).toMatchObject([

@@ -36,7 +36,7 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
   };
   /** Moves the clock to the time at which conversations have rested, and waits until all is done. */
   const rest = async () => {
-    await h.clock.advance(30_000);
+    await h.clock.jump(30_000);
     await h.engine.tick();
     await eventually(async () => isDeepStrictEqual([await waiting(), await due()], [[], [0, 0]]));
   };

@@ -116,7 +116,7 @@ describe("a messenger's turn that a person has to approve", () => {
     const others = [createEngine(h.services), createEngine(h.services)];
     await h.told(2, others);
     for (let n = 0; n < 2; n += 1) {
-      await h.clock.advance(60_000);
+      await h.clock.jump(60_000);
       await Promise.all(others.map((other) => other.tick()));
     }
     expect(h.texts().slice(1)).toEqual(["Sorry, I can't answer at the moment. Please try again later."]);

@@ -65,11 +65,11 @@ describe("the outbox", () => {
     expect(waiting).toMatchObject({ status: "pending", attempts: 0, error: "Telegram asks to send less often" });
     const asked = h.telegram.requests.length;
     await h.say("two");
-    await h.clock.advance(60_000);
+    await h.clock.jump(60_000);
     for (let n = 0; n < 3; n += 1) await h.engine.tick();
     await eventually(async () => (await h.db.select().from(jobs)).every(({ lockedUntil }) => lockedUntil === null));
     expect(h.telegram.requests).toHaveLength(asked);
-    await h.clock.advance(32_000);
+    await h.clock.jump(32_000);
     await h.allSent();
     expect(h.texts()).toEqual(["one", "two"]);
     expect(await h.channel()).toMatchObject({ lastError: null, status: "running" });
