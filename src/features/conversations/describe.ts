@@ -27,7 +27,8 @@ export function conversationJobs(needs: Needs): JobKinds {
   const note = noteTogether(needs.services.database, null);
   const run: JobHandler = async ({ payload }, signal, together) => {
     const { conversationId: id } = Payload.parse(payload);
-    await together(note, { id, noted: await describe(id, { signal, together }), at: "" });
+    const noted = await describe(id, { title: true, summary: true }, { signal, together });
+    await together(note, { id, noted, at: "" });
   };
   return { [description]: { run, limit: mostModelJobs } };
 }
@@ -36,15 +37,16 @@ const Payload = z.object({ conversationId: z.uuid() });
 
 const tries = 2;
 
-/** Finds the title and the summary that a conversation lacks, which the caller notes. */
-export type Describe = (conversationId: string, asking: Asking) => Promise<Noted>;
+/** Finds the title and the summary that a conversation lacks, or the one of them that is looked for. The caller notes it. */
+type Describe = (conversationId: string, lookedFor: Wanted, asking: Asking) => Promise<Noted>;
 
 export function createDescribe({ services: { database, log }, complete }: Needs): Describe {
   const { subjectOf, newestOf, firstOf } = descriptionStatements(database);
-  return async (conversationId, { signal, together }) => {
+  return async (conversationId, lookedFor, { signal, together }) => {
     const subject = await together(subjectOf, conversationId);
     if (!subject) return {};
-    const wanted = wantedOf(subject);
+    const lacks = wantedOf(subject);
+    const wanted = { title: lookedFor.title && lacks.title, summary: lookedFor.summary && lacks.summary };
     if (!wanted.title && !wanted.summary) return {};
     const { slug, revision, summary, conversationRef } = subject;
     const purpose = "describe-conversation";

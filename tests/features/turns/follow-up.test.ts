@@ -248,6 +248,28 @@ describe("a conversation", () => {
     expect([h.asked.length, await h.waiting()]).toEqual([2, []]);
   });
 
+  test("whose title is late gets its summary meanwhile, and is asked for each part once", async () => {
+    const late = Promise.withResolvers<void>();
+    const parts = ["title", "summary", "facts"];
+    const partsOf = (prompt: string) => parts.filter((part) => prompt.includes(`"${part}":`));
+    const h = await following(async (prompt) => {
+      if (prompt.includes('"title":')) await late.promise;
+      return { title: "Slow talk", summary: "They talk slowly.", facts: [] };
+    });
+    const id = await h.due("said slowly");
+    const more = ["said more", "said yet more"].map((said): [string, string] => [said, "Fine"]);
+    await goOn(h, id, more, { subject: "said slowly" });
+    await h.begin(titles);
+    await h.begin(followUps);
+    const worked = h.worker.work();
+    await expect.poll(async () => (await h.row(id)).summary).toBe("They talk slowly.");
+    expect((await h.row(id)).title).toBeNull();
+    late.resolve();
+    await worked;
+    expect(await h.row(id)).toMatchObject({ title: "Slow talk", summary: "They talk slowly.", titleDueAt: null });
+    expect(h.asked.flatMap(partsOf).sort()).toEqual([...parts].sort());
+  });
+
   test("keeps the title that it got, and asks for it no more, where its memories have to wait", async () => {
     let away = true;
     const h = await following((prompt) => {

@@ -21,7 +21,7 @@ export interface Due {
 }
 
 /** A place in the order in which conversations become due. */
-export type DuePlace = Pick<Due, "id" | "at">;
+type DuePlace = Pick<Due, "id" | "at">;
 
 /** Before all conversations. */
 export const firstPlace: DuePlace = { id: "00000000-0000-0000-0000-000000000000", at: "-infinity" };

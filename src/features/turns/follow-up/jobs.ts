@@ -7,7 +7,7 @@ import type { Asking, Complete } from "../../../jobs/complete.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { createGathering } from "../../../jobs/together.ts";
-import { createDescribe, descriptionOf, type Noted, wantedOf } from "../../conversations/index.ts";
+import { createDescribe, descriptionOf, type Noted, type Wanted, wantedOf } from "../../conversations/index.ts";
 import { createLearn, extractionOf } from "../../memories/index.ts";
 import type { FollowUpKind } from "./due.ts";
 import { type Due, dueStatements, firstPlace, pageSize } from "./due-statements.ts";
@@ -20,7 +20,7 @@ interface Needs {
 /** A part of what follows turns. */
 interface FollowUp {
   isWanted(conversation: Due): boolean;
-  perform(conversationId: string, asking: Asking): Promise<Noted>;
+  perform(conversation: Due, asking: Asking): Promise<Noted>;
   /** The job that does it for one conversation, where it failed among many. */
   jobOf(conversationId: string): { kind: string; key: string; payload: Readonly<Record<string, unknown>> };
 }
@@ -48,20 +48,27 @@ const longestPostponedMs = 60_000;
 
 /** The jobs that follow turns: titles soon, and what is worth knowing of conversations that rest. */
 export function followUpJobs(needs: Needs): JobKinds {
-  const describe: FollowUp = {
+  const [describe, learnFrom] = [createDescribe(needs), createLearn(needs)];
+  const description = (lookedFor: (conversation: Due) => Wanted): FollowUp => ({
     isWanted(conversation) {
-      const { title, summary } = wantedOf({ ...conversation, ask: true });
+      const { title, summary } = lookedFor(conversation);
       return title || summary;
     },
-    perform: createDescribe(needs),
+    perform: (conversation, asking) => describe(conversation.id, lookedFor(conversation), asking),
     jobOf: descriptionOf,
+  });
+  const wanted = (conversation: Due) => wantedOf({ ...conversation, ask: true });
+  const title = description((conversation) => ({ ...wanted(conversation), summary: false }));
+  const learn: FollowUp = {
+    isWanted: () => true,
+    perform: ({ id }, asking) => learnFrom(id, asking),
+    jobOf: extractionOf,
   };
-  const learn: FollowUp = { isWanted: () => true, perform: createLearn(needs), jobOf: extractionOf };
   const shared = createShared(needs);
   const kind = (name: FollowUpKind, parts: readonly FollowUp[]) => ({
     [name]: { run: followUp(shared, name, parts), limit: mostAgents },
   });
-  return { ...kind("titleConversations", [describe]), ...kind("followUpConversations", [describe, learn]) };
+  return { ...kind("titleConversations", [title]), ...kind("followUpConversations", [description(wanted), learn]) };
 }
 
 /** What the jobs of this process share. */
@@ -84,11 +91,12 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly FollowUp[]
   const { database, clock, log } = services;
   const { next, settle, first } = dueStatements(database, kind);
 
-  const performPart = async (part: FollowUp, { id, organizationId }: Due, asking: Asking): Promise<Noted> => {
+  const performPart = async (part: FollowUp, conversation: Due, asking: Asking): Promise<Noted> => {
     try {
-      return await part.perform(id, asking);
+      return await part.perform(conversation, asking);
     } catch (err) {
       if (err instanceof Postponed || asking.signal.aborted) throw err;
+      const { id, organizationId } = conversation;
       const { kind, key, payload } = part.jobOf(id);
       const runAt = new Date(clock.now() + backoffMs(1, Math.random()));
       await enqueue(database.db, kind, payload, { key, organizationId, runAt });
