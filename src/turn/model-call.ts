@@ -6,6 +6,8 @@ import { watch } from "./watchdog.ts";
 /** Time that ran out here. Its message is shown to the caller. */
 export class OutOfTime extends Error {}
 
+type Read = Awaited<ReturnType<PartsReader["read"]>>;
+
 /** One call of the model as parts, in lists of those that came together. Each wait ends with the signal, even if the provider ignores the signal. */
 export class ModelCall {
   readonly #controller = new AbortController();
@@ -28,19 +30,23 @@ export class ModelCall {
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** The next parts, or null at the end of the stream. */
-  async next(): Promise<readonly LanguageModelV4StreamPart[] | null> {
-    try {
-      this.#reader ??= await this.#opening;
-      const { value } = await this.#reader.read();
-      if (this.#closed) throw this.#timeout ?? this.#signal.reason;
-      this.#watchdog.heard();
-      if (value) return "type" in value ? [value] : value;
-      this.#ended = true;
-      return null;
-    } catch (error) {
-      throw this.#timeout ?? error;
-    }
+  /** Waits for the next parts, for `heard`; no promise of its own, since there would be one for each token. */
+  read(): Promise<Read> {
+    return this.#reader ? this.#reader.read() : this.#opening.then((reader) => reader.read());
+  }
+
+  /** The parts that were read, or null at the end of the stream. Throws when the call was closed meanwhile. */
+  heard({ value }: Read): readonly LanguageModelV4StreamPart[] | null {
+    if (this.#closed) throw this.#signal.reason;
+    this.#watchdog.heard();
+    if (value) return "type" in value ? [value] : value;
+    this.#ended = true;
+    return null;
+  }
+
+  /** The reason for which a call failed with an error. */
+  reasonFor(error: unknown): unknown {
+    return this.#timeout ?? error;
   }
 
   close(): void {
@@ -68,6 +74,7 @@ export class ModelCall {
       })
       .catch(() => {});
     const { stream } = await Promise.race([opened, given.promise]);
-    return stream.getReader();
+    this.#reader = stream.getReader();
+    return this.#reader;
   }
 }

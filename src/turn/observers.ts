@@ -104,49 +104,51 @@ export class Audience {
   }
 
   event(event: TurnEvent): void {
-    this.#tell((listener) => listener.event?.(event));
+    this.#tell(tellEvent, event);
   }
 
   ended(ending: TurnEnding): void {
-    this.#tell((listener) => listener.ended?.(ending));
+    this.#tell(tellEnding, ending);
   }
 
   #begin(observers: readonly TurnObserver[], begin: (observer: TurnObserver) => TurnListener | null): void {
     for (const observer of observers) {
-      this.#guard(
-        () => {
-          const listener = begin(observer);
-          if (listener) this.#listeners.add(listener);
-          return listener;
-        },
-        (err) => this.#complain(err),
-      );
+      try {
+        const listener = begin(observer);
+        if (listener) this.#listeners.add(listener);
+        heed(listener, (err) => this.#complain(err));
+      } catch (err) {
+        this.#complain(err);
+      }
     }
   }
 
-  #tell(tell: (listener: TurnListener) => unknown): void {
+  /** `tell` is no closure, since there would be one for each listener and token. */
+  #tell<What>(tell: (listener: TurnListener, what: What) => unknown, what: What): void {
     for (const listener of this.#listeners) {
-      this.#guard(
-        () => tell(listener),
-        (err) => {
-          // Promises of earlier events may still reject: one error says enough.
-          if (this.#listeners.delete(listener)) this.#complain(err);
-        },
-      );
+      try {
+        const told = tell(listener, what);
+        if (told !== undefined) heed(told, (err) => this.#dismiss(listener, err));
+      } catch (err) {
+        this.#dismiss(listener, err);
+      }
     }
   }
 
-  /** An `async` observer compiles as well: its rejection is caught here, and nothing waits for it. */
-  #guard(tell: () => unknown, onFailure: (err: unknown) => void): void {
-    try {
-      const told = tell();
-      if (told instanceof Promise) told.catch(onFailure);
-    } catch (err) {
-      onFailure(err);
-    }
+  /** Promises of earlier events may still reject: one error says enough. */
+  #dismiss(listener: TurnListener, err: unknown): void {
+    if (this.#listeners.delete(listener)) this.#complain(err);
   }
 
   #complain(err: unknown): void {
     this.#log.error({ err }, "An observer of turns failed");
   }
+}
+
+const tellEvent = (listener: TurnListener, event: TurnEvent) => listener.event?.(event);
+const tellEnding = (listener: TurnListener, ending: TurnEnding) => listener.ended?.(ending);
+
+/** An `async` observer compiles as well: its rejection is caught here, and nothing waits for it. */
+function heed(told: unknown, onFailure: (err: unknown) => void): void {
+  if (told instanceof Promise) told.catch(onFailure);
 }

@@ -68,7 +68,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
         step.asked = true;
         const call = new ModelCall(input, options, controller.signal, clock);
         try {
-          for (let parts = await call.next(); parts; parts = await call.next()) {
+          for (let parts = call.heard(await call.read()); parts; parts = call.heard(await call.read())) {
             for (const part of parts) {
               const event = step.take(part);
               if (!event) continue;
@@ -80,7 +80,8 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
           }
           requireFinish(step);
           break;
-        } catch (error) {
+        } catch (thrown) {
+          const error = call.reasonFor(thrown);
           const retry = !step.said && attempt < attempts && !controller.signal.aborted && isRetryable(error);
           if (!retry) throw error;
           call.close();

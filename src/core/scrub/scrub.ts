@@ -72,14 +72,17 @@ class KnownSecrets implements ScrubStream {
   #held = "";
   /** The secrets in `#held`, which don't overlap. */
   #found: Span[] = [];
+  readonly #find = (start: number, end: number) => {
+    const offset = this.#held.length;
+    this.#note(Math.max(0, offset + start), offset + end);
+  };
 
   constructor(automaton: Automaton) {
     this.#search = new Search(automaton);
   }
 
   push(piece: string): string {
-    const offset = this.#held.length;
-    this.#search.push(piece, (start, end) => this.#note(Math.max(0, offset + start), offset + end));
+    this.#search.push(piece, this.#find);
     this.#held += piece;
     return this.#release(this.#final());
   }
@@ -93,6 +96,7 @@ class KnownSecrets implements ScrubStream {
     const { length } = this.#held;
     const { begun } = this.#search;
     let final = Math.max(0, begun < leastHeldBack ? length : length - begun);
+    if (this.#found.length === 0) return final;
     // A secret that ends there may still overlap with the next one.
     const last = this.#found.at(-1);
     if (last?.end === final) final = last.start;
@@ -113,6 +117,10 @@ class KnownSecrets implements ScrubStream {
   #release(length: number): string {
     if (length === 0) return "";
     const text = this.#held;
+    if (this.#found.length === 0) {
+      this.#held = text.slice(length);
+      return length === text.length ? text : text.slice(0, length);
+    }
     let clean = "";
     let from = 0;
     let spans = 0;

@@ -6,9 +6,11 @@ import { boundEvents } from "../event-bound.ts";
 import { brokenOff } from "../failures.ts";
 import { Chunks } from "./chunks.ts";
 
+type Piece = Awaited<ReturnType<Bytes["read"]>>;
+
 /**
  * Reads the parts of a chat completion from the bytes of its stream. One reader does all of it: each stream of a chain
- * would cost as much as the reading itself.
+ * would cost as much as the reading itself, and each further promise for a piece is felt.
  */
 export function readParts(
   body: Bytes,
@@ -22,10 +24,7 @@ export function readParts(
   let over = false;
   let failure: { error: unknown } | null = null;
 
-  const readOn = async () => {
-    const { done, value } = await body.read().catch((cause: unknown) => {
-      throw signal?.aborted ? cause : brokenOff(url, cause);
-    });
+  const take = ({ done, value }: Piece) => {
     if (over) return;
     if (done) {
       over = true;
@@ -35,15 +34,27 @@ export function readParts(
     bound(value);
     parser.feed(decoder.decode(value, { stream: true }));
   };
+  const fail = (error: unknown) => {
+    failure = { error };
+    // Not awaited: a provider may never answer the cancel.
+    void body.cancel().catch(() => {});
+  };
 
   return {
     async read() {
-      try {
-        while (parts.length === 0 && !over && !failure) await readOn();
-      } catch (error) {
-        failure = { error };
-        // Not awaited: a provider may never answer the cancel.
-        void body.cancel().catch(() => {});
+      while (parts.length === 0 && !over && !failure) {
+        let piece: Piece;
+        try {
+          piece = await body.read();
+        } catch (cause) {
+          fail(signal?.aborted ? cause : brokenOff(url, cause));
+          break;
+        }
+        try {
+          take(piece);
+        } catch (error) {
+          fail(error);
+        }
       }
       // What was said before the failure comes before it.
       if (parts.length > 0) {
