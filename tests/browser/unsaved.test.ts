@@ -101,13 +101,32 @@ browserTest("a dialog with something typed is closed by the second Escape", asyn
   const complaints = watch(page, server.url);
   await page.goto(`${server.url}/#/agents/assistant/tasks`);
   await signIn(page, owner);
-  await page.getByRole("button", { name: "New task" }).click();
+  const add = page.getByRole("button", { name: "New task" });
+  await add.waitFor();
+  // Whoever is quicker than the first field's own focus keeps the field of his choice.
+  const kept = await add.evaluate(async (button: HTMLElement) => {
+    const shown = Promise.withResolvers<HTMLTextAreaElement>();
+    const look = new MutationObserver(() => {
+      const area = document.querySelector<HTMLTextAreaElement>("dialog textarea");
+      if (area) shown.resolve(area);
+    });
+    look.observe(document.body, { childList: true, subtree: true });
+    button.click();
+    const area = await shown.promise;
+    look.disconnect();
+    const first = document.activeElement?.tagName;
+    area.focus();
+    for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+    await new Promise((resolve) => setTimeout(resolve));
+    return [first, document.activeElement?.tagName];
+  });
+  expect(kept).toEqual(["INPUT", "TEXTAREA"]);
   const dialog = page.getByRole("dialog");
   await dialog.waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
 
-  await page.getByRole("button", { name: "New task" }).click();
+  await add.click();
   await page.getByLabel("What the agent is told").pressSequentially("A long story");
   await page.keyboard.press("Escape");
   const warning = page.getByText("Press Escape once more to close without saving.");

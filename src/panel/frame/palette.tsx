@@ -19,10 +19,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const text = useSignal("");
   const chosen = useSignal(0);
   const agents = useLoaded(async () => (may("agent:read") ? (await api.listAgents()).instances : []), []);
-  const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
-  useEffect(() => field.current?.focus(), []);
   useEffect(() => list.current?.children[chosen.value]?.scrollIntoView({ block: "nearest" }), [chosen.value]);
   const found = useComputed(() => {
     const has = wordsIn(text.value);
@@ -48,7 +46,6 @@ export function Palette({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Find" onClose={onClose}>
       <input
-        ref={field}
         class="input"
         role="combobox"
         aria-expanded="true"

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 interface Described {
   label: string;
@@ -57,7 +57,9 @@ interface TextFieldProps extends Written {
 export function TextField({ onValue, type = "text", autofocus = false, ...props }: TextFieldProps) {
   const [about, rest] = divide(props);
   const element = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Before the next paint, so that the focus leaves no other field in which somebody types already. A dialog that opens
+  // only then goes by the attribute.
+  useLayoutEffect(() => {
     if (autofocus) element.current?.focus();
   }, [autofocus]);
   return (
@@ -67,7 +69,7 @@ export function TextField({ onValue, type = "text", autofocus = false, ...props 
         <input
           ref={element}
           class="input"
-          {...({ ...rest, type } as object)}
+          {...({ ...rest, type, autofocus } as object)}
           {...ids}
           onInput={(event) => onValue(event.currentTarget.value)}
         />
