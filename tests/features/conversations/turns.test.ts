@@ -283,7 +283,8 @@ test("a turn that waited for a decision and the one that continues it name each 
   await change(h, "POST", `${address(ref)}/approvals/${call}`, { approved: true });
   const continued = await eventually(async () => {
     const turn = await newest(h, ref);
-    return turn.status === "done" ? turn : null;
+    // The decision ends the waiting turn before there is another one.
+    return turn.id !== waiting.id && turn.status === "done" ? turn : null;
   });
   expect(continued.continues).toBe(waiting.id);
   expect(continued.debug?.prompt?.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
