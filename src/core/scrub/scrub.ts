@@ -96,7 +96,6 @@ class KnownSecrets implements ScrubStream {
     const { length } = this.#held;
     const { begun } = this.#search;
     let final = Math.max(0, begun < leastHeldBack ? length : length - begun);
-    if (this.#found.length === 0) return final;
     // A secret that ends there may still overlap with the next one.
     const last = this.#found.at(-1);
     if (last?.end === final) final = last.start;
@@ -117,10 +116,6 @@ class KnownSecrets implements ScrubStream {
   #release(length: number): string {
     if (length === 0) return "";
     const text = this.#held;
-    if (this.#found.length === 0) {
-      this.#held = text.slice(length);
-      return length === text.length ? text : text.slice(0, length);
-    }
     let clean = "";
     let from = 0;
     let spans = 0;
@@ -131,7 +126,8 @@ class KnownSecrets implements ScrubStream {
       spans += 1;
     }
     this.#held = text.slice(length);
-    this.#found = this.#found.slice(spans).map(({ start, end }) => ({ start: start - length, end: end - length }));
+    if (this.#found.length > 0)
+      this.#found = this.#found.slice(spans).map(({ start, end }) => ({ start: start - length, end: end - length }));
     return clean + text.slice(from, length);
   }
 }
