@@ -33,11 +33,18 @@ browserTest("from the setup link to the first reply in under a minute, by keyboa
     }
   };
   // The first field has the focus.
-  await page.getByLabel("E-mail").focus();
+  await page.locator(":focus").and(page.getByLabel("E-mail")).waitFor();
   await type("ada@example.com", "correct horse", "correct house");
+  const focused = await page.evaluateHandle(() => {
+    const shown = Promise.withResolvers<void>();
+    const look = new MutationObserver(() => document.querySelector(".wrong") && shown.resolve());
+    look.observe(document.body, { childList: true, subtree: true });
+    return { label: shown.promise.then(() => (document.activeElement as HTMLInputElement).labels?.[0]?.textContent) };
+  });
   await page.keyboard.press("Enter");
   await page.getByText("The two passwords differ.").waitFor();
-  // The focus is in the field that differs.
+  // The field that differs has the focus by the time the page says so.
+  expect(await focused.evaluate(({ label }) => label)).toContain("Password again");
   await page.keyboard.press("Control+A");
   await type("correct horse", "Ada");
   await page.keyboard.press("Enter");

@@ -126,6 +126,18 @@ browserTest("a dialog with something typed is closed by the second Escape", asyn
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
 
+  // The keyboard goes on where it was before the dialog.
+  const addHasFocus = page.locator(":focus").and(add);
+  await add.focus();
+  for (const leave of ["Escape", "Cancel"]) {
+    await page.keyboard.press("Enter");
+    await dialog.waitFor();
+    if (leave === "Escape") await page.keyboard.press("Escape");
+    else await page.getByRole("button", { name: "Cancel" }).press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await addHasFocus.waitFor();
+  }
+
   await add.click();
   await page.getByLabel("What the agent is told").pressSequentially("A long story");
   await page.keyboard.press("Escape");
@@ -136,7 +148,17 @@ browserTest("a dialog with something typed is closed by the second Escape", asyn
   expect(await page.getByLabel("What the agent is told").inputValue()).toBe("A long story, told on");
   await page.keyboard.press("Escape");
   await warning.waitFor();
+  // The button works again as soon as the dialog is gone: Chromium says that a dialog closed a moment after it did.
+  await add.evaluate((button: HTMLElement) => {
+    const look = new MutationObserver(() => {
+      if (document.querySelector("dialog[open]")) return;
+      look.disconnect();
+      button.click();
+    });
+    look.observe(document.body, { childList: true, subtree: true, attributes: true });
+  });
   await page.keyboard.press("Escape");
-  await dialog.waitFor({ state: "detached" });
+  for (let frame = 0; frame < 3; frame += 1) await page.evaluate(() => new Promise(requestAnimationFrame));
+  await dialog.waitFor();
   expect(complaints).toEqual([]);
 });

@@ -46,6 +46,7 @@ function SetupForm({ token }: { token: string }) {
   const differ = useSignal(false);
   const { email, password, again, name } = fields.value;
   const write = (change: Partial<typeof fields.value>) => {
+    differ.value = false;
     fields.value = { ...fields.value, ...change };
   };
   const create = useAction(async () => {
@@ -58,9 +59,7 @@ function SetupForm({ token }: { token: string }) {
   const problems = problemsOf(create.error);
   const submit = () => {
     differ.value = password !== again;
-    if (!differ.value) return void create.run();
-    // The field is marked with the next picture.
-    requestAnimationFrame(() => document.querySelector<HTMLInputElement>("[aria-invalid=true]")?.focus());
+    if (!differ.value) void create.run();
   };
   return (
     <Form onSubmit={submit}>
@@ -93,6 +92,7 @@ function SetupForm({ token }: { token: string }) {
         type="password"
         autocomplete="new-password"
         required
+        autofocus={differ.value}
         value={again}
         problem={differ.value ? "The two passwords differ." : undefined}
         onValue={(value) => write({ again: value })}

@@ -7,6 +7,7 @@ interface Props {
   wide?: boolean;
   /** Whether Escape may close it now; always where this is absent. */
   mayClose?: () => boolean;
+  /** Takes the dialog away. */
   onClose: () => void;
   children: ComponentChildren;
 }
@@ -15,9 +16,12 @@ interface Props {
 export function Dialog({ title, wide = false, mayClose = () => true, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the next paint, so that no key goes to what is behind the dialog.
+  // Before the next paint, so that no key goes to what is behind the dialog. Only a dialog that is closed gives the
+  // focus back to the element that had it.
   useLayoutEffect(() => {
-    element.current?.showModal();
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
   }, []);
   return (
     <dialog
@@ -25,9 +29,13 @@ export function Dialog({ title, wide = false, mayClose = () => true, onClose, ch
       ref={element}
       aria-labelledby={id}
       onCancel={(event) => {
-        if (event.target === element.current && !mayClose()) event.preventDefault();
+        if (event.target !== element.current) return;
+        // A browser that closes the dialog itself says so later, when the next one may be open already.
+        event.preventDefault();
+        if (mayClose()) onClose();
       }}
-      onClose={onClose}
+      // A browser may close the dialog unasked; once it is taken away, nothing is left to do.
+      onClose={() => element.current && onClose()}
     >
       <div class="dialog-body">
         <h2 id={id}>{title}</h2>
