@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { onServerCore } from "./cores.ts";
 import { completions, keyOf, type Target } from "./doors.ts";
 import { asServer, type ServerProcess } from "./processes.ts";
-import { shapeNames } from "./shapes.ts";
+import { type ReplyShape, shapeNames } from "./shapes.ts";
 
 const owner = { email: "owner@example.com", password: "bench-password" };
 
@@ -50,10 +50,10 @@ export function readLog({ stderr }: ChildProcess, onLine: (line: string) => void
 /** The floors remember nothing either. */
 const agent = { provider: "openai-compatible", memoryEnabled: false };
 
-/** One agent for each reply, made over the API as a user would. */
-export async function createAgents(url: string): Promise<Target> {
+/** One agent for each of the replies, made over the API as a user would. */
+export async function createAgents(url: string, replies: readonly ReplyShape[] = shapeNames): Promise<Target> {
   const token = await ownerToken(url);
-  for (const slug of shapeNames) {
+  for (const slug of replies) {
     const channel = `/api/instances/${slug}/channels/web`;
     await send(url, "POST", "/api/instances", { ...agent, slug, model: slug, fastModel: slug }, token);
     await send(url, "PUT", channel, { enabled: true, config: { apiKey: keyOf(slug) } }, token);
