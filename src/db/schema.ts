@@ -1,4 +1,5 @@
 export * from "./tables/agents.ts";
+export * from "./tables/budgets.ts";
 export * from "./tables/channels.ts";
 export * from "./tables/conversations.ts";
 export * from "./tables/identity.ts";
