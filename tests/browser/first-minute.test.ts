@@ -37,7 +37,11 @@ browserTest("from the setup link to the first reply in under a minute, by keyboa
   await type("ada@example.com", "correct horse", "correct house");
   const focused = await page.evaluateHandle(() => {
     const shown = Promise.withResolvers<void>();
-    const look = new MutationObserver(() => document.querySelector(".wrong") && shown.resolve());
+    const look = new MutationObserver(() => {
+      if (!document.querySelector(".wrong")) return;
+      look.disconnect();
+      shown.resolve();
+    });
     look.observe(document.body, { childList: true, subtree: true });
     return { label: shown.promise.then(() => (document.activeElement as HTMLInputElement).labels?.[0]?.textContent) };
   });

@@ -95,7 +95,8 @@ browserTest("what one person had not saved when a session ended is kept for that
   await expect.poll(() => description.inputValue()).toBe("");
 });
 
-browserTest("a dialog with something typed is closed by the second Escape", async () => {
+/** The page with the agent's tasks, whose button opens a dialog. */
+async function openTasks() {
   const server = await start();
   const page = await openPage();
   const complaints = watch(page, server.url);
@@ -103,6 +104,11 @@ browserTest("a dialog with something typed is closed by the second Escape", asyn
   await signIn(page, owner);
   const add = page.getByRole("button", { name: "New task" });
   await add.waitFor();
+  return { page, complaints, add, dialog: page.getByRole("dialog") };
+}
+
+browserTest("a dialog gives the focus to its first field at once, and back when it is left", async () => {
+  const { page, complaints, add, dialog } = await openTasks();
   // Whoever is quicker than the first field's own focus keeps the field of his choice.
   const kept = await add.evaluate(async (button: HTMLElement) => {
     const shown = Promise.withResolvers<HTMLTextAreaElement>();
@@ -121,7 +127,6 @@ browserTest("a dialog with something typed is closed by the second Escape", asyn
     return [first, document.activeElement?.tagName];
   });
   expect(kept).toEqual(["INPUT", "TEXTAREA"]);
-  const dialog = page.getByRole("dialog");
   await dialog.waitFor();
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
@@ -137,7 +142,11 @@ browserTest("a dialog with something typed is closed by the second Escape", asyn
     await dialog.waitFor({ state: "detached" });
     await addHasFocus.waitFor();
   }
+  expect(complaints).toEqual([]);
+});
 
+browserTest("a dialog with something typed is closed by the second Escape", async () => {
+  const { page, complaints, add, dialog } = await openTasks();
   await add.click();
   await page.getByLabel("What the agent is told").pressSequentially("A long story");
   await page.keyboard.press("Escape");
