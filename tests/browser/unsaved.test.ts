@@ -147,11 +147,18 @@ browserTest("a dialog gives the focus to its first field at once, and back when 
 
 browserTest("a dialog with something typed is closed by the second Escape", async () => {
   const { page, complaints, add, dialog } = await openTasks();
+  // So small that the fields fill it.
+  await page.setViewportSize({ width: 390, height: 700 });
   await add.click();
   await page.getByLabel("What the agent is told").pressSequentially("A long story");
   await page.keyboard.press("Escape");
   const warning = page.getByText("Press Escape once more to close without saving.");
   await warning.waitFor();
+  const { bottom, height } = await warning.evaluate((element) => ({
+    bottom: element.getBoundingClientRect().bottom,
+    height: innerHeight,
+  }));
+  expect(bottom).toBeLessThan(height);
   await page.keyboard.type(", told on");
   await warning.waitFor({ state: "detached" });
   expect(await page.getByLabel("What the agent is told").inputValue()).toBe("A long story, told on");

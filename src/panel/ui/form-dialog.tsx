@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Form } from "./form.tsx";
@@ -28,6 +29,11 @@ export function FormDialog({ title, wide = false, action, working, state, onSubm
     warned.value = true;
     return false;
   };
+  const actions = useRef<HTMLDivElement>(null);
+  // On a small screen the warning, which stands above the buttons, would be out of sight.
+  useLayoutEffect(() => {
+    if (warned.value) actions.current?.scrollIntoView({ block: "nearest" });
+  }, [warned.value]);
   return (
     <Dialog title={title} wide={wide} mayClose={mayClose} onClose={onClose}>
       <Form
@@ -40,7 +46,7 @@ export function FormDialog({ title, wide = false, action, working, state, onSubm
         {children}
         <Failure error={state.error} />
         {warned.value && <Note look="warn">Press Escape once more to close without saving.</Note>}
-        <div class="actions">
+        <div class="actions" ref={actions}>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" type="submit" busy={state.busy}>
             {state.busy ? (working ?? action) : action}
