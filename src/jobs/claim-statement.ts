@@ -36,6 +36,9 @@ const ofAskedKinds = sql`${jobs.kind} = any(array(select kind from places))`;
 const waits = sql`${jobs.status} = 'pending' and ${jobs.lockedUntil} is null`;
 const isDue = sql`${waits} and ${jobs.runAt} <= ${now}`;
 
+/** A process that died holds the job. */
+const isLapsed = sql`${jobs.lockedUntil} < ${now}`;
+
 /** Not written as `is not null`, which the planner takes for nearly all rows until it has figures. */
 const isRunning = sql`${jobs.lockedUntil} > '-infinity'`;
 
@@ -49,6 +52,10 @@ const countOf = (source: SQL) => sql`(select count(*) from ${source} t where t.k
 /** How many places of `p.kind` a lane has left. */
 const roomOf = (lane: SQL, taken: SQL) =>
   sql`p.share - (select count(*) from ${taken} t where t.kind = p.kind and t.lane = ${lane})`;
+
+/** The job that lapsed, locked, unless another claim takes it at this moment. */
+const lockedOf = (id: SQL) =>
+  sql`lateral (select ${jobs.id} from ${jobs} where ${jobs.id} = ${id} and ${isLapsed} for update skip locked)`;
 
 /**
  * The lanes of `p.kind` with due jobs, once around from the one after `p.after`. Each is one step in the index, and is
@@ -71,7 +78,7 @@ const lanes = sql`(
 
 /**
  * Claims jobs: those that dead processes left, then one of each lane, then more of each lane. Exact for any number of
- * processes.
+ * processes: a claim locks the jobs that it takes and no others, since another claim would pass over those.
  *
  * The planner knows little about a table that fills and empties all the time. So each part has one good plan only, which
  * walks along an index up to a limit; and the values come from a CTE, which hides them from the planner: with their
@@ -93,20 +100,25 @@ export const claimStatement = statement(
       select r.* from given cross join unnest(running_kinds, running_lanes) as r(kind, lane)
     ), busy as materialized (
       select ${jobs.kind}, ${jobs.key} from ${jobs} where ${ofAskedKinds} and ${isRunning}
-    ), expired as materialized (
+    ), lapsed as materialized (
       select ${jobs.id}, ${jobs.kind}, ${lane} as lane, ${jobs.lockedUntil} as at, ${jobs.attempts} < ${jobs.maxAttempts} as again
-      from ${jobs} where ${ofAskedKinds} and ${jobs.lockedUntil} < ${now} for update skip locked
+      from ${jobs} where ${ofAskedKinds} and ${isLapsed}
     ), dead as (
       update ${jobs} set ${assign(jobs, {
         ...{ status: sql`'failed'`, failedAt: now, lockedBy: sql`null`, lockedUntil: sql`null` },
         lastError: sql`'The process ended while it ran this job'`,
       })}
-      where ${jobs.id} = any(array(select id from expired where not again)) returning ${deadFields}
+      where ${jobs.id} = any(array(select d.id from lapsed cross join ${lockedOf(sql`lapsed.id`)} d where not again))
+      returning ${deadFields}
     ), abandoned as (
       select p.kind, a.lane, a.id, 1 as round, a.nth from places p cross join lateral (
-        select e.lane, e.id, row_number() over (order by e.at, e.id) as nth from (
-          select *, row_number() over (partition by lane order by at, id) as place from expired where kind = p.kind and again
-        ) e where e.place <= ${roomOf(sql`e.lane`, sql`running`)} order by e.at, e.id limit p.free
+        select l.lane, d.id, row_number() over () as nth from (
+          select lane from lapsed where kind = p.kind and again group by lane order by min(at), lane
+        ) l cross join lateral (
+          select d.id from (
+            select id from lapsed where kind = p.kind and lane = l.lane and again order by at, id
+          ) e cross join ${lockedOf(sql`e.id`)} d limit greatest(0, ${roomOf(sql`l.lane`, sql`running`)})
+        ) d limit p.free
       ) a
     ), taken as (
       select kind, lane from running union all select kind, lane from abandoned

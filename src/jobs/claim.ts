@@ -1,4 +1,4 @@
-import type { Database } from "../db/client.ts";
+import type { Queries } from "../db/client.ts";
 import { type Claim, type ClaimedJob, claimStatement, leftStatement } from "./claim-statement.ts";
 import { leaseMs } from "./queue.ts";
 
@@ -28,8 +28,8 @@ interface Asked {
 }
 
 /** Takes jobs that are due, as far as there are places for their kinds and lanes. */
-export async function claim(database: Database, { places, running, lock, now }: Asked): Promise<Claim> {
-  const [row] = await claimStatement.run(database, {
+export async function claim(queries: Queries, { places, running, lock, now }: Asked): Promise<Claim> {
+  const [row] = await claimStatement.run(queries, {
     ...{ now: new Date(now), lock, until: new Date(now + leaseMs) },
     kinds: places.map(({ kind }) => kind),
     free: places.map(({ free }) => String(free)),
@@ -43,6 +43,6 @@ export async function claim(database: Database, { places, running, lock, now }: 
 }
 
 /** Whether a due job of these kinds waits for a place, rather than for another job of its key. */
-export async function isAnyLeft(database: Database, kinds: readonly string[], now: number): Promise<boolean> {
-  return (await leftStatement.run(database, { now: new Date(now), kinds })).length > 0;
+export async function isAnyLeft(queries: Queries, kinds: readonly string[], now: number): Promise<boolean> {
+  return (await leftStatement.run(queries, { now: new Date(now), kinds })).length > 0;
 }

@@ -5,10 +5,10 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { readMigrations } from "../../src/adapters/node/migrations.ts";
 import { postgresNotify } from "../../src/adapters/notify/postgres.ts";
 import { newId } from "../../src/core/ids.ts";
-import type { Database } from "../../src/db/client.ts";
+import { type Database, type Queries, queriesOf } from "../../src/db/client.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { commonLane } from "../../src/db/tables/work.ts";
-import { claim, isAnyLeft } from "../../src/jobs/claim.ts";
+import { claim, type InLane, isAnyLeft } from "../../src/jobs/claim.ts";
 import { collectLog } from "../embedded.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { startThrowaway } from "../real-postgres.ts";
@@ -141,6 +141,29 @@ describe.skipIf(!server)("several processes", () => {
     expect(done).toEqual([{ n: 2 }]);
     await worker.work();
     expect(done).toEqual([{ n: 2 }, { n: 1 }]);
+  });
+
+  test("a claim keeps nothing from another one but what it takes: what a dead process left comes first", async () => {
+    const { pools } = await twoPools();
+    const h = await jobHarness(pools[0]);
+    const organizationId = newId();
+    for (let n = 1; n <= 4; n += 1) await h.enqueue("count", { n }, { organizationId });
+    const leave =
+      "update jobs set locked_until = '2020-01-01', attempts = $1::int where payload->>'n' = any($2::text[])";
+    await pools[0].query(leave, [1, "{2,3}"]);
+    await pools[0].query(leave, [10, "{4}"]);
+    const places = [{ kind: "count", free: 2, share: 1, after: commonLane }];
+    const claimOn = async (queries: Queries, running: InLane[]) => {
+      const { claimed, dead } = await claim(queries, { places, running, lock: newId(), now: h.clock.now() });
+      return { claimed: claimed.map(({ payload }) => payload), dead: dead.length };
+    };
+    await pools[1].transaction(async (tx) => {
+      const spent = [{ kind: "count", lane: organizationId }];
+      expect(await claimOn(queriesOf(tx), spent)).toEqual({ claimed: [], dead: 1 });
+      expect(await claimOn(pools[0], [])).toEqual({ claimed: [{ n: 2 }], dead: 0 });
+      expect(await claimOn(queriesOf(tx), [])).toEqual({ claimed: [{ n: 3 }], dead: 0 });
+    });
+    expect(await claimOn(pools[0], [])).toEqual({ claimed: [{ n: 1 }], dead: 0 });
   });
 });
 
