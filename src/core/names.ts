@@ -1,9 +1,18 @@
-/** One order for all installations. The collations that a database has depend on how it was built. */
-const collator = new Intl.Collator("en");
+let made: Intl.Collator | undefined;
+
+/**
+ * One order for all installations: the collations that a database has depend on how it was built. It is made at its
+ * first use, since that takes some milliseconds.
+ */
+const collator = () => {
+  made ??= new Intl.Collator("en");
+  return made;
+};
 
 /** Sorts by name as people do: É beside e, whatever the case. Equal names keep their order. */
 export function sortByName<T extends { name: string }>(list: readonly T[]): T[] {
-  return list.toSorted((a, b) => collator.compare(a.name, b.name));
+  const { compare } = collator();
+  return list.toSorted((a, b) => compare(a.name, b.name));
 }
 
 /** The first one of this name, which is taken out of the list. */

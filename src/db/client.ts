@@ -8,7 +8,6 @@ import {
 import type { Sql } from "postgres";
 import type { Parameter, Rows, Target } from "./connection.ts";
 import { openPool, type Pool, type PoolOptions, type PoolUse, type Run } from "./pool.ts";
-import * as schema from "./schema.ts";
 import { inTransaction, type Transaction } from "./transaction.ts";
 
 export type { Parameter, Target } from "./connection.ts";
@@ -16,7 +15,7 @@ export { sqlState } from "./failures.ts";
 export type { PoolOptions } from "./pool.ts";
 
 /** The query builder, inside or outside a transaction. */
-export type Db = PgDatabase<PostgresJsQueryResultHKT, typeof schema>;
+export type Db = PgDatabase<PostgresJsQueryResultHKT>;
 
 /**
  * Every statement has a deadline: a statement to a hung or unreachable server rejects with an `EngineError`
@@ -53,9 +52,7 @@ export function openDatabase(target: Target, options: PoolOptions): Database {
 
 /** The database that a pool reaches. */
 export function databaseOn(pool: Pool): Database {
-  const db: Db = drizzle(asClient(pool.run, { begin: (fn) => inTransaction(pool, (tx) => fn(asTransaction(tx))) }), {
-    schema,
-  });
+  const db: Db = drizzle(asClient(pool.run, { begin: (fn) => inTransaction(pool, (tx) => fn(asTransaction(tx))) }));
   return {
     db,
     query: (text, parameters, brief) => pool.run(text, parameters, "objects", brief) as Promise<never>,
@@ -70,7 +67,7 @@ export type Queries = Pick<Database, "query">;
 
 /** Runs compiled statements in the transaction of a query builder. */
 export function queriesOf(tx: Db): Queries {
-  const { client } = tx._.session as PostgresJsSession<Sql, typeof schema, never>;
+  const { client } = tx._.session as PostgresJsSession<Sql, never, never>;
   return { query: async (text, parameters) => client.unsafe(text, parameters as never) as never };
 }
 

@@ -28,10 +28,13 @@ export function zForm(form: RegExp, message: string) {
  */
 export function describeTool<Input extends z.ZodObject>(description: Description<Input>): PluginTool {
   const { name, input, writes, needsApproval = writes, execute } = description;
+  const parameters = inputSchemaOf(input);
   return {
     name,
     description: description.description,
-    parameters: inputSchemaOf(input),
+    get parameters() {
+      return parameters();
+    },
     effect: writes ? "external" : "none",
     needsApproval,
     execute: async (args, context) => execute(readInput(input, args), context),

@@ -66,14 +66,36 @@ test("the tarball has what runs, and nothing of the workshop", () => {
   );
 });
 
-test("what makes PDF files is loaded by the first call only", () => {
+/** The parts of the program in `dist/`, by name. */
+function readParts(): Map<string, string> {
   const dist = join(root, "dist");
-  const parts = readdirSync(dist).filter((name) => name.endsWith(".js"));
-  const texts = new Map(parts.map((name) => [name, readFileSync(join(dist, name), "utf8")]));
-  const [maker, ...more] = parts.filter((name) => texts.get(name)?.includes("beginbfchar"));
+  const names = readdirSync(dist).filter((name) => name.endsWith(".js"));
+  return new Map(names.map((name) => [name, readFileSync(join(dist, name), "utf8")]));
+}
+
+test("what makes PDF files is loaded by the first call only", () => {
+  const parts = readParts();
+  const [maker, ...more] = [...parts.keys()].filter((name) => parts.get(name)?.includes("beginbfchar"));
   expect(more).toEqual([]);
-  const mentions = [...texts.values()].flatMap((text) => text.match(new RegExp(`.{10}${maker}`, "g")) ?? []);
+  const mentions = [...parts.values()].flatMap((text) => text.match(new RegExp(`.{10}${maker}`, "g")) ?? []);
   expect(mentions).toEqual([expect.stringContaining('import("./')]);
+});
+
+test("a start loads no library that most servers have no use for", () => {
+  const parts = readParts();
+  const loaded = new Set([...parts.keys()].filter((name) => parts.get(name)?.includes("\n// src/main.ts\n")));
+  expect(loaded.size).toBe(1);
+  for (const name of loaded) {
+    for (const [, other = ""] of parts.get(name)?.matchAll(/^(?:import|.*\bfrom) "\.\/([^"]+)";$/gm) ?? [])
+      loaded.add(other);
+  }
+  const headings = [...loaded].flatMap(
+    (name) => parts.get(name)?.match(/^\/\/ node_modules\/(@[^/]+\/)?[^/]+/gm) ?? [],
+  );
+  const libraries = [...new Set(headings.map((heading) => heading.slice("// node_modules/".length)))];
+  expect(libraries).toEqual(expect.arrayContaining(["hono", "drizzle-orm", "zod"]));
+  const needless = /^(marked|fflate|yaml|prom-client|@ai-sdk\/(?!provider$)|@modelcontextprotocol|pdf)/;
+  expect(libraries.filter((library) => needless.test(library))).toEqual([]);
 });
 
 test("nothing runs at install, and one library comes along", () => {

@@ -1,8 +1,5 @@
 import { Lexer, type MarkedToken, type Token, type Tokens } from "marked";
 
-/** Text in which no messenger finds tags or mentions; Telegram's and Slack's rule are the same. */
-export const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-
 /** How a messenger writes each kind of markup. All texts they get are rendered already, but for `text`, `code` and `pre`. */
 export interface Markup {
   /** Plain text. */

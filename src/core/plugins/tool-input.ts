@@ -1,8 +1,16 @@
 import { z } from "@hono/zod-openapi";
 import type { JsonObject } from "../json.ts";
 
-/** The schema of a tool's arguments as models get it. */
-export function inputSchemaOf(input: z.ZodType): JsonObject {
+/** The schema of a tool's arguments as models get it, made at its first use: most agents use few tools. */
+export function inputSchemaOf(input: z.ZodType): () => JsonObject {
+  let made: JsonObject | undefined;
+  return () => {
+    made ??= makeSchema(input);
+    return made;
+  };
+}
+
+function makeSchema(input: z.ZodType): JsonObject {
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
   return schema;
 }

@@ -47,7 +47,9 @@ export function builtin<Schema extends z.ZodType>({
     implement: (execute) => ({
       name: shown.name,
       description: shown.description,
-      inputSchema,
+      get inputSchema() {
+        return inputSchema();
+      },
       effect,
       seesSecrets,
       needsApproval: false,

@@ -10,15 +10,14 @@ import {
 } from "../../../core/channels/messengers.ts";
 import { sameText, toHex } from "../../../core/ids.ts";
 import { clip } from "../../../core/text.ts";
+import { escaped } from "../escaped.ts";
 import { jsonObject, mimeOf, objectOf, textOf, wordsOf } from "../fields.ts";
 import { messengerHttp } from "../http.ts";
-import { escaped } from "../markup.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { hmac } from "../signature.ts";
 import { slackApi } from "./api.ts";
 import { readEvent } from "./messages.ts";
-import { slackMrkdwn } from "./mrkdwn.ts";
 import { followSocket } from "./socket.ts";
 
 /** How old a signed request may be (decisions §8). */
@@ -26,6 +25,8 @@ const windowSeconds = 300;
 
 /** Slack's challenges have some 50 characters. */
 const longestChallenge = 1_000;
+
+const loadMarkup = async () => (await import("./mrkdwn.ts")).slackMrkdwn;
 
 /** A bot in a workspace. A `channelId` is a channel's id, with `:` and the `ts` of a thread's first message in a thread. */
 export function slackAccount(config: SlackConfig, options: AccountOptions): MessengerAccount {
@@ -71,7 +72,7 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
 
     async send(channelId, markdown, signal) {
       const [channel = "", thread] = channelId.split(":");
-      const text = rendered(slackMrkdwn, markdown) ?? escaped(markdown);
+      const text = (await rendered(loadMarkup, markdown)) ?? escaped(markdown);
       const place = thread === undefined ? { channel } : { channel, thread_ts: thread };
       const params = { ...place, text, unfurl_links: "false", unfurl_media: "false" };
       return textOf((await api("chat.postMessage", botToken, params, { signal, isSend: true })).ts);

@@ -1,4 +1,5 @@
-import { escaped, type Markup, markLines, render, withoutBackticks } from "../markup.ts";
+import { escaped } from "../escaped.ts";
+import { type Markup, markLines, render, withoutBackticks } from "../markup.ts";
 
 /** A character without width, which Slack takes for the end of a word. */
 const zeroWidthSpace = "\u200b";

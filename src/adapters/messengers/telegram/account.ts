@@ -15,11 +15,12 @@ import { messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { checkTelegram, proveTelegram, TelegramError, telegramApi } from "./api.ts";
-import { telegramHtml } from "./html.ts";
 import { allowedUpdates, mostBytes, readUpdate } from "./messages.ts";
 
 /** How long Telegram holds a poll open when there is nothing. */
 const pollSeconds = 25;
+
+const loadMarkup = async () => (await import("./html.ts")).telegramHtml;
 
 /** A bot (https://core.telegram.org/bots/api). A `channelId` is a chat's id, with `:` and a topic's id in a topic. */
 export function telegramAccount(
@@ -50,7 +51,7 @@ export function telegramAccount(
 
   /** Markup that Telegram does not take, or that is too long with its tags, is sent as the Markdown that it was. */
   const sendMarkdown = async (to: Target, markdown: string, signal: AbortSignal) => {
-    const html = rendered(telegramHtml, markdown);
+    const html = await rendered(loadMarkup, markdown);
     if (html === null) return sendText(to, markdown, {}, signal);
     try {
       return await sendText(to, html, { parse_mode: "HTML" }, signal);

@@ -1,4 +1,5 @@
-import { escaped, type Markup, render } from "../markup.ts";
+import { escaped } from "../escaped.ts";
+import { type Markup, render } from "../markup.ts";
 
 const attribute = (text: string) => escaped(text).replaceAll('"', "&quot;");
 

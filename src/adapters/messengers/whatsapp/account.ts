@@ -16,7 +16,6 @@ import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { hmac } from "../signature.ts";
 import { readForm } from "./messages.ts";
-import { whatsAppText } from "./text.ts";
 import { twilioApi, twilioAuthorization } from "./twilio.ts";
 
 /** Other addresses at Twilio may lead wherever a sender wants. */
@@ -24,6 +23,8 @@ const mediaPath = /^\/2010-04-01\/Accounts\/AC\w{32}\/Messages\/\w{34}\/Media\/\
 
 /** How often a file's address may lead on. */
 const mostRedirects = 3;
+
+const loadMarkup = async () => (await import("./text.ts")).whatsAppText;
 
 /** A number at Twilio's WhatsApp. A `channelId` is a person's phone number. */
 export function whatsAppAccount(
@@ -82,7 +83,7 @@ export function whatsAppAccount(
     },
 
     async send(channelId, markdown, signal) {
-      const text = rendered(whatsAppText, markdown) ?? markdown;
+      const text = (await rendered(loadMarkup, markdown)) ?? markdown;
       const Body = text.length <= longestParts.whatsapp ? text : markdown;
       const form = { From: `whatsapp:${whatsappNumber}`, To: `whatsapp:${channelId}`, Body };
       return textOf((await api("/Messages.json", { signal, form })).sid);

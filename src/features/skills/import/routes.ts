@@ -5,7 +5,6 @@ import { invalid } from "../../../http/errors.ts";
 import { readLargeJson } from "../../../http/large-json.ts";
 import { errorAnswers, guarded, json, router } from "../../../http/route.ts";
 import { organizationPath } from "../schema.ts";
-import { readArchive } from "./archive.ts";
 import { readFormFile } from "./form.ts";
 import { ImportAnswer, importLimit, parseImport, type SkillImport } from "./schema.ts";
 import { importSkills } from "./service.ts";
@@ -57,6 +56,8 @@ async function readBody(c: Context<AppEnv>): Promise<{ skills: SkillImport["skil
   const form = type === "multipart/form-data";
   if (form || zipTypes.has(type)) {
     const bytes = new Uint8Array(await c.req.arrayBuffer());
+    // Few servers read archives: their libraries are loaded by the first one.
+    const { readArchive } = await import("./archive.ts");
     return readArchive(form ? readFormFile(header, bytes) : bytes);
   }
   throw new EngineError(
