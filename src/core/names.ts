@@ -1,13 +1,10 @@
-let made: Intl.Collator | undefined;
+import { lazy } from "./lazy.ts";
 
 /**
- * One order for all installations: the collations that a database has depend on how it was built. It is made at its
- * first use, since that takes some milliseconds.
+ * One order for all installations: the collations that a database has depend on how it was built. Making it takes some
+ * milliseconds of a start.
  */
-const collator = () => {
-  made ??= new Intl.Collator("en");
-  return made;
-};
+const collator = lazy(() => new Intl.Collator("en"));
 
 /** Sorts by name as people do: É beside e, whatever the case. Equal names keep their order. */
 export function sortByName<T extends { name: string }>(list: readonly T[]): T[] {

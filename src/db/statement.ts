@@ -1,5 +1,6 @@
 import { is, Placeholder, type SQL, sql } from "drizzle-orm";
 import { PgDialect } from "drizzle-orm/pg-core";
+import { lazy } from "../core/lazy.ts";
 import { writeArray } from "./arrays.ts";
 import type { Parameter, Queries } from "./client.ts";
 
@@ -60,18 +61,14 @@ export function statement<const D extends Declared, Row>(
   write: (values: Values<D>) => SQL<Row>,
   { brief = false }: { brief?: boolean } = {},
 ): Statement<Row, ValuesOf<D>> {
-  let compiled: Compiled | undefined;
-  const once = () => {
-    compiled ??= compile(declared, write);
-    return compiled;
-  };
-  const parameters = (values: ValuesOf<D>) => inOrder(once(), values);
+  const compiled = lazy(() => compile(declared, write));
+  const parameters = (values: ValuesOf<D>) => inOrder(compiled(), values);
   return {
     get text() {
-      return once().text;
+      return compiled().text;
     },
     parameters,
-    run: (queries, values) => queries.query(once().text, parameters(values), brief) as Promise<never>,
+    run: (queries, values) => queries.query(compiled().text, parameters(values), brief) as Promise<never>,
   };
 }
 

@@ -1,18 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import type { JsonObject } from "../json.ts";
+import { lazy } from "../lazy.ts";
 
 /** The schema of a tool's arguments as models get it, made at its first use: most agents use few tools. */
 export function inputSchemaOf(input: z.ZodType): () => JsonObject {
-  let made: JsonObject | undefined;
-  return () => {
-    made ??= makeSchema(input);
-    return made;
-  };
-}
-
-function makeSchema(input: z.ZodType): JsonObject {
-  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
-  return schema;
+  return lazy(() => {
+    const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" }) as JsonObject;
+    return schema;
+  });
 }
 
 /** The arguments of a call as `input` reads them. Throws an `Error` that tells the model what is wrong. */
