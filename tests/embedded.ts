@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { template } from "../scripts/make-template.ts";
+import { loadEncryptionKeys } from "../src/adapters/node/data/encryption-keys.ts";
 import { folderAt, unpackTemplate } from "../src/adapters/node/embedded/template.ts";
 import { type Embedded, superviseDatabase } from "../src/adapters/node/embedded/thread.ts";
-import { loadEncryptionKeys } from "../src/adapters/node/encryption-keys.ts";
 import { parseSettings } from "../src/core/config.ts";
 import type { Log } from "../src/core/ports.ts";
 

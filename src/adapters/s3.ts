@@ -1,8 +1,8 @@
 import { AwsV4Signer } from "aws4fetch";
 import { EngineError } from "../core/errors.ts";
+import { bucketAddress, type S3Bucket } from "../core/files/s3.ts";
 import { toHex } from "../core/ids.ts";
 import type { Clock, Files, ObjectLink } from "../core/ports.ts";
-import { bucketAddress, type S3Bucket } from "../core/s3.ts";
 import { orAborted } from "../core/time/deadline.ts";
 import { readExcerpt } from "./excerpt.ts";
 

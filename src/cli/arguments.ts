@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { nearest } from "../core/nearest.ts";
+import { nearest } from "../core/text/nearest.ts";
 import { command } from "./command-name.ts";
 
 export interface Flag {

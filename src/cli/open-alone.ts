@@ -1,5 +1,5 @@
-import { hasEmbedded } from "../adapters/node/data-directory.ts";
-import { isDirectoryInUse } from "../adapters/node/directory-lock.ts";
+import { hasEmbedded } from "../adapters/node/data/data-directory.ts";
+import { isDirectoryInUse } from "../adapters/node/data/directory-lock.ts";
 import { StartError } from "../core/errors.ts";
 import { type OpenEngine, openEngine, type Setup } from "../main.ts";
 

@@ -1,6 +1,6 @@
 import { createModels } from "../adapters/models/index.ts";
 import { systemClock } from "../adapters/node/clock.ts";
-import { createLog } from "../adapters/node/log.ts";
+import { createLog } from "../adapters/node/log/log.ts";
 import { ActivityBus } from "../core/activity/bus.ts";
 import { Admission } from "../core/admission/admission.ts";
 import { createCipher } from "../core/credentials/cipher.ts";

@@ -1,4 +1,4 @@
-import { bootSecrets } from "../adapters/node/log.ts";
+import { bootSecrets } from "../adapters/node/log/log.ts";
 import { scrubber } from "../core/scrub/scrub.ts";
 import { UsageError } from "./arguments.ts";
 import { explain } from "./explain.ts";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { httpAddress } from "./config.ts";
 import { isModelName, splitModel } from "./models/providers.ts";
-import { zInt4, zText } from "./text.ts";
+import { zInt4, zText } from "./text/text.ts";
 
 const namesProviderAndModel = (value: string) => {
   const { provider, model } = splitModel(value);

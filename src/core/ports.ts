@@ -3,9 +3,9 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
+import type { S3Bucket } from "./files/s3.ts";
 import type { JsonValue } from "./json.ts";
 import type { ProviderName } from "./models/providers.ts";
-import type { S3Bucket } from "./s3.ts";
 
 /** The time. It is a port, so that a test can move it. */
 export interface Clock {

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { EngineError } from "../core/errors.ts";
-import { readBytes } from "../core/read-bytes.ts";
+import { readBytes } from "../core/files/read-bytes.ts";
 import type { AppEnv } from "./environment.ts";
 
 /** The most bytes of a body unless its route says otherwise: 1 MiB (decisions §3). */

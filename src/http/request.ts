@@ -3,7 +3,7 @@ import { matchedRoutes } from "hono/route";
 import type { Services } from "../context.ts";
 import { Overloaded } from "../core/admission/admission.ts";
 import { newId } from "../core/ids.ts";
-import { clip } from "../core/text.ts";
+import { clip } from "../core/text/text.ts";
 import { clientAddress } from "./callers/address.ts";
 import { LocalThrottle } from "./callers/local-throttle.ts";
 import type { AppEnv } from "./environment.ts";

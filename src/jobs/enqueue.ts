@@ -1,7 +1,7 @@
 import { getTableColumns, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { newId } from "../core/ids.ts";
-import { storableJson } from "../core/text.ts";
+import { storableJson } from "../core/text/text.ts";
 import type { Db } from "../db/client.ts";
 import { assign, column, insertInto } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";

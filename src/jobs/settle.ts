@@ -1,5 +1,5 @@
 import type { Services } from "../context.ts";
-import { clip, storable } from "../core/text.ts";
+import { clip, storable } from "../core/text/text.ts";
 import { patiently } from "../db/retry.ts";
 import { backoffMs } from "./backoff.ts";
 import type { ClaimedJob, DeadJob } from "./claim.ts";

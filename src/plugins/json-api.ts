@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, objectOf, parseJson } from "../core/js
 import type { PluginAnswer, PluginContext } from "../core/plugins/plugin.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import { type Scrub, scrubber } from "../core/scrub/scrub.ts";
-import { oneLine } from "../core/text.ts";
+import { oneLine } from "../core/text/text.ts";
 import { explainRefusal, mayBeDone, type Service } from "./refusals.ts";
 
 interface Options extends Service {

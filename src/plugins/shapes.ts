@@ -1,5 +1,5 @@
-import { shorten } from "../core/clip-json.ts";
 import { type JsonObject, type JsonValue, listOf } from "../core/json.ts";
+import { shorten } from "../core/text/clip-json.ts";
 
 // Members of answers, as results give them on: null where the service gave no such value.
 

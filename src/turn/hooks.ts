@@ -1,7 +1,7 @@
-import { closing, opening } from "../core/placeholder.ts";
 import type { Clock } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
-import { clip } from "../core/text.ts";
+import { closing, opening } from "../core/text/placeholder.ts";
+import { clip } from "../core/text/text.ts";
 import { callTool, type ToolScope, wireResult } from "./tools.ts";
 import type { Hook, HookEvent, HookExecution, JsonObject, JsonValue, TurnInput } from "./types.ts";
 

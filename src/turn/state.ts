@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../core/json.ts";
-import { storable } from "../core/text.ts";
+import { storable } from "../core/text/text.ts";
 
 /** The limit of a conversation's state in bytes, as JSON in UTF-8 (decisions §5). */
 export const stateLimit = 64 * 1024;

@@ -1,10 +1,10 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
-import { GrowingText } from "../core/growing-text.ts";
 import { randomHex } from "../core/ids.ts";
 import { isObject } from "../core/json.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import type { Scrub, ScrubStream } from "../core/scrub/scrub.ts";
-import { isDeeperThan } from "../core/text.ts";
+import { GrowingText } from "../core/text/growing-text.ts";
+import { isDeeperThan } from "../core/text/text.ts";
 import type { JsonValue, ModelMessage, PendingCall, StepType, TurnEvent, TurnInput, Usage } from "./types.ts";
 
 interface Block {

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
-import { clip } from "../core/text.ts";
+import { clip } from "../core/text/text.ts";
 import type { ToolCall } from "./step.ts";
 import type { JsonValue, Tell, TurnInput, Withheld } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createS3 } from "../../src/adapters/s3.ts";
-import { bucketAddress } from "../../src/core/s3.ts";
+import { bucketAddress } from "../../src/core/files/s3.ts";
 import { TestClock } from "../clock.ts";
 import { s3Server, signatureOf, testBucket } from "../s3-server.ts";
 

@@ -47,7 +47,7 @@ function onPostgres(url: string): Client {
 /** Imported only here, so that the floors on PostgreSQL hold no code of the engine. */
 async function embedded(): Promise<Client> {
   const { systemClock } = await import("../../src/adapters/node/clock.ts");
-  const { createLog } = await import("../../src/adapters/node/log.ts");
+  const { createLog } = await import("../../src/adapters/node/log/log.ts");
   const { openStorage } = await import("../../src/adapters/node/storage.ts");
   const { parseSettings } = await import("../../src/core/config.ts");
   const log = createLog({ level: "warn", pretty: false, secrets: [] });

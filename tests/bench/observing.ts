@@ -1,6 +1,6 @@
 import { openSync, writeSync } from "node:fs";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { createLog } from "../../src/adapters/node/log.ts";
+import { createLog } from "../../src/adapters/node/log/log.ts";
 import { createMeters } from "../../src/adapters/node/meters.ts";
 import { measureTurns } from "../../src/features/metrics/turns.ts";
 import { turnLog } from "../../src/features/turns/end/turn-log.ts";

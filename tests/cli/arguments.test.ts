@@ -7,7 +7,7 @@ import {
   UsageError,
   type Verb,
 } from "../../src/cli/arguments.ts";
-import { nearest } from "../../src/core/nearest.ts";
+import { nearest } from "../../src/core/text/nearest.ts";
 
 const verbs = {
   chat: { summary: "Chat.", argument: { name: "slug", description: "An agent." }, flags: {} },

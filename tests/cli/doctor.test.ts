@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
-import { createLog } from "../../src/adapters/node/log.ts";
+import { createLog } from "../../src/adapters/node/log/log.ts";
 import { checkPublicAddress } from "../../src/adapters/node/machine/address.ts";
 import { checkDirectory } from "../../src/adapters/node/machine/directory.ts";
 import { checkPlugins } from "../../src/adapters/node/machine/plugins.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { directoryStore } from "../../src/adapters/node/directory-store.ts";
+import { directoryStore } from "../../src/adapters/node/data/directory-store.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const textOf = async (stream: ReadableStream | null) => (stream === null ? null : new Response(stream).text());

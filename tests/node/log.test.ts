@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bootSecrets, createLog } from "../../src/adapters/node/log.ts";
+import { bootSecrets, createLog } from "../../src/adapters/node/log/log.ts";
 
 type Line = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { closeToOthers, prepareDirectory } from "../../src/adapters/node/data-directory.ts";
-import { lockDirectory } from "../../src/adapters/node/directory-lock.ts";
+import { closeToOthers, prepareDirectory } from "../../src/adapters/node/data/data-directory.ts";
+import { lockDirectory } from "../../src/adapters/node/data/directory-lock.ts";
 import { collectLog } from "../embedded.ts";
 import { temporaryDirectory } from "./setup.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loadEncryptionKeys } from "../../src/adapters/node/encryption-keys.ts";
+import { loadEncryptionKeys } from "../../src/adapters/node/data/encryption-keys.ts";
 import { parseSettings } from "../../src/core/config.ts";
 import { StartError } from "../../src/core/errors.ts";
 import { temporaryDirectory } from "./setup.ts";

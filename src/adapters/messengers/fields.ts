@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson, textOf } from "../../core/json.ts";
-import { clip, oneLine, storable } from "../../core/text.ts";
+import { clip, oneLine, storable } from "../../core/text/text.ts";
 
 export { listOf, objectOf, textOf } from "../../core/json.ts";
 

@@ -1,6 +1,6 @@
 import { FileTooLarge, MessengerError } from "../../core/channels/messengers.ts";
+import { readBytes } from "../../core/files/read-bytes.ts";
 import type { Clock } from "../../core/ports.ts";
-import { readBytes } from "../../core/read-bytes.ts";
 import { orAborted, withinTime } from "../../core/time/deadline.ts";
 
 interface Options {

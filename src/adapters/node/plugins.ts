@@ -7,7 +7,7 @@ import { isObject } from "../../core/json.ts";
 import type { Plugin } from "../../core/plugins/plugin.ts";
 import { checkPlugin } from "../../core/plugins/plugin-check.ts";
 import type { Clock } from "../../core/ports.ts";
-import { clip } from "../../core/text.ts";
+import { clip } from "../../core/text/text.ts";
 import { withinTime } from "../../core/time/deadline.ts";
 import { errorCode } from "./error-code.ts";
 

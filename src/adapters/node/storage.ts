@@ -4,7 +4,7 @@ import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase, type Target } from "../../db/client.ts";
 import { migrate } from "../../db/migrate.ts";
 import { addVectors } from "../../db/vectors.ts";
-import { closeToOthers, fullDisk, prepareDirectory } from "./data-directory.ts";
+import { closeToOthers, fullDisk, prepareDirectory } from "./data/data-directory.ts";
 import { isFull, startEmbedded } from "./embedded/database.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";

@@ -1,4 +1,4 @@
-import { storable } from "../../core/text.ts";
+import { storable } from "../../core/text/text.ts";
 import type { Attributes, AttributeValue, Span } from "../../core/tracing.ts";
 
 /** OTLP as JSON (opentelemetry-proto, `ExportTraceServiceRequest`), written as text: spans are many. */

@@ -1,6 +1,6 @@
+import { readBytes } from "../../core/files/read-bytes.ts";
 import { isObject } from "../../core/json.ts";
 import type { Clock } from "../../core/ports.ts";
-import { readBytes } from "../../core/read-bytes.ts";
 import { withinTime } from "../../core/time/deadline.ts";
 import { type ProjectKey, TracingError } from "../../core/tracing.ts";
 import { codeOf } from "../messengers/http.ts";

@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
+import { imageType } from "../../core/files/image.ts";
 import { toBase64 } from "../../core/ids.ts";
-import { imageType } from "../../core/image.ts";
 import { isInside, readUpTo } from "./read-files.ts";
 
 /** The largest icon (decisions §3). */

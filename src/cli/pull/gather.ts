@@ -1,5 +1,5 @@
 import { StartError } from "../../core/errors.ts";
-import { dataUrlBytes, imageType } from "../../core/image.ts";
+import { dataUrlBytes, imageType } from "../../core/files/image.ts";
 import { compare } from "../apply/compare.ts";
 import { compareAgents } from "../apply/plan.ts";
 import { findWorkspace, readAgentNow, readOutline, readSkillNow } from "../apply/state.ts";

@@ -1,5 +1,5 @@
+import { iconAddress } from "../files/image.ts";
 import { newId } from "../ids.ts";
-import { iconAddress } from "../image.ts";
 import type { ActingAgent, Activity, ActivityKind } from "./activity.ts";
 
 /** What a client may filter by. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../json.ts";
 import type { Scrub } from "../scrub/scrub.ts";
-import { clip } from "../text.ts";
+import { clip } from "../text/text.ts";
 
 /** Decisions §10: the most of a text, of arguments and of a result that activity shows, in UTF-16 units. */
 export const longestPreview = 500;

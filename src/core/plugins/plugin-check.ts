@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isObject, type JsonObject } from "../json.ts";
-import { jsonProblem, zText } from "../text.ts";
+import { jsonProblem, zText } from "../text/text.ts";
 import type { Plugin, PluginTool } from "./plugin.ts";
 import "../validation.ts";
 

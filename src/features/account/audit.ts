@@ -1,6 +1,6 @@
 import { asc, eq } from "drizzle-orm";
 import { audit } from "../../context.ts";
-import { clip, storable } from "../../core/text.ts";
+import { clip, storable } from "../../core/text/text.ts";
 import type { Db } from "../../db/client.ts";
 import { members } from "../../db/schema.ts";
 

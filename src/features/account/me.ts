@@ -3,7 +3,7 @@ import type { Ctx } from "../../context.ts";
 import { changesBetween } from "../../core/changes.ts";
 import { permissionsOf } from "../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
-import { sortByName } from "../../core/names.ts";
+import { sortByName } from "../../core/text/names.ts";
 import { firstOrganization, members, organizations, reachable, users } from "../../db/schema.ts";
 import { countCall, type Limit, requireAllowed } from "../../http/callers/throttle.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";

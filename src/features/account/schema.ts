@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { permissions } from "../../core/credentials/permissions.ts";
-import { isStorable, zText } from "../../core/text.ts";
+import { isStorable, zText } from "../../core/text/text.ts";
 import { ChosenPassword, Email, Name, OrganizationSlug, Timestamp } from "../../http/shapes.ts";
 
 /** A password at sign-in: any text, so that a new rule for passwords locks nobody out. */

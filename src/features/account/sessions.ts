@@ -3,7 +3,7 @@ import type { Ctx, Services } from "../../context.ts";
 import { newToken, sessionSeconds } from "../../core/credentials/tokens.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid, newId } from "../../core/ids.ts";
-import { clip, storable } from "../../core/text.ts";
+import { clip, storable } from "../../core/text/text.ts";
 import type { Db } from "../../db/client.ts";
 import { accessTokens } from "../../db/schema.ts";
 import { organizationsOf, recordEvent } from "./audit.ts";

@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import { type Ctx, workspaceScope, write } from "../../context.ts";
 import type { Changes } from "../../core/changes.ts";
 import { notFound } from "../../core/errors.ts";
-import { iconAddress } from "../../core/image.ts";
+import { iconAddress } from "../../core/files/image.ts";
 import { writeArray } from "../../db/arrays.ts";
 import type { Db } from "../../db/client.ts";
 import { agentIcons, agents, channels } from "../../db/schema.ts";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { dataUrlBytes } from "../../core/image.ts";
+import { dataUrlBytes } from "../../core/files/image.ts";
 import { matchesEtag } from "../../http/etag.ts";
 import { errorAnswers, guarded, json, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";

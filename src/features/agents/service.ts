@@ -3,7 +3,7 @@ import { authorOf, type Ctx, workspaceScope, write } from "../../context.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { sortByName } from "../../core/names.ts";
+import { sortByName } from "../../core/text/names.ts";
 import { writeArray } from "../../db/arrays.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { agents, agentTools, workspaces } from "../../db/schema.ts";

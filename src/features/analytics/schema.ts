@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../core/text.ts";
+import { zText } from "../../core/text/text.ts";
 import { page, pageQuery } from "../../http/paging.ts";
 import { periodQuery } from "../../http/period.ts";
 import { Timestamp } from "../../http/shapes.ts";

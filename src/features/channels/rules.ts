@@ -1,7 +1,7 @@
 import { type MessengerName, messengerNames } from "../../core/channels/messengers.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { isObject } from "../../core/json.ts";
-import { isStorable } from "../../core/text.ts";
+import { isStorable } from "../../core/text/text.ts";
 
 /** The channels of the open edition. */
 export const channelTypes = ["web", ...messengerNames, "agent"] as const;

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { dataLines, jsonInAnswer } from "../../core/prompt-data.ts";
-import { clip } from "../../core/text.ts";
+import { dataLines, jsonInAnswer } from "../../core/text/prompt-data.ts";
+import { clip } from "../../core/text/text.ts";
 
 /** The parts of a description that a conversation needs. */
 export interface Wanted {

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
-import { isStorable } from "../../core/text.ts";
+import { isStorable } from "../../core/text/text.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, conversations } from "../../db/schema.ts";
 import { withinReach } from "../agents/index.ts";

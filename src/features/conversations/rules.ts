@@ -1,4 +1,4 @@
-import { clip } from "../../core/text.ts";
+import { clip } from "../../core/text/text.ts";
 
 /** Words of a search that count; further ones are ignored. */
 const mostWords = 16;

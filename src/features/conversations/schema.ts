@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../core/text.ts";
+import { zText } from "../../core/text/text.ts";
 import { countedPage, page, pageQuery } from "../../http/paging.ts";
 import { Timestamp } from "../../http/shapes.ts";
 import { longestSnippet } from "./rules.ts";

@@ -1,7 +1,7 @@
+import { rasterType } from "../../core/files/image.ts";
+import type { S3Bucket } from "../../core/files/s3.ts";
 import { isUuid } from "../../core/ids.ts";
-import { rasterType } from "../../core/image.ts";
-import type { S3Bucket } from "../../core/s3.ts";
-import { clip, storable } from "../../core/text.ts";
+import { clip, storable } from "../../core/text/text.ts";
 
 /** In bytes. */
 export const longestFile = 20 * 1024 * 1024;

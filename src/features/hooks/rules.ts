@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../core/json.ts";
-import { closing, opening } from "../../core/placeholder.ts";
-import { jsonProblem } from "../../core/text.ts";
+import { closing, opening } from "../../core/text/placeholder.ts";
+import { jsonProblem } from "../../core/text/text.ts";
 import { placeholderNames, statePrefix } from "../../turn/hooks.ts";
 import { privateKey } from "../../turn/state.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zInt4, zText } from "../../core/text.ts";
+import { zInt4, zText } from "../../core/text/text.ts";
 import { slugParam } from "../agents/index.ts";
 import { argsProblem, lastPosition, mostHooks, replacingProblem } from "./rules.ts";
 

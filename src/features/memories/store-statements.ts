@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { storableJson } from "../../core/text.ts";
+import { storableJson } from "../../core/text/text.ts";
 import type { Queries } from "../../db/client.ts";
 import { assign, column, excluded, fields, insertInto, jsonRows, type RowOf } from "../../db/fragments.ts";
 import { conversations, memories } from "../../db/schema.ts";

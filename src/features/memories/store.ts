@@ -1,5 +1,5 @@
 import { digest, newId, toHex } from "../../core/ids.ts";
-import { clip, storable } from "../../core/text.ts";
+import { clip, storable } from "../../core/text/text.ts";
 import type { Database, Queries } from "../../db/client.ts";
 import { unlessOvertaken } from "../../db/retry.ts";
 import type { Gathered } from "../../jobs/together.ts";

@@ -3,7 +3,7 @@ import { type Ctx, write } from "../../context.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { sortByName } from "../../core/names.ts";
+import { sortByName } from "../../core/text/names.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
 import { userOf } from "../account/index.ts";

@@ -1,4 +1,4 @@
-import { clip } from "../../core/text.ts";
+import { clip } from "../../core/text/text.ts";
 import { promptTexts, type StoredPrompts } from "./sections.ts";
 import { changesWithTurn, type FixedValues, parse, render, type Template, type TurnValues } from "./template.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../core/text.ts";
+import { zText } from "../../core/text/text.ts";
 import { promptKeys } from "./sections.ts";
 
 const key = z.enum(promptKeys, `must be one of: ${promptKeys.join(", ")}`).openapi({ example: "02-soul" });

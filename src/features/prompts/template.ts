@@ -1,4 +1,4 @@
-import { closing, opening } from "../../core/placeholder.ts";
+import { closing, opening } from "../../core/text/placeholder.ts";
 
 /** Placeholders whose values change only with the agent's configuration. */
 const fixedPlaceholders = ["name", "description", "skillsList", "timezone"] as const;

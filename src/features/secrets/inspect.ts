@@ -2,7 +2,7 @@ import { and, eq, isNotNull, lt, ne, notInArray, type SQL, type SQLWrapper, sql 
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type { Services } from "../../context.ts";
 import { addedBySealing } from "../../core/credentials/cipher.ts";
-import { s3Places } from "../../core/s3.ts";
+import { s3Places } from "../../core/files/s3.ts";
 import { shortestSecret } from "../../core/scrub/scrub.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, installation, secrets, skillEnv } from "../../db/schema.ts";

@@ -1,8 +1,8 @@
 import { tokenKind } from "../../core/credentials/tokens.ts";
+import { s3Places, s3Problem, s3Secrets } from "../../core/files/s3.ts";
 import { apiKeySecret, baseUrlSecret, type ProviderName, providerNames } from "../../core/models/providers.ts";
 import type { Plugin, PluginSecret } from "../../core/plugins/plugin.ts";
 import { declaredSecrets } from "../../core/plugins/plugins.ts";
-import { s3Places, s3Problem, s3Secrets } from "../../core/s3.ts";
 import { shortSecretProblem } from "../../core/scrub/scrub.ts";
 import { keyPairProblem } from "../../core/tracing.ts";
 

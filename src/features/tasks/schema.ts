@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../core/text.ts";
+import { zText } from "../../core/text/text.ts";
 import { isTimezone } from "../../core/time/time-zones.ts";
 import { expressionLimit } from "./cron.ts";
 import { longestInterval, type Schedule as ScheduleRules, shortestInterval } from "./schedule.ts";

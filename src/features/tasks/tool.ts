@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { type Services, systemCtx } from "../../context.ts";
 import type { ToolSource } from "../../contribution.ts";
 import { messengerNames } from "../../core/channels/messengers.ts";
-import { storable } from "../../core/text.ts";
+import { storable } from "../../core/text/text.ts";
 import { agents, organizations, scheduledTasks } from "../../db/schema.ts";
 import type { ToolContext } from "../../turn/types.ts";
 import { localTime, scheduleTask } from "../tools/index.ts";

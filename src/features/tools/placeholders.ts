@@ -1,5 +1,5 @@
 import { admits, type Destination } from "../../core/egress/destination.ts";
-import { closing, opening } from "../../core/placeholder.ts";
+import { closing, opening } from "../../core/text/placeholder.ts";
 import type { JsonValue } from "../../turn/types.ts";
 
 /** A text that stands for a value which no model may see. */

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../core/text.ts";
+import { zText } from "../../core/text/text.ts";
 
 const toolName = zText(200).min(1, "must not be empty");
 const name = z.string().openapi({

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Ctx, Services } from "../../context.ts";
 import { TtlCache } from "../../core/cache.ts";
-import { clip, visible } from "../../core/text.ts";
+import { clip, visible } from "../../core/text/text.ts";
 import { withinTime } from "../../core/time/deadline.ts";
 import { type AgentTracing, keyPairProblem, type ProjectKey, TracingError } from "../../core/tracing.ts";
 import { secrets } from "../../db/schema.ts";

@@ -1,4 +1,4 @@
-import { clip } from "../../core/text.ts";
+import { clip } from "../../core/text/text.ts";
 
 /** The most that a span shows of one value, and a whole trace of all its values, in UTF-16 units. */
 const [longestValue, longestTrace] = [64 * 1024, 1024 * 1024];

@@ -1,6 +1,6 @@
 import { audit, type Ctx } from "../../context.ts";
 import type { EngineError } from "../../core/errors.ts";
-import { clip, storable } from "../../core/text.ts";
+import { clip, storable } from "../../core/text/text.ts";
 import { countCall, type Limit } from "./throttle.ts";
 
 /** The entries of one caller's refusals in one organization: nobody can fill its log by asking for what they may not. */

@@ -1,4 +1,4 @@
-import { contentVersion } from "../../core/image.ts";
+import { contentVersion } from "../../core/files/image.ts";
 import type { Assets } from "../../core/ports.ts";
 
 /** A file that is shipped beside the program. */

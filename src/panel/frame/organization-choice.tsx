@@ -1,6 +1,6 @@
 import { goTo } from "../data/route.ts";
 import { chooseOrganization, organization, user } from "../data/session.ts";
-import { Select } from "../ui/select.tsx";
+import { Select } from "../ui/form/select.tsx";
 import { tellFailure } from "../ui/toast.tsx";
 
 /** The page of an agent or a conversation means nothing in another organization: its first page is shown. */

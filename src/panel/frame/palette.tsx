@@ -5,7 +5,7 @@ import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { may } from "../data/session.ts";
 import { wordsIn } from "../data/words.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog } from "../ui/dialog/dialog.tsx";
 import { accountSection, reachableGroups } from "./sections.ts";
 
 interface Entry {

@@ -9,7 +9,7 @@ import { Value } from "../transcript/tool-view.tsx";
 import { Allowed } from "../ui/allowed.tsx";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
-import { TextField } from "../ui/field.tsx";
+import { TextField } from "../ui/form/field.tsx";
 import { Failure } from "../ui/note.tsx";
 import { Page } from "../ui/page.tsx";
 import { Time } from "../ui/time.tsx";

@@ -5,8 +5,8 @@ import { useLoaded } from "../data/load.ts";
 import { goTo } from "../data/route.ts";
 import { signIn } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
-import { Form } from "../ui/form.tsx";
+import { TextField } from "../ui/form/field.tsx";
+import { Form } from "../ui/form/form.tsx";
 import { Failure, Note } from "../ui/note.tsx";
 import { Waiting } from "../ui/waiting.tsx";
 

@@ -2,8 +2,8 @@ import { useSignal } from "@preact/signals";
 import { useAction } from "../data/action.ts";
 import { installed, signIn } from "../data/session.ts";
 import { Button } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
-import { Form } from "../ui/form.tsx";
+import { TextField } from "../ui/form/field.tsx";
+import { Form } from "../ui/form/form.tsx";
 import { Failure, Note } from "../ui/note.tsx";
 
 /** Signs in; before there is an owner it says how to become the owner. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { WholeTurn } from "../../client/index.ts";
 import { api } from "../data/api.ts";
 import { useLoaded } from "../data/load.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog } from "../ui/dialog/dialog.tsx";
 import { Failure, Note } from "../ui/note.tsx";
 import { durationText } from "../ui/numbers.ts";
 import { Waiting } from "../ui/waiting.tsx";

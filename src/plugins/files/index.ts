@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
+import { type S3Secret, s3Places, s3Secrets } from "../../core/files/s3.ts";
 import { fromBase64 } from "../../core/ids.ts";
 import { definePlugin, type Plugin, type PluginSecret } from "../../core/plugins/plugin.ts";
-import { type S3Secret, s3Places, s3Secrets } from "../../core/s3.ts";
 import { describeTool } from "../tool.ts";
 
 const labels: Record<S3Secret, string> = {

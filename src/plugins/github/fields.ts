@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zInt4, zText } from "../../core/text.ts";
+import { zInt4, zText } from "../../core/text/text.ts";
 import { zForm } from "../tool.ts";
 
 /** Names of accounts and repositories; their form keeps them from changing the path of a request. */

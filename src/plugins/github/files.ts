@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { fromBase64, toBase64 } from "../../core/ids.ts";
 import { type JsonObject, objectOf } from "../../core/json.ts";
 import type { PluginTool } from "../../core/plugins/plugin.ts";
-import { zInt4, zText } from "../../core/text.ts";
+import { zInt4, zText } from "../../core/text/text.ts";
 import type { AskApi } from "../json-api.ts";
 import { given, textOrNull } from "../shapes.ts";
 import { describeTool, zForm } from "../tool.ts";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { type JsonObject, listOf, objectOf } from "../../core/json.ts";
 import type { PluginTool } from "../../core/plugins/plugin.ts";
-import { zText } from "../../core/text.ts";
+import { zText } from "../../core/text/text.ts";
 import type { ApiAnswer, AskApi } from "../json-api.ts";
 import { isTrue, longText, numberOrNull, textOrNull } from "../shapes.ts";
 import { describeTool } from "../tool.ts";

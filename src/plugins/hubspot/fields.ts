@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../core/text.ts";
+import { zText } from "../../core/text/text.ts";
 import { zForm } from "../tool.ts";
 
 export const id = zForm(/^\d{1,20}$/, "must be an id, which is made of digits");

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { type JsonObject, objectOf, textOf } from "../../core/json.ts";
 import type { PluginTool } from "../../core/plugins/plugin.ts";
-import { zText } from "../../core/text.ts";
+import { zText } from "../../core/text/text.ts";
 import type { AskApi } from "../json-api.ts";
 import { given, longText, textOrNull } from "../shapes.ts";
 import { describeTool } from "../tool.ts";

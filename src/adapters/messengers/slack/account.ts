@@ -9,7 +9,7 @@ import {
   type WebhookCall,
 } from "../../../core/channels/messengers.ts";
 import { sameText, toHex } from "../../../core/ids.ts";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 import { escaped } from "../escaped.ts";
 import { jsonObject, mimeOf, objectOf, textOf, wordsOf } from "../fields.ts";
 import { messengerHttp } from "../http.ts";

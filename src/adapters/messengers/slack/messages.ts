@@ -1,6 +1,6 @@
 import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
 import type { JsonObject } from "../../../core/json.ts";
-import { storable } from "../../../core/text.ts";
+import { storable } from "../../../core/text/text.ts";
 import { fileNameOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
 import { slackText } from "./text.ts";
 

@@ -1,6 +1,6 @@
 import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
-import { storable } from "../../../core/text.ts";
+import { storable } from "../../../core/text/text.ts";
 import { fileNameOf, integerOf, listOf, mimeOf, nameOf, objectOf, sizeOf, textOf } from "../fields.ts";
 
 interface Reader {

@@ -1,5 +1,5 @@
 import type { Incoming, IncomingFile } from "../../../core/channels/messengers.ts";
-import { storable } from "../../../core/text.ts";
+import { storable } from "../../../core/text/text.ts";
 import { mimeOf, nameOf } from "../fields.ts";
 
 /** A phone number, or the id of a person who hides it (`US.13491208655302741918`). */

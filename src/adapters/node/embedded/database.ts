@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { StartError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/ports.ts";
 import { failureCode } from "../../../db/failures.ts";
-import { fullDisk } from "../data-directory.ts";
-import { lockDirectory } from "../directory-lock.ts";
+import { fullDisk } from "../data/data-directory.ts";
+import { lockDirectory } from "../data/directory-lock.ts";
 import { type Embedded, superviseDatabase } from "./thread.ts";
 
 /**

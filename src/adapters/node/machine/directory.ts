@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs
 import { dirname, join, resolve } from "node:path";
 import { type Check, fail, ok, warn } from "../../../core/check.ts";
 import type { Settings } from "../../../core/config.ts";
-import { isOpenToOthers } from "../data-directory.ts";
+import { isOpenToOthers } from "../data/data-directory.ts";
 
 const name = "data directory";
 

@@ -1,8 +1,8 @@
 import type { Environment, Settings } from "../../../core/config.ts";
 import type { Machine } from "../../../core/machine.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
-import { visible } from "../../../core/text.ts";
-import { bootSecrets } from "../log.ts";
+import { visible } from "../../../core/text/text.ts";
+import { bootSecrets } from "../log/log.ts";
 import type { InstalledPlugins } from "../plugins.ts";
 import { checkPublicAddress } from "./address.ts";
 import { checkDirectory } from "./directory.ts";

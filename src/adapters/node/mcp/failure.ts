@@ -1,6 +1,6 @@
 import { MCPClientError } from "@ai-sdk/mcp";
 import type { Scrub } from "../../../core/scrub/scrub.ts";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 
 const longest = 1_000;
 

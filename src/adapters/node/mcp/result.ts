@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@ai-sdk/mcp";
 import { type JsonValue, textOf } from "../../../core/json.ts";
-import { isDeeperThan } from "../../../core/text.ts";
+import { isDeeperThan } from "../../../core/text/text.ts";
 
 /** The longest result that a model gets of one call. */
 const mostCharacters = 1024 * 1024;

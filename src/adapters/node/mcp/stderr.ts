@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Log, McpServer } from "../../../core/ports.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 import { Lines, mostWireBytes } from "./lines.ts";
 
 const mostLines = 200;

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Persisted } from "../../../core/activity/activity.ts";
 import type { ActivityEvent } from "../../../core/activity/event.ts";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 
 /** What the buses of two processes tell each other. */
 export type Message =

@@ -1,6 +1,6 @@
 import type { ImportNotes } from "../../../core/bundle.ts";
 import { isObject, type JsonObject } from "../../../core/json.ts";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 import { invalid } from "../../../http/errors.ts";
 import { Bundle, BundledInstance } from "../schema.ts";
 import { embedderProblem, withoutManaged } from "./managed.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { isObject, type JsonObject } from "../../../core/json.ts";
-import { nearest } from "../../../core/nearest.ts";
+import { nearest } from "../../../core/text/nearest.ts";
 
 /** A field that a schema does not have. */
 export interface UnknownField {

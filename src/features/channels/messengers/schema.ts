@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Transport } from "../../../core/channels/messengers.ts";
-import { zText } from "../../../core/text.ts";
+import { zText } from "../../../core/text/text.ts";
 import { isMask } from "../rules.ts";
 
 /** A stored credential is shown as a mask; the mask, or nothing, keeps what is stored. */

@@ -1,5 +1,5 @@
 import { EngineError } from "../../../core/errors.ts";
-import { isStorable } from "../../../core/text.ts";
+import { isStorable } from "../../../core/text/text.ts";
 import type { ModelMessage } from "../../../turn/types.ts";
 import type { ChatRequest } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
-import { agentSlugPattern } from "../../../core/slugs.ts";
-import { zText } from "../../../core/text.ts";
+import { agentSlugPattern } from "../../../core/text/slugs.ts";
+import { zText } from "../../../core/text/text.ts";
 import { countedPage, pageQuery } from "../../../http/paging.ts";
 import { Timestamp } from "../../../http/shapes.ts";
 import { modelName } from "../../agents/index.ts";

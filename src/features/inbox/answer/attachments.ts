@@ -8,7 +8,7 @@ import {
 } from "../../../core/channels/messengers.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { FairRunner } from "../../../core/queues/fair-runner.ts";
-import { storableJson } from "../../../core/text.ts";
+import { storableJson } from "../../../core/text/text.ts";
 import { orAborted } from "../../../core/time/deadline.ts";
 import { pause } from "../../../core/time/pause.ts";
 import { inbox } from "../../../db/schema.ts";

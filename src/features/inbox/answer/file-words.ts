@@ -1,4 +1,4 @@
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 import { fileName, seenImages } from "../../files/index.ts";
 
 /** A file of a message, as the messenger told of it. */

@@ -1,7 +1,7 @@
 import { type Column, type SQL, sql } from "drizzle-orm";
 import type { MessengerName } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
-import { storableJson } from "../../../core/text.ts";
+import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { assign, column, fields, insertInto, jsonRows, type RowOf } from "../../../db/fragments.ts";
 import { agents, channels, conversations, inbox, jobs, optOuts } from "../../../db/schema.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { messengerNames } from "../../../core/channels/messengers.ts";
-import { zText } from "../../../core/text.ts";
+import { zText } from "../../../core/text/text.ts";
 import type { Message } from "./send-to.ts";
 
 /** The channels over which an agent sends what nobody asked for. */

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { newId } from "../../../core/ids.ts";
-import { storable } from "../../../core/text.ts";
+import { storable } from "../../../core/text/text.ts";
 import type { Database, Db } from "../../../db/client.ts";
 import { assign, insertInto } from "../../../db/fragments.ts";
 import { actingAgent, agents, conversations, hooks, jobs, optOuts, outbox, turns } from "../../../db/schema.ts";

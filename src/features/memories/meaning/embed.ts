@@ -3,7 +3,7 @@ import { and, desc, eq, exists, getTableColumns, ne, or, sql } from "drizzle-orm
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import type { Embedder } from "../../../core/ports.ts";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 import type { Database, Db } from "../../../db/client.ts";
 import { assign, column, insertInto } from "../../../db/fragments.ts";
 import { agents, memories } from "../../../db/schema.ts";

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Clock, Embedder, Log } from "../../../core/ports.ts";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 import type { Database } from "../../../db/client.ts";
 import { memories } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";

@@ -3,7 +3,7 @@ import { audit, type Ctx } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { newId, randomToken } from "../../../core/ids.ts";
-import { sortByName } from "../../../core/names.ts";
+import { sortByName } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { nameOf, userOf } from "../../account/index.ts";

@@ -1,6 +1,6 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { sortByName } from "../../../core/names.ts";
+import { sortByName } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { members, users, workspaceMembers } from "../../../db/schema.ts";
 import { findMember, selectMembers, toMember } from "../members/find.ts";

@@ -3,7 +3,7 @@ import type { Ctx } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import { sortByName } from "../../../core/names.ts";
+import { sortByName } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { agents, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { isSameName } from "../rules.ts";

@@ -1,7 +1,7 @@
 import { and, eq, lt, sql } from "drizzle-orm";
 import { newId } from "../../../core/ids.ts";
 import type { JsonValue } from "../../../core/json.ts";
-import { storableJson } from "../../../core/text.ts";
+import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { eventBacklog, rooms } from "../../../db/schema.ts";
 

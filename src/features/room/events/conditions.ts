@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { JsonValue } from "../../../core/json.ts";
-import { zText } from "../../../core/text.ts";
+import { zText } from "../../../core/text/text.ts";
 import { longestPath, pathProblem, valueAt } from "./path.ts";
 
 const mostConditions = 20;

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../core/json.ts";
-import { dataLines } from "../../../core/prompt-data.ts";
+import { dataLines } from "../../../core/text/prompt-data.ts";
 
 interface Asked {
   /** The definition's `matchingPrompt`: which events it is about, in its author's words. */

@@ -1,6 +1,6 @@
 import { answerText } from "../../../core/egress/text.ts";
 import { type JsonValue, parseJson } from "../../../core/json.ts";
-import { storable, storableJson } from "../../../core/text.ts";
+import { storable, storableJson } from "../../../core/text/text.ts";
 
 /** The limit of a webhook's body, in raw bytes. */
 export const mostPayloadBytes = 65_536;

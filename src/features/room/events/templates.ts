@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../../core/json.ts";
-import { opening } from "../../../core/placeholder.ts";
-import { dataLines, inlineData } from "../../../core/prompt-data.ts";
+import { opening } from "../../../core/text/placeholder.ts";
+import { dataLines, inlineData } from "../../../core/text/prompt-data.ts";
 import { longestPath, pathProblem, valueAt } from "./path.ts";
 
 /** Each may stand for the whole payload. */

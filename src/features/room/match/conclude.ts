@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { type Activity, asActing } from "../../../core/activity/activity.ts";
 import { previewOfText } from "../../../core/activity/preview.ts";
-import { storableJson } from "../../../core/text.ts";
+import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessOvertaken } from "../../../db/retry.ts";
 import { agents, type eventOutcomes, roomEvents } from "../../../db/schema.ts";

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../core/json.ts";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 import { type EventCondition, unmetCondition } from "../events/conditions.ts";
 import { readVerdict } from "../events/verdict.ts";
 import type { EventDefinition } from "../sources/find.ts";

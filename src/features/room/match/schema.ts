@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { jsonProblem } from "../../../core/text.ts";
+import { jsonProblem } from "../../../core/text/text.ts";
 import { EventConditions } from "../events/conditions.ts";
 import { deepestPayload, mostPayloadBytes } from "../events/payload.ts";
 

@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { randomHex } from "../../../core/ids.ts";
-import { clip, storable } from "../../../core/text.ts";
+import { clip, storable } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { messages, rooms } from "../../../db/schema.ts";
 import type { Asking, Complete } from "../../../jobs/complete.ts";

@@ -1,5 +1,5 @@
-import { dataLines } from "../../../core/prompt-data.ts";
-import { clip } from "../../../core/text.ts";
+import { dataLines } from "../../../core/text/prompt-data.ts";
+import { clip } from "../../../core/text/text.ts";
 
 /** A message as it is stored. */
 export interface Said {

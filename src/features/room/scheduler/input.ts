@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../core/json.ts";
-import { dataLines } from "../../../core/prompt-data.ts";
+import { dataLines } from "../../../core/text/prompt-data.ts";
 import { fillTemplate } from "../events/templates.ts";
 import type { Reply } from "./replies.ts";
 

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, or, type SQL, sql } from "drizzle-orm";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { conversations, messages } from "../../../db/schema.ts";
 import { outboundPlace } from "../../inbox/index.ts";

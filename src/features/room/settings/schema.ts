@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zInt4, zText } from "../../../core/text.ts";
+import { zInt4, zText } from "../../../core/text/text.ts";
 import { Timestamp } from "../../../http/shapes.ts";
 import { checkOutbound, outboundFields } from "../../inbox/index.ts";
 

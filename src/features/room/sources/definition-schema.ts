@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zInt4, zText } from "../../../core/text.ts";
+import { zInt4, zText } from "../../../core/text/text.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";
 import { checkOutbound, outboundFields } from "../../inbox/index.ts";
 import { EventConditions } from "../events/conditions.ts";

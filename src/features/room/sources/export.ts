@@ -1,5 +1,5 @@
 import { asc, eq } from "drizzle-orm";
-import { sortByName } from "../../../core/names.ts";
+import { sortByName } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { eventDefinitions, eventSources } from "../../../db/schema.ts";
 import type { NewEventDefinition } from "./definition-schema.ts";

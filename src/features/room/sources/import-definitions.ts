@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, notInArray, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../../context.ts";
 import { newId } from "../../../core/ids.ts";
 import { asJson, sameJson } from "../../../core/json.ts";
-import { takeNamed } from "../../../core/names.ts";
+import { takeNamed } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { excluded } from "../../../db/fragments.ts";
 import { eventDefinitions } from "../../../db/schema.ts";

@@ -3,7 +3,7 @@ import { authorOf, type Ctx } from "../../../context.ts";
 import type { ImportNotes } from "../../../core/bundle.ts";
 import { newId } from "../../../core/ids.ts";
 import { asJson, sameJson } from "../../../core/json.ts";
-import { takeNamed } from "../../../core/names.ts";
+import { takeNamed } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { eventSources } from "../../../db/schema.ts";
 import type { AgentRow } from "../../agents/index.ts";

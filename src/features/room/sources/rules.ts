@@ -1,4 +1,4 @@
-import { jsonProblem } from "../../../core/text.ts";
+import { jsonProblem } from "../../../core/text/text.ts";
 
 /** So many sources an agent has at most. */
 export const mostSources = 50;

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../../core/text.ts";
+import { zText } from "../../../core/text/text.ts";
 import { Timestamp } from "../../../http/shapes.ts";
 import {
   Category,

@@ -3,7 +3,7 @@ import { authorOf, type Ctx, write } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import { sortByName } from "../../../core/names.ts";
+import { sortByName } from "../../../core/text/names.ts";
 import { sqlState } from "../../../db/client.ts";
 import { skills, skillVersions } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../../core/text.ts";
+import { zText } from "../../../core/text/text.ts";
 import { agentSkillPath } from "../agent/schema.ts";
 import { EnvKey } from "../schema.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zText } from "../../../core/text.ts";
+import { zText } from "../../../core/text/text.ts";
 import { shownIssues } from "../../../http/errors.ts";
 import { slugOf } from "../rules.ts";
 import { Category, neverFields, refusing, SkillName, VersionNumber, versionFields } from "../schema.ts";

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { audit, type Services } from "../../../context.ts";
 import { newId } from "../../../core/ids.ts";
-import { clip, storable } from "../../../core/text.ts";
+import { clip, storable } from "../../../core/text/text.ts";
 import type { Database } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { scheduledTasks, taskRuns } from "../../../db/schema.ts";

@@ -4,7 +4,7 @@ import type { ImportNotes } from "../../../core/bundle.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import { asJson, sameJson } from "../../../core/json.ts";
-import { sortByName, takeNamed } from "../../../core/names.ts";
+import { sortByName, takeNamed } from "../../../core/text/names.ts";
 import type { Db } from "../../../db/client.ts";
 import { scheduledTasks } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { zInt4, zText } from "../../../core/text.ts";
+import { zInt4, zText } from "../../../core/text/text.ts";
 import { runStatuses } from "../../../db/schema.ts";
 import { page, pageQuery } from "../../../http/paging.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";

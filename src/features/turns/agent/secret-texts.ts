@@ -1,4 +1,4 @@
-import { s3Places } from "../../../core/s3.ts";
+import { s3Places } from "../../../core/files/s3.ts";
 
 /**
  * The texts that no reply may contain: the values of secrets but for those under `plain` keys. Of a base URL only user and password count, since

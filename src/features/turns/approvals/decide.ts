@@ -3,7 +3,7 @@ import { type Ctx, write } from "../../../context.ts";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
 import { channelsThat } from "../../../core/channels/channels.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
-import { isStorable } from "../../../core/text.ts";
+import { isStorable } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { actingAgent, agents, conversations, toolCalls, turns } from "../../../db/schema.ts";
 import { blockedCall } from "../../../turn/activity.ts";

@@ -1,6 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
-import { shorten } from "../../../core/clip-json.ts";
 import type { Scrub } from "../../../core/scrub/scrub.ts";
+import { shorten } from "../../../core/text/clip-json.ts";
 import { Blocked } from "../../../turn/failure.ts";
 import type { Failure } from "../../../turn/types.ts";
 import type { TurnDebug } from "../../conversations/index.ts";

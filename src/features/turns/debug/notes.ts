@@ -1,8 +1,8 @@
-import { clipJson, shorten } from "../../../core/clip-json.ts";
 import type { JsonObject, JsonValue } from "../../../core/json.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { scrubJson } from "../../../core/scrub/json.ts";
 import type { Scrub } from "../../../core/scrub/scrub.ts";
+import { clipJson, shorten } from "../../../core/text/clip-json.ts";
 import { hookContext } from "../../../turn/hooks.ts";
 import type { TurnListener } from "../../../turn/observers.ts";
 import { callOptions } from "../../../turn/prompt.ts";

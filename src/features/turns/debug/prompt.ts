@@ -1,8 +1,8 @@
-import { clipJson, shorten } from "../../../core/clip-json.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import type { ModelCall } from "../../../core/ports.ts";
 import { scrubJson } from "../../../core/scrub/json.ts";
 import type { Scrub } from "../../../core/scrub/scrub.ts";
+import { clipJson, shorten } from "../../../core/text/clip-json.ts";
 import type { PromptMessage, TurnDebug } from "../../conversations/index.ts";
 
 /** The limits of what is kept of a prompt, in characters; a text is scrubbed before it is cut. */

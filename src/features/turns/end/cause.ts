@@ -1,4 +1,4 @@
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 
 /** The limits of a failure in a log line, and of a provider's answer in it, in characters. */
 const longest = 4_000;

@@ -1,5 +1,5 @@
 import { newId } from "../../../core/ids.ts";
-import { storable, storableJson } from "../../../core/text.ts";
+import { storable, storableJson } from "../../../core/text/text.ts";
 import type { Database } from "../../../db/client.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
 import { nothingStored, type StoredRows } from "../../../turn/observers.ts";

@@ -2,7 +2,7 @@ import { and, asc, count, eq, sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { channelOf } from "../../../core/channels/channels.ts";
 import { newId } from "../../../core/ids.ts";
-import { storable, storableJson } from "../../../core/text.ts";
+import { storable, storableJson } from "../../../core/text/text.ts";
 import type { Database, Db } from "../../../db/client.ts";
 import { agents, conversations, hookExecutions, messages, turns } from "../../../db/schema.ts";
 import { failedHook } from "../../../turn/activity.ts";

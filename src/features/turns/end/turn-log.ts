@@ -1,5 +1,5 @@
 import type { Services } from "../../../context.ts";
-import { clip } from "../../../core/text.ts";
+import { clip } from "../../../core/text/text.ts";
 import type { StartedTurn, TurnEnding, TurnListener, TurnObserver } from "../../../turn/observers.ts";
 import type { TurnEvent, TurnOutcome } from "../../../turn/types.ts";
 import { describeCause } from "./cause.ts";

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { EngineError } from "../../../core/errors.ts";
-import { storableJson } from "../../../core/text.ts";
+import { storableJson } from "../../../core/text/text.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, column, excluded, insertInto } from "../../../db/fragments.ts";
 import { jsonFits } from "../../../db/json.ts";

@@ -2,7 +2,7 @@ import { signOut, user } from "../../data/session.ts";
 import { type Theme, theme } from "../../data/theme.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Choice } from "../../ui/field.tsx";
+import { Choice } from "../../ui/form/field.tsx";
 import { Page } from "../../ui/page.tsx";
 import { tellFailure } from "../../ui/toast.tsx";
 import { Invitations } from "./invitations.tsx";

@@ -1,7 +1,7 @@
 import { account } from "../../data/api.ts";
 import { type Organization, readUser } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { Table } from "../../ui/table.tsx";
 import { tell } from "../../ui/toast.tsx";
 

@@ -2,8 +2,8 @@ import { account } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
 import { readUser } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { SaveBar } from "../../ui/save-bar.tsx";
+import { TextField } from "../../ui/form/field.tsx";
+import { SaveBar } from "../../ui/form/save-bar.tsx";
 
 /** The name that others see. */
 export function OwnName({ name }: { name: string }) {

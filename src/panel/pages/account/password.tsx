@@ -4,8 +4,8 @@ import { account, problemsOf } from "../../data/api.ts";
 import { readUser } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
+import { TextField } from "../../ui/form/field.tsx";
+import { Form } from "../../ui/form/form.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { tell } from "../../ui/toast.tsx";
 

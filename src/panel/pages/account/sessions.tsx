@@ -3,7 +3,7 @@ import { account } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";

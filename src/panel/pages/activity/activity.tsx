@@ -6,7 +6,7 @@ import { useLoaded } from "../../data/load.ts";
 import { goTo, query } from "../../data/route.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { Choice } from "../../ui/field.tsx";
+import { Choice } from "../../ui/form/field.tsx";
 import { LiveBadge } from "../../ui/live-badge.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ActivityLine } from "./activity-line.tsx";

@@ -4,7 +4,7 @@ import { useLoaded } from "../../data/load.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { Filtered } from "../../ui/filtered.tsx";
+import { Filtered } from "../../ui/form/filtered.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";

@@ -3,8 +3,8 @@ import { useRef } from "preact/hooks";
 import type { AgentBundle, ImportedAgent } from "../../../client/index.ts";
 import { useAction } from "../../data/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/confirm.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Confirm } from "../../ui/dialog/confirm.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { ImportOutcome } from "./import-outcome.tsx";
 

@@ -1,8 +1,8 @@
 import type { AuditStats } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
-import { Choice, TextField } from "../../ui/field.tsx";
-import { SearchField } from "../../ui/search-field.tsx";
+import { Choice, TextField } from "../../ui/form/field.tsx";
+import { SearchField } from "../../ui/form/search-field.tsx";
 import { actionText, actorText } from "./entry-text.ts";
 
 export const filterNames = ["search", "actor", "action", "agent", "from", "to"] as const;

@@ -7,7 +7,7 @@ import { api } from "../../data/api.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Figure, Figures } from "../../ui/figures.tsx";
+import { Figure, Figures } from "../../ui/chart/figures.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { countText } from "../../ui/numbers.ts";

@@ -3,11 +3,11 @@ import { api } from "../../data/api.ts";
 import { type Form, useForm } from "../../data/form.ts";
 import { useLoaded } from "../../data/load.ts";
 import { Card } from "../../ui/card.tsx";
-import { Choice, TextArea, TextField } from "../../ui/field.tsx";
+import { Choice, TextArea, TextField } from "../../ui/form/field.tsx";
+import { NumberField } from "../../ui/form/number-field.tsx";
+import { SaveBar } from "../../ui/form/save-bar.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { NumberField } from "../../ui/number-field.tsx";
 import { Page } from "../../ui/page.tsx";
-import { SaveBar } from "../../ui/save-bar.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 
 /** What the owner of the installation decides while it runs. */

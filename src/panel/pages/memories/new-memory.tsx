@@ -1,9 +1,9 @@
 import type { Instance } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form.ts";
-import { Choice, TextArea, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
-import { NumberField } from "../../ui/number-field.tsx";
+import { FormDialog } from "../../ui/dialog/form-dialog.tsx";
+import { Choice, TextArea, TextField } from "../../ui/form/field.tsx";
+import { NumberField } from "../../ui/form/number-field.tsx";
 import { tell } from "../../ui/toast.tsx";
 
 interface Props {

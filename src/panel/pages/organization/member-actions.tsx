@@ -3,8 +3,8 @@ import type { Member } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { orgSlug, user } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { tell } from "../../ui/toast.tsx";
 

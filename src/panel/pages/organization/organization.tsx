@@ -5,11 +5,11 @@ import { chooseOrganization, may, organization, readUser } from "../../data/sess
 import { Changeable } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { TextField } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
+import { TextField } from "../../ui/form/field.tsx";
+import { Form } from "../../ui/form/form.tsx";
+import { SaveBar } from "../../ui/form/save-bar.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
-import { SaveBar } from "../../ui/save-bar.tsx";
 import { tell } from "../../ui/toast.tsx";
 
 /** The organization itself, and a way to a further one. */

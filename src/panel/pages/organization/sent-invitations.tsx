@@ -2,7 +2,7 @@ import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";

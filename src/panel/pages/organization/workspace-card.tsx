@@ -6,7 +6,7 @@ import { may, orgSlug } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { tell, tellFailure } from "../../ui/toast.tsx";
 import { reachesAll } from "./roles.ts";

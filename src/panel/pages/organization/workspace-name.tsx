@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useAction } from "../../data/action.ts";
 import { problemsOf } from "../../data/api.ts";
-import { TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog } from "../../ui/dialog/form-dialog.tsx";
+import { TextField } from "../../ui/form/field.tsx";
 
 interface Props {
   title: string;

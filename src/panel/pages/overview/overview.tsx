@@ -5,7 +5,7 @@ import { useLoaded } from "../../data/load.ts";
 import { useRefresh } from "../../data/refresh.ts";
 import { goTo, hrefOf, query } from "../../data/route.ts";
 import { may } from "../../data/session.ts";
-import { Figure, Figures } from "../../ui/figures.tsx";
+import { Figure, Figures } from "../../ui/chart/figures.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { durationText, shortText } from "../../ui/numbers.ts";
 import { Page } from "../../ui/page.tsx";

@@ -1,6 +1,6 @@
 import type { Analytics } from "../../../client/index.ts";
 import { Card } from "../../ui/card.tsx";
-import { Chart } from "../../ui/chart.tsx";
+import { Chart } from "../../ui/chart/chart.tsx";
 import { durationText, shortText } from "../../ui/numbers.ts";
 
 /** How the days went. */

@@ -4,7 +4,7 @@ import { api } from "../../data/api.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmButton } from "../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { asSettings } from "./settings.ts";

@@ -3,8 +3,8 @@ import type { Plugin } from "../../../client/index.ts";
 import { useAction } from "../../data/action.ts";
 import { api, problemsOf } from "../../data/api.ts";
 import { orgSlug } from "../../data/session.ts";
-import { Choice, TextArea, TextField } from "../../ui/field.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog } from "../../ui/dialog/form-dialog.tsx";
+import { Choice, TextArea, TextField } from "../../ui/form/field.tsx";
 import { tell } from "../../ui/toast.tsx";
 import { blank, settingsOf, type Written, written } from "./settings.ts";
 

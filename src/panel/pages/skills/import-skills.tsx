@@ -5,7 +5,7 @@ import { useAction } from "../../data/action.ts";
 import { api } from "../../data/api.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Dialog } from "../../ui/dialog/dialog.tsx";
 import { Failure } from "../../ui/note.tsx";
 
 /** Takes skills from a file: a zip of folders, or what an export answered. */

@@ -4,7 +4,7 @@ import { useLoaded } from "../../data/load.ts";
 import { goTo } from "../../data/route.ts";
 import { may, orgSlug } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
-import { Form } from "../../ui/form.tsx";
+import { Form } from "../../ui/form/form.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { tell } from "../../ui/toast.tsx";

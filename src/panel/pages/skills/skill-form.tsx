@@ -3,7 +3,7 @@ import type { Form } from "../../data/form.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { Switch, TextArea, TextField } from "../../ui/field.tsx";
+import { Switch, TextArea, TextField } from "../../ui/form/field.tsx";
 
 /** What can be written of a skill. */
 export interface Written extends Pick<Skill, "category" | "description" | "content" | "requiredTools" | "requiredEnv"> {

@@ -5,7 +5,7 @@ import { useLoaded } from "../../data/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { Diff } from "../../ui/diff.tsx";
-import { Choice } from "../../ui/field.tsx";
+import { Choice } from "../../ui/form/field.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";

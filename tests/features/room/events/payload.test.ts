@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { storableJson } from "../../../../src/core/text.ts";
+import { storableJson } from "../../../../src/core/text/text.ts";
 import { deepestPayload, mostPayloadBytes, readPayload } from "../../../../src/features/room/events/payload.ts";
 import { anyCharacter } from "./characters.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { eq } from "drizzle-orm";
-import { storable } from "../../../../core/text.ts";
+import { storable } from "../../../../core/text/text.ts";
 import { conversations, rooms } from "../../../../db/schema.ts";
 import type { Tool } from "../../../../turn/types.ts";
 import { builtin } from "../../../tools/index.ts";

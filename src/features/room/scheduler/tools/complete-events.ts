@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { and, inArray } from "drizzle-orm";
 import { isUuid } from "../../../../core/ids.ts";
-import { storable } from "../../../../core/text.ts";
+import { storable } from "../../../../core/text/text.ts";
 import { eventBacklog } from "../../../../db/schema.ts";
 import type { Tool } from "../../../../turn/types.ts";
 import { builtin } from "../../../tools/index.ts";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { and, eq, sql } from "drizzle-orm";
 import { isUuid } from "../../../../core/ids.ts";
-import { storable } from "../../../../core/text.ts";
+import { storable } from "../../../../core/text/text.ts";
 import type { Db } from "../../../../db/client.ts";
 import { eventBacklog, eventDefinitions, rooms } from "../../../../db/schema.ts";
 import type { Tool, ToolContext } from "../../../../turn/types.ts";

@@ -2,7 +2,7 @@ import { isObject } from "../../../../core/json.ts";
 import type { McpTool } from "../../../../core/ports.ts";
 import { scrubJson } from "../../../../core/scrub/json.ts";
 import { type Scrub, scrubber } from "../../../../core/scrub/scrub.ts";
-import { clip, isDeeperThan, isStorable, storable, storableJson } from "../../../../core/text.ts";
+import { clip, isDeeperThan, isStorable, storable, storableJson } from "../../../../core/text/text.ts";
 import type { ListedTool } from "../../catalogue.ts";
 
 export const mostTools = 256;

@@ -5,7 +5,7 @@ import { EngineError, notFound } from "../../../../core/errors.ts";
 import { newId } from "../../../../core/ids.ts";
 import type { McpTransport } from "../../../../core/ports.ts";
 import { scrubber } from "../../../../core/scrub/scrub.ts";
-import { clip, storable } from "../../../../core/text.ts";
+import { clip, storable } from "../../../../core/text/text.ts";
 import type { Db } from "../../../../db/client.ts";
 import { agents, plugins } from "../../../../db/schema.ts";
 import { writeOrganization } from "../../../organizations/index.ts";

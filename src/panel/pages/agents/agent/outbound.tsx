@@ -1,5 +1,5 @@
 import type { RoomChanges } from "../../../../client/index.ts";
-import { Choice, TextField } from "../../../ui/field.tsx";
+import { Choice, TextField } from "../../../ui/form/field.tsx";
 
 export interface Outbound {
   outboundChannel: NonNullable<RoomChanges["outboundChannel"]> | null;

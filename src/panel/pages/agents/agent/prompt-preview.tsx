@@ -2,7 +2,7 @@ import type { PromptDraft } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { Code } from "../../../ui/code.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { Dialog } from "../../../ui/dialog/dialog.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { Waiting } from "../../../ui/waiting.tsx";
 

@@ -6,8 +6,8 @@ import { useLoaded } from "../../../data/load.ts";
 import { Changeable } from "../../../ui/allowed.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { Choice, TextField } from "../../../ui/field.tsx";
-import { Form } from "../../../ui/form.tsx";
+import { Choice, TextField } from "../../../ui/form/field.tsx";
+import { Form } from "../../../ui/form/form.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { tell } from "../../../ui/toast.tsx";
 

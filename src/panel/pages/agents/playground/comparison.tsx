@@ -6,7 +6,7 @@ import { draftOf, keepDraft } from "../../../data/drafts.ts";
 import { useLoaded } from "../../../data/load.ts";
 import type { Reply } from "../../../transcript/reply.ts";
 import { Button } from "../../../ui/button.tsx";
-import { TextField } from "../../../ui/field.tsx";
+import { TextField } from "../../../ui/form/field.tsx";
 import { durationText } from "../../../ui/numbers.ts";
 import type { PlaygroundChat } from "./chat.ts";
 import { ChatView } from "./chat-view.tsx";

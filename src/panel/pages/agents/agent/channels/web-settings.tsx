@@ -3,8 +3,8 @@ import { api } from "../../../../data/api.ts";
 import { useForm } from "../../../../data/form.ts";
 import { Changeable } from "../../../../ui/allowed.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { Switch, TextArea } from "../../../../ui/field.tsx";
-import { SaveBar } from "../../../../ui/save-bar.tsx";
+import { Switch, TextArea } from "../../../../ui/form/field.tsx";
+import { SaveBar } from "../../../../ui/form/save-bar.tsx";
 import { mappingIn, mappingText } from "./context-mapping.ts";
 
 interface Props {

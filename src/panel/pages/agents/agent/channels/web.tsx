@@ -4,7 +4,7 @@ import { api } from "../../../../data/api.ts";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { ConfirmButton } from "../../../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
 import { ShownOnce } from "../../../../ui/shown-once.tsx";
 import { tell, tellFailure } from "../../../../ui/toast.tsx";
 import { FirstCalls } from "../../first-calls.tsx";

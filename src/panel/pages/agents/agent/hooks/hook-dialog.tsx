@@ -4,9 +4,9 @@ import type { Hook, NewHook } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
-import { Choice, Switch, TextArea, TextField } from "../../../../ui/field.tsx";
-import { FormDialog } from "../../../../ui/form-dialog.tsx";
-import { NumberField } from "../../../../ui/number-field.tsx";
+import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
+import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.tsx";
+import { NumberField } from "../../../../ui/form/number-field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { events, type HookEvent } from "./events.ts";
 

@@ -4,7 +4,7 @@ import { api } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
-import { ConfirmButton } from "../../../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
 import { Empty } from "../../../../ui/empty.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { Table } from "../../../../ui/table.tsx";

@@ -6,7 +6,7 @@ import { useRefresh } from "../../../../data/refresh.ts";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Empty } from "../../../../ui/empty.tsx";
-import { Choice } from "../../../../ui/field.tsx";
+import { Choice } from "../../../../ui/form/field.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { Pager } from "../../../../ui/pager.tsx";
 import { Table } from "../../../../ui/table.tsx";

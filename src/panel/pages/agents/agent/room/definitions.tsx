@@ -2,7 +2,7 @@ import type { EventDefinition } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
-import { ConfirmButton } from "../../../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
 import { Table } from "../../../../ui/table.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 

@@ -7,7 +7,7 @@ import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
 import { Code } from "../../../../ui/code.tsx";
-import { ConfirmButton } from "../../../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
 import { Failure, Note } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { DefinitionDialog } from "./definition-dialog.tsx";

@@ -2,8 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { EventSource } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
-import { Switch, TextField } from "../../../../ui/field.tsx";
-import { FormDialog } from "../../../../ui/form-dialog.tsx";
+import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
+import { Switch, TextField } from "../../../../ui/form/field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 
 interface Props {

@@ -1,5 +1,5 @@
 import { Card } from "../../../../ui/card.tsx";
-import { NumberField } from "../../../../ui/number-field.tsx";
+import { NumberField } from "../../../../ui/form/number-field.tsx";
 import type { PartProps } from "./part-props.ts";
 
 /** What the agent and each end user may use up. */

@@ -2,7 +2,7 @@ import { api } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
 import { may, orgSlug } from "../../../../data/session.ts";
 import { Card } from "../../../../ui/card.tsx";
-import { Choice, Switch, TextArea, TextField } from "../../../../ui/field.tsx";
+import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.tsx";
 import type { PartProps } from "./part-props.ts";
 
 /** Who the agent is, and where it belongs. */

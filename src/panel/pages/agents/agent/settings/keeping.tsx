@@ -1,5 +1,5 @@
 import { Card } from "../../../../ui/card.tsx";
-import { Switch } from "../../../../ui/field.tsx";
+import { Switch } from "../../../../ui/form/field.tsx";
 import type { PartProps } from "./part-props.ts";
 
 /** What the agent keeps. */

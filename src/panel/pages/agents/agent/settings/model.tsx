@@ -2,8 +2,8 @@ import type { Instance } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
 import { Card } from "../../../../ui/card.tsx";
-import { Choice, Switch, TextField } from "../../../../ui/field.tsx";
-import { NumberField } from "../../../../ui/number-field.tsx";
+import { Choice, Switch, TextField } from "../../../../ui/form/field.tsx";
+import { NumberField } from "../../../../ui/form/number-field.tsx";
 import { providers } from "../../providers.ts";
 import type { PartProps } from "./part-props.ts";
 

@@ -1,5 +1,5 @@
 import { Card } from "../../../../ui/card.tsx";
-import { Switch, TextField } from "../../../../ui/field.tsx";
+import { Switch, TextField } from "../../../../ui/form/field.tsx";
 import type { PartProps } from "./part-props.ts";
 
 /** Whether the agent is traced, and in which project. */

@@ -1,6 +1,6 @@
 import { Card } from "../../../../ui/card.tsx";
-import { Switch } from "../../../../ui/field.tsx";
-import { NumberField } from "../../../../ui/number-field.tsx";
+import { Switch } from "../../../../ui/form/field.tsx";
+import { NumberField } from "../../../../ui/form/number-field.tsx";
 import type { PartProps } from "./part-props.ts";
 
 /** What a turn may take, and what the model sees in it. */

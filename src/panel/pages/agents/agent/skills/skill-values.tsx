@@ -5,8 +5,8 @@ import { api } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
 import { may } from "../../../../data/session.ts";
 import { Button } from "../../../../ui/button.tsx";
-import { TextField } from "../../../../ui/field.tsx";
-import { Form } from "../../../../ui/form.tsx";
+import { TextField } from "../../../../ui/form/field.tsx";
+import { Form } from "../../../../ui/form/form.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell, tellFailure } from "../../../../ui/toast.tsx";
 

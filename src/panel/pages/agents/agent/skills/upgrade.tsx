@@ -2,7 +2,7 @@ import type { AgentSkill } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
 import { Button } from "../../../../ui/button.tsx";
-import { Dialog } from "../../../../ui/dialog.tsx";
+import { Dialog } from "../../../../ui/dialog/dialog.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
 import { VersionDiff } from "../../../skills/versions.tsx";

@@ -1,5 +1,5 @@
-import { Choice, TextField } from "../../../../ui/field.tsx";
-import { NumberField } from "../../../../ui/number-field.tsx";
+import { Choice, TextField } from "../../../../ui/form/field.tsx";
+import { NumberField } from "../../../../ui/form/number-field.tsx";
 import { cronWords, type Unit, type WrittenSchedule } from "./schedule.ts";
 
 interface Props {

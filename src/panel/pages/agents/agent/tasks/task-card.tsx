@@ -5,7 +5,7 @@ import { api } from "../../../../data/api.ts";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
-import { ConfirmButton } from "../../../../ui/confirm-button.tsx";
+import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { Time } from "../../../../ui/time.tsx";
 import { tell } from "../../../../ui/toast.tsx";

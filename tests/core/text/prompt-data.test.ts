@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { dataLines, inlineData } from "../../src/core/prompt-data.ts";
+import { dataLines, inlineData } from "../../../src/core/text/prompt-data.ts";
 
 const mark = "d34db33f";
 

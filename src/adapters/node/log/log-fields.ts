@@ -1,4 +1,4 @@
-import { scrubbed } from "../../core/scrub/scrub.ts";
+import { scrubbed } from "../../../core/scrub/scrub.ts";
 
 /** Names of fields whose texts are never logged, at any depth. */
 const credential = /authorization|cookie|passw|secret|credential|token|key$/i;

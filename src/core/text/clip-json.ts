@@ -1,4 +1,4 @@
-import type { JsonValue } from "./json.ts";
+import type { JsonValue } from "../json.ts";
 import { clip } from "./text.ts";
 
 /** A text with at most `limit` of its characters, and how many more it had. */

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Settings } from "../../core/config.ts";
-import { StartError } from "../../core/errors.ts";
-import type { Log } from "../../core/ports.ts";
-import { errorCode } from "./error-code.ts";
+import type { Settings } from "../../../core/config.ts";
+import { StartError } from "../../../core/errors.ts";
+import type { Log } from "../../../core/ports.ts";
+import { errorCode } from "../error-code.ts";
 
 /** Whether a first start has made the embedded database and was not cut off. */
 export function hasEmbedded({ DATA_DIR }: Pick<Settings, "DATA_DIR">): boolean {

@@ -1,7 +1,7 @@
-import type { Form } from "../data/form.ts";
-import { Button } from "./button.tsx";
-import { Failure } from "./note.tsx";
-import { tell } from "./toast.tsx";
+import type { Form } from "../../data/form.ts";
+import { Button } from "../button.tsx";
+import { Failure } from "../note.tsx";
+import { tell } from "../toast.tsx";
 
 /** Saves a form or drops its changes; in sight while there are any. */
 export function SaveBar<T extends object>({ form }: { form: Form<T> }) {

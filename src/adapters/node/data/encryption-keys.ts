@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { encryptionKey, type Settings } from "../../core/config.ts";
-import { StartError } from "../../core/errors.ts";
+import { encryptionKey, type Settings } from "../../../core/config.ts";
+import { StartError } from "../../../core/errors.ts";
+import { errorCode } from "../error-code.ts";
 import { hasEmbedded, prepareDirectory, unusableDirectory } from "./data-directory.ts";
-import { errorCode } from "./error-code.ts";
 
 /**
  * The keys of all stored secrets, the current one first. They come from the settings or, with the embedded database

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useAction } from "../data/action.ts";
-import { Button } from "./button.tsx";
+import { useAction } from "../../data/action.ts";
+import { Button } from "../button.tsx";
+import { TextField } from "../form/field.tsx";
+import { Failure } from "../note.tsx";
 import { Dialog } from "./dialog.tsx";
-import { TextField } from "./field.tsx";
-import { Failure } from "./note.tsx";
 
 interface Props {
   title: string;

@@ -1,4 +1,4 @@
-import { fromBase64, toHex } from "./ids.ts";
+import { fromBase64, toHex } from "../ids.ts";
 
 export type ImageType = "image/png" | "image/jpeg" | "image/webp";
 

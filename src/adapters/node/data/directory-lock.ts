@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { StartError } from "../../core/errors.ts";
-import { errorCode } from "./error-code.ts";
+import { StartError } from "../../../core/errors.ts";
+import { errorCode } from "../error-code.ts";
 
 /** Without a reference a handle would be collected, and its lock freed with it. */
 const held = new Set<DatabaseSync>();

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { Button, type Look } from "./button.tsx";
+import { Button, type Look } from "../button.tsx";
 import { Confirm } from "./confirm.tsx";
 
 interface Props {

@@ -3,9 +3,9 @@ import type { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { EngineError } from "../../core/errors.ts";
-import type { ObjectStore } from "../../core/ports.ts";
-import { errorCode } from "./error-code.ts";
+import { EngineError } from "../../../core/errors.ts";
+import type { ObjectStore } from "../../../core/ports.ts";
+import { errorCode } from "../error-code.ts";
 
 const unfinished = ".part";
 

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import { isDeeperThan } from "./json.ts";
+import { isDeeperThan } from "../json.ts";
 
-export { isDeeperThan } from "./json.ts";
+export { isDeeperThan } from "../json.ts";
 
 /** Text that PostgreSQL stores as it is: without NUL (22021, 22P05) and without half surrogates (22P02). */
 export function isStorable(text: string): boolean {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clipJson, shorten } from "../../src/core/clip-json.ts";
+import { clipJson, shorten } from "../../../src/core/text/clip-json.ts";
 
 test("a text within the limit stays; a longer one says how much it had", () => {
   expect(shorten("tea", 3)).toBe("tea");

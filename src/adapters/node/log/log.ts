@@ -1,9 +1,9 @@
 import pino from "pino";
 import { prettyFactory } from "pino-pretty";
-import { type Environment, parseHeaders, type Settings } from "../../core/config.ts";
-import type { Log } from "../../core/ports.ts";
-import { type Scrub, scrubbed, scrubber } from "../../core/scrub/scrub.ts";
-import { visible } from "../../core/text.ts";
+import { type Environment, parseHeaders, type Settings } from "../../../core/config.ts";
+import type { Log } from "../../../core/ports.ts";
+import { type Scrub, scrubbed, scrubber } from "../../../core/scrub/scrub.ts";
+import { visible } from "../../../core/text/text.ts";
 import { loggableFields } from "./log-fields.ts";
 
 interface LogOptions {

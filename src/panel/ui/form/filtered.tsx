@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { wordsIn } from "../data/words.ts";
+import { wordsIn } from "../../data/words.ts";
 import { TextField } from "./field.tsx";
 
 interface Props<Item> {

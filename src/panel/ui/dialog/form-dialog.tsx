@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "./button.tsx";
+import { Button } from "../button.tsx";
+import { Form } from "../form/form.tsx";
+import { Failure, Note } from "../note.tsx";
 import { Dialog } from "./dialog.tsx";
-import { Form } from "./form.tsx";
-import { Failure, Note } from "./note.tsx";
 
 interface Props {
   title: string;

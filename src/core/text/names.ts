@@ -1,4 +1,4 @@
-import { lazy } from "./lazy.ts";
+import { lazy } from "../lazy.ts";
 
 /**
  * One order for all installations: the collations that a database has depend on how it was built. Making it takes some
