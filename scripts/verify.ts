@@ -116,7 +116,11 @@ interface Report {
 async function test(name: string, args: string[], environment: Record<string, string>): Promise<Result> {
   const file = join(scratch, `${name}.json`);
   const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
-  const result = await command("vitest", ["run", ...reporters, ...args], { NO_COLOR: "1", ...environment });
+  const result = await command("vitest", ["run", ...reporters, ...args], {
+    NO_COLOR: "1",
+    TEST_BUILT: "1",
+    ...environment,
+  });
   const { numPassedTests, testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
   const reasons = testResults.flatMap(({ name: path, status, message, assertionResults }) => {
     const of = relative(root, path);
