@@ -15,6 +15,13 @@ const contents = (directory: string) =>
     }),
   );
 
+test("a template leaves nothing of its 13 MB in memory", async () => {
+  const [file, directory] = [await template(), temporaryDirectory()];
+  const before = process.memoryUsage().arrayBuffers;
+  unpackTemplate(file, folderAt(directory));
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4_000_000);
+});
+
 test("a template is unpacked as tar would, for the owner of the directory only", async ({ skip }) => {
   const file = await template();
   const ours = join(temporaryDirectory(), "ours");

@@ -38,7 +38,9 @@ export class LateDirectory extends EmscriptenBuiltinFilesystem {
     if (directory === null) {
       const mkdir = (path: string) => void FS.mkdirTree(`${mountPoint}/${path}`);
       if (template !== null) {
-        unpackTemplate(template, { mkdir, write: (path, bytes) => FS.writeFile(`${mountPoint}/${path}`, bytes) });
+        // Emscripten keeps a view of a buffer of Node's where it means to copy it.
+        const write = (path: string, bytes: Uint8Array) => FS.writeFile(`${mountPoint}/${path}`, new Uint8Array(bytes));
+        unpackTemplate(template, { mkdir, write });
       }
       return;
     }

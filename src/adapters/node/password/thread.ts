@@ -8,11 +8,12 @@ import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./worker.ts";
 const maxWaiting = 64;
 /** The most of these calls for one client, so that a few clients can't shut all others out. */
 const maxOfClient = 4;
-const idleMs = 60_000;
+/** An idle thread keeps some 25 MB, for the tenth of a second that a new one takes. */
+const idleMs = 5000;
 
 /**
  * Hashes in a thread of its own, one password after the other, so that the event loop stays free. The thread starts
- * with the first call and ends after a minute without calls. If the thread dies, the calls that wait fail and the next
+ * with the first call and ends after five seconds without calls. If the thread dies, the calls that wait fail and the next
  * call starts another one. Rejects with 503 if too many calls wait, and with 429 if too many of one client do.
  */
 export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): Passwords {
