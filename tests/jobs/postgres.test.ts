@@ -11,6 +11,7 @@ import { commonLane } from "../../src/db/tables/work.ts";
 import { claim, type InLane, isAnyLeft } from "../../src/jobs/claim.ts";
 import { collectLog } from "../embedded.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
+import { explaining } from "../plan.ts";
 import { startThrowaway } from "../real-postgres.ts";
 import { follow } from "../runtime/program.ts";
 import { jobHarness, stall } from "./jobs.ts";
@@ -168,16 +169,6 @@ describe.skipIf(!server)("several processes", () => {
 });
 
 describe.skipIf(!server)("on PostgreSQL", () => {
-  interface Plan {
-    "Node Type": string;
-    "Relation Name"?: string;
-    "Actual Rows": number;
-    "Actual Loops": number;
-    Plans?: Plan[];
-  }
-
-  const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-
   test("a claim looks at a few jobs only, however many are due", async () => {
     const { pools } = await twoPools();
     const [database] = pools;
@@ -188,24 +179,14 @@ describe.skipIf(!server)("on PostgreSQL", () => {
        from generate_series(1, 6400) n`,
       [],
     );
-    const plans: Plan[] = [];
-    const explaining: Database = {
-      ...database,
-      async query(text, parameters) {
-        const explain = `explain (analyze, format json) ${text}`;
-        const [row] = await database.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(explain, parameters);
-        plans.push(...(row?.["QUERY PLAN"].map(({ Plan }) => Plan) ?? []));
-        return [];
-      },
-    };
+    const explained = explaining(database);
     const places = [{ kind: "count", free: 8, share: 4, after: commonLane }];
     for (const prepare of ["select 1", "analyze jobs"]) {
       await database.query(prepare, []);
-      plans.length = 0;
-      const claiming = claim(explaining, { places, running: [], lock: newId(), now: Date.now() });
+      const claiming = claim(explained.database, { places, running: [], lock: newId(), now: Date.now() });
       await expect(claiming).rejects.toThrow("The claim answered no row");
-      await isAnyLeft(explaining, ["count"], Date.now());
-      const scans = plans.flatMap(nodesOf).filter((node) => node["Relation Name"] === "jobs");
+      await isAnyLeft(explained.database, ["count"], Date.now());
+      const scans = explained.scans().filter((node) => node["Relation Name"] === "jobs");
       expect(scans.map((node) => node["Node Type"])).not.toContain("Seq Scan");
       const read = scans.map((node) => node["Actual Rows"] * node["Actual Loops"]);
       expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(100);

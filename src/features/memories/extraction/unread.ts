@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { Database } from "../../../db/client.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
@@ -69,12 +69,21 @@ const content = sql<string>`left(${messages.content}, ${longestMessage})`;
 /** Messages with known end users, answered by a model that does more than repeat. */
 const learnable = sql`${turns.source} = 'user' and ${turns.subject} <> '' and ${turns.provider} is distinct from 'demo'`;
 
+/**
+ * The turn of each message, by its key. A plain join would let PostgreSQL choose, and keep, to go through all turns for
+ * each conversation, since there were few of them when it planned.
+ */
+const joinTurn = (condition: SQL) => sql`
+  cross join lateral (
+    select ${turns.subject} from ${turns} where ${turns.id} = ${messages.turnId} and ${condition} offset 0
+  ) ${turns}`;
+
 const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
   const learns = sql`${agents.memoryEnabled} and ${agents.fastModel} is not null and ${conversations.channel} <> 'agent'`;
   const { seq, role } = messages;
   const unread = sql`
-    select ${fields({ seq, role, content, subject: turns.subject })} from ${messages} join ${turns} on ${turns.id} = ${messages.turnId}
-    where ${messages.conversationId} = ${conversations.id} and ${seq} > ${extractedSeq} and ${learnable}
+    select ${fields({ seq, role, content, subject: turns.subject })} from ${messages} ${joinTurn(learnable)}
+    where ${messages.conversationId} = ${conversations.id} and ${seq} > ${extractedSeq}
     order by ${seq} limit ${batchMessages + 1}`;
   const { revision, memoryEnabled } = agents;
   const row = fields({
@@ -97,9 +106,8 @@ const readEarlier = statement(
     select asked.nth, said.role, said.content
     from unnest(${ids}, ${subjects}, ${seqs}::int[]) with ordinality as asked(id, subject, seq, nth) cross join lateral (
       select ${messages.role} as role, ${content} as content, ${messages.seq} as seq
-      from ${messages} join ${turns} on ${turns.id} = ${messages.turnId}
+      from ${messages} ${joinTurn(sql`${turns.subject} = asked.subject and ${turns.source} = 'user'`)}
       where ${messages.conversationId} = asked.id and ${messages.seq} between asked.seq - ${among} and asked.seq - 1
-        and ${turns.subject} = asked.subject and ${turns.source} = 'user'
       order by ${messages.seq} desc limit ${shown}
     ) said order by asked.nth, said.seq`,
 );

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { unreadStatements } from "../../../src/features/memories/extraction/unread.ts";
+import { explaining } from "../../plan.ts";
+import { converse, memoryHarness } from "./memories.ts";
+
+test("the turn of a message is looked up by its key, also by a plan that was made while there were few", async () => {
+  const h = await memoryHarness({ fastModel: "openai:fast" });
+  const { conversationId } = await converse(h, [["I live in Bern", "Nice!"]]);
+  // Without statistics, PostgreSQL guesses from their size how many of these are there.
+  await h.database.query(
+    `with more as (
+       insert into turns (id, agent_id, organization_id, conversation_id, subject, status, owner, lease_until, door, provider)
+       select gen_random_uuid(), agent_id, organization_id, gen_random_uuid(), subject, status, owner, lease_until, door, provider
+       from turns, generate_series(1, 1000) returning id, conversation_id
+     ) insert into messages (id, conversation_id, turn_id, seq, role, content)
+       select gen_random_uuid(), conversation_id, id, seq, 'user', 'I live in Bern and like tea' from more, generate_series(1, 4) seq`,
+    [],
+  );
+  const explained = explaining(h.database);
+  const { sourceOf, earlierThan } = unreadStatements(explained.database);
+  await sourceOf.run([conversationId]);
+  await earlierThan.run([{ conversationId, subject: "ada", seq: 3 }]);
+  const ofTurns = explained.scans().filter((node) => node["Relation Name"] === "turns");
+  expect(ofTurns.map((node) => node["Node Type"])).toEqual(["Index Scan", "Index Scan"]);
+  for (const node of ofTurns) expect(node["Actual Rows"] * node["Actual Loops"]).toBeLessThanOrEqual(2);
+});
