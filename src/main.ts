@@ -14,7 +14,7 @@ import { thisMachine } from "./adapters/node/machine/machine.ts";
 import { createMcp } from "./adapters/node/mcp/servers.ts";
 import { threadedPasswords } from "./adapters/node/password/thread.ts";
 import { type InstalledPlugins, loadPlugins } from "./adapters/node/plugins.ts";
-import { pooledPost } from "./adapters/node/post.ts";
+import { pooledPost } from "./adapters/node/post/post.ts";
 import { postgresTarget } from "./adapters/node/postgres-target.ts";
 import { threadedScripts } from "./adapters/node/scripts/pool.ts";
 import { type Listener, listen } from "./adapters/node/server.ts";

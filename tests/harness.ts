@@ -6,7 +6,7 @@ import { shippedAssets } from "../src/adapters/node/assets.ts";
 import { systemClock } from "../src/adapters/node/clock.ts";
 import { guardedFetch } from "../src/adapters/node/egress/fetch.ts";
 import { createMeters } from "../src/adapters/node/meters.ts";
-import { pooledPost } from "../src/adapters/node/post.ts";
+import { pooledPost } from "../src/adapters/node/post/post.ts";
 import { threadedScripts } from "../src/adapters/node/scripts/pool.ts";
 import { listen as listenAt } from "../src/adapters/node/server.ts";
 import type { Services } from "../src/context.ts";

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { createModels } from "../../src/adapters/models/index.ts";
-import { pooledPost } from "../../src/adapters/node/post.ts";
+import { pooledPost } from "../../src/adapters/node/post/post.ts";
 import { classifyFailure, isRetryable } from "../../src/turn/failure.ts";
 import {
   callTool,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { pooledPost } from "../../src/adapters/node/post.ts";
+import { pooledPost } from "../../src/adapters/node/post/post.ts";
 import { requestJson, spanJson } from "../../src/adapters/tracer/otlp.ts";
 import { createTracer } from "../../src/adapters/tracer/tracer.ts";
 import { randomHex } from "../../src/core/ids.ts";
@@ -34,12 +34,14 @@ async function tracing() {
       const { spans } = receiver;
       return spans().length >= count && spans().map(({ name }) => name);
     });
+  /** Waits for the collector's word on so many spans in all, which comes after them. */
+  const acknowledged = (count: number) => expect.poll(() => tracer.counts().sent).toBe(count);
   const settled = (dropped: number) =>
     eventually(async () => {
       await clock.advance(100);
       return tracer.counts().dropped >= dropped;
     });
-  return { receiver, clock, lines, tracer, collector, send, arrived, settled };
+  return { receiver, clock, lines, tracer, collector, send, arrived, acknowledged, settled };
 }
 
 const nowhere = "http://127.0.0.1:9/v1/traces";
@@ -75,6 +77,7 @@ describe("traces", () => {
     expect(await t.arrived(1)).toEqual(["patient"]);
     // A second of gathering, one after the 503, seven after the 429.
     expect(t.clock.now() - Date.UTC(2026, 0, 1)).toBeGreaterThanOrEqual(9_000);
+    await t.acknowledged(1);
     expect(t.lines).toEqual([
       'Traces cannot be delivered {"collector":"the collector of a","reason":"It answered 503"}',
       'Traces are delivered again {"collector":"the collector of a","dropped":0}',
@@ -88,6 +91,7 @@ describe("traces", () => {
     await t.settled(1);
     t.send("good");
     expect(await t.arrived(1)).toEqual(["good"]);
+    await t.acknowledged(1);
     expect(t.tracer.counts()).toEqual({ sent: 1, dropped: 1 });
     expect(t.lines[1]).toBe('Traces are delivered again {"collector":"the collector of a","dropped":1}');
   });
@@ -101,9 +105,11 @@ describe("traces", () => {
     expect(t.tracer.counts().dropped).toBe(6);
     t.send("other", "b");
     expect(await t.arrived(1)).toEqual(["other"]);
+    await t.acknowledged(1);
     await t.clock.advance(60_000);
     t.send("valid again");
     expect(await t.arrived(2)).toEqual(["other", "valid again"]);
+    await t.acknowledged(2);
     expect(t.lines).toHaveLength(2);
   });
 

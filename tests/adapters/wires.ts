@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createModels } from "../../src/adapters/models/index.ts";
-import { pooledPost } from "../../src/adapters/node/post.ts";
+import { pooledPost } from "../../src/adapters/node/post/post.ts";
 import { type RemoteProvider, specs } from "./recorded.ts";
 
 /** How a provider says that something is wrong, in its own words. */

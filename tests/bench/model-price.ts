@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { createModels } from "../../src/adapters/models/index.ts";
-import { pooledPost } from "../../src/adapters/node/post.ts";
+import { pooledPost } from "../../src/adapters/node/post/post.ts";
 import { descriptionPrompt } from "../../src/features/conversations/description-prompt.ts";
 import { extractionPrompt } from "../../src/features/memories/extraction/prompt.ts";
 import { announce } from "./processes.ts";

@@ -1,10 +1,12 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { promisify } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { readExcerpt } from "../../src/adapters/excerpt.ts";
-import { pooledPost } from "../../src/adapters/node/post.ts";
+import { pooledPost } from "../../src/adapters/node/post/post.ts";
 
 /** A server on this machine: its address, and the sockets that came. */
 async function serve(listener: RequestListener): Promise<{ url: string; sockets: Socket[] }> {
@@ -38,6 +40,45 @@ test("the next post goes over the same connection", async () => {
   const post = pooledPost();
   for (let count = 0; count < 3; count += 1) expect(await readExcerpt((await post(url, posted)).body, 100)).toBe("ok");
   expect(sockets).toHaveLength(1);
+});
+
+test("posts at the same time have connections of their own, and later ones use those that are still open", async () => {
+  const { url, sockets } = await serve(({ url: path }, response) => {
+    if (path === "/x/last") response.setHeader("Connection", "close");
+    response.end("ok");
+  });
+  const post = pooledPost();
+  const ask = async (path = "") => readExcerpt((await post(`${url}${path}`, posted)).body, 100);
+  expect(await Promise.all([ask(), ask()])).toEqual(["ok", "ok"]);
+  expect(await Promise.all([ask(), ask()])).toEqual(["ok", "ok"]);
+  expect(sockets).toHaveLength(2);
+  for (let count = 0; count < 2; count += 1) expect(await ask("/last")).toBe("ok");
+  expect(sockets).toHaveLength(4);
+});
+
+test("the answer is the one after a provisional one", async () => {
+  const { url } = await serve((_, response) => {
+    response.writeEarlyHints({ link: "</style.css>; rel=preload" });
+    response.writeProcessing();
+    response.writeHead(201).end("made");
+  });
+  const { status, body } = await pooledPost()(url, posted);
+  expect([status, await readExcerpt(body, 100)]).toEqual([201, "made"]);
+});
+
+test("the name and password of an address are sent, unless the caller has others", async () => {
+  const { url } = await serve(({ headers }, response) => response.end(headers.authorization));
+  const named = url.replace("//", "//ada:t%C3%A9a@");
+  const post = pooledPost();
+  expect(await readExcerpt((await post(named, posted)).body, 100)).toBe(`Basic ${btoa("ada:t\u00c3\u00a9a")}`);
+  const bearer = { ...posted, headers: { authorization: "Bearer key" } };
+  expect(await readExcerpt((await post(named, bearer)).body, 100)).toBe("Bearer key");
+});
+
+test("a server that is not there is an error with its code", async () => {
+  const { url } = await serve(() => {});
+  const gone = url.replace(/:\d+/, ":9");
+  await expect(pooledPost()(gone, posted)).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });
 
 test("an answer that is let go of closes its connection", async () => {
@@ -90,6 +131,19 @@ test.each([
   expect(await readExcerpt((await pooledPost()(url, posted)).body, 100)).toBe("Grüße");
 });
 
+test("of a compressed answer that nobody reads, no more is unpacked than a little", async () => {
+  const zeros = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+  const { url } = await serve((_, response) => response.writeHead(200, { "Content-Encoding": "gzip" }).end(zeros));
+  const before = process.memoryUsage().arrayBuffers;
+  const { body } = await pooledPost()(url, posted);
+  await body?.read();
+  for (let count = 0; count < 100; count += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 1024 * 1024);
+  let read = 0;
+  for (let piece = await body?.read(); piece && !piece.done; piece = await body?.read()) read += piece.value.length;
+  expect(read).toBeGreaterThan(63 * 1024 * 1024);
+});
+
 test("what claims to be compressed and is not is an error, as is an answer that breaks off", async () => {
   const { url } = await serve(({ url: path }, response) => {
     if (path === "/x") response.writeHead(200, { "Content-Encoding": "gzip" }).end("no gzip at all");
@@ -97,7 +151,50 @@ test("what claims to be compressed and is not is an error, as is an answer that 
   });
   const post = pooledPost();
   await expect(readExcerpt((await post(url, posted)).body, 100)).rejects.toThrow();
-  await expect(readExcerpt((await post(`${url}/y`, posted)).body, 100)).rejects.toMatchObject({ code: "ECONNRESET" });
+  await expect(readExcerpt((await post(`${url}/y`, posted)).body, 100)).rejects.toMatchObject({
+    code: "UND_ERR_SOCKET",
+  });
+});
+
+test("a post that was stopped before is not sent", async () => {
+  const { url, sockets } = await serve((_, response) => response.end("ok"));
+  const reason = new Error("Too late");
+  const post = pooledPost();
+  await expect(post(url, { ...posted, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  await post(url, posted);
+  expect(sockets).toHaveLength(1);
+});
+
+test("a post that is stopped while its connection opens is not sent, and the next one is", async () => {
+  const paths: (string | undefined)[] = [];
+  const { url } = await serve((request, response) => {
+    paths.push(request.url);
+    response.end("ok");
+  });
+  const stop = new AbortController();
+  const reason = new Error("Too late");
+  const post = pooledPost();
+  const stopped = post(`${url}/stopped`, { ...posted, signal: stop.signal });
+  stop.abort(reason);
+  await expect(stopped).rejects.toBe(reason);
+  expect(await readExcerpt((await post(`${url}/next`, posted)).body, 100)).toBe("ok");
+  expect(paths).toEqual(["/x/next"]);
+});
+
+test("posts go over the environment's proxy if Node is told so", async () => {
+  const asked: (string | undefined)[] = [];
+  const proxy = await serve((request, response) => {
+    asked.push(request.url);
+    response.end("reached");
+  });
+  const script = `
+    const { pooledPost } = await import(${JSON.stringify(new URL("../../src/adapters/node/post/post.ts", import.meta.url).href)});
+    const { body } = await pooledPost()("http://provider.test/v1", { headers: {}, body: "{}", signal: undefined });
+    console.log(Buffer.from((await body.read()).value).toString());
+    process.exit();`;
+  const env = { ...process.env, NODE_USE_ENV_PROXY: "1", HTTP_PROXY: new URL(proxy.url).origin, NO_PROXY: "" };
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { env });
+  expect([stdout, asked]).toEqual(["reached\n", ["http://provider.test/v1"]]);
 });
 
 test("a post that is stopped rejects with the reason, before and after the answer", async () => {

@@ -6,7 +6,7 @@ const meanings: readonly (readonly [code: RegExp, message: string])[] = [
   [/^(EAI_|ETIMEOUT$)/, "The host name cannot be looked up now; try again later"],
   [/^ECONNREFUSED$/, "The host refused the connection"],
   [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, "The host closed the connection without an answer"],
-  [/^HPE_HEADER_OVERFLOW$/, "The headers of the answer are larger than 16 KiB"],
+  [/^(HPE|UND_ERR)_HEADERS?_OVERFLOW$/, "The headers of the answer are larger than 16 KiB"],
   [/^HPE_/, "The answer is no valid HTTP"],
   [/^(EPROTO|ERR_SSL_)/, "The host does not speak TLS as it must"],
   [/CERT|^ERR_TLS_|^UNABLE_TO_|^HOSTNAME_MISMATCH$/, "The certificate of the host is not valid"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pooledPost } from "../../../src/adapters/node/post.ts";
+import { pooledPost } from "../../../src/adapters/node/post/post.ts";
 import { createTracer } from "../../../src/adapters/tracer/tracer.ts";
 import { basic, otlpReceiver } from "../../otlp-receiver.ts";
 import { finish, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";

@@ -1,4 +1,4 @@
-import { pooledPost } from "../../../src/adapters/node/post.ts";
+import { pooledPost } from "../../../src/adapters/node/post/post.ts";
 import { createTracer } from "../../../src/adapters/tracer/tracer.ts";
 import type { Tracer } from "../../../src/core/tracing.ts";
 import { otlpReceiver, type ReceivedSpan } from "../../otlp-receiver.ts";

@@ -1,0 +1,142 @@
+import type { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import type { Dispatcher } from "undici";
+import type { Bytes } from "../../excerpt.ts";
+import type { Post } from "../../models/post.ts";
+
+type Piece = IteratorResult<Uint8Array, unknown>;
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+interface Asked {
+  resolve(answer: Awaited<ReturnType<Post>>): void;
+  reject(reason: unknown): void;
+  signal: AbortSignal | undefined;
+  /** Called once, when nothing more comes over the connection. */
+  over(healthy: boolean): void;
+}
+
+/** How much is held of a body before somebody reads it. */
+const mostAhead = 64 * 1024;
+
+/** Some servers compress unasked. */
+const decoders = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
+
+/** The answer to one post. The pieces of its body go to the reader as they come, by no more promises than reads. */
+export class Answer implements Dispatcher.DispatchHandler, Bytes {
+  readonly #asked: Asked;
+  readonly #stop = () => this.#end(this.#asked.signal?.reason);
+  /** Null before the post is sent, and when nothing more comes. */
+  #controller: Dispatcher.DispatchController | null = null;
+  #decoder: Transform | undefined;
+  readonly #pieces: Uint8Array[] = [];
+  #ahead = 0;
+  #ended: { error: unknown } | null = null;
+  #waiting: PromiseWithResolvers<Piece> | null = null;
+
+  constructor(asked: Asked) {
+    this.#asked = asked;
+    asked.signal?.addEventListener("abort", this.#stop);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#ended) this.#letGo();
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Headers): void {
+    // Another answer follows on one that is only provisional.
+    if (status < 200) return;
+    this.#decoder = this.#decoderOf(String(headers["content-encoding"]));
+    this.#asked.resolve({ status, headers: plain(headers), body: this });
+  }
+
+  onResponseData(_: unknown, piece: Uint8Array): void {
+    if (this.#decoder) this.#decoder.write(piece);
+    else this.#take(piece);
+  }
+
+  onResponseEnd(): void {
+    this.#controller = null;
+    this.#asked.over(true);
+    if (this.#decoder) this.#decoder.end();
+    else this.#end(null);
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#controller = null;
+    this.#asked.over(false);
+    this.#end(error);
+  }
+
+  read(): Promise<Piece> {
+    this.#waiting = Promise.withResolvers();
+    const { promise } = this.#waiting;
+    this.#settle();
+    return promise;
+  }
+
+  async cancel(): Promise<void> {
+    this.#end(null);
+  }
+
+  #decoderOf(coding: string): Transform | undefined {
+    return decoders
+      .get(coding)?.()
+      .on("data", (piece: Uint8Array) => this.#take(piece))
+      .once("end", () => this.#end(null))
+      .on("error", (error) => this.#end(error));
+  }
+
+  #take(piece: Uint8Array): void {
+    this.#pieces.push(piece);
+    this.#ahead += piece.length;
+    this.#settle();
+    if (this.#ahead <= mostAhead) return;
+    this.#controller?.pause();
+    this.#decoder?.pause();
+  }
+
+  #settle(): void {
+    const reading = this.#waiting;
+    if (!reading) return;
+    const piece = this.#pieces.shift();
+    if (!piece && !this.#ended) return;
+    this.#waiting = null;
+    if (piece) {
+      this.#ahead -= piece.length;
+      if (this.#controller?.paused) this.#controller.resume();
+      if (this.#decoder?.isPaused()) this.#decoder.resume();
+      reading.resolve({ done: false, value: piece });
+    } else if (this.#ended?.error) reading.reject(this.#ended.error);
+    else reading.resolve({ done: true, value: undefined });
+  }
+
+  #end(error: unknown): void {
+    if (this.#ended) return;
+    this.#ended = { error };
+    this.#asked.signal?.removeEventListener("abort", this.#stop);
+    this.#letGo();
+    this.#decoder?.destroy();
+    this.#asked.reject(error);
+    this.#settle();
+  }
+
+  /** Closes the connection if more would come over it. */
+  #letGo(): void {
+    this.#controller?.abort(new Error("The answer was let go of"));
+  }
+}
+
+function plain(headers: Headers): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    plain[name] = Array.isArray(value) ? value.join(", ") : String(value);
+  }
+  return plain;
+}
