@@ -13,8 +13,8 @@ const idleMs = 5000;
 
 /**
  * Hashes in a thread of its own, one password after the other, so that the event loop stays free. The thread starts
- * with the first call and ends after five seconds without calls. If the thread dies, the calls that wait fail and the next
- * call starts another one. Rejects with 503 if too many calls wait, and with 429 if too many of one client do.
+ * with the first call and ends after five seconds without calls. If the thread dies, the calls that wait fail and the
+ * next call starts another one. Rejects with 503 if too many calls wait, and with 429 if too many of one client do.
  */
 export function threadedPasswords({ clock, log }: { clock: Clock; log: Log }): Passwords {
   let thread: Thread | undefined;
