@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { promisify } from "node:util";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { inspect, promisify } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { readExcerpt } from "../../src/adapters/excerpt.ts";
@@ -79,6 +79,20 @@ test("a server that is not there is an error with its code", async () => {
   const { url } = await serve(() => {});
   const gone = url.replace(/:\d+/, ":9");
   await expect(pooledPost()(gone, posted)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+});
+
+test("an answer that is no HTTP, or has too large headers, is an error with a code and without what was received", async () => {
+  const answers = ["no HTTP: secret\r\n\r\n", `HTTP/1.1 200 OK\r\nx: ${"secret".repeat(4000)}\r\n\r\n`];
+  const server = createTcpServer((socket) => socket.once("data", () => socket.end(answers.shift() ?? "")));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`;
+  const post = pooledPost();
+  for (const code of ["HPE_INVALID", "UND_ERR_HEADERS_OVERFLOW"]) {
+    const error: unknown = await post(url, posted).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code });
+    expect(inspect(error, { depth: 9 })).not.toContain("secret");
+  }
 });
 
 test("an answer that is let go of closes its connection", async () => {

@@ -4,6 +4,7 @@ import { EgressError } from "../../../core/egress/target.ts";
 import { answerText } from "../../../core/egress/text.ts";
 import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../../core/ports.ts";
 import { orAborted, withinTime } from "../../../core/time/deadline.ts";
+import { plainHeaders } from "../plain-headers.ts";
 import { readBytes } from "./body.ts";
 import { explainFailure } from "./failure.ts";
 import { resolveBySystem } from "./names.ts";
@@ -61,10 +62,4 @@ async function follow(first: Hop, { request, network, signal }: FollowOptions): 
       response.destroy();
     }
   }
-}
-
-function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
-  );
 }

@@ -3,10 +3,9 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Dispatcher } from "undici";
 import type { Bytes } from "../../excerpt.ts";
 import type { Post } from "../../models/post.ts";
+import { plainHeaders } from "../plain-headers.ts";
 
 type Piece = IteratorResult<Uint8Array, unknown>;
-
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 interface Asked {
   resolve(answer: Awaited<ReturnType<Post>>): void;
@@ -48,11 +47,11 @@ export class Answer implements Dispatcher.DispatchHandler, Bytes {
     if (this.#ended) this.#letGo();
   }
 
-  onResponseStart(_: unknown, status: number, headers: Headers): void {
+  onResponseStart(_: unknown, status: number, headers: Dispatcher.ResponseData["headers"]): void {
     // Another answer follows on one that is only provisional.
     if (status < 200) return;
     this.#decoder = this.#decoderOf(String(headers["content-encoding"]));
-    this.#asked.resolve({ status, headers: plain(headers), body: this });
+    this.#asked.resolve({ status, headers: plainHeaders(headers), body: this });
   }
 
   onResponseData(_: unknown, piece: Uint8Array): void {
@@ -70,7 +69,7 @@ export class Answer implements Dispatcher.DispatchHandler, Bytes {
   onResponseError(_: unknown, error: Error): void {
     this.#controller = null;
     this.#asked.over(false);
-    this.#end(error);
+    this.#end(error.name === "HTTPParserError" ? noHttp(error) : error);
   }
 
   read(): Promise<Piece> {
@@ -132,11 +131,5 @@ export class Answer implements Dispatcher.DispatchHandler, Bytes {
   }
 }
 
-function plain(headers: Headers): Record<string, string> {
-  const plain: Record<string, string> = {};
-  for (const name in headers) {
-    const value = headers[name];
-    plain[name] = Array.isArray(value) ? value.join(", ") : String(value);
-  }
-  return plain;
-}
+/** undici leaves the code of the parser out, and puts the received bytes in. */
+const noHttp = ({ message }: Error) => Object.assign(new Error(message), { code: "HPE_INVALID" });

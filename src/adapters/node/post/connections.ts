@@ -14,9 +14,10 @@ export interface Connections {
 /** Many servers close a connection that idled for 5 seconds, perhaps at the moment when it is used again. */
 const longestIdleMs = 4_000;
 
-/** No time-outs, except of connecting: the signal of a post ends what takes too long. */
+/** The signal of a post ends what takes too long once there is a connection. */
 const options = {
   allowH2: false,
+  connectTimeout: 10_000,
   keepAliveTimeout: longestIdleMs,
   keepAliveMaxTimeout: longestIdleMs,
   headersTimeout: 0,
