@@ -12,8 +12,14 @@ const waitMs = 250;
 /** So many may always wait: few come and go too irregularly to say how long each waits. */
 const leastWaiting = 128;
 
-/** A crowd that came at once may be larger; nobody can tell it from an overload until it has lasted, in milliseconds. */
-const [crowd, crowdMs] = [512, 1_000];
+/**
+ * A crowd that came at once may be larger, as far as all of it gets a place in so many milliseconds: nobody can tell it
+ * from an overload until it has lasted for that time.
+ */
+const [crowd, crowdMs] = [256, 1_000];
+
+/** So many must have got places before their pace says something. */
+const tellingPlaces = 16;
 
 /** Who has waited for so long after all is refused, in milliseconds. */
 const patienceMs = 2_000;
@@ -59,8 +65,8 @@ export class Admission {
   readonly #begun = new Set<{ at: number }>();
   #endedAt = 0;
   #ending = 0;
-  /** Since when somebody has waited without a break. */
-  #waitingSince = 0;
+  /** Since when somebody has waited without a break, how many got a place since then, and when the last of them did. */
+  #wave = { since: 0, admitted: 0, lastAt: 0 };
   #lookedAt = 0;
   #reached = false;
   #tookMs: number[] = [];
@@ -127,12 +133,15 @@ export class Admission {
   }
 
   #wait(share: Share): Promise<void> {
-    if (this.#line.waiting === 0) this.#waitingSince = this.#needs.clock.now();
+    const now = this.#needs.clock.now();
+    if (this.#line.waiting === 0) this.#wave = { since: now, admitted: 0, lastAt: now };
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         share,
         admit: () => {
           cancel();
+          this.#wave.admitted += 1;
+          this.#wave.lastAt = this.#needs.clock.now();
           this.#line.begin(share);
           resolve();
         },
@@ -161,11 +170,15 @@ export class Admission {
     }
   }
 
-  /** How many may wait: nobody is refused for a crowd that came at once while nothing is late. */
+  /** How many may wait when one more comes: nobody is refused for a crowd that came at once while nothing is late. */
   #mostWaiting(): number {
     const now = this.#needs.clock.now();
     if (!this.#overload && !this.#limit.isLate(now)) return Number.POSITIVE_INFINITY;
-    if (now - this.#waitingSince < crowdMs) return crowd;
+    const { since, admitted, lastAt } = this.#wave;
+    if (now - Math.min(since, this.#overload?.since ?? since) < crowdMs) {
+      const served = admitted < tellingPlaces ? crowd : (admitted / (lastAt - since)) * crowdMs;
+      return Math.min(crowd, Math.max(leastWaiting, served));
+    }
     return Math.max(leastWaiting, (this.#rates.admitted / lookMs) * waitMs);
   }
 
@@ -181,7 +194,8 @@ export class Admission {
   #advance(): void {
     this.#look();
     while (this.#line.waiting > 0 && this.#hasPlace()) this.#line.next()?.admit();
-    while (this.#line.waiting > this.#mostWaiting()) this.#line.last()?.refuse();
+    // A crowd that waits already gets its places: refused now, it would be refused late.
+    while (this.#line.waiting > Math.max(crowd, this.#mostWaiting())) this.#line.last()?.refuse();
   }
 
   #look(): void {

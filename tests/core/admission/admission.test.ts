@@ -49,7 +49,7 @@ function admission() {
 }
 
 /** So many of a crowd may wait where few are served, and so many once it has lasted. */
-const [waiting, leastWaiting] = [512, 128];
+const [waiting, leastWaiting] = [256, 128];
 
 test("a crowd that comes at once is refused nothing while nothing is late", async () => {
   const { begun, refused, call, endOne } = admission();
@@ -89,16 +89,58 @@ test("another organization gets the next place, and the one that floods makes ro
   expect(begun.at(-1)).toBe("b/y/1");
 });
 
-test("of a crowd that lasts, only as many wait as get a place soon", async () => {
-  const { begun, refused, call, clock, overload } = admission();
+test("who waits already when a crowd has lasted keeps waiting, and who comes then is refused at once", async () => {
+  const { begun, refused, call, clock, overload, endOne } = admission();
   await overload();
   for (let n = 0; n < places + waiting; n += 1) call("a/x/1");
   await settle();
-  expect([begun.length, refused.length]).toEqual([places, 0]);
   await clock.advance(1_000);
-  call("b/y/1");
+  call("a/x/1");
   await settle();
-  expect([begun.length, refused.length]).toEqual([places, waiting + 1 - leastWaiting]);
+  expect([begun.length, refused.length]).toEqual([places, 1]);
+  for (let n = 0; n < places + waiting; n += 1) await endOne();
+  expect([begun.length, refused.length]).toEqual([places + waiting, 1]);
+});
+
+test("of more than a crowd, which came while nothing was late, the newest are refused once it is", async () => {
+  const { begun, refused, call, clock, state, endOne } = admission();
+  for (let n = 0; n < 500; n += 1) call("a/x/1");
+  await settle();
+  expect([begun.length, refused.length]).toEqual([32, 0]);
+  state.lateMs = 100;
+  await clock.advance(100);
+  await endOne();
+  expect([begun.length, refused.length]).toEqual([32, 500 - 32 - waiting]);
+});
+
+test("once some of a crowd got places, as many wait as get theirs within a second at that pace", async () => {
+  const { begun, refused, call, clock, overload, endOne } = admission();
+  await overload();
+  const few = places + leastWaiting + 20;
+  for (let n = 0; n < few; n += 1) call("a/x/1");
+  await settle();
+  for (let n = 0; n < 16; n += 1) {
+    await clock.advance(10);
+    await endOne();
+  }
+  expect([begun.length, refused.length]).toEqual([places + 16, 0]);
+  // A hundred a second: fewer than may always wait.
+  for (let n = 0; n < 10; n += 1) call("a/x/1");
+  await settle();
+  expect(few - begun.length).toBe(leastWaiting + 4);
+  expect(refused).toHaveLength(10);
+});
+
+test("in an overload that has lasted, as many wait as get a place soon", async () => {
+  const { admission: admitting, call, clock, state, overload, endOne } = admission();
+  await overload();
+  for (let n = 0; n < places + waiting + 1; n += 1) call("a/x/1");
+  await clock.advance(1_000);
+  for (let n = 0; n < places + waiting; n += 1) await endOne();
+  expect(admitting.figures).toMatchObject({ busy: 0, waiting: 0 });
+  state.lateMs = 0;
+  for (let n = 0; n < places + waiting; n += 1) call("a/x/1");
+  expect(admitting.figures.waiting).toBe(leastWaiting);
 });
 
 test("who gets no place within two seconds is refused after all", async () => {
