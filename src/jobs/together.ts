@@ -8,8 +8,6 @@ export interface Gathered<In, Out> {
    * fails alone.
    */
   run(items: readonly In[]): Promise<readonly Out[]>;
-  /** The most items of one statement, where those are fewer than usual. */
-  most?: number;
 }
 
 /** Joins what a job needs with what others need of the same statement, and answers the job's own result. */
@@ -21,8 +19,12 @@ export interface Gathering {
   look(): void;
 }
 
-/** A statement does no more at once, since a turn may have to wait for its end. */
-const usualMost = 32;
+/**
+ * So many items a statement takes at first, and at most. A turn may have to wait for its end, so one that took longer than
+ * `longMs` is for half as many the next time, and one that took less than `shortMs` for twice as many, in milliseconds.
+ */
+const [firstMost, mostItems] = [16, 32];
+const [shortMs, longMs] = [100, 200];
 
 /** A group waits until it has this part of the jobs that run, or for so long, in milliseconds. */
 const [part, longestMs] = [1 / 8, 100];
@@ -47,6 +49,8 @@ type Work = Gathered<unknown, unknown>;
  */
 export function createGathering(clock: Clock, running: () => number): Gathering {
   const groups = new Map<Work, Group>();
+  /** How many items a statement takes. */
+  const sizes = new WeakMap<Work, number>();
   let busy = false;
 
   const open = (work: Work, members: Member[] = []): Group => {
@@ -63,14 +67,16 @@ export function createGathering(clock: Clock, running: () => number): Gathering 
     if (busy) return;
     const enough = Math.ceil(running() * part);
     for (const [work, group] of groups) {
-      const { most = usualMost } = work;
+      const most = sizes.get(work) ?? firstMost;
       if (!group.late && group.members.length < Math.min(most, enough)) continue;
       group.cancel();
       groups.delete(work);
       const members = group.members.splice(0, most);
       if (group.members.length > 0) open(work, group.members);
       busy = true;
+      const startedAt = clock.now();
       void runGroup(work, members).finally(() => {
+        sizes.set(work, sizeAfter(most, members.length, clock.now() - startedAt));
         busy = false;
         look();
       });
@@ -89,6 +95,12 @@ export function createGathering(clock: Clock, running: () => number): Gathering 
         queueMicrotask(look);
       }),
   };
+}
+
+/** How many items a statement takes after one that took `items`, at most `most`, and so many milliseconds. */
+function sizeAfter(most: number, items: number, ms: number): number {
+  if (ms > longMs) return Math.max(1, Math.floor(items / 2));
+  return ms < shortMs && items === most ? Math.min(mostItems, most * 2) : most;
 }
 
 async function runGroup(work: Work, members: readonly Member[]): Promise<void> {

@@ -24,12 +24,28 @@ function doubling(refuses: (items: readonly number[]) => unknown = () => null) {
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 describe("what many jobs need of one statement", () => {
-  test("is done at once, each job getting its own, and no more than 32 at once", async () => {
+  test("is done at once, each job getting its own, for twice as many each time as long as that is quick", async () => {
     const { together } = createGathering(new TestClock(), () => 8);
     const { ran, work } = doubling();
-    const results = await Promise.all(numbers(40).map((n) => together(work, n)));
-    expect(results).toEqual(numbers(40).map((n) => n * 2));
-    expect(ran.map(({ length }) => length)).toEqual([32, 8]);
+    const results = await Promise.all(numbers(100).map((n) => together(work, n)));
+    expect(results).toEqual(numbers(100).map((n) => n * 2));
+    expect(ran.map(({ length }) => length)).toEqual([16, 32, 32, 20]);
+  });
+
+  test("is done for half as many after a statement that took long, down to one, and for no more than it takes", async () => {
+    const clock = new TestClock();
+    const { together } = createGathering(clock, () => 8);
+    const ran: number[] = [];
+    const took = [201, 201, 201, 201, 201, 100, 99, 99, 99];
+    const work: Gathered<number, number> = {
+      async run(items) {
+        ran.push(items.length);
+        await clock.jump(took[ran.length - 1] ?? 0);
+        return items;
+      },
+    };
+    await Promise.all(numbers(36).map((n) => together(work, n)));
+    expect(ran).toEqual([16, 8, 4, 2, 1, 1, 1, 2, 1]);
   });
 
   test("waits for an eighth of the jobs that run, for 100 ms, or until fewer run", async () => {

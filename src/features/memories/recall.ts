@@ -98,8 +98,6 @@ const recallTogetherStatement = statement(
 /** `recall` for jobs, by words alone. */
 export function recalledTogether(database: Database): Gathered<Asked & { text: string }, Recalled[]> {
   return {
-    // Each may look through thousands of memories.
-    most: 8,
     async run(asked) {
       const rows = await recallTogetherStatement.run(database, {
         agentIds: asked.map(({ agentId }) => agentId),

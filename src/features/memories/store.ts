@@ -40,8 +40,6 @@ export function saveMemory(database: Queries, fact: Fact): Promise<Saved> {
 /** `saveMemory` for jobs, of many facts at once. */
 export function savedTogether(database: Database): Gathered<Fact, Saved> {
   return {
-    // Each is compared with up to a hundred memories.
-    most: 16,
     async run(facts) {
       // What is said twice of an end user is one memory only if the second is compared with the first.
       const first = new Map(facts.map((fact) => [fact.agent.id + fact.subject, fact] as const).reverse());

@@ -4,12 +4,14 @@ import { EngineError } from "../../../src/core/errors.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { conversations, jobs } from "../../../src/db/schema.ts";
 import { dueFollowUps, type FollowUpKind } from "../../../src/features/turns/follow-up/due.ts";
+import { dueStatements, firstPlace, pageSize } from "../../../src/features/turns/follow-up/due-statements.ts";
 import { followUpJobs } from "../../../src/features/turns/follow-up/jobs.ts";
 import type { Complete } from "../../../src/jobs/complete.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { Postponed } from "../../../src/jobs/postponed.ts";
 import { createSchedule } from "../../../src/jobs/schedule.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
+import { explaining } from "../../plan.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { converse, goOn, memoryHarness } from "../memories/memories.ts";
 
@@ -315,4 +317,27 @@ describe("the tick", () => {
     await h.schedule();
     expect(await h.waiting()).toHaveLength(4);
   });
+});
+
+test("a page of an agent's due conversations is read in their order from the index, however many are due", async () => {
+  const h = await memoryHarness({ fastModel: "openai:fast" });
+  const { conversationId } = await converse(h, [["I live in Bern", "Nice!"]]);
+  await h.database.query(
+    `insert into conversations (id, ref, agent_id, organization_id, channel, channel_id, subject, follow_up_due_at)
+     select gen_random_uuid(), ref || n, agent_id, organization_id, channel, channel_id, subject, now() - n * interval '1 ms'
+     from conversations, generate_series(1, 8000) n where id = $1`,
+    [conversationId],
+  );
+  const explained = explaining(h.database);
+  await dueStatements(explained.database, "followUpConversations").next(h.agent.id, Date.now(), firstPlace);
+  const read = explained.scans().filter((node) => node["Relation Name"] === "conversations");
+  expect(read.reduce((sum, node) => sum + node["Actual Rows"] * node["Actual Loops"], 0)).toBe(pageSize);
+  const next = dueStatements(h.database, "followUpConversations").next;
+  const page = await next(h.agent.id, Date.now(), firstPlace);
+  const rest = await next(h.agent.id, Date.now(), page.at(-1) ?? firstPlace);
+  const inOrder = await h.database.query<{ id: string }>(
+    "select id from conversations where follow_up_due_at is not null order by follow_up_due_at limit $1",
+    [2 * pageSize],
+  );
+  expect([...page, ...rest].map(({ id }) => id)).toEqual(inOrder.map(({ id }) => id));
 });

@@ -37,7 +37,6 @@ export interface UnreadStatements {
 export function unreadStatements(database: Database): UnreadStatements {
   return {
     sourceOf: {
-      most: 16,
       async run(ids) {
         const rows = await readSources.run(database, { ids });
         const found = new Map(

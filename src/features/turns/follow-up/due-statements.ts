@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../../db/client.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
 import { conversations } from "../../../db/schema.ts";
@@ -49,12 +49,20 @@ export function dueStatements(database: Database, kind: FollowUpKind): DueStatem
     ...{ titled: sql<boolean>`${title} is not null or ${isGivenTitle}`, messages: messageCount },
     summarized: summarizedMessages,
   });
+  // Row by row: for a page at once PostgreSQL, which guesses that few are due, would read and sort all that are.
   const nextStatement = statement(
     { agentId: "uuid", now: "timestamptz", afterAt: "timestamptz", afterId: "uuid" },
-    (given) => sql<RowOf<typeof due>>`
-      select ${due} from ${conversations} where ${agentId} = ${given.agentId}
-        and ${dueAt} <= ${given.now} and (${dueAt}, ${id}) > (${given.afterAt}, ${given.afterId})
-      order by ${dueAt}, ${id} limit ${pageSize}`,
+    (given) => {
+      const oneAfter = (at: SQL, place: SQL) => sql`(
+        select ${due}, ${dueAt} as due_at from ${conversations} where ${agentId} = ${given.agentId}
+          and ${dueAt} <= ${given.now} and (${dueAt}, ${id}) > (${at}, ${place})
+        order by ${dueAt}, ${id} limit 1)`;
+      return sql<RowOf<typeof due>>`
+        with recursive walk as (
+          ${oneAfter(given.afterAt, given.afterId)} union all
+          select next.* from walk cross join lateral ${oneAfter(sql`walk.due_at`, sql`walk.id`)} next
+        ) select * from walk limit ${pageSize}`;
+    },
   );
   const first = fields({ at: sql<number>`(extract(epoch from ${dueAt}) * 1000)::float8`, organizationId });
   const firstStatement = statement(
