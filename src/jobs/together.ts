@@ -20,10 +20,11 @@ export interface Gathering {
 }
 
 /**
- * So many items a statement takes at first, and at most. A turn may have to wait for its end, so one that took longer than
- * `longMs` is for half as many the next time, and one that took less than `shortMs` for twice as many, in milliseconds.
+ * How many items a statement takes: at least, at first and at most. A turn may have to wait for its end, so one that took
+ * longer than `longMs` is for half as many the next time, and one that took less than `shortMs` for twice as many, in
+ * milliseconds. Fewer than the least would spare nothing where the database is far away.
  */
-const [firstMost, mostItems] = [16, 32];
+const [leastItems, firstItems, mostItems] = [8, 16, 32];
 const [shortMs, longMs] = [100, 200];
 
 /** A group waits until it has this part of the jobs that run, or for so long, in milliseconds. */
@@ -67,7 +68,7 @@ export function createGathering(clock: Clock, running: () => number): Gathering 
     if (busy) return;
     const enough = Math.ceil(running() * part);
     for (const [work, group] of groups) {
-      const most = sizes.get(work) ?? firstMost;
+      const most = sizes.get(work) ?? firstItems;
       if (!group.late && group.members.length < Math.min(most, enough)) continue;
       group.cancel();
       groups.delete(work);
@@ -99,7 +100,7 @@ export function createGathering(clock: Clock, running: () => number): Gathering 
 
 /** How many items a statement takes after one that took `items`, at most `most`, and so many milliseconds. */
 function sizeAfter(most: number, items: number, ms: number): number {
-  if (ms > longMs) return Math.max(1, Math.floor(items / 2));
+  if (ms > longMs) return Math.max(leastItems, Math.floor(items / 2));
   return ms < shortMs && items === most ? Math.min(mostItems, most * 2) : most;
 }
 
