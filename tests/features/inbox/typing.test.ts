@@ -97,7 +97,7 @@ test("a turn that fails types no more", async () => {
   end.open();
   await eventually(async () => (await h.turns())[0]?.[0] === "failed");
   await h.rested();
-  await h.clock.advance(30_000);
+  await h.clock.jump(30_000);
   await h.engine.tick();
   await h.idle();
   expect(await h.sent()).toEqual(["Again."]);
