@@ -7,14 +7,19 @@ import { signIn } from "./panel.ts";
 
 const browserTest = test.skipIf(!hasBrowser);
 const owner = { email: "ada@example.com", password: "correct horse battery" };
+const agent = "**/api/instances/assistant";
 
 const start = () => quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password });
 
-/** Keeps the calls of this method to the agent back, until they are let go. */
-async function hold(page: Page, method: string): Promise<{ began: Promise<void>; release: () => void }> {
+/** Keeps the calls of this method to the addresses back, until they are let go. */
+async function hold(
+  page: Page,
+  method: string,
+  addresses: string,
+): Promise<{ began: Promise<void>; release: () => void }> {
   const began = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  await page.route("**/api/instances/assistant", async (route) => {
+  await page.route(addresses, async (route) => {
     if (route.request().method() === method) {
       began.resolve();
       await released.promise;
@@ -34,11 +39,11 @@ browserTest(
     await signIn(page, owner);
     const [name, description] = [page.getByLabel("Name", { exact: true }), page.getByLabel("Description")];
     await name.fill("Helper");
-    const saving = await hold(page, "PATCH");
+    const saving = await hold(page, "PATCH", agent);
     await page.getByRole("button", { name: "Save" }).click();
     await saving.began;
     await description.fill("Written while the name was being saved");
-    const reading = await hold(page, "GET");
+    const reading = await hold(page, "GET", agent);
     saving.release();
     await reading.began;
     expect(await name.inputValue()).toBe("Helper");
@@ -55,6 +60,58 @@ browserTest(
     expect(complaints).toEqual([]);
   },
 );
+
+browserTest("what is stored as soon as it is chosen is shown while it is stored and read again", async () => {
+  const server = await start();
+  const { token } = await createAgentEngine({ baseUrl: server.url }).signIn({ body: owner });
+  const engine = createAgentEngine({ baseUrl: server.url, token });
+  await engine.createWorkspace({ orgSlug: "default", body: { name: "Lab" } });
+  const grace = { email: "grace@example.com", password: "another horse battery" };
+  await engine.addMember({ orgSlug: "default", body: { ...grace, name: "Grace", roleKey: "member" } });
+  const page = await openPage();
+  const complaints = watch(page, server.url);
+
+  await page.goto(`${server.url}/#/workspaces`);
+  await signIn(page, owner);
+  const box = page.getByRole("region", { name: "Lab" }).getByLabel(/^Grace/);
+  await box.and(page.locator(":enabled")).waitFor();
+  const boxIsRead = await hold(page, "GET", "**/workspaces/*/members");
+  await box.click();
+  await boxIsRead.began;
+  expect(await box.isChecked()).toBe(true);
+  boxIsRead.release();
+  await page.getByText("Grace reaches it now").waitFor();
+  expect(await box.isChecked()).toBe(true);
+  // What is chosen before the last choice is stored follows it.
+  const boxIsStored = await hold(page, "DELETE", "**/workspaces/*/members/*");
+  await box.click();
+  await boxIsStored.began;
+  await box.click();
+  await box.click();
+  await box.click();
+  expect(await box.isChecked()).toBe(true);
+  boxIsStored.release();
+  await page.getByText("Grace reaches it now").nth(1).waitFor();
+  await page.reload();
+  await box.and(page.locator(":enabled:checked")).waitFor();
+
+  await page.goto(`${server.url}/#/members`);
+  const role = page.getByLabel("Role of Grace");
+  await role.waitFor();
+  const roleIsRead = await hold(page, "GET", "**/organizations/default/members");
+  await role.selectOption("viewer");
+  await roleIsRead.began;
+  expect(await role.inputValue()).toBe("viewer");
+  roleIsRead.release();
+  // What is refused is not shown any more.
+  await page.route("**/organizations/default/members/*", (route) =>
+    route.fulfill({ status: 500, json: { error: "Internal server error" } }),
+  );
+  await role.selectOption("admin");
+  await page.getByText("Internal server error").waitFor();
+  await expect.poll(() => role.inputValue()).toBe("viewer");
+  expect(complaints.filter((text) => !text.includes("500 ("))).toEqual([]);
+});
 
 browserTest("a message that is sent after the end of the session waits for the next one", async () => {
   const server = await start();

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { Member, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { useChoice } from "../../data/choice.ts";
 import { useLoaded } from "../../data/load.ts";
 import { may, orgSlug, user } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
@@ -117,21 +118,29 @@ function MemberTable({ members, reach, onChange }: People & { onChange: () => Pr
   );
 }
 
-function RoleOf({ member: { userId, name, roleKey }, onChange }: { member: Member; onChange: () => Promise<void> }) {
-  if (!may("org.member:manage") || userId === user.value?.id) {
-    return roles.find(({ value }) => value === roleKey)?.label ?? roleKey;
-  }
+interface RoleProps {
+  member: Member;
+  onChange: () => Promise<void>;
+}
+
+function RoleOf({ member, onChange }: RoleProps) {
+  if (may("org.member:manage") && member.userId !== user.value?.id) return <RoleChoice {...{ member, onChange }} />;
+  return roles.find(({ value }) => value === member.roleKey)?.label ?? member.roleKey;
+}
+
+function RoleChoice({ member: { userId, name, roleKey }, onChange }: RoleProps) {
   const change = async (role: Role) => {
     await api.changeMemberRole({ orgSlug: orgSlug.value, userId, body: { roleKey: role } });
     tell(`${name} is ${role} now`);
   };
+  // The list is read again after a refusal too, so that it shows what is.
+  const { chosen, choose } = useChoice(roleKey as Role, (role) => change(role).finally(onChange));
   return (
     <Select
       label={`Role of ${name}`}
-      value={roleKey as Role}
+      value={chosen}
       choices={roles}
-      // The list is read again after a refusal too, so that it shows what is.
-      onValue={(role) => void change(role).catch(tellFailure).finally(onChange)}
+      onValue={(role) => void choose(role).catch(tellFailure)}
     />
   );
 }
