@@ -5,6 +5,7 @@ import type { Log } from "../../../core/ports.ts";
 import { type Scrub, scrubbed, scrubber } from "../../../core/scrub/scrub.ts";
 import { visible } from "../../../core/text/text.ts";
 import { loggableFields } from "./log-fields.ts";
+import { type Output, openOutput } from "./output.ts";
 
 interface LogOptions {
   level: Settings["LOG_LEVEL"];
@@ -16,9 +17,10 @@ interface LogOptions {
   write?: (line: string) => void;
 }
 
-/** The structured log. Lines are written synchronously, so that a dying process loses none. */
+/** The structured log. */
 export function createLog({ level, pretty: readable, secrets, write }: LogOptions): Log {
-  const out = write ? { write } : pino.destination({ dest: 2, sync: true });
+  const sayDropped = (lines: number) => log.warn({ lines }, "Lines of the log were dropped: nobody read them");
+  const out: Output = write ? { write } : openOutput(sayDropped);
   const format = readable
     ? prettyFactory({ messageKey: "message", translateTime: "SYS:HH:MM:ss", singleLine: true, colorize: !write })
     : undefined;
@@ -36,7 +38,8 @@ export function createLog({ level, pretty: readable, secrets, write }: LogOption
     // The format for people undoes the escapes of the JSON line, so `visible` has to apply them again.
     format ? { write: (line) => void out.write(visible(format(line))) } : out,
   );
-  return adapt(root);
+  const log = adapt(root);
+  return log;
 }
 
 function adapt(logger: pino.Logger): Log {

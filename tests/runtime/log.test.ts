@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { dataDirectory, quickstart } from "./program.ts";
+
+test("a server answers while nobody reads its log, and says all of it later", async () => {
+  const server = await quickstart({ DATA_DIR: dataDirectory() });
+  server.child.stderr?.pause();
+  // Each leaves a line of 400 bytes: together more than a pipe holds.
+  for (let asked = 0; asked < 1_500; asked += 1) {
+    expect((await fetch(`${server.url}/nowhere`)).status).toBe(404);
+  }
+  server.child.stderr?.resume();
+  const answered = () => server.stderr().match(/"path":"\/nowhere"/g)?.length;
+  await expect.poll(answered).toBe(1_500);
+});
