@@ -12,6 +12,10 @@ import type { PostgresCpu } from "./postgres-cpu.ts";
 import { cpuMs, type ServerProcess, startMeasured } from "./processes.ts";
 
 const conversations = 5_000;
+/** Turns with and without background work take turns, so that what the machine or the process does meanwhile is in both. */
+const blocks = 5;
+const ofBlock = conversations / blocks;
+/** Turns that background work must not hold up. */
 const turns = 2_000;
 const concurrency = 16;
 const [rounds, ofRound] = [20, 200];
@@ -88,32 +92,39 @@ async function measure(background: Background, price: number, count: () => () =>
   await background.begin(400);
   await background.drain();
 
-  const costOf = async <T>(work: () => Promise<T>) => {
+  const costing = async (cost: { server: number; postgres: number }, work: () => Promise<unknown>) => {
     const [before, own] = [cpuMs(engine.pid), count()];
-    const found = await work();
+    await work();
     await settle(engine.pid, 500);
-    return { found, server: cpuMs(engine.pid) - before, postgres: own() };
+    cost.server += (cpuMs(engine.pid) - before) / conversations;
+    cost.postgres += own() / conversations;
   };
-  const ofTurns = await costOf(() => pace(plain, turns));
-  const turn = ofTurns.server / turns;
+  const [ofTurn, whole] = [
+    { server: 0, postgres: 0 },
+    { server: 0, postgres: 0 },
+  ];
+  let [begunMs, memoriesMs] = [0, 0];
+  for (let block = 0; block < blocks; block += 1) {
+    await costing(ofTurn, () => load(plain, shape, { turns: ofBlock, concurrency, streamed: false }));
+    await costing(whole, async () => {
+      const startedAt = performance.now();
+      await background.begin(ofBlock);
+      begunMs += performance.now() - startedAt;
+      memoriesMs += (await background.drain()).memoriesMs;
+    });
+  }
+  const turn = ofTurn.server;
+  const of = whole.server - turn;
+  const ownOf = whole.postgres - ofTurn.postgres;
 
-  const whole = await costOf(async () => {
-    const startedAt = performance.now();
-    await background.begin(conversations);
-    const begunMs = performance.now() - startedAt;
-    return { begunMs, ...(await background.drain()) };
-  });
-  const { begunMs, titlesMs, memoriesMs } = whole.found;
-  const of = whole.server / conversations - turn;
-  const ownOf = whole.postgres / conversations - ofTurns.postgres / turns;
-
+  const alone = await pace(plain, turns);
   await background.begin(conversations);
   let beside = Promise.resolve("");
-  await background.drain(() => {
+  const { titlesMs } = await background.drain(() => {
     beside = pace(plain, turns);
   });
   return [
-    ...[ofTurns.found, await beside, turn.toFixed(2), of.toFixed(2), price.toFixed(2)],
+    ...[alone, await beside, turn.toFixed(2), of.toFixed(2), price.toFixed(2)],
     `${(((of - price) / turn) * 100).toFixed(0)} %`,
     whole.postgres > 0 ? ownOf.toFixed(2) : "–",
     ...[((conversations / begunMs) * 1000).toFixed(0), (titlesMs / 1000).toFixed(1), (memoriesMs / 1000).toFixed(1)],
