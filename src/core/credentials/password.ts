@@ -16,8 +16,8 @@ export interface Hashing {
 }
 
 /**
- * Of OWASP's choices for argon2id, which it holds equally strong, the one with the least memory: a call takes it anew each
- * time, and pages that the system has to give and to clear cost as much as the passes.
+ * OWASP's password storage cheat sheet holds several choices for argon2id equally strong. This one takes the least memory,
+ * whose pages the system has to clear for each call.
  */
 const usualCost: Cost = { memory: 7168, passes: 5, lanes: 1 };
 

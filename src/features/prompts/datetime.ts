@@ -3,16 +3,25 @@
  * formats are costly.
  */
 export function datetimeIn(timezone: string): (now: number) => string {
-  const format = formatIn(timezone);
+  const write = writerIn(timezone);
   let read = { minute: Number.NaN, text: "" };
   return (now) => {
     const minute = Math.floor(now / 60_000);
-    if (minute !== read.minute) read = { minute, text: write(format, now) };
+    if (minute !== read.minute) read = { minute, text: write(now) };
     return read.text;
   };
 }
 
-function write(format: Intl.DateTimeFormat, now: number): string {
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/** The usual zone needs no format: the first one of a process takes as long as ten turns, before its first reply. */
+function writeUtc(now: number): string {
+  const time = new Date(now);
+  const text = time.toISOString();
+  return `${weekdays[time.getUTCDay()]}, ${text.slice(0, 10)} ${text.slice(11, 16)} (UTC+00:00)`;
+}
+
+function writeBy(format: Intl.DateTimeFormat, now: number): string {
   const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? "";
   const offset = part("timeZoneName").replace("GMT", "") || "+00:00";
@@ -21,11 +30,13 @@ function write(format: Intl.DateTimeFormat, now: number): string {
 }
 
 /** A zone that another runtime stored may be unknown here; then UTC is used, so that turns do not fail. */
-function formatIn(timezone: string): Intl.DateTimeFormat {
+function writerIn(timezone: string): (now: number) => string {
+  if (timezone === "UTC") return writeUtc;
   try {
-    return new Intl.DateTimeFormat("en-GB", { ...fields, timeZone: timezone });
+    const format = new Intl.DateTimeFormat("en-GB", { ...fields, timeZone: timezone });
+    return (now) => writeBy(format, now);
   } catch {
-    return new Intl.DateTimeFormat("en-GB", { ...fields, timeZone: "UTC" });
+    return writeUtc;
   }
 }
 

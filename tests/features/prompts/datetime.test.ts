@@ -14,6 +14,13 @@ test.each([
   expect(datetimeIn(zone)(Date.parse(utc))).toBe(expected);
 });
 
+test("UTC is as in another name of the zone, whatever the day", () => {
+  const [utc, named] = [datetimeIn("UTC"), datetimeIn("Etc/UTC")];
+  for (let now = Date.parse("2023-12-25T23:59:00Z"); now < Date.parse("2028-03-02"); now += 86_400_000 + 61_000) {
+    expect(utc(now)).toBe(named(now));
+  }
+});
+
 test("goes on with the minutes, and back", () => {
   const read = datetimeIn("Europe/Rome");
   const times = ["08:30:00.000", "08:30:59.999", "08:31:00.000", "08:30:59.999"].map((time) =>
