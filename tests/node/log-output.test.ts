@@ -5,13 +5,14 @@ import { expect, onTestFinished, test } from "vitest";
 const adapter = new URL("../../src/adapters/node/log/log.ts", import.meta.url).href;
 
 /** A process that logs so many lines of 200 bytes, says so on standard output, and goes on as told. */
-function logging(count: number, then = "setInterval(() => {}, 1000)"): ChildProcess {
+function logging(count: number, then = ""): ChildProcess {
   const script = `
     import { createLog } from ${JSON.stringify(adapter)};
     const log = createLog({ level: "info", pretty: false, secrets: [] });
     for (let line = 0; line < ${count}; line += 1) log.info({ line, filling: "x".repeat(120) }, "Told");
-    process.stdout.write("told");
-    ${then}`;
+    setInterval(() => {}, 1000);
+    ${then}
+    process.stdout.write("told");`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -48,6 +49,14 @@ test("a process that ends hands over what waits", async () => {
 
 test("a process ends although nobody reads", async () => {
   expect(await once(logging(5_000, "process.exit(3)"), "exit")).toEqual([3, null]);
+});
+
+test("a process whose reader stood still and is gone goes on, and ends", async () => {
+  const child = logging(5_000, 'process.once("SIGTERM", () => { log.info({}, "Ended"); process.exit(3); })');
+  await told(child);
+  child.stderr?.destroy();
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([3, null]);
 });
 
 test("lines that are too many are dropped, and their number is said", async () => {

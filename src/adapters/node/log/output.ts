@@ -18,33 +18,44 @@ const [againMs, lastMs] = [10, 2_000];
 export function openOutput(onDropped: (lines: number) => void): Output {
   // Node's own stream has the system refuse what does not fit into a pipe, in place of waiting until it does.
   void process.stderr;
-  let isLast = () => false;
-  const out = pino.destination({ dest: 2, sync: true, maxLength: mostWaiting, retryEAGAIN: () => isLast() });
+  const out = pino.destination({ dest: 2, sync: true, maxLength: mostWaiting, retryEAGAIN: () => false });
+  /** Why the last attempt to write failed, or null. */
+  let refusal: string | undefined | null = null;
+  let isTimed = false;
   let dropped = 0;
-  let again: NodeJS.Timeout | null = null;
+
   const tryAgain = () => {
-    again = null;
+    refusal = null;
     out.write("");
-    if (again !== null || dropped === 0) return;
-    const lines = dropped;
+  };
+  const tryInTime = () => {
+    isTimed = false;
+    tryAgain();
+    if (refusal !== null || dropped === 0) return;
+    onDropped(dropped);
     dropped = 0;
-    onDropped(lines);
   };
   out.on("drop", () => {
     dropped += 1;
   });
+  // Otherwise the reader is gone, or the disk is full: there is nowhere to say so.
   out.on("error", ({ code }: NodeJS.ErrnoException) => {
-    // Otherwise the reader is gone, or the disk is full: there is nowhere to say so.
-    if (code === "EAGAIN") again ??= setTimeout(tryAgain, againMs).unref();
+    refusal = code;
+    if (code !== "EAGAIN" || isTimed) return;
+    isTimed = true;
+    setTimeout(tryInTime, againMs).unref();
   });
   process.once("exit", () => {
     const until = Date.now() + lastMs;
-    isLast = () => Date.now() < until;
-    try {
-      out.flushSync();
-    } catch {
-      // The reader still stands still, or is gone.
-    }
+    for (tryAgain(); refusal === "EAGAIN" && Date.now() < until; tryAgain()) sleepSync(againMs);
   });
-  return out;
+  return {
+    write(line) {
+      if (refusal !== "EPIPE") out.write(line);
+    },
+  };
+}
+
+function sleepSync(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
