@@ -129,8 +129,9 @@ function RoleOf({ member, onChange }: RoleProps) {
 }
 
 function RoleChoice({ member: { userId, name, roleKey }, onChange }: RoleProps) {
+  const path = { orgSlug: orgSlug.value, userId };
   const change = async (role: Role) => {
-    await api.changeMemberRole({ orgSlug: orgSlug.value, userId, body: { roleKey: role } });
+    await api.changeMemberRole({ ...path, body: { roleKey: role } });
     tell(`${name} is ${role} now`);
   };
   // The list is read again after a refusal too, so that it shows what is.

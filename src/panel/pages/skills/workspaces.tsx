@@ -43,8 +43,8 @@ export function SkillWorkspaces({ name }: { name: string }) {
 }
 
 function AllowedPlace({ skill, place, onChange }: { skill: string; place: Place; onChange: () => Promise<void> }) {
+  const path = { orgSlug: orgSlug.value, workspaceId: place.id, name: skill };
   const change = async (allowed: boolean) => {
-    const path = { orgSlug: orgSlug.value, workspaceId: place.id, name: skill };
     if (allowed) await api.allowSkill(path);
     else await api.disallowSkill(path);
     tell(allowed ? `Allowed in ${place.name}` : `Not allowed in ${place.name} any more`);
