@@ -1,15 +1,15 @@
 import { useSignal } from "@preact/signals";
 import type { Member, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useChoice } from "../../data/choice.ts";
 import { useLoaded } from "../../data/load.ts";
 import { may, orgSlug } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
+import { StoredBox } from "../../ui/form/stored-box.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { tell, tellFailure } from "../../ui/toast.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { reachesAll } from "./roles.ts";
 import { WorkspaceNameDialog } from "./workspace-name.tsx";
 
@@ -89,44 +89,23 @@ interface ReachProps {
 function Reach({ path, everybody, given, onChange }: ReachProps) {
   const others = everybody.filter(({ roleKey }) => !reachesAll(roleKey));
   if (others.length === 0) return <p class="soft">There are only Owners and Admins, who reach it anyway.</p>;
+  const change = async ({ userId, name }: Member, within: boolean) => {
+    if (within) await api.assignWorkspaceMember({ ...path, userId });
+    else await api.unassignWorkspaceMember({ ...path, userId });
+    tell(within ? `${name} reaches it now` : `${name} does not reach it any more`);
+  };
   return (
     <fieldset class="bare form" disabled={!may("org.member:manage") || given === undefined}>
       <legend class="label">Who reaches it, beside Owners and Admins</legend>
       {others.map((member) => (
-        <Reacher
+        <StoredBox
           key={member.userId}
-          path={path}
-          member={member}
-          within={given?.some(({ userId }) => userId === member.userId) === true}
-          onChange={onChange}
-        />
+          stored={given?.some(({ userId }) => userId === member.userId) === true}
+          store={(within) => change(member, within).finally(onChange)}
+        >
+          {member.name} <span class="soft">{member.email}</span>
+        </StoredBox>
       ))}
     </fieldset>
-  );
-}
-
-interface ReacherProps extends Pick<ReachProps, "path" | "onChange"> {
-  member: Member;
-  within: boolean;
-}
-
-function Reacher({ path, member: { userId, name, email }, within, onChange }: ReacherProps) {
-  const change = async (reaches: boolean) => {
-    if (reaches) await api.assignWorkspaceMember({ ...path, userId });
-    else await api.unassignWorkspaceMember({ ...path, userId });
-    tell(reaches ? `${name} reaches it now` : `${name} does not reach it any more`);
-  };
-  const { chosen, choose } = useChoice(within, (reaches) => change(reaches).finally(onChange));
-  return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={chosen}
-        onChange={(event) => void choose(event.currentTarget.checked).catch(tellFailure)}
-      />
-      <span>
-        {name} <span class="soft">{email}</span>
-      </span>
-    </label>
   );
 }

@@ -1,10 +1,10 @@
 import { api } from "../../data/api.ts";
-import { useChoice } from "../../data/choice.ts";
 import { useLoaded } from "../../data/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
+import { StoredBox } from "../../ui/form/stored-box.tsx";
 import { Failure } from "../../ui/note.tsx";
-import { tell, tellFailure } from "../../ui/toast.tsx";
+import { tell } from "../../ui/toast.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 
 interface Place {
@@ -27,6 +27,12 @@ async function readPlaces(slug: string, skill: string): Promise<Place[]> {
 export function SkillWorkspaces({ name }: { name: string }) {
   const slug = orgSlug.value;
   const { value, error, reload } = useLoaded(() => readPlaces(slug, name), [slug, name]);
+  const change = async ({ id, name: workspace }: Place, allowed: boolean) => {
+    const path = { orgSlug: slug, workspaceId: id, name };
+    if (allowed) await api.allowSkill(path);
+    else await api.disallowSkill(path);
+    tell(allowed ? `Allowed in ${workspace}` : `Not allowed in ${workspace} any more`);
+  };
   const places = value.value;
   return (
     <Card
@@ -36,28 +42,10 @@ export function SkillWorkspaces({ name }: { name: string }) {
       <Failure error={error.value} retry={reload} />
       {!places && error.value === undefined && <Waiting lines={2} />}
       {places?.map((place) => (
-        <AllowedPlace key={place.id} skill={name} place={place} onChange={reload} />
+        <StoredBox key={place.id} stored={place.allowed} store={(allowed) => change(place, allowed).finally(reload)}>
+          {place.name}
+        </StoredBox>
       ))}
     </Card>
-  );
-}
-
-function AllowedPlace({ skill, place, onChange }: { skill: string; place: Place; onChange: () => Promise<void> }) {
-  const path = { orgSlug: orgSlug.value, workspaceId: place.id, name: skill };
-  const change = async (allowed: boolean) => {
-    if (allowed) await api.allowSkill(path);
-    else await api.disallowSkill(path);
-    tell(allowed ? `Allowed in ${place.name}` : `Not allowed in ${place.name} any more`);
-  };
-  const { chosen, choose } = useChoice(place.allowed, (allowed) => change(allowed).finally(onChange));
-  return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={chosen}
-        onChange={(event) => void choose(event.currentTarget.checked).catch(tellFailure)}
-      />
-      <span>{place.name}</span>
-    </label>
   );
 }
