@@ -4,7 +4,7 @@ import { createLog } from "../adapters/node/log/log.ts";
 import { ActivityBus } from "../core/activity/bus.ts";
 import { Admission } from "../core/admission/admission.ts";
 import { createCipher } from "../core/credentials/cipher.ts";
-import { passwords } from "../core/credentials/wasm-hashing.ts";
+import { passwords } from "../core/credentials/password.ts";
 import { unexamined } from "../core/machine.ts";
 import { unmeasured } from "../core/meters.ts";
 import { localNotify } from "../core/notify.ts";

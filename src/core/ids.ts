@@ -1,3 +1,4 @@
+import { createSHA256 } from "hash-wasm";
 import { v7 } from "uuid";
 
 /** A UUIDv7 (RFC 9562): these ids sort by the time they were made, also within a millisecond. */
@@ -71,17 +72,14 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
 
 const utf8 = new TextEncoder();
 
-let sha256: ReturnType<typeof loadSha256> | undefined;
-
-/** Many a start needs no digest before its first reply, and the thread of passwords never does. */
-const loadSha256 = async () => (await import("./sha256.ts")).sha256;
+let sha256: ReturnType<typeof createSHA256> | undefined;
 
 /**
  * The SHA-256 of the UTF-8 text; tokens are stored only as this. WebCrypto hands each digest to a thread, which takes
  * ten times as long for texts as short as these.
  */
 export async function digest(text: string): Promise<Uint8Array<ArrayBuffer>> {
-  sha256 ??= loadSha256();
+  sha256 ??= createSHA256();
   const hash = (await sha256).init().update(utf8.encode(text)).digest("binary");
   return new Uint8Array(hash);
 }

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { passwords } from "../../src/core/credentials/wasm-hashing.ts";
+import { passwords } from "../../src/core/credentials/password.ts";
 import { digest, newId, randomToken } from "../../src/core/ids.ts";
 import {
   accessTokens,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { beforeEach, expect, test, vi } from "vitest";
 import { threadedPasswords } from "../../src/adapters/node/password/thread.ts";
-import { passwords as inline } from "../../src/core/credentials/wasm-hashing.ts";
+import { passwords as inline } from "../../src/core/credentials/password.ts";
 import { TestClock } from "../clock.ts";
 import { collectLog } from "../embedded.ts";
 
@@ -36,7 +36,7 @@ test("hashes and verifies as on the own thread, in one thread that the first cal
   const { passwords } = open();
   expect(threads).toEqual([]);
   const hash = await passwords.hash("caf\u00e9 au lait");
-  expect(hash).toMatch(/^\$argon2id\$v=19\$m=7168,t=5,p=1\$/);
+  expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   const [right, wrong, nobody, elsewhere] = await Promise.all([
     passwords.verify(hash, "cafe\u0301 au lait"),
     passwords.verify(hash, "tea"),

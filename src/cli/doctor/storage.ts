@@ -19,7 +19,7 @@ import { Admission } from "../../core/admission/admission.ts";
 import { type Check, fail, ok, warn } from "../../core/check.ts";
 import type { Settings } from "../../core/config.ts";
 import { createCipher } from "../../core/credentials/cipher.ts";
-import { passwords } from "../../core/credentials/wasm-hashing.ts";
+import { passwords } from "../../core/credentials/password.ts";
 import { unexamined } from "../../core/machine.ts";
 import { unmeasured } from "../../core/meters.ts";
 import { localNotify } from "../../core/notify.ts";

@@ -7,7 +7,7 @@ import type { Activity } from "../../../src/core/activity/activity.ts";
 import { ActivityBus } from "../../../src/core/activity/bus.ts";
 import { ActivityEvent } from "../../../src/core/activity/event.ts";
 import { parseSettings } from "../../../src/core/config.ts";
-import { passwords } from "../../../src/core/credentials/wasm-hashing.ts";
+import { passwords } from "../../../src/core/credentials/password.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { createEngine } from "../../../src/engine.ts";
 import { servicesOf } from "../../crash/services.ts";

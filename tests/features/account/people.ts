@@ -1,5 +1,5 @@
+import { passwords } from "../../../src/core/credentials/password.ts";
 import type { RoleKey } from "../../../src/core/credentials/permissions.ts";
-import { passwords } from "../../../src/core/credentials/wasm-hashing.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { members, users } from "../../../src/db/schema.ts";
 import { createSession } from "../../../src/features/account/index.ts";

@@ -8,7 +8,7 @@ import type { PasswordAnswer, PasswordCall, PasswordOrder } from "./worker.ts";
 const maxWaiting = 64;
 /** The most of these calls for one client, so that a few clients can't shut all others out. */
 const maxOfClient = 4;
-/** An idle thread keeps some 5 MB, and 25 where Node has no Argon2, for the twentieth of a second that a new one takes. */
+/** An idle thread keeps some 25 MB, for the tenth of a second that a new one takes. */
 const idleMs = 5000;
 
 /**

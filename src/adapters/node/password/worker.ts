@@ -1,7 +1,6 @@
 import { parentPort } from "node:worker_threads";
-import { createPasswords } from "../../../core/credentials/password.ts";
+import { passwords } from "../../../core/credentials/password.ts";
 import type { Passwords } from "../../../core/ports.ts";
-import { nativeArgon2id } from "./native.ts";
 
 /** One call of `Passwords`, with its arguments. */
 export type PasswordCall = {
@@ -11,13 +10,6 @@ export type PasswordCall = {
 /** An order to the thread; its answer has the same `id`. */
 export type PasswordOrder = PasswordCall & { id: number };
 export type PasswordAnswer = { id: number; result: string | boolean } | { id: number; failure: string };
-
-const inWasm = async () => (await import("../../../core/credentials/wasm-hashing.ts")).wasmHashing;
-
-const passwords = createPasswords({
-  argon2id: nativeArgon2id() ?? (async (...input) => (await inWasm()).argon2id(...input)),
-  bcryptVerify: async (...input) => (await inWasm()).bcryptVerify(...input),
-});
 
 parentPort?.on("message", async (order: PasswordOrder) => {
   parentPort?.postMessage(await answer(order));
