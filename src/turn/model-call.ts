@@ -15,6 +15,8 @@ export class ModelCall {
   readonly #signal: AbortSignal;
   readonly #opening: Promise<PartsReader>;
   #reader: PartsReader | null = null;
+  /** Ends the wait for the stream. */
+  #giveUp: (reason: unknown) => void = () => {};
   #timeout: OutOfTime | null = null;
   #ended = false;
   #closed = false;
@@ -55,26 +57,24 @@ export class ModelCall {
     this.#watchdog.stop();
     this.#signal.removeEventListener("abort", this.#onAbort);
     if (this.#ended) return;
+    this.#giveUp(this.#timeout ?? this.#signal.reason);
     this.#controller.abort(this.#timeout ?? this.#signal.reason ?? "unwanted");
     // A pending read answers "done" at once, whether or not the provider heeds the signal.
     this.#reader?.cancel().catch(() => {});
   }
 
-  async #open(input: TurnInput, options: Asked) {
-    const given = Promise.withResolvers<never>();
-    given.promise.catch(() => {});
-    this.#controller.signal.addEventListener("abort", () => given.reject(this.#timeout ?? this.#signal.reason), {
-      once: true,
+  #open({ model }: TurnInput, options: Asked): Promise<PartsReader> {
+    const asked = async () => {
+      const { stream } = await model.doStream({ ...options, abortSignal: this.#controller.signal });
+      const reader = stream.getReader();
+      // A stream that opens after we gave up has to be let go of.
+      if (this.#closed) void reader.cancel().catch(() => {});
+      else this.#reader = reader;
+      return reader;
+    };
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject;
+      asked().then(resolve, reject);
     });
-    const opened = Promise.resolve(input.model.doStream({ ...options, abortSignal: this.#controller.signal }));
-    // A stream that opens after we gave up has to be let go of.
-    opened
-      .then(({ stream }) => {
-        if (this.#closed && !this.#reader) return stream.getReader().cancel();
-      })
-      .catch(() => {});
-    const { stream } = await Promise.race([opened, given.promise]);
-    this.#reader = stream.getReader();
-    return this.#reader;
   }
 }

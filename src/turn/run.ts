@@ -159,13 +159,16 @@ interface Work {
 
 /** Runs the hooks before the model, which reads their results. */
 async function prepareReply(work: Work): Promise<void> {
-  const executions = [...(await noteHooks(work, "conversation_start")), ...(await noteHooks(work, "message_received"))];
+  if (work.input.hooks.length > 0) {
+    const begun = await noteHooks(work, "conversation_start");
+    work.turn.context = hookContext([...begun, ...(await noteHooks(work, "message_received"))]);
+  }
   work.signal.throwIfAborted();
-  work.turn.context = hookContext(executions);
 }
 
 /** Runs the hooks of a complete reply. */
 async function concludeReply(work: Work, buffered: boolean): Promise<void> {
+  if (work.input.hooks.length === 0) return;
   const reply: Reply = { text: work.turn.text, hookId: null };
   if (buffered) await sayReply(work, reply);
   else await noteHooks(work, "response_generated", reply);

@@ -5,14 +5,16 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { completions, type Door, keyOf, type Target } from "./doors.ts";
 import { ownerToken, send, startEngine } from "./engine.ts";
-import { quantile } from "./figures.ts";
+import { median, quantile } from "./figures.ts";
 import { load } from "./load.ts";
 import { settle } from "./meter.ts";
 import type { PostgresCpu } from "./postgres-cpu.ts";
 import { cpuMs, type ServerProcess, startMeasured } from "./processes.ts";
 
 const conversations = 5_000;
-/** Turns with and without background work take turns, so that what the machine or the process does meanwhile is in both. */
+/** Before anything is measured: what a server runs for long is compiled then. */
+const warmUp = 1_500;
+/** The model's price, turns and turns with background work take turns, so that what the machine does meanwhile is in all. */
 const blocks = 5;
 const ofBlock = conversations / blocks;
 /** Turns that background work must not hold up. */
@@ -44,7 +46,6 @@ export async function measureBackground(
   databaseUrl: string,
   watched: PostgresCpu | null,
 ): Promise<string[][]> {
-  const price = await priceOfModel(modelUrl);
   const rows: string[][] = [];
   for (const [database, url] of [
     ["PostgreSQL", databaseUrl],
@@ -53,6 +54,7 @@ export async function measureBackground(
     const directory = await mkdtemp(join(tmpdir(), "agent-engine-background-"));
     const storage: Record<string, string> =
       url === null ? { DATA_DIR: directory } : { DATABASE_URL: url, ENCRYPTION_KEY: randomBytes(32).toString("hex") };
+    const floor = await startMeasured("model-price.ts", { MODEL_URL: modelUrl });
     const engine = await startEngine({
       ...storage,
       OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
@@ -60,62 +62,70 @@ export async function measureBackground(
     });
     try {
       const own = url === null ? null : watched;
-      const count = () => own?.count(new URL(url ?? "").pathname.slice(1)) ?? (() => 0);
+      const countPostgres = () => own?.count(new URL(url ?? "").pathname.slice(1)) ?? (() => 0);
       const background = new Background(engine, modelUrl);
-      const measured = await measure(background, price, count);
+      const measured = await measure(background, floor, countPostgres);
       rows.push([database, ...measured, url === null ? await measureRounds(background) : "–"]);
     } finally {
       await engine.stop();
+      await floor.stop();
       await rm(directory, { recursive: true, force: true });
     }
   }
   return rows;
 }
 
-/** CPU-milliseconds of what calls the model as background work does for a conversation, and does nothing else. */
-async function priceOfModel(modelUrl: string): Promise<number> {
-  const floor = await startMeasured("model-price.ts", { MODEL_URL: modelUrl });
-  try {
-    await fetch(`${floor.url}/1000`);
-    const before = cpuMs(floor.pid);
-    await fetch(`${floor.url}/2000`);
-    return (cpuMs(floor.pid) - before) / 2000;
-  } finally {
-    await floor.stop();
-  }
+/** CPU-milliseconds. */
+interface Cost {
+  server: number;
+  postgres: number;
 }
 
-async function measure(background: Background, price: number, count: () => () => number): Promise<string[]> {
+async function measure(
+  background: Background,
+  floor: ServerProcess,
+  countPostgres: () => () => number,
+): Promise<string[]> {
   const { engine, plain } = background;
-  await background.makeAgent();
-  await load(plain, shape, { turns: 1_200, concurrency, streamed: false });
-  await background.begin(400);
-  await background.drain();
-
-  const costing = async (cost: { server: number; postgres: number }, work: () => Promise<unknown>) => {
-    const [before, own] = [cpuMs(engine.pid), count()];
+  /** For each conversation of a block. */
+  const costOf = async (work: () => Promise<unknown>): Promise<Cost> => {
+    const [before, own] = [cpuMs(engine.pid), countPostgres()];
     await work();
     await settle(engine.pid, 500);
-    cost.server += (cpuMs(engine.pid) - before) / conversations;
-    cost.postgres += own() / conversations;
+    return { server: (cpuMs(engine.pid) - before) / ofBlock, postgres: own() / ofBlock };
   };
-  const [ofTurn, whole] = [
-    { server: 0, postgres: 0 },
-    { server: 0, postgres: 0 },
-  ];
+  /** For each conversation, of a process that calls the model as background work does, and does nothing else. */
+  const priceOf = async (count: number): Promise<number> => {
+    const before = cpuMs(floor.pid);
+    await fetch(`${floor.url}/${count}`);
+    background.expectAsked(2 * count);
+    return (cpuMs(floor.pid) - before) / count;
+  };
+  const takeTurns = (count: number) => load(plain, shape, { turns: count, concurrency, streamed: false });
+
+  await background.makeAgent();
+  await priceOf(warmUp);
+  await takeTurns(warmUp);
+  await background.begin(warmUp);
+  await background.drain();
+  const [prices, turnsOnly, followed]: [number[], Cost[], Cost[]] = [[], [], []];
   let [begunMs, memoriesMs] = [0, 0];
   for (let block = 0; block < blocks; block += 1) {
-    await costing(ofTurn, () => load(plain, shape, { turns: ofBlock, concurrency, streamed: false }));
-    await costing(whole, async () => {
+    prices.push(await priceOf(ofBlock));
+    turnsOnly.push(await costOf(() => takeTurns(ofBlock)));
+    const withWork = async () => {
       const startedAt = performance.now();
       await background.begin(ofBlock);
       begunMs += performance.now() - startedAt;
       memoriesMs += (await background.drain()).memoriesMs;
-    });
+    };
+    followed.push(await costOf(withWork));
   }
-  const turn = ofTurn.server;
-  const of = whole.server - turn;
-  const ownOf = whole.postgres - ofTurn.postgres;
+  const price = median(prices);
+  const turn = median(turnsOnly.map(({ server }) => server));
+  const more = (part: keyof Cost) => followed.map((cost, block) => cost[part] - (turnsOnly[block]?.[part] ?? 0));
+  const of = median(more("server"));
+  const ownOf = median(more("postgres"));
 
   const alone = await pace(plain, turns);
   await background.begin(conversations);
@@ -126,7 +136,7 @@ async function measure(background: Background, price: number, count: () => () =>
   return [
     ...[alone, await beside, turn.toFixed(2), of.toFixed(2), price.toFixed(2)],
     `${(((of - price) / turn) * 100).toFixed(0)} %`,
-    whole.postgres > 0 ? ownOf.toFixed(2) : "–",
+    ownOf > 0 ? ownOf.toFixed(2) : "–",
     ...[((conversations / begunMs) * 1000).toFixed(0), (titlesMs / 1000).toFixed(1), (memoriesMs / 1000).toFixed(1)],
   ];
 }
@@ -195,6 +205,11 @@ export class Background {
       await send(url, "PUT", `/api/instances/${made.slug}/channels/web`, { enabled: true, config }, token);
     }
     this.#due = await this.#asked();
+  }
+
+  /** The model was asked so often for something else. */
+  expectAsked(count: number): void {
+    this.#due += count;
   }
 
   async begin(count: number): Promise<void> {

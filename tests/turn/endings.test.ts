@@ -141,6 +141,23 @@ test("a model that connects but never opens its stream is cut off", async () => 
   expect(outcome).toMatchObject({ status: "failed", failure: { code: "provider-timeout" } });
 });
 
+test("a stream that opens after the turn was cut off is let go of", async () => {
+  const clock = new TestClock();
+  const opening = Promise.withResolvers<void>();
+  const letGo = Promise.withResolvers<void>();
+  const model: ReturnType<typeof scriptedModel> = {
+    ...scriptedModel([]),
+    doStream: async () => {
+      await opening.promise;
+      return { stream: new ReadableStream({ cancel: () => letGo.resolve() }) };
+    },
+  };
+  const { outcome } = await drive(clock, runTurn(turnInput(model), { clock }));
+  expect(outcome).toMatchObject({ status: "failed", failure: { code: "provider-timeout" } });
+  opening.resolve();
+  await letGo.promise;
+});
+
 test("a stream that trickles for ever ends with the turn's own limit", async () => {
   const clock = new TestClock();
   const trickle = function* () {
