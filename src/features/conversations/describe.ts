@@ -41,17 +41,17 @@ const tries = 2;
 type Describe = (conversationId: string, lookedFor: Wanted, asking: Asking) => Promise<Noted>;
 
 export function createDescribe({ services: { database, log }, complete }: Needs): Describe {
-  const { subjectOf, newestOf, firstOf } = descriptionStatements(database);
+  const { subjectOf, firstOf } = descriptionStatements(database);
   return async (conversationId, lookedFor, { signal, together }) => {
     const subject = await together(subjectOf, conversationId);
     if (!subject) return {};
     const lacks = wantedOf(subject);
     const wanted = { title: lookedFor.title && lacks.title, summary: lookedFor.summary && lacks.summary };
     if (!wanted.title && !wanted.summary) return {};
-    const { slug, revision, summary, conversationRef } = subject;
+    const { slug, revision, newest, summary, conversationRef } = subject;
     const purpose = "describe-conversation";
     const found = subject.ask
-      ? await askFor(wanted, { messages: await together(newestOf, conversationId), summary }, (prompt) =>
+      ? await askFor(wanted, { messages: newest, summary }, (prompt) =>
           complete({ slug, revision }, prompt, { signal, together, purpose, conversationRef }),
         )
       : unasked;

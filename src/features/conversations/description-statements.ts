@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../db/client.ts";
-import { fields, type RowOf } from "../../db/fragments.ts";
+import { fields, jsonObject, type RowOf } from "../../db/fragments.ts";
 import { agents, conversations, messages, turns } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
 import type { Gathered } from "../../jobs/together.ts";
@@ -21,6 +21,8 @@ export interface Subject {
    * answer last.
    */
   ask: boolean;
+  /** The newest messages with a text, the oldest of them first; none of an agent that asks no model. */
+  newest: readonly Said[];
 }
 
 interface Said {
@@ -32,8 +34,6 @@ interface Said {
 export interface DescriptionStatements {
   /** Undefined for a conversation that is gone. */
   subjectOf: Gathered<string, Subject | undefined>;
-  /** The newest messages with a text, the oldest of them first. */
-  newestOf: Gathered<string, readonly Said[]>;
   /** The beginning of the user's first message; empty when there is none. */
   firstOf: Gathered<string, string>;
 }
@@ -45,13 +45,6 @@ export function descriptionStatements(database: Database): DescriptionStatements
         const rows = await readSubjects.run(database, { ids });
         const found = new Map(rows.map(({ id, ...subject }) => [id, subject]));
         return ids.map((id) => found.get(id));
-      },
-    },
-    newestOf: {
-      async run(ids) {
-        const rows = await readNewest.run(database, { ids });
-        const found = Map.groupBy(rows, ({ id }) => id);
-        return ids.map((id) => (found.get(id) ?? []).map(({ role, content }) => ({ role, content })));
       },
     },
     firstOf: {
@@ -66,33 +59,31 @@ export function descriptionStatements(database: Database): DescriptionStatements
 
 const { source, channel } = conversations;
 
+/** The longest part of a message that the model reads, in characters, and the most messages. */
+const [longestMessage, mostMessages] = [2_000, 30];
+
 const readSubjects = statement({ ids: "uuid[]" }, ({ ids }) => {
+  const asks = sql`${agents.fastModel} is not null and ${agents.memoryEnabled}`;
   const lastProvider = sql`
     select ${turns.provider} from ${turns}
     where ${turns.conversationId} = ${conversations.id} and ${turns.status} = 'done' order by ${turns.ticket} desc limit 1`;
+  const { role, content, seq, conversationId } = messages;
+  const newest = sql`
+    select ${role}, left(${content}, ${longestMessage}) as content, ${seq} from ${messages}
+    where ${conversationId} = ${conversations.id} and ${content} <> '' order by ${seq} desc limit ${mostMessages}`;
+  const said = jsonObject({ role: sql`said.role`, content: sql`said.content` });
   const row = fields({
     ...{ id: conversations.id, conversationRef: conversations.ref, slug: agents.slug, revision: agents.revision },
     titled: sql<boolean>`${conversations.title} is not null`,
     ...{ summary: conversations.summary, messages: conversations.messageCount },
     summarized: summarizedMessages,
-    ask: sql<boolean>`${agents.fastModel} is not null and ${agents.memoryEnabled} and ${source} = 'user'
-      and ${channel} <> 'agent' and coalesce((${lastProvider}), '') <> 'demo'`,
+    ask: sql<boolean>`${asks} and ${source} = 'user' and ${channel} <> 'agent' and coalesce((${lastProvider}), '') <> 'demo'`,
+    newest: sql<Said[]>`case when ${asks}
+      then (select coalesce(json_agg(${said} order by said.seq), '[]') from (${newest}) said) else '[]' end`,
   });
   return sql<RowOf<typeof row>>`
     select ${row} from ${conversations} join ${agents} on ${agents.id} = ${conversations.agentId}
     where ${conversations.id} = any(${ids})`;
-});
-
-/** The longest part of a message that the model reads, in characters, and the most messages. */
-const [longestMessage, mostMessages] = [2_000, 30];
-
-const readNewest = statement({ ids: "uuid[]" }, ({ ids }) => {
-  const { role, content, seq, conversationId } = messages;
-  return sql<Said & { id: string }>`
-    select asked.id, said.role, said.content from unnest(${ids}) as asked(id) cross join lateral (
-      select ${role} as role, left(${content}, ${longestMessage}) as content, ${seq} as seq from ${messages}
-      where ${conversationId} = asked.id and ${content} <> '' order by ${seq} desc limit ${mostMessages}
-    ) said order by asked.id, said.seq`;
 });
 
 const readFirst = statement({ ids: "uuid[]" }, ({ ids }) => {
