@@ -88,12 +88,13 @@ export const claimStatement = statement(
   {
     ...{ now: "timestamptz", lock: "uuid", until: "timestamptz" },
     ...{ kinds: "text[]", free: "text[]", share: "text[]", after: "uuid[]" },
-    ...{ runningKinds: "text[]", runningLanes: "uuid[]" },
+    ...{ runningIds: "uuid[]", runningKinds: "text[]", runningLanes: "uuid[]", takesOver: "boolean" },
   },
   (given) => sql<Claim>`
     with given as materialized (
       select ${given.now} as now, ${given.kinds} as kinds, ${given.free}::int[] as free, ${given.share}::int[] as share,
-        ${given.after} as after, ${given.runningKinds} as running_kinds, ${given.runningLanes} as running_lanes
+        ${given.after} as after, ${given.runningIds} as running_ids, ${given.runningKinds} as running_kinds,
+        ${given.runningLanes} as running_lanes, ${given.takesOver} as takes_over
     ), places as materialized (
       select p.* from given cross join unnest(kinds, free, share, after) as p(kind, free, share, after)
     ), running as materialized (
@@ -103,6 +104,7 @@ export const claimStatement = statement(
     ), lapsed as materialized (
       select ${jobs.id}, ${jobs.kind}, ${lane} as lane, ${jobs.lockedUntil} as at, ${jobs.attempts} < ${jobs.maxAttempts} as again
       from ${jobs} where ${ofAskedKinds} and ${isLapsed}
+        and (select takes_over from given) and ${jobs.id} <> all((select running_ids from given)::uuid[])
     ), dead as (
       update ${jobs} set ${assign(jobs, {
         ...{ status: sql`'failed'`, failedAt: now, lockedBy: sql`null`, lockedUntil: sql`null` },

@@ -21,22 +21,26 @@ export interface Places {
 interface Asked {
   /** Of each kind that has a free place. */
   places: readonly Places[];
-  /** The jobs that this process runs. */
-  running: readonly InLane[];
+  /** The jobs that this process runs: it never takes them over from itself, however old their leases are. */
+  running: readonly (InLane & Pick<ClaimedJob, "id">)[];
+  /** Whether jobs whose lease ran out may be taken over. */
+  takesOver: boolean;
   lock: string;
   now: number;
 }
 
 /** Takes jobs that are due, as far as there are places for their kinds and lanes. */
-export async function claim(queries: Queries, { places, running, lock, now }: Asked): Promise<Claim> {
+export async function claim(queries: Queries, { places, running, takesOver, lock, now }: Asked): Promise<Claim> {
   const [row] = await claimStatement.run(queries, {
     ...{ now: new Date(now), lock, until: new Date(now + leaseMs) },
     kinds: places.map(({ kind }) => kind),
     free: places.map(({ free }) => String(free)),
     share: places.map(({ share }) => String(share)),
     after: places.map(({ after }) => after),
+    runningIds: running.map(({ id }) => id),
     runningKinds: running.map(({ kind }) => kind),
     runningLanes: running.map(({ lane }) => lane),
+    takesOver,
   });
   if (!row) throw new Error("The claim answered no row");
   return row;

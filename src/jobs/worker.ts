@@ -65,9 +65,28 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   let freed = 0;
   /** Jobs that this worker began. */
   let begun = 0;
+  /** From when on the worker takes over what other processes' leases ran out for. */
+  let takesOverFrom = Number.NEGATIVE_INFINITY;
   let tidyAt = 0;
   let announceAt = 0;
   let endListening: (() => void) | null = null;
+
+  /**
+   * Awaits a statement. An outage of the database keeps all processes from renewing their leases, so after one each gets
+   * a whole lease's time to do so before this worker takes its jobs over.
+   */
+  const heedingOutages = async <T>(asked: Promise<T>): Promise<T> => {
+    const began = clock.now();
+    try {
+      const answer = await asked;
+      const wasAway = takesOverFrom === Number.POSITIVE_INFINITY || clock.now() - began > beatMs;
+      if (wasAway) takesOverFrom = clock.now() + leaseMs;
+      return answer;
+    } catch (error) {
+      takesOverFrom = Number.POSITIVE_INFINITY;
+      throw error;
+    }
+  };
 
   /** Takes due jobs into the free places. */
   const claiming = new Rounds(async () => {
@@ -76,8 +95,10 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     const jobs = [...running.values()];
     const free = places.free(jobs);
     if (free.length > 0) {
-      const lock = newId();
-      const { claimed, dead, nextAt } = await claim(database, { places: free, running: jobs, lock, now: clock.now() });
+      const [lock, now] = [newId(), clock.now()];
+      const takesOver = now >= takesOverFrom;
+      const asked = claim(database, { places: free, running: jobs, takesOver, lock, now });
+      const { claimed, dead, nextAt } = await heedingOutages(asked);
       places.served(claimed);
       for (const job of dead) sayFailed(log, job);
       // A job that waited for a dead one of its key may go now.
@@ -165,7 +186,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   const renewLeases = async () => {
     const asked = [...running.values()];
     if (asked.length === 0) return;
-    const held = await renew(database, asked, clock.now());
+    const held = await heedingOutages(renew(database, asked, clock.now()));
     for (const run of asked) if (!held.has(run.lock + run.id)) drop(run, "The job was taken over");
   };
 

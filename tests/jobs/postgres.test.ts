@@ -154,12 +154,18 @@ describe.skipIf(!server)("several processes", () => {
     await pools[0].query(leave, [1, "{2,3}"]);
     await pools[0].query(leave, [10, "{4}"]);
     const places = [{ kind: "count", free: 2, share: 1, after: commonLane }];
-    const claimOn = async (queries: Queries, running: InLane[]) => {
-      const { claimed, dead } = await claim(queries, { places, running, lock: newId(), now: h.clock.now() });
+    const claimOn = async (queries: Queries, running: (InLane & { id: string })[]) => {
+      const { claimed, dead } = await claim(queries, {
+        places,
+        running,
+        takesOver: true,
+        lock: newId(),
+        now: h.clock.now(),
+      });
       return { claimed: claimed.map(({ payload }) => payload), dead: dead.length };
     };
     await pools[1].transaction(async (tx) => {
-      const spent = [{ kind: "count", lane: organizationId }];
+      const spent = [{ id: newId(), kind: "count", lane: organizationId }];
       expect(await claimOn(queriesOf(tx), spent)).toEqual({ claimed: [], dead: 1 });
       expect(await claimOn(pools[0], [])).toEqual({ claimed: [{ n: 2 }], dead: 0 });
       expect(await claimOn(queriesOf(tx), [])).toEqual({ claimed: [{ n: 3 }], dead: 0 });
@@ -183,7 +189,9 @@ describe.skipIf(!server)("on PostgreSQL", () => {
     const places = [{ kind: "count", free: 8, share: 4, after: commonLane }];
     for (const prepare of ["select 1", "analyze jobs"]) {
       await database.query(prepare, []);
-      const claiming = claim(explained.database, { places, running: [], lock: newId(), now: Date.now() });
+      const claiming = claim(explained.database, {
+        ...{ places, running: [], takesOver: true, lock: newId(), now: Date.now() },
+      });
       await expect(claiming).rejects.toThrow("The claim answered no row");
       await isAnyLeft(explained.database, ["count"], Date.now());
       const scans = explained.scans().filter((node) => node["Relation Name"] === "jobs");

@@ -6,6 +6,7 @@ import type { Job } from "../../src/jobs/attempt.ts";
 import { enqueue } from "../../src/jobs/enqueue.ts";
 import { inspectJobs } from "../../src/jobs/failed.ts";
 import { leaseMs, renew } from "../../src/jobs/queue.ts";
+import type { Worker } from "../../src/jobs/worker.ts";
 import { gate, jobHarness } from "./jobs.ts";
 
 const minute = 60_000;
@@ -188,7 +189,7 @@ describe("failing work", () => {
     await h.enqueue("count", {}, { key: "k" });
     await worker.work();
     expect(await h.rows()).toMatchObject([{ status: "pending", attempts: 1, lastError: "no luck 1", lockedBy: null }]);
-    expect(h.lines).toMatchObject([{ level: "warn", kind: "count", key: "k", attempts: 1 }]);
+    expect(h.lines).toMatchObject([{ level: "warn", kind: "count", of: "k", attempts: 1 }]);
     await h.clock.advance(2_499);
     await worker.work();
     expect(tries).toBe(1);
@@ -219,7 +220,7 @@ describe("failing work", () => {
     }
     expect(tries).toBe(3);
     expect(h.lines.filter(({ level }) => level === "error")).toMatchObject([
-      { message: "A job failed for good", kind: "count", key: "k", attempts: 3 },
+      { message: "A job failed for good", kind: "count", of: "k", attempts: 3 },
     ]);
     const { pending, failed, failedLately, newest } = await inspectJobs(h.database, h.clock.now());
     expect([pending, failed, failedLately]).toEqual([0, 1, 1]);
@@ -278,7 +279,7 @@ describe("failing work", () => {
     });
     await h.enqueue("hang");
     await worker.tick();
-    // The clock waits for each renewal: to a worker whose renewals lag behind, its own job looks abandoned.
+    // The clock waits for each renewal: a job whose lease ran out is another worker's to take.
     const leaseEnd = async () => (await h.rows())[0]?.lockedUntil?.getTime() ?? 0;
     for (let quarter = 1; quarter <= 40; quarter += 1) {
       await h.clock.advance(quarter < 40 ? minute / 4 : minute / 4 - 1);
@@ -404,6 +405,77 @@ describe("a process that dies", () => {
     await worker.work();
     expect(reasons).toMatchObject([{ message: "The job was taken over" }]);
     expect(await h.rows()).toMatchObject([{ lockedBy: other, attempts: 1, lastError: null }]);
+  });
+});
+
+describe("an outage of the database that outlasts the leases", () => {
+  async function outage() {
+    const h = await jobHarness();
+    const query = h.database.query.bind(h.database);
+    let away = false;
+    const reached: typeof query = async (text, parameters) => {
+      if (away) throw new Error("The database is away");
+      return query(text, parameters);
+    };
+    Object.assign(h.database, { query: reached });
+    /** Has the database away for longer than a lease, while these workers try. */
+    const pass = async (...workers: Worker[]) => {
+      away = true;
+      for (let passed = 0; passed <= leaseMs; passed += 10_000) {
+        await h.clock.advance(10_000);
+        for (const worker of workers) await expect(worker.tick()).rejects.toThrow("The database is away");
+      }
+      away = false;
+    };
+    return { ...h, pass };
+  }
+
+  test.each([
+    1, 10,
+  ])("has no worker begin its own work a second time, nor give it up (attempts: %i)", async (attempts) => {
+    const h = await outage();
+    const held = gate();
+    const worker = h.worker({ count: held.handler });
+    await h.enqueue("count", {}, { maxAttempts: attempts });
+    await worker.tick();
+    await held.begun;
+    await h.pass(worker);
+    await worker.tick();
+    await h.clock.advance(10_000);
+    expect([held.count(), await h.rows()]).toMatchObject([1, [{ attempts: 1, status: "pending" }]]);
+    held.open();
+    await worker.work();
+    expect([held.count(), await h.rows()]).toEqual([1, []]);
+  });
+
+  test("leaves others a lease's time to renew theirs; what is not renewed then is taken over", async () => {
+    const h = await outage();
+    const [dead, living, rescue] = [gate(), gate(), gate()];
+    const stuckWorker = h.worker({ left: dead.handler }, { now: () => h.clock.now(), after: () => () => {} });
+    const first = h.worker({ kept: living.handler });
+    const second = h.worker({ kept: rescue.handler, left: rescue.handler });
+    for (const kind of ["left", "kept"]) await h.enqueue(kind);
+    for (const worker of [stuckWorker, first]) await worker.tick();
+    await Promise.all([dead.begun, living.begun]);
+    await h.pass(second);
+    await second.tick();
+    expect(rescue.count()).toBe(0);
+    await h.clock.advance(10_000);
+    const kept = async () => (await h.rows()).find(({ kind }) => kind === "kept")?.lockedUntil?.getTime();
+    await expect.poll(kept).toBeGreaterThan(h.clock.now());
+    for (let passed = 0; passed < leaseMs; passed += 5_000) {
+      const until = await kept();
+      await h.clock.advance(5_000);
+      await expect.poll(kept).not.toBe(until);
+    }
+    await second.tick();
+    await rescue.begun;
+    expect((await h.rows()).map(({ kind, attempts }) => [kind, attempts]).toSorted()).toEqual([
+      ["kept", 1],
+      ["left", 2],
+    ]);
+    for (const { open } of [dead, living, rescue]) open();
+    for (const worker of [stuckWorker, first, second]) await worker.work();
   });
 });
 

@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import type { Models } from "../../../../src/core/ports.ts";
 import { agents, eventSources, jobs, rooms } from "../../../../src/db/schema.ts";
+import { createEngine } from "../../../../src/engine.ts";
 import { finish, gate, reply, scriptedModel, text } from "../../../scripted-model.ts";
 import { eventually } from "../../chat/chat.ts";
 import { answering, matching, promptOf } from "./matching.ts";
@@ -179,7 +180,7 @@ test("two processes that match an event at once make one entry", async () => {
   await h.model?.called(1);
   // The lease of the first one is lost, so that another claims the job.
   await h.db.update(jobs).set({ lockedUntil: new Date(0) });
-  await h.engine.tick();
+  await createEngine(h.services).tick();
   await h.model?.called(2);
   held.open();
   await eventually(async () => (await h.event(id)).outcome === "backlog");
