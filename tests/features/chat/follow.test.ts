@@ -141,6 +141,20 @@ describe("a turn that another replica runs", () => {
     ]);
   });
 
+  test.each([
+    20, 60, 90,
+  ])("is had whole though it was silent for long before its end (%i ms into a batch)", async (ms) => {
+    const h = await elsewhere(1);
+    await h.clock.advance(ms);
+    const events = h.follow();
+    await pass(h, async () => (await h.chunks()).length === 2);
+    for (let second = 0; second < 8; second += 1) await pass(h, async () => h.clock.advance(1_000).then(() => true));
+    h.held[0]?.open();
+    // The turn's end is stored before the owner's next batch, and this side looks between the two.
+    await eventually(async () => (await h.stored()).turns.every(({ status }) => status !== "running"));
+    expect(textOf(await passUntil(h, events))).toBe("0 1 ");
+  });
+
   test("has no events ahead of its end", async () => {
     const h = await elsewhere(1);
     h.held[0]?.open();

@@ -25,9 +25,11 @@ async function waitingTurn() {
       { headers: { Authorization: `Bearer ${h.agent.key}`, ...(after ? { "Last-Event-ID": after } : {}) } },
       { remoteAddress: "192.0.2.9" },
     );
-  const decide = async (approved: boolean) => {
+  const decide = async (approved: boolean, { app }: Pick<Engine, "app"> = h.engine) => {
     const path = `/api/conversations/${h.agent.slug}%3Aweb%3Aapi-c/approvals/${approval.toolCallId}`;
-    expect((await h.request(path, { method: "POST", headers, json: { approved } })).status).toBe(201);
+    const asked = { ...headers, "Content-Type": "application/json" };
+    const init = { method: "POST", headers: asked, body: JSON.stringify({ approved }) };
+    expect((await app.request(path, init, { remoteAddress: "192.0.2.9" })).status).toBe(201);
   };
   /** Reads the stream to its end; says at any time whether it is over. */
   const follow = (response: Response) => {
@@ -89,6 +91,25 @@ describe("a resumed stream of a turn that waits for a decision", () => {
       return stream.over;
     });
     expect(textOf(await stream.events)).toBe("It is late.");
+  });
+
+  test("is resumed behind events of the turn that went on elsewhere", async () => {
+    const { h, done, resume, decide, follow } = await waitingTurn();
+    const { services } = h;
+    const other = createEngine({ ...services, notify: localNotify(services.log), policies: new CurrentPolicies() });
+    const stream = follow(await resume(done?.id));
+    await decide(true, other);
+    const passUntil = async (state: { over: boolean }) =>
+      eventually(async () => {
+        await h.clock.advance(100);
+        for (const engine of [h.engine, other]) await engine.closeRevoked();
+        return state.over;
+      });
+    await passUntil(stream);
+    const events = await stream.events;
+    const again = follow(await resume(events[1]?.id));
+    await passUntil(again);
+    expect(await again.events).toEqual(events.slice(2));
   });
 
   test("goes on after a refusal too", async () => {

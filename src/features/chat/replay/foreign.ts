@@ -76,7 +76,7 @@ export class ForeignTurns {
     const { database, clock, notify } = this.#services;
     await database.db.insert(streamChunks).values({ turnId: id, first: 0, events: "" }).onConflictDoNothing();
     notify.publish("turn-wanted", id);
-    let lastChunkAt = clock.now();
+    let lastSignAt = clock.now();
     let read = 0;
     let restMs = 0;
     for (;;) {
@@ -88,11 +88,11 @@ export class ForeignTurns {
         sink.writeKept(behind({ first, events }, after));
         read = first;
       }
-      if (chunks.length > 0) {
-        // Events that a slow reader has not taken stay in the database.
-        await sink.drained();
-        lastChunkAt = clock.now();
-      } else if (!alive && clock.now() - lastChunkAt > ownerTimeoutMs) return read === 0 ? beginningGone : ownerGone;
+      // Events that a slow reader has not taken stay in the database.
+      if (chunks.length > 0) await sink.drained();
+      // A turn that ends has its last events stored a moment later.
+      if (chunks.length > 0 || alive) lastSignAt = clock.now();
+      else if (clock.now() - lastSignAt > ownerTimeoutMs) return read === 0 ? beginningGone : ownerGone;
       restMs = full ? 0 : batchMs;
     }
   }

@@ -22,9 +22,12 @@ export interface Follower {
 /** The doors whose turns a client may resume. */
 const resumable: ReadonlySet<string> = new Set(["native", "playground"]);
 
+/** What is known of a replay's turn. No more is kept: a turn holds its whole prompt. */
+type ReplayedTurn = Pick<StartedTurn, "id" | "agent" | "door" | "stored" | "conversationRef">;
+
 /** The events of a turn as they were sent, for clients that resume. */
 export class Replay {
-  readonly turn: StartedTurn;
+  readonly turn: ReplayedTurn;
   /** The time at which the turn ended, in milliseconds since the epoch; null while the turn runs. */
   endedAt: number | null = null;
   /** Whether the turn stopped for a person's decision. */
@@ -36,11 +39,14 @@ export class Replay {
   length = 0;
   readonly #events: string[] = [];
   readonly #followers = new Set<Follower>();
+  #leave: () => void;
   /** The number of first events that were dropped. */
   #dropped = 0;
 
   constructor(turn: StartedTurn) {
-    this.turn = turn;
+    const { id, agent, door, stored, conversationRef } = turn;
+    this.turn = { id, agent, door, stored, conversationRef };
+    this.#leave = () => turn.leave();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.over = promise;
     this.#resolveOver = resolve;
@@ -76,12 +82,13 @@ export class Replay {
     }
     this.#followers.add(follower);
     return () => {
-      if (this.#followers.delete(follower) && this.#followers.size === 0) this.turn.leave();
+      if (this.#followers.delete(follower) && this.#followers.size === 0) this.#leave();
     };
   }
 
   end(now: number): void {
     this.endedAt = now;
+    this.#leave = () => {};
     this.#resolveOver();
     for (const follower of this.#followers) follower.close();
     this.#followers.clear();
