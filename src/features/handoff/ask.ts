@@ -36,11 +36,11 @@ async function converse(turns: Turns, clock: Clock, question: Question, over: Ab
   const { asker, slug, context } = question;
   if (context.origin.depth > 0) throw new EngineError("forbidden", "Who was asked can't ask another agent");
   const by = { type: "agent", asker } as const;
-  await turns.agents.serve(slug, async (agent) => admit(agent, slug, by));
+  const { agent } = await turns.agents.serve(slug, async (found) => admit(found, slug, by));
   over.throwIfAborted();
   const request = requestOf(question);
   const { idempotency } = question;
-  const repeat = idempotency ? await turns.findRepeat(request.ref, idempotency) : null;
+  const repeat = idempotency ? await turns.findRepeat({ agentId: agent.row.id, ref: request.ref }, idempotency) : null;
   if (repeat) return repeat.content;
   const tell = tellHandoff(question, request.ref, () => clock.now());
   // The end is told at the timeout, before the call ends: events after the call are not delivered.

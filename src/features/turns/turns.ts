@@ -154,7 +154,8 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
     /** Notes a call that will find or take a turn of a conversation, in the order in which the calls of it came here. */
     arrive: (signal: AbortSignal) => arrivals.arrive(signal),
     /** Finds the stored reply to an earlier request with the same `Idempotency-Key`. */
-    findRepeat: (ref: string, idempotency: Idempotency) => findRepeat({ database, leases }, ref, idempotency),
+    findRepeat: (asked: Parameters<typeof findRepeat>[1], idempotency: Idempotency) =>
+      findRepeat({ database, leases }, asked, idempotency),
     renewLeases,
     closeDead,
     boot,

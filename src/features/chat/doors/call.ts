@@ -104,7 +104,7 @@ export async function findAnswered(
   { ref, idempotency }: AskedTurn,
 ): Promise<StoredReply | null> {
   if (!idempotency) return null;
-  const found = turns.findRepeat(ref, idempotency);
+  const found = turns.findRepeat({ agentId: agent.row.id, ref }, idempotency);
   const isFirst = await found.then(
     (reply) => reply === null,
     () => false,

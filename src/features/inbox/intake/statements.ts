@@ -3,7 +3,7 @@ import type { MessengerName } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
 import { storableJson } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
-import { assign, column, fields, insertInto, jsonRows, type RowOf } from "../../../db/fragments.ts";
+import { assign, column, excluded, fields, insertInto, jsonRows, type RowOf } from "../../../db/fragments.ts";
 import { agents, channels, conversations, inbox, jobs, optOuts } from "../../../db/schema.ts";
 import { replaceWaiting } from "../../../jobs/enqueue.ts";
 import type { answerWork } from "../answer/work.ts";
@@ -56,6 +56,7 @@ export async function lockConversation(tx: Db, { agentId, channel, ...place }: P
     ), conversation as (
       ${insertInto(conversations, row)} from receiver
       on conflict (${column(ref)}) do update set ${assign(conversations, { lastInboxSeq })}
+        where ${conversations.agentId} = ${excluded(conversations.agentId)}
       returning ${fields({ id, lastInboxSeq })}
     )
     select * from receiver, conversation`);

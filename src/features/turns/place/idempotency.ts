@@ -20,7 +20,7 @@ export interface StoredReply {
   pending: string[];
 }
 
-const repeatStatement = statement({ ref: "text", key: "text" }, ({ ref, key }) => {
+const repeatStatement = statement({ agentId: "uuid", ref: "text", key: "text" }, ({ agentId, ref, key }) => {
   const waited = sql`
     select distinct ${toolCalls.name} from ${toolCalls}
     where ${toolCalls.turnId} = ${turns.id} and ${toolCalls.args} is not null order by 1`;
@@ -40,8 +40,14 @@ const repeatStatement = statement({ ref: "text", key: "text" }, ({ ref, key }) =
     select ${row}
     from ${conversations} join ${turns} on ${turns.conversationId} = ${conversations.id}
     left join ${messages} on ${messages.id} = ${turns.id}
-    where ${conversations.ref} = ${ref} and ${turns.idempotencyKey} = ${key}`;
+    where ${conversations.ref} = ${ref} and ${turns.idempotencyKey} = ${key} and ${turns.agentId} = ${agentId}`;
 });
+
+/** A conversation by its id, which may be the id of another agent's as well. */
+interface Asked {
+  agentId: string;
+  ref: string;
+}
 
 /**
  * Finds the stored reply to an earlier request of the conversation with this key; null for the first request. Throws 422
@@ -49,13 +55,13 @@ const repeatStatement = statement({ ref: "text", key: "text" }, ({ ref, key }) =
  */
 export async function findRepeat(
   needs: Pick<Services, "database"> & { leases: Leases },
-  ref: string,
+  asked: Asked,
   { key, digest: body }: Idempotency,
 ): Promise<StoredReply | null> {
   const { database, leases } = needs;
-  const [row] = await repeatStatement.run(database, { ref, key });
+  const [row] = await repeatStatement.run(database, { ...asked, key });
   if (!row) return null;
-  if (row.overdue && (await leases.closeLost()) > 0) return findRepeat(needs, ref, { key, digest: body });
+  if (row.overdue && (await leases.closeLost()) > 0) return findRepeat(needs, asked, { key, digest: body });
   const { status, digest: known, overdue: _, old, ...reply } = row;
   const open = status === "queued" || status === "running";
   if (old && !open) {

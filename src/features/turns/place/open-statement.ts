@@ -1,6 +1,6 @@
 import { type Column, type SQL, sql, type Table } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { assign, column, fields, insertInto, type RowOf } from "../../../db/fragments.ts";
+import { assign, column, excluded, fields, insertInto, type RowOf } from "../../../db/fragments.ts";
 import { agents, conversations, memories, turns } from "../../../db/schema.ts";
 import { statement, type Values, variants } from "../../../db/statement.ts";
 import { type ThrottleRow, upsertThrottle } from "../../../http/callers/throttle.ts";
@@ -94,6 +94,12 @@ function heldTokens({ tokens, addedTokens, month, ref, subject }: OpenValues, { 
   )${ofUser ? heldOfUser : sql``}${ofAgent ? heldOfAgent : sql``}`;
 }
 
+/**
+ * Whether the stored conversation is this agent's. Another agent's may have the same id: `room:playground:7` is of an
+ * agent `room` in the playground, and of the Room of an agent `playground`.
+ */
+const isSameAgent = sql`${conversations.agentId} = ${excluded(conversations.agentId)}`;
+
 function placedConversation(values: OpenValues, of: Owner): SQL {
   const { openTurns, lastTicket, id, lastSeq, awaiting, state, bytesPerToken } = conversations;
   const { conversationId, ref, parentId, channel, channelId, subject, source } = values;
@@ -103,7 +109,7 @@ function placedConversation(values: OpenValues, of: Owner): SQL {
     ${insertInto(conversations, { ...begun, channel, channelId, subject, source, openTurns: 1, lastTicket: 1 })}
     from ${of}
     on conflict (${column(conversations.ref)}) do update set ${assign(conversations, next)}
-      where ${openTurns} <= ${waitingLimit}
+      where ${openTurns} <= ${waitingLimit} and ${isSameAgent}
     returning ${id}, ${openTurns}, ${lastTicket}, ${lastSeq}, ${awaiting}, ${state}, ${bytesPerToken}`;
 }
 

@@ -26,8 +26,10 @@ const writeStatement = statement(
   ({ agentId, agentRevision, conversationId: id, added, ...place }) => {
     const agent = alias(agents, "agent");
     const { state, ref } = conversations;
+    // Another agent's conversation may have the same id.
+    const ofAgent = sql`${conversations.agentId} = ${agentId}`;
     const changed = sql`${state} || ${excluded(state)}`;
-    const stored = sql`select ${state} from ${conversations} where ${ref} = ${place.ref}`;
+    const stored = sql`select ${state} from ${conversations} where ${ref} = ${place.ref} and ${ofAgent}`;
     const begun = { id, agentId: agent.id, organizationId: agent.organizationId, ...place, state: added };
     const replaced = sql`select jsonb_object_agg(key, value) from old, jsonb_each(old.state) where ${added} ? key`;
     return sql<{ agentFound: boolean; written: boolean; replaced: JsonObject | null }>`
@@ -40,7 +42,7 @@ const writeStatement = statement(
         ${insertInto(conversations, begun)} from ${agent}, old
         where ${jsonFits(sql`old.state || ${added}`, stateLimit)}
         on conflict (${column(ref)}) do update set ${assign(conversations, { state: changed })}
-          where ${jsonFits(changed, stateLimit)}
+          where ${jsonFits(changed, stateLimit)} and ${ofAgent}
         returning 1
       )
       select exists (select 1 from ${agent}) as "agentFound", exists (select 1 from written) as written,
