@@ -8,15 +8,17 @@ import type { Opening } from "./http/opening.ts";
 import { docsRoutes } from "./http/pages/docs.ts";
 import { faviconRoutes } from "./http/pages/favicon.ts";
 import { panelRoutes } from "./http/pages/panel.ts";
+import { requirePlainPath } from "./http/plain-path.ts";
 import { describeRequest } from "./http/request.ts";
 import { securitySchemes } from "./http/route.ts";
 
 export type App = OpenAPIHono<AppEnv>;
 
-/** Mounts the routes behind `describeRequest` and the opening, and under one error handler. */
+/** Mounts the routes behind `describeRequest`, `requirePlainPath` and the opening, and under one error handler. */
 export function createApp(services: Services, groups: readonly App[], opening: Opening): App {
   const app = new OpenAPIHono<AppEnv>({ strict: true });
   app.use(describeRequest(services));
+  app.use(requirePlainPath);
   app.use(opening.middleware);
   for (const [name, scheme] of Object.entries(securitySchemes)) {
     app.openAPIRegistry.registerComponent("securitySchemes", name, scheme);

@@ -21,6 +21,8 @@ export interface AppEnv {
   /** What the runtime's server gives. */
   Bindings: {
     remoteAddress?: string;
+    /** The path with its query, as it was sent. */
+    target?: string;
     /** Sets a header of the answer, whatever `Response` comes. On Node, one of a `Headers` object costs much more. */
     setHeader?(name: string, value: string): void;
   };

@@ -25,6 +25,33 @@ describe("every answer", () => {
     for (const odd of ["x".repeat(129), "a b", "a,b", '{"a":1}', "é"]) expect(await idOf(odd)).not.toBe(odd);
   });
 
+  test("refuses a path with . or .. as a segment, which would be read as another path", async () => {
+    const h = await harness();
+    const { hostname, port } = new URL(await h.listen());
+    const statusOf = (path: string) =>
+      new Promise<number>((resolve, reject) => {
+        httpRequest({ hostname, port, path, method: "GET" }, (answer: IncomingMessage) => {
+          answer.resume();
+          resolve(answer.statusCode ?? 0);
+        })
+          .on("error", reject)
+          .end();
+      });
+    const refused = [
+      "/x/../health",
+      "/x/%2e%2E/health",
+      "/x/.%2e/health",
+      "/./health",
+      "/x/..",
+      "/x/..?a",
+      "/x\\..\\health",
+    ];
+    for (const path of refused) expect([path, await statusOf(path)]).toEqual([path, 400]);
+    for (const path of ["/health", "/health?a=/../", "/health?../"])
+      expect([path, await statusOf(path)]).toEqual([path, 200]);
+    for (const path of ["/...", "/a..b", "/.well-known"]) expect([path, await statusOf(path)]).toEqual([path, 404]);
+  });
+
   test("carries them once on a socket: pages, refusals and streams", async () => {
     const h = await harness();
     const address = await h.listen();

@@ -7,6 +7,8 @@ import { writeText } from "./write-text.ts";
 
 interface Bindings {
   remoteAddress?: string;
+  /** The path with its query, as it was sent. */
+  target: string;
   setHeader(name: string, value: string): void;
 }
 
@@ -36,6 +38,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
       const served = app ?? (await ready.promise);
       const response = await served.fetch(request, {
         ...(remoteAddress === undefined ? {} : { remoteAddress: plainAddress(remoteAddress) }),
+        target: incoming.url ?? "",
         setHeader: (name, value) => outgoing.setHeader(name, value),
       });
       const take = offeredText(response);
