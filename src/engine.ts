@@ -14,7 +14,12 @@ import { agentsFeature } from "./features/agents/index.ts";
 import { analyticsFeature } from "./features/analytics/index.ts";
 import { auditFeature } from "./features/audit/index.ts";
 import { bundlesFeature } from "./features/bundles/index.ts";
-import { channelsFeature, createQuickstartAgent, type QuickstartAgent } from "./features/channels/index.ts";
+import {
+  channelsFeature,
+  createQuickstartAgent,
+  type QuickstartAgent,
+  quickstartAgent,
+} from "./features/channels/index.ts";
 import { createChat } from "./features/chat/index.ts";
 import { conversationsFeature } from "./features/conversations/index.ts";
 import { filesFeature } from "./features/files/index.ts";
@@ -216,9 +221,11 @@ export function createEngine(services: Services): Engine {
       return { setupToken };
     },
     async quickstart({ email, password, slug, model, newKey }) {
+      const wanted = { slug, newKey, ...(model === undefined ? {} : { model }) };
+      // A generated password is shown with the agent only, so what would fail later must make no owner.
+      quickstartAgent(wanted);
       const { userId, organizationId, organizationSlug, created } = await bootstrapOwner(services, { email, password });
       const ctx = systemCtx(services, { organizationId, organizationSlug, first: true }, "quickstart");
-      const wanted = { slug, newKey, ...(model === undefined ? {} : { model }) };
       const agent = await createQuickstartAgent(ctx, wanted, (made) => answeringModel(services, made));
       services.log.debug({ userId }, "Quickstart is ready");
       return { ...agent, ownerCreated: created };

@@ -58,6 +58,12 @@ test.each([
   expect(() => readQuickstart({ model }, {})).toThrow(reason);
 });
 
+test("an agent that can't be made leaves no owner behind, whose password nobody would know", async () => {
+  const h = await harness();
+  await expect(start(h, { slug: "Bad Slug" })).rejects.toThrow("slug");
+  expect(await start(h, {})).toMatch(/Password +\S+ +\(shown only now\)/);
+});
+
 test.each<[Record<string, string>, string]>([
   [{}, "agent-engine"],
   [{ npm_lifecycle_event: "npx", npm_lifecycle_script: "'agent-engine' 'doctor'" }, "npx agent-engine"],

@@ -15,7 +15,7 @@ export { type LoadedChannels, loadChannels } from "./load.ts";
 /** An agent's account at a messenger. */
 export { type MessengerChannel, openMessenger } from "./messengers/account.ts";
 /** An agent that answers at once, for the quickstart. */
-export { createQuickstartAgent, type QuickstartAgent } from "./quickstart.ts";
+export { createQuickstartAgent, type QuickstartAgent, quickstartAgent } from "./quickstart.ts";
 /** The channel that a path names. */
 export { channelType } from "./rules.ts";
 /** The configuration of an agent's channel `web`, opened for a turn. */

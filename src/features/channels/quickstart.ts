@@ -28,6 +28,13 @@ export interface QuickstartAgent extends Answering {
   fastModel: string | null;
 }
 
+/** The agent to make. Throws 400 for an invalid slug or model: call it before anything is made. */
+export function quickstartAgent({ slug, model }: Wanted) {
+  const wanted = NewAgent.safeParse({ slug, model });
+  if (!wanted.success) throw invalid(wanted.error.issues);
+  return wanted.data;
+}
+
 /**
  * Makes the agent if it is missing, gives it the wanted model and, where its provider has a key, that provider's fast
  * model, turns Web on and stores a fresh key unless one is stored. Throws 400 for an invalid slug or model, 409 for a
@@ -35,14 +42,13 @@ export interface QuickstartAgent extends Answering {
  */
 export async function createQuickstartAgent(
   ctx: Ctx,
-  { slug, model, newKey = false }: Wanted,
+  asked: Wanted,
   answeringModel: (slug: string) => Promise<Answering | null>,
 ): Promise<QuickstartAgent> {
+  const { slug, model, newKey = false } = asked;
   const before = await find(ctx, slug);
   if (!before) {
-    const wanted = NewAgent.safeParse({ slug, model });
-    if (!wanted.success) throw invalid(wanted.error.issues);
-    await createAgent(ctx, wanted.data);
+    await createAgent(ctx, quickstartAgent(asked));
   } else if (model !== undefined && !isModelOf(before, model)) {
     const wanted = AgentChanges.safeParse({ model });
     if (!wanted.success) throw invalid(wanted.error.issues);
