@@ -19,9 +19,9 @@ import {
   Users,
 } from "lucide";
 import type { ComponentType } from "preact";
-import { lazy } from "preact/compat";
 import type { SectionProps } from "../data/route.ts";
 import { may, type Permission } from "../data/session.ts";
+import { lazilyPage } from "../ui/lazily.tsx";
 
 export interface Section {
   /** The first part of its addresses. */
@@ -43,42 +43,42 @@ export const groups: readonly { title: string | null; sections: readonly Section
         title: "Overview",
         icon: LayoutDashboard,
         needs: "analytics:read",
-        page: lazily(async () => (await import("../pages/overview/overview.tsx")).OverviewPage),
+        page: lazilyPage(async () => (await import("../pages/overview/overview.tsx")).OverviewPage),
       },
       {
         name: "agents",
         title: "Agents",
         icon: Bot,
         needs: "agent:read",
-        page: lazily(async () => (await import("../pages/agents/section.tsx")).AgentsSection),
+        page: lazilyPage(async () => (await import("../pages/agents/section.tsx")).AgentsSection),
       },
       {
         name: "conversations",
         title: "Conversations",
         icon: MessagesSquare,
         needs: "conversation:read",
-        page: lazily(async () => (await import("../pages/conversations/section.tsx")).ConversationsSection),
+        page: lazilyPage(async () => (await import("../pages/conversations/section.tsx")).ConversationsSection),
       },
       {
         name: "approvals",
         title: "Approvals",
         icon: ShieldCheck,
         needs: "conversation:read",
-        page: lazily(async () => (await import("../pages/approvals.tsx")).ApprovalsPage),
+        page: lazilyPage(async () => (await import("../pages/approvals.tsx")).ApprovalsPage),
       },
       {
         name: "activity",
         title: "Activity",
         icon: Activity,
         needs: "conversation:read",
-        page: lazily(async () => (await import("../pages/activity/activity.tsx")).ActivityPage),
+        page: lazilyPage(async () => (await import("../pages/activity/activity.tsx")).ActivityPage),
       },
       {
         name: "memories",
         title: "Memories",
         icon: Brain,
         needs: "memory:read",
-        page: lazily(async () => (await import("../pages/memories/memories.tsx")).MemoriesPage),
+        page: lazilyPage(async () => (await import("../pages/memories/memories.tsx")).MemoriesPage),
       },
     ],
   },
@@ -90,14 +90,14 @@ export const groups: readonly { title: string | null; sections: readonly Section
         title: "Skills",
         icon: Sparkles,
         needs: "skill.catalog:read",
-        page: lazily(async () => (await import("../pages/skills/section.tsx")).SkillsSection),
+        page: lazilyPage(async () => (await import("../pages/skills/section.tsx")).SkillsSection),
       },
       {
         name: "plugins",
         title: "Plugins",
         icon: Plug,
         needs: "org.plugin:manage",
-        page: lazily(async () => (await import("../pages/plugins/plugins.tsx")).PluginsPage),
+        page: lazilyPage(async () => (await import("../pages/plugins/plugins.tsx")).PluginsPage),
       },
     ],
   },
@@ -109,42 +109,42 @@ export const groups: readonly { title: string | null; sections: readonly Section
         title: "Members",
         icon: Users,
         needs: "org:read",
-        page: lazily(async () => (await import("../pages/organization/members.tsx")).MembersPage),
+        page: lazilyPage(async () => (await import("../pages/organization/members.tsx")).MembersPage),
       },
       {
         name: "workspaces",
         title: "Workspaces",
         icon: FolderOpen,
         needs: "org:read",
-        page: lazily(async () => (await import("../pages/organization/workspaces.tsx")).WorkspacesPage),
+        page: lazilyPage(async () => (await import("../pages/organization/workspaces.tsx")).WorkspacesPage),
       },
       {
         name: "usage",
         title: "Usage",
         icon: ChartColumn,
         needs: "analytics:read",
-        page: lazily(async () => (await import("../pages/usage/usage.tsx")).UsagePage),
+        page: lazilyPage(async () => (await import("../pages/usage/usage.tsx")).UsagePage),
       },
       {
         name: "audit-log",
         title: "Audit log",
         icon: ScrollText,
         needs: "audit_log:read",
-        page: lazily(async () => (await import("../pages/audit/audit.tsx")).AuditPage),
+        page: lazilyPage(async () => (await import("../pages/audit/audit.tsx")).AuditPage),
       },
       {
         name: "keys",
         title: "Management keys",
         icon: KeyRound,
         needs: "org.key:manage",
-        page: lazily(async () => (await import("../pages/organization/keys.tsx")).KeysPage),
+        page: lazilyPage(async () => (await import("../pages/organization/keys.tsx")).KeysPage),
       },
       {
         name: "organization",
         title: "Organization",
         icon: Building2,
         needs: "org:read",
-        page: lazily(async () => (await import("../pages/organization/organization.tsx")).OrganizationPage),
+        page: lazilyPage(async () => (await import("../pages/organization/organization.tsx")).OrganizationPage),
       },
     ],
   },
@@ -156,14 +156,14 @@ export const groups: readonly { title: string | null; sections: readonly Section
         title: "Health",
         icon: HeartPulse,
         needs: "policy:manage",
-        page: lazily(async () => (await import("../pages/health/health.tsx")).HealthPage),
+        page: lazilyPage(async () => (await import("../pages/health/health.tsx")).HealthPage),
       },
       {
         name: "policies",
         title: "Policies",
         icon: SlidersHorizontal,
         needs: "policy:manage",
-        page: lazily(async () => (await import("../pages/installation/policies.tsx")).PoliciesPage),
+        page: lazilyPage(async () => (await import("../pages/installation/policies.tsx")).PoliciesPage),
       },
     ],
   },
@@ -175,7 +175,7 @@ export const accountSection: Section = {
   title: "Your account",
   icon: UserRound,
   needs: null,
-  page: lazily(async () => (await import("../pages/account/account.tsx")).AccountPage),
+  page: lazilyPage(async () => (await import("../pages/account/account.tsx")).AccountPage),
 };
 
 /** The navigation of the signed-in person. */
@@ -183,7 +183,3 @@ export const reachableGroups = () =>
   groups
     .map(({ title, sections }) => ({ title, sections: sections.filter(({ needs }) => needs === null || may(needs)) }))
     .filter(({ sections }) => sections.length > 0);
-
-function lazily(load: () => Promise<ComponentType<SectionProps>>): ComponentType<SectionProps> {
-  return lazy(async () => ({ default: await load() }));
-}

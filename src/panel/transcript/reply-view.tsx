@@ -1,14 +1,15 @@
 import { useSignal } from "@preact/signals";
-import { lazy, Suspense } from "preact/compat";
+import { Suspense } from "preact/compat";
 import { Markdown } from "../markdown/markdown.tsx";
 import { Button } from "../ui/button.tsx";
 import { copyText } from "../ui/code.tsx";
+import { lazily } from "../ui/lazily.tsx";
 import { Note } from "../ui/note.tsx";
 import { tell, tellFailure } from "../ui/toast.tsx";
 import { type Part, type Reply, wordsOf } from "./reply.ts";
 import { type Decide, ToolView } from "./tool-view.tsx";
 
-const WhyDialog = lazy(async () => ({ default: (await import("./why.tsx")).WhyDialog }));
+const WhyDialog = lazily(async () => (await import("./why.tsx")).WhyDialog);
 
 interface Props {
   reply: Reply;

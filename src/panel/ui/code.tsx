@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
+import { tellFailure } from "./toast.tsx";
 
 interface Props {
   /** What it is, such as `Key of the agent`. */
@@ -23,7 +24,7 @@ export function Code({ label, text, wraps = false }: Props) {
     <div class={wraps ? "code wraps" : "code"}>
       <div class="code-head">
         <span>{label}</span>
-        <Button look="plain" small onClick={copy} aria-label={`Copy: ${label}`}>
+        <Button look="plain" small onClick={() => copy().catch(tellFailure)} aria-label={`Copy: ${label}`}>
           {copied.value ? "Copied" : "Copy"}
         </Button>
       </div>
@@ -35,13 +36,18 @@ export function Code({ label, text, wraps = false }: Props) {
   );
 }
 
-/** Pages without TLS have no clipboard of their own: there a selection is copied. */
+/** Pages without TLS have no clipboard of their own: there a selection is copied. Rejects when nothing was copied. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement("textarea");
   area.value = text;
-  document.body.append(area);
+  const focused = document.activeElement;
+  // What stands behind an open dialog can't be selected.
+  const top = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
+  top.append(area);
   area.select();
-  document.execCommand("copy");
+  const copied = document.execCommand("copy");
   area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  if (!copied) throw new Error("The browser did not copy: select the text and copy it yourself");
 }

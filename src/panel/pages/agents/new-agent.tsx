@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { createChat } from "../../../client/index.ts";
 import { giveKey } from "../../data/agent-key.ts";
-import { api, isRefused, problemsOf, serverUrl } from "../../data/api.ts";
+import { addressing, api, isRefused, problemsOf, serverUrl } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
 import { hrefOf } from "../../data/route.ts";
 import { noticeEnd } from "../../data/session.ts";
@@ -164,7 +164,7 @@ const tried = new Set<string>();
 
 /** What the agent says to a greeting, in a conversation that nobody keeps. Rejects with the cause of a failure. */
 async function hear(slug: string): Promise<string> {
-  const chat = createChat({ baseUrl: serverUrl }, slug, "playground");
+  const chat = createChat({ baseUrl: serverUrl, headers: addressing }, slug, "playground");
   let said = "";
   for await (const { event, data } of chat.stream({ messages: [{ role: "user", content: "Hello" }] })) {
     if (event === "text-delta") said += data.text;

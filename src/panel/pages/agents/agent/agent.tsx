@@ -1,9 +1,10 @@
 import { useComputed } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { lazy, Suspense } from "preact/compat";
+import { Suspense } from "preact/compat";
 import { api, isRefused } from "../../../data/api.ts";
 import { useLoaded } from "../../../data/load.ts";
 import { may, type Permission } from "../../../data/session.ts";
+import { lazily } from "../../../ui/lazily.tsx";
 import { Failure } from "../../../ui/note.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
@@ -79,10 +80,6 @@ const tabs: readonly Tab[] = [
     view: lazily(async () => (await import("./hooks/hooks.tsx")).Hooks),
   },
 ];
-
-function lazily(load: () => Promise<ComponentType<TabProps>>): ComponentType<TabProps> {
-  return lazy(async () => ({ default: await load() }));
-}
 
 interface Props {
   slug: string;

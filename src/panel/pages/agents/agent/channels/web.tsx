@@ -1,10 +1,12 @@
 import { useSignal } from "@preact/signals";
+import { useAction } from "../../../../data/action.ts";
 import { giveKey } from "../../../../data/agent-key.ts";
 import { api } from "../../../../data/api.ts";
 import { Allowed } from "../../../../ui/allowed.tsx";
 import { Button } from "../../../../ui/button.tsx";
 import { Card } from "../../../../ui/card.tsx";
 import { ConfirmButton } from "../../../../ui/dialog/confirm-button.tsx";
+import { Failure } from "../../../../ui/note.tsx";
 import { ShownOnce } from "../../../../ui/shown-once.tsx";
 import { tell, tellFailure } from "../../../../ui/toast.tsx";
 import { FirstCalls } from "../../first-calls.tsx";
@@ -18,6 +20,7 @@ export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
     key.value = await giveKey(slug);
     await onChange();
   };
+  const turnOn = useAction(renew);
   const turnOff = async () => {
     await api.deleteAgentChannel({ slug, type: "web" });
     tell("Web is off", () => {
@@ -54,12 +57,13 @@ export function Web({ agent, onChange }: Pick<TabProps, "agent" | "onChange">) {
               </Button>
             </>
           ) : (
-            <Button look="primary" onClick={() => renew().catch(tellFailure)}>
+            <Button look="primary" busy={turnOn.busy} onClick={turnOn.run}>
               Turn on with a new key
             </Button>
           )}
         </div>
       </Allowed>
+      <Failure error={turnOn.error} />
     </Card>
   );
 }

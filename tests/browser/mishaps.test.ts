@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { dataDirectory, quickstart } from "../runtime/program.ts";
+import { hasBrowser, openPage } from "./browser.ts";
+import { looksRight, signIn } from "./panel.ts";
+
+const browserTest = test.skipIf(!hasBrowser);
+const owner = { email: "ada@example.com", password: "correct horse battery" };
+
+const start = () => quickstart({ DATA_DIR: dataDirectory(), OWNER_EMAIL: owner.email, OWNER_PASSWORD: owner.password });
+
+browserTest("a part of the panel that can't be loaded says so, and is loaded again on request", async () => {
+  const server = await start();
+  const page = await openPage();
+  await page.goto(server.url);
+  await signIn(page, owner);
+  const parts = "**/part-*.js";
+  await page.route(parts, (route) => route.abort());
+  await page.getByRole("link", { name: "Policies" }).click();
+  await page.getByText("This part of the panel could not be loaded").waitFor();
+  await looksRight(page, "not-loaded");
+  // The others stay as they are.
+  await page.getByRole("link", { name: "Agents", exact: true }).click();
+  await page.getByRole("link", { name: "Policies" }).click();
+  await page.unroute(parts);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByLabel("Calls of one caller").waitFor();
+});
+
+browserTest("a key in a dialog is copied on a page without TLS too, and the focus stays", async () => {
+  const server = await start();
+  const page = await openPage();
+  await page.addInitScript(() => {
+    Object.defineProperty(navigator, "clipboard", { value: undefined });
+    document.addEventListener("copy", () => {
+      document.title = `copied ${document.getSelection()}`;
+    });
+  });
+  await page.goto(`${server.url}/#/keys`);
+  await signIn(page, owner);
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel("Name").fill("Pipeline");
+  await page.keyboard.press("Enter");
+  const key = (await page.getByRole("region", { name: "Management key" }).textContent()) ?? "";
+  expect(key).toMatch(/^aek_/);
+  const copy = page.getByRole("button", { name: "Copy: Management key" });
+  await copy.click();
+  await page.getByText("Copied", { exact: true }).waitFor();
+  expect(await page.title()).toBe(`copied ${key}`);
+  expect(await copy.evaluate((button) => button === document.activeElement)).toBe(true);
+});
+
+browserTest("a key that is asked for twice in a row is made once, so that the one shown is right", async () => {
+  const server = await start();
+  const page = await openPage();
+  await page.goto(`${server.url}/#/agents/assistant/channels`);
+  await signIn(page, owner);
+  await page.getByRole("button", { name: "Turn off" }).first().click();
+  const made: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "PUT") made.push(request.url());
+  });
+  await page.getByRole("button", { name: "Turn on with a new key" }).dblclick();
+  const key = (await page.getByRole("region", { name: "Key of the agent" }).textContent()) ?? "";
+  const headers = { Authorization: `Bearer ${key}` };
+  expect([made.length, (await fetch(`${server.url}/v1/models`, { headers })).status]).toEqual([1, 200]);
+});
