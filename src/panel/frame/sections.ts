@@ -21,7 +21,7 @@ import {
 import type { ComponentType } from "preact";
 import type { SectionProps } from "../data/route.ts";
 import { may, type Permission } from "../data/session.ts";
-import { lazilyPage } from "../ui/lazily.tsx";
+import { lazilyPage } from "../ui/waiting.tsx";
 
 export interface Section {
   /** The first part of its addresses. */

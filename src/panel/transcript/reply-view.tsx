@@ -3,9 +3,9 @@ import { Suspense } from "preact/compat";
 import { Markdown } from "../markdown/markdown.tsx";
 import { Button } from "../ui/button.tsx";
 import { copyText } from "../ui/code.tsx";
-import { lazily } from "../ui/lazily.tsx";
 import { Note } from "../ui/note.tsx";
 import { tell, tellFailure } from "../ui/toast.tsx";
+import { lazily } from "../ui/waiting.tsx";
 import { type Part, type Reply, wordsOf } from "./reply.ts";
 import { type Decide, ToolView } from "./tool-view.tsx";
 

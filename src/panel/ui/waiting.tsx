@@ -1,3 +1,8 @@
+import type { ComponentType } from "preact";
+import { lazy } from "preact/compat";
+import { Failure } from "./note.tsx";
+import { Page } from "./page.tsx";
+
 /** Holds the place of what is loading. */
 export const Waiting = ({ lines = 4 }: { lines?: number }) => (
   <div class="waiting" role="status">
@@ -6,4 +11,27 @@ export const Waiting = ({ lines = 4 }: { lines?: number }) => (
       <span key={index} aria-hidden="true" />
     ))}
   </div>
+);
+
+/** A part of a page that is loaded when it is shown first. */
+export function lazily<Props>(
+  load: () => Promise<ComponentType<Props>>,
+  otherwise: ComponentType<Props> = NotLoaded,
+): ComponentType<Props> {
+  return lazy<ComponentType<Props>>(async () => ({ default: await load().catch(() => otherwise) }));
+}
+
+/** The same for a whole page. */
+export const lazilyPage = <Props,>(load: () => Promise<ComponentType<Props>>) => lazily(load, NotLoadedPage);
+
+/** A browser does not ask again for a script that it could not get. */
+function NotLoaded() {
+  const error = new Error("This part of the panel could not be loaded: the server is away, or was updated.");
+  return <Failure error={error} retry={() => location.reload()} />;
+}
+
+const NotLoadedPage = () => (
+  <Page title="Not loaded">
+    <NotLoaded />
+  </Page>
 );
