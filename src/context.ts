@@ -174,17 +174,22 @@ async function writeOnce<T>(ctx: Ctx, change: Change, fn: (tx: Db) => Promise<T>
 const isEmpty = (changes: Changes | undefined) => changes !== undefined && Object.keys(changes).length === 0;
 
 /**
- * Checks the caller's rights once more in the transaction of a change, because a body may arrive long after its head
- * was admitted. Throws the 401, 404 and 403 that the head would get now.
+ * Checks the caller's rights once more, because a body may arrive long after its head was admitted, and a change may
+ * wait for its lock. Throws the 401, 404 and 403 that the head would get now.
  */
-async function requireStanding(tx: Db, ctx: Ctx): Promise<void> {
+export async function requireStanding(db: Db, ctx: Ctx): Promise<void> {
   const { actor, membership } = ctx;
   if (actor.type === "system") return;
-  const standing = await readStanding(tx, actor, ctx);
+  const standing = requireStored(actor, await readStanding(db, actor, ctx));
   if (actor.type === "key") return;
   const reached = workspaceScope(membership)?.toSorted().join() ?? null;
   if (standing.role === membership.role && (reached === null || reached === (standing.workspaceIds ?? ""))) return;
   throw new EngineError("forbidden", "Your rights changed while this request was on its way: send it again");
+}
+
+/** `requireStanding` for what needs no organization. Throws the 401. */
+export async function requireToken(db: Db, ctx: Ctx): Promise<void> {
+  if (ctx.actor.type !== "system" && !(await readStanding(db, ctx.actor, ctx))) throw unknownToken();
 }
 
 /** The caller's membership as it is now, from the stored token. Throws the 401 and 404 that a new request would get. */
@@ -218,14 +223,14 @@ export function membershipIn(
 }
 
 async function readStanding(
-  tx: Db,
+  db: Db,
   actor: Exclude<Actor, { type: "system" }>,
   { membership, clock }: Ctx,
-): Promise<Standing> {
+): Promise<Standing | undefined> {
   const tokenId = actor.type === "user" ? actor.sessionId : actor.id;
   const own = and(eq(members.userId, accessTokens.userId), eq(members.organizationId, membership.organizationId));
   const workspaceIds = workspaceIdsOf(accessTokens.userId, sql`${membership.organizationId}`);
-  const [standing] = await tx
+  const [standing] = await db
     .select({ role: members.roleKey, workspaceIds })
     .from(accessTokens)
     .leftJoin(members, own)
@@ -235,15 +240,17 @@ async function readStanding(
         or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, new Date(clock.now()))),
       ),
     );
-  return requireStored(actor, standing);
+  return standing;
 }
 
 /** Throws the 401 when the token is gone, and the 404 when the user has left the organization. */
 function requireStored(actor: Actor, standing: Standing | undefined): Standing {
-  if (!standing) throw new EngineError("unauthorized", "Invalid or expired credentials");
+  if (!standing) throw unknownToken();
   if (standing.role === null && actor.type === "user") throw notFound("Organization");
   return standing;
 }
+
+const unknownToken = () => new EngineError("unauthorized", "Invalid or expired credentials");
 
 interface Event extends Omit<Change, "changes" | "unchanged" | "lock"> {
   /** Null for an event of the installation, or by somebody without an account. */

@@ -8,7 +8,7 @@ export const maxBodyBytes = 1024 * 1024;
 
 /**
  * Throws the 413 for a longer body. A declared length is trusted, because servers enforce it; a body without one is
- * read here, up to the limit, and put back into the request.
+ * read here, up to the limit, and put back into the request. A body that was read has been limited before.
  */
 export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes): Promise<void> {
   if (c.req.method === "GET" || c.req.method === "HEAD") return;
@@ -17,8 +17,8 @@ export async function limitBody(c: Context<AppEnv>, limit = maxBodyBytes): Promi
     if (Number(declared) > limit) throw tooLarge(limit);
     return;
   }
-  const { body } = c.req.raw;
-  if (!body) return;
+  const { body, bodyUsed } = c.req.raw;
+  if (!body || bodyUsed) return;
   const bytes = await readUpTo(c, body, limit);
   if (!bytes) throw tooLarge(limit);
   c.req.raw = new Request(c.req.raw, { body: bytes });

@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler } from "hono";
 import { createMiddleware } from "hono/factory";
-import { requireInstallationPermission, requirePermission } from "../context.ts";
+import { requireInstallationPermission, requirePermission, requireStanding, requireToken } from "../context.ts";
 import type { Permission } from "../core/credentials/permissions.ts";
 import { EngineError } from "../core/errors.ts";
 import "../core/validation.ts";
@@ -62,8 +62,8 @@ interface GuardOptions {
 
 /**
  * The only way to declare a management route: authenticates the caller, checks the permission before the request is
- * validated, and writes both into the document (spec "Authentication" 1). The permission `null` requires only a
- * session.
+ * validated and again when its body is there, and writes both into the document (spec "Authentication" 1). The
+ * permission `null` requires only a session.
  */
 export function guarded<const Route extends Declared>(
   permission: Permission | null,
@@ -88,9 +88,17 @@ export function guarded<const Route extends Declared>(
     await limitBody(c, bodyLimit);
     await next();
   });
+  // A route for any session serves people without an organization, too.
+  const requireStill = permission === null ? requireToken : requireStanding;
+  // A body may arrive long after its head was admitted, and not every handler writes something.
+  const readBody = createMiddleware<AppEnv>(async (c, next) => {
+    await c.req.arrayBuffer();
+    await requireStill(c.get("ctx").db, c.get("ctx"));
+    await next();
+  });
   return createRoute({
     ...route,
-    middleware: [guard, checkContentType(route)],
+    middleware: [guard, checkContentType(route), ...(route.request?.body ? [readBody] : [])],
     security: (sessionOnly ? ["sessionCookie", "sessionBearer"] : Object.keys(securitySchemes)).map((scheme) => ({
       [scheme]: [],
     })),

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import { expect, test } from "vitest";
-import { accessTokens, members, users, workspaceMembers } from "../../src/db/schema.ts";
+import { accessTokens, members, turns, users, workspaceMembers } from "../../src/db/schema.ts";
 import { type Harness, harness } from "../harness.ts";
 import { gate } from "../scripted-model.ts";
 
@@ -40,6 +40,11 @@ async function owner() {
   return { h, headers, db };
 }
 
+async function makeKey(h: Harness, headers: Record<string, string>) {
+  const made = await h.request(keys, { method: "POST", headers, json: { name: "k" } });
+  return (await made.json()) as { id: string; key: string };
+}
+
 test("a request whose caller is removed while its body is on its way changes nothing", async () => {
   const { h, headers, db } = await owner();
   const send = await begin(h, keys, headers, { name: "late" });
@@ -63,15 +68,39 @@ test("nor does one that would rename the caller", async () => {
   expect(await db.select({ name: users.name }).from(users)).toEqual([{ name: "owner" }]);
 });
 
+test("nor does one that changes the caller's password or onboarding", async () => {
+  const { h, headers, db } = await owner();
+  const before = await db.select().from(users);
+  const change = { currentPassword: "password of owner", newPassword: "another password" };
+  const sends = [
+    await begin(h, "/api/me/password", headers, change),
+    await begin(h, "/api/me/onboarding", headers, { late: true }, "PATCH"),
+  ];
+  await h.request("/api/auth/sign-out", { method: "POST", headers });
+  for (const send of sends) expect(await send()).toEqual([401, "Invalid or expired credentials"]);
+  expect(await db.select().from(users)).toEqual(before);
+});
+
+test("what stores nothing answers nothing either: a prompt's preview, and a turn in the playground", async () => {
+  const { h, headers, db } = await owner();
+  await h.request("/api/instances", { method: "POST", headers, json: { slug: "assistant" } });
+  const { id, key } = await makeKey(h, headers);
+  const preview = await begin(h, "/api/instances/assistant/prompts/preview", { Authorization: `Bearer ${key}` }, {});
+  const said = { messages: [{ role: "user", content: "Hello" }] };
+  const turn = await begin(h, "/api/instances/assistant/playground/stream", headers, said);
+  await h.request(`${keys}/${id}`, { method: "DELETE", headers });
+  await db.delete(members);
+  expect(await preview()).toEqual([401, "Invalid or expired credentials"]);
+  expect(await turn()).toEqual([404, "Organization not found"]);
+  expect(await db.select().from(turns)).toEqual([]);
+});
+
 test("nor one whose role changed, or whose key was deleted", async () => {
   const { h, headers, db } = await owner();
-  const made = (await (await h.request(keys, { method: "POST", headers, json: { name: "k" } })).json()) as {
-    id: string;
-    key: string;
-  };
-  const byKey = await begin(h, "/api/instances", { Authorization: `Bearer ${made.key}` }, { slug: "by-key" });
+  const { id, key } = await makeKey(h, headers);
+  const byKey = await begin(h, "/api/instances", { Authorization: `Bearer ${key}` }, { slug: "by-key" });
   const byOwner = await begin(h, "/api/instances", headers, { slug: "by-owner" });
-  await h.request(`${keys}/${made.id}`, { method: "DELETE", headers });
+  await h.request(`${keys}/${id}`, { method: "DELETE", headers });
   await db.update(members).set({ roleKey: "viewer" });
   expect((await byKey())[0]).toBe(401);
   expect(await byOwner()).toEqual([403, "Your rights changed while this request was on its way: send it again"]);

@@ -113,7 +113,7 @@ const deleteSessions = (ctx: Ctx, tx: Db, which: SQL) =>
 
 const others = (ctx: Ctx) => ne(accessTokens.id, userOf(ctx).sessionId);
 
-/** The session of a call still lives: its body may have arrived long after its head was admitted. */
+/** The session of a call still lives: it may end while the call waits for a lock. */
 export const isLive = (sessionId: string, now: Date) => sql`exists (
   select 1 from ${accessTokens} where ${accessTokens.id} = ${sessionId} and ${accessTokens.expiresAt} > ${now.toISOString()})`;
 
