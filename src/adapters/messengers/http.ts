@@ -1,6 +1,7 @@
 import { FileTooLarge, MessengerError } from "../../core/channels/messengers.ts";
 import { readBytes } from "../../core/files/read-bytes.ts";
 import type { Clock } from "../../core/ports.ts";
+import type { Scrub } from "../../core/scrub/scrub.ts";
 import { orAborted, withinTime } from "../../core/time/deadline.ts";
 
 interface Options {
@@ -8,6 +9,8 @@ interface Options {
   name: string;
   clock: Clock;
   fetch: typeof globalThis.fetch;
+  /** Takes the account's credentials out of a text. */
+  scrub: Scrub;
 }
 
 export interface Call {
@@ -30,7 +33,7 @@ export interface Answer {
 
 /** The calls to one messenger. They follow no redirect, and their errors name no address. */
 export interface Http {
-  /** The answer, whatever its status; at most 1 MB of it. */
+  /** The answer, whatever its status; at most 1 MB of it, without the credentials that a proxy may repeat in it. */
   ask(call: Call): Promise<Answer>;
   /** Hands the head of an answer and its bytes, at most `maxBytes`, to `judge`; what that throws is the error. */
   download<T>(call: Call, maxBytes: number, judge: (file: Downloaded) => Promise<T> | T): Promise<T>;
@@ -47,7 +50,7 @@ const answerMs = 10_000;
 const downloadMs = 30_000;
 const answerBytes = 1_000_000;
 
-export function messengerHttp({ name, clock, fetch }: Options): Http {
+export function messengerHttp({ name, clock, fetch, scrub }: Options): Http {
   const request = <T>(call: Call, ms: number, read: (response: Response) => Promise<T>): Promise<T> => {
     const mayBeDone = call.isSend === true;
     const tooLate = new MessengerError(`${name} did not answer within ${ms / 1_000} seconds`, { mayBeDone });
@@ -79,7 +82,8 @@ export function messengerHttp({ name, clock, fetch }: Options): Http {
           isPermanent: true,
           mayBeDone: call.isSend === true && ok,
         });
-        return { status, headers, text: new TextDecoder().decode(await bytesOf(response, answerBytes, tooLong)) };
+        const text = new TextDecoder().decode(await bytesOf(response, answerBytes, tooLong));
+        return { status, headers, text: scrub(text) };
       }),
 
     download: (call, maxBytes, judge) =>

@@ -1,5 +1,6 @@
 import type { MessengerConfig, MessengerName, Messengers } from "../../core/channels/messengers.ts";
 import type { Clock } from "../../core/ports.ts";
+import { scrubber } from "../../core/scrub/scrub.ts";
 import { identities } from "./identity.ts";
 import { slackAccount } from "./slack/account.ts";
 import { telegramAccount } from "./telegram/account.ts";
@@ -32,7 +33,8 @@ export function createMessengers({
   return {
     account(of: MessengerConfig) {
       const address = base(of.name);
-      const options = { ...shared, base: address, outside: guarded([URL.parse(address)?.host ?? ""]) };
+      const outside = guarded([URL.parse(address)?.host ?? ""]);
+      const options = { ...shared, base: address, outside, scrub: scrubber(credentialsOf(of)) };
       switch (of.name) {
         case "telegram":
           return telegramAccount(of.config, options);
@@ -43,4 +45,18 @@ export function createMessengers({
       }
     },
   };
+}
+
+/** What nobody but the messenger may read. */
+function credentialsOf({ name, config }: MessengerConfig): string[] {
+  switch (name) {
+    case "telegram":
+      return [config.botToken];
+    case "slack":
+      return [config.botToken, config.signingSecret, config.appToken].filter((value) => value !== null);
+    case "whatsapp": {
+      const { credentials } = config;
+      return [credentials.mode === "auth_token" ? credentials.authToken : credentials.apiKeySecret];
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/ports.ts";
+import type { Scrub } from "../../core/scrub/scrub.ts";
 import type { Identities } from "./identity.ts";
 
 /** What every account is made with. */
@@ -8,6 +9,8 @@ export interface AccountOptions {
   /** For addresses that the messenger's answers name: reaches public ones and the messenger's own only. */
   outside: typeof globalThis.fetch;
   identities: Identities;
+  /** Takes the account's credentials out of a text. */
+  scrub: Scrub;
   /** The address of the messenger's API, without a slash at its end. */
   base: string;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { MessengerConfig, Received, WebhookCall } from "../../../src/core/channels/messengers.ts";
+import { apiServer } from "../../messengers/api-server.ts";
 import { slackHeaders, slackServer, slackTokens } from "../../messengers/slack-server.ts";
 import { telegramServer, telegramToken } from "../../messengers/telegram-server.ts";
 import { twilioAccount, twilioSignature } from "../../messengers/twilio-server.ts";
@@ -151,6 +152,25 @@ test.each(names)("%s: nothing is read of a call that is not proven", async (name
       name === "whatsapp" ? new URLSearchParams(payload as Record<string, string>).toString() : JSON.stringify(payload);
     expect(await account.receive(webhookCall(body, { secret: "registered" }), 0)).toMatchObject({ kind: "refused" });
   }
+});
+
+test.each(names)("%s: an answer that repeats the request tells nobody the credentials", async (name) => {
+  const { [name]: door } = await doors();
+  if (!door) throw new Error("There is no such door");
+  const { url } = await forTest(
+    apiServer(async ({ path, headers }) => {
+      const words = `refused ${path} ${headers.authorization}`;
+      return { status: 400, json: { ok: false, error: words, description: words, code: 1, message: words } };
+    }),
+  );
+  const { account, signal } = accountAt(door.config, url);
+  const refusal = await account.send("4711", "Hello", signal).catch((error: unknown) => error);
+  const told = [String(refusal), ...(await account.check(null, signal)).map(({ message }) => message)].join();
+  expect(told).toContain("[secret]");
+  const { botToken } = slackTokens;
+  const { accountSid, authToken } = twilioAccount;
+  const basic = Buffer.from(`${accountSid}:${authToken}`).toString("base64").slice(-20, -4);
+  for (const secret of [telegramToken, botToken, authToken, basic]) expect(told).not.toContain(secret);
 });
 
 test("a form of any number of names is refused in time that grows with its length only", async () => {

@@ -30,9 +30,9 @@ const loadMarkup = async () => (await import("./mrkdwn.ts")).slackMrkdwn;
 
 /** A bot in a workspace. A `channelId` is a channel's id, with `:` and the `ts` of a thread's first message in a thread. */
 export function slackAccount(config: SlackConfig, options: AccountOptions): MessengerAccount {
-  const { clock, fetch, identities, base } = options;
+  const { clock, fetch, identities, base, scrub } = options;
   const { botToken, signingSecret, appToken } = config;
-  const http = messengerHttp({ name: "Slack", clock, fetch });
+  const http = messengerHttp({ name: "Slack", clock, fetch, scrub });
   const api = slackApi({ http, clock, base });
 
   const botId = () =>

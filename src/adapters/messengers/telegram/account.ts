@@ -27,8 +27,8 @@ export function telegramAccount(
   { botToken, allowedUserIds }: TelegramConfig,
   options: AccountOptions,
 ): MessengerAccount {
-  const { clock, fetch, identities, base } = options;
-  const http = messengerHttp({ name: "Telegram", clock, fetch });
+  const { clock, fetch, identities, base, scrub } = options;
+  const http = messengerHttp({ name: "Telegram", clock, fetch, scrub });
   const api = telegramApi({ http, clock, base, botToken });
 
   const botName = () =>

@@ -29,11 +29,11 @@ const loadMarkup = async () => (await import("./text.ts")).whatsAppText;
 /** A number at Twilio's WhatsApp. A `channelId` is a person's phone number. */
 export function whatsAppAccount(
   config: WhatsAppConfig,
-  { clock, fetch, outside, base }: AccountOptions,
+  { clock, fetch, outside, base, scrub }: AccountOptions,
 ): MessengerAccount {
   const { credentials, whatsappNumber } = config;
-  const http = messengerHttp({ name: "Twilio", clock, fetch });
-  const outsideHttp = messengerHttp({ name: "Twilio", clock, fetch: outside });
+  const http = messengerHttp({ name: "Twilio", clock, fetch, scrub });
+  const outsideHttp = messengerHttp({ name: "Twilio", clock, fetch: outside, scrub });
   const api = twilioApi({ http, clock, base, config });
 
   const proven = async (call: WebhookCall, form: URLSearchParams): Promise<Received | null> => {
