@@ -30,6 +30,28 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   expect(curl).toContain(`curl ${server.url}/v1/chat/completions`);
   expect(curl).toContain(`"content":"It'\\''s **tea** time"}]}'`);
 
+  // Before its first event a turn is stopped by leaving it, and a reload asks again what nothing was said to.
+  const message = page.getByLabel("Message to assistant");
+  const thinking = page.getByText("Thinking…");
+  const stream = "**/playground/stream";
+  await page.route(stream, () => {});
+  await message.fill("Never mind");
+  await page.keyboard.press("Enter");
+  await thinking.waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Stopped here.").waitFor();
+  expect(await thinking.count()).toBe(0);
+  await message.fill("Ask this once more");
+  await page.keyboard.press("Enter");
+  await thinking.waitFor();
+  await page.unroute(stream);
+  await page.reload();
+  await page.getByText("You said: Ask this once more").waitFor();
+  expect(await page.locator(".question").allTextContents()).toEqual([
+    "You:It's **tea** time",
+    "You:Ask this once more",
+  ]);
+
   await page.getByRole("button", { name: "Compare two models" }).click();
   const sides = page.locator(".side");
   const right = page.getByLabel("Other model").and(page.locator("input"));

@@ -4,14 +4,26 @@ import { addressing, api, isRefused, reasonOf, serverUrl } from "../../../data/a
 import { noticeEnd } from "../../../data/session.ts";
 import { applyEvent, type Entry, entriesOf, newReply, type Reply } from "../../../transcript/reply.ts";
 
+/** A question without an answer yet. */
+interface Asked {
+  question: string;
+  model: string | null;
+  /** By which the server answers it once, however often it is sent. */
+  key: string;
+  /** The turn that answers it, once it said something: the server drops a silent turn whose page is left. */
+  turn: string | null;
+}
+
 /** What this tab knows of a chat after a reload. */
 interface Place {
   chatId: string;
-  /** The turn that ran, and what it answers; null: none did. */
-  running: { turn: string; question: string } | null;
+  asked: Asked | null;
 }
 
-const newChatId = () =>
+/** Why a connection is left: somebody wants no answer any more. */
+const stopped = new Error("Stopped");
+
+const randomId = () =>
   [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** What a chat asks beside its agent. */
@@ -35,7 +47,10 @@ export class PlaygroundChat {
   /** Whether the server may have messages of it. */
   #known: boolean;
   #place: Place;
-  #question = "";
+  /** The last question of this page. */
+  #asked: Asked | null = null;
+  /** The turn that is shown as it comes, from its first event on. */
+  #turn: string | null = null;
   #controller: AbortController | null = null;
 
   constructor(slug: string, options: Options) {
@@ -44,7 +59,7 @@ export class PlaygroundChat {
     this.#chat = createChat({ baseUrl: serverUrl, headers: addressing }, slug, "playground");
     const stored = this.#stored();
     this.#known = stored !== null;
-    this.#place = stored ?? { chatId: newChatId(), running: null };
+    this.#place = stored ?? { chatId: randomId(), asked: null };
   }
 
   get entries(): ReadonlySignal<readonly Entry[]> {
@@ -90,19 +105,15 @@ export class PlaygroundChat {
     } finally {
       this.#loading.value = false;
     }
-    const { running } = this.#place;
-    if (running === null || this.#entries.value.some((entry) => isOf(entry, running.turn))) return;
-    this.#ask(running.question);
-    await this.#follow((options) => this.#chat.resume(`${running.turn}:0`, options));
+    await this.#goOn();
   }
 
   /** Resolves to whether the server took the message: it takes none after the end of the session. */
   async send(text: string): Promise<boolean> {
     if (this.#busy.value) return false;
-    this.#ask(text);
-    const messages = [{ role: "user" as const, content: text }];
-    const body = { messages, chat_id: this.#place.chatId, model: this.#options.model() };
-    return this.#follow((options) => this.#chat.stream(body, options));
+    const asked: Asked = { question: text, model: this.#options.model(), key: randomId(), turn: null };
+    this.#keep({ ...this.#place, asked });
+    return this.#ask(asked);
   }
 
   /** Sends the last question once more. */
@@ -113,9 +124,9 @@ export class PlaygroundChat {
 
   /** Has the server stop the turn; what came so far is stored. */
   async stop(): Promise<void> {
-    const { running } = this.#place;
-    if (running === null) this.#controller?.abort();
-    else await this.#chat.stop(running.turn);
+    // The server drops a turn that has said nothing when nobody listens.
+    if (this.#turn === null) this.#controller?.abort(stopped);
+    else await this.#chat.stop(this.#turn);
   }
 
   /** Decides about a call that waits, and shows how the turn goes on. */
@@ -136,7 +147,7 @@ export class PlaygroundChat {
     this.#controller?.abort();
     this.#entries.value = [];
     this.#failure.value = null;
-    this.#keep({ chatId: newChatId(), running: null });
+    this.#keep({ chatId: randomId(), asked: null });
   }
 
   /** Ends the page's own part; the turn goes on at the server. */
@@ -151,10 +162,11 @@ export class PlaygroundChat {
   ): Promise<boolean> {
     const controller = new AbortController();
     this.#controller = controller;
+    this.#turn = null;
     this.#busy.value = true;
     // A reply that goes on after a decision stays in its place.
     let reply = begun;
-    const at = this.#entries.value.findIndex((entry) => entry.role === "assistant" && isSame(entry, begun));
+    const at = this.#entries.value.findIndex((entry) => isOf(entry, begun.messageId));
     const place = at < 0 ? this.#entries.value.length : at;
     const show = (next: Reply) => {
       reply = next;
@@ -168,30 +180,51 @@ export class PlaygroundChat {
       for await (const event of open({ signal: controller.signal, onLost })) {
         this.#lost.value = false;
         show(applyEvent(reply, event));
-        this.#noteRunning(reply);
+        this.#note(reply);
       }
     } catch (error) {
       noticeEnd(error);
       if (isRefused(error, 401)) return false;
-      if (!controller.signal.aborted) show({ ...reply, state: "done", error: reasonOf(error) });
+      if (error === stopped) show({ ...reply, state: "stopped" });
+      else if (!controller.signal.aborted) show({ ...reply, state: "done", error: reasonOf(error) });
     } finally {
       if (this.#controller === controller) {
         this.#busy.value = false;
         this.#lost.value = false;
-        if (!controller.signal.aborted) this.#keep({ ...this.#place, running: null });
+        const { aborted, reason } = controller.signal;
+        if (!aborted || reason === stopped) this.#keep({ ...this.#place, asked: null });
       }
     }
     return true;
   }
 
-  #ask(text: string): void {
-    this.#question = text;
-    this.#entries.value = [...this.#entries.value, { role: "user", text }];
+  /** Follows what was asked before a reload: its turn, or the question once more where the turn had said nothing. */
+  async #goOn(): Promise<void> {
+    const { asked } = this.#place;
+    if (!asked || this.#entries.value.some((entry) => isOf(entry, asked.turn))) return;
+    await this.#ask(asked);
+    const { value: entries } = this.#entries;
+    const last = entries.at(-1);
+    // Its turn may have ended meanwhile, and be among the stored ones.
+    const isStored = last?.role === "assistant" && entries.slice(0, -1).some((entry) => isOf(entry, last.messageId));
+    if (isStored) this.#entries.value = entries.slice(0, -2);
   }
 
-  #noteRunning({ messageId }: Reply): void {
-    if (messageId === null || messageId === this.#place.running?.turn) return;
-    this.#keep({ ...this.#place, running: { turn: messageId, question: this.#question } });
+  #ask(asked: Asked): Promise<boolean> {
+    const { question, model, key, turn } = asked;
+    this.#asked = asked;
+    this.#entries.value = [...this.#entries.value, { role: "user", text: question }];
+    if (turn !== null) return this.#follow((options) => this.#chat.resume(`${turn}:0`, options));
+    const body = { messages: [{ role: "user" as const, content: question }], chat_id: this.#place.chatId, model };
+    const headers = { "Idempotency-Key": key };
+    return this.#follow((options) => this.#chat.stream(body, { ...options, headers }));
+  }
+
+  #note({ messageId: turn, parts }: Reply): void {
+    this.#turn = turn;
+    const said = parts.some(({ type }) => type !== "hook");
+    if (!said || turn === null || this.#asked === null || turn === this.#place.asked?.turn) return;
+    this.#keep({ ...this.#place, asked: { ...this.#asked, turn } });
   }
 
   #replace(old: Reply, next: Reply): void {
@@ -217,6 +250,5 @@ export class PlaygroundChat {
   }
 }
 
-const isOf = (entry: Entry, turn: string) => entry.role === "assistant" && entry.messageId === turn;
-
-const isSame = (one: Reply, other: Reply) => one.messageId !== null && one.messageId === other.messageId;
+const isOf = (entry: Entry, turn: string | null) =>
+  turn !== null && entry.role === "assistant" && entry.messageId === turn;
