@@ -25,7 +25,12 @@ browserTest(
     await page.getByLabel("Description").fill("How to look up the weather of a place.");
     await page.getByLabel("Text").fill("# Weather\n\nAsk for the **place** first.\n");
     await page.locator(".preview strong").getByText("place").waitFor();
-    await page.getByLabel("Tools").fill("httpRequest, noSuchTool");
+    const tools = page.getByLabel("Tools");
+    await tools.fill("httpRequest, ");
+    expect(await tools.inputValue()).toBe("httpRequest, ");
+    await tools.press("Home");
+    await tools.pressSequentially("noSuchTool, ");
+    expect(await tools.inputValue()).toBe("noSuchTool, httpRequest, ");
     await page.getByRole("button", { name: "Add a value" }).click();
     await page.getByLabel("Name of the value").fill("WEATHER_TOKEN");
     await page.getByLabel("Hosts that get it").fill("api.example.com");

@@ -12,6 +12,7 @@ import {
 
 test.each<Schedule>([
   { type: "cron", expression: "*/5 2-4 * * *", timezone: "Europe/Zurich" },
+  { type: "interval", everyMs: 90_000 },
   { type: "interval", everyMs: 90 * 60_000 },
   { type: "interval", everyMs: 3 * 86_400_000 },
   { type: "one-shot", runAt: "2026-12-24T18:30:00.000Z" },
@@ -40,6 +41,8 @@ test.each([
 test("an interval in words", () => {
   expect(wordsOf({ type: "interval", everyMs: 3_600_000 })).toBe("every hour");
   expect(wordsOf({ type: "interval", everyMs: 90 * 60_000 })).toBe("every 90 minutes");
+  // A whole number, as a field for numbers takes it.
+  expect(wordsOf({ type: "interval", everyMs: 90_000 })).toBe("every 90 seconds");
 });
 
 test("conditions are lines of a path and a value in JSON", () => {

@@ -3,7 +3,8 @@ import { api } from "../../data/api.ts";
 import { type Form, useForm } from "../../data/form.ts";
 import { useLoaded } from "../../data/load.ts";
 import { Card } from "../../ui/card.tsx";
-import { Choice, TextArea, TextField } from "../../ui/form/field.tsx";
+import { Choice, TextField } from "../../ui/form/field.tsx";
+import { ListField } from "../../ui/form/list-field.tsx";
 import { NumberField } from "../../ui/form/number-field.tsx";
 import { SaveBar } from "../../ui/form/save-bar.tsx";
 import { Failure } from "../../ui/note.tsx";
@@ -40,12 +41,11 @@ function PolicyForm({ policies, onChange }: { policies: Policies; onChange: () =
   );
 }
 
-/** An emptied address is the one of the server's settings again; empty lines are no hosts. */
-function asChanges({ publicAddress, httpAllowedHosts, ...others }: Partial<Policies>): PolicyChanges {
+/** An emptied address is the one of the server's settings again. */
+function asChanges({ publicAddress, ...others }: Partial<Policies>): PolicyChanges {
   return {
     ...others,
     ...(publicAddress === undefined ? {} : { publicAddress: publicAddress || null }),
-    ...(httpAllowedHosts && { httpAllowedHosts: httpAllowedHosts.filter((host) => host !== "") }),
   };
 }
 
@@ -63,7 +63,7 @@ function Num({ form, name, label, hint }: Part & { name: NumberPolicy; label: st
       {...(hint === undefined ? {} : { hint })}
       value={form.values[name]}
       problem={form.problem(name)}
-      onNumber={(value) => value !== null && form.set({ [name]: value })}
+      onNumber={(value) => form.set({ [name]: value })}
     />
   );
 }
@@ -106,13 +106,14 @@ const Reach = ({ form: { values, set, problem } }: Part) => (
       problem={problem("publicAddress")}
       onValue={(publicAddress) => set({ publicAddress })}
     />
-    <TextArea
+    <ListField
       label="Hosts inside the network that tools may reach"
       optional
       hint="One a line. Everything else inside the network is out of reach of tools, plugins and providers."
-      value={values.httpAllowedHosts.join("\n")}
+      lines
+      items={values.httpAllowedHosts}
       problem={problem("httpAllowedHosts")}
-      onValue={(text) => set({ httpAllowedHosts: text === "" ? [] : text.split("\n").map((host) => host.trim()) })}
+      onItems={(httpAllowedHosts) => set({ httpAllowedHosts })}
     />
   </Card>
 );
@@ -128,13 +129,13 @@ const Limits = ({ form }: Part) => {
           hint="In each window. Chat completions have a limit of their own."
           value={rateLimit.limit}
           problem={problem("rateLimit.limit")}
-          onNumber={(limit) => limit !== null && set({ rateLimit: { ...rateLimit, limit } })}
+          onNumber={(limit) => set({ rateLimit: { ...rateLimit, limit } })}
         />
         <NumberField
           label="The window, in seconds"
           value={rateLimit.windowSeconds}
           problem={problem("rateLimit.windowSeconds")}
-          onNumber={(seconds) => seconds !== null && set({ rateLimit: { ...rateLimit, windowSeconds: seconds } })}
+          onNumber={(seconds) => set({ rateLimit: { ...rateLimit, windowSeconds: seconds } })}
         />
         <Num form={form} name="modelTimeoutSeconds" label="A turn, in seconds" hint="How long it may take in all." />
         <Num form={form} name="toolTimeoutSeconds" label="A tool, in seconds" />
@@ -145,13 +146,13 @@ const Limits = ({ form }: Part) => {
           hint="Open at a time, on each replica."
           value={activityConnections.total}
           problem={problem("activityConnections.total")}
-          onNumber={(total) => total !== null && set({ activityConnections: { ...activityConnections, total } })}
+          onNumber={(total) => set({ activityConnections: { ...activityConnections, total } })}
         />
         <NumberField
           label="Activity streams of one person"
           value={activityConnections.perUser}
           problem={problem("activityConnections.perUser")}
-          onNumber={(perUser) => perUser !== null && set({ activityConnections: { ...activityConnections, perUser } })}
+          onNumber={(perUser) => set({ activityConnections: { ...activityConnections, perUser } })}
         />
       </div>
     </Card>

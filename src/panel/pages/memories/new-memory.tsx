@@ -61,7 +61,7 @@ export function NewMemoryDialog({ agents, agent, onSaved, onClose }: Props) {
           label="Weight, 1 to 10"
           value={values.importance}
           problem={problem("importance")}
-          onNumber={(importance) => importance !== null && set({ importance })}
+          onNumber={(importance) => set({ importance })}
         />
       </div>
     </FormDialog>

@@ -4,6 +4,7 @@ import { Markdown } from "../../markdown/markdown.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Switch, TextArea, TextField } from "../../ui/form/field.tsx";
+import { ListField } from "../../ui/form/list-field.tsx";
 
 /** What can be written of a skill. */
 export interface Written extends Pick<Skill, "category" | "description" | "content" | "requiredTools" | "requiredEnv"> {
@@ -72,13 +73,13 @@ export function SkillFields({ form, named }: Props) {
         </div>
       </Card>
       <Card title="What it needs">
-        <TextField
+        <ListField
           label="Tools"
           optional
           hint="Turned on together with the skill. Names with commas between them, such as httpRequest, github:createIssue."
-          value={values.requiredTools.join(", ")}
+          items={values.requiredTools}
           problem={problem("requiredTools")}
-          onValue={(text) => set({ requiredTools: namesIn(text) })}
+          onItems={(requiredTools) => set({ requiredTools })}
         />
         <Variables
           variables={values.requiredEnv}
@@ -90,22 +91,12 @@ export function SkillFields({ form, named }: Props) {
   );
 }
 
-/** A comma that was just typed stays, as an empty name, until the form is saved. */
-const namesIn = (text: string) => (text === "" ? [] : text.split(",").map((name) => name.trim()));
-
 /** What the API takes: without what was left empty. */
 export const asBody = ({ category, changelog, description, content, requiredTools, requiredEnv }: Written) => ({
-  ...{ description, content },
-  requiredTools: requiredTools.filter((tool) => tool !== ""),
-  requiredEnv: requiredEnv.map(withoutEmptyHosts),
+  ...{ description, content, requiredTools, requiredEnv },
   ...(category === "" ? {} : { category }),
   ...(changelog === "" ? {} : { changelog }),
 });
-
-function withoutEmptyHosts({ hosts = [], ...variable }: RequiredEnv): RequiredEnv {
-  const given = hosts.filter((host) => host !== "");
-  return given.length === 0 ? variable : { ...variable, hosts: given };
-}
 
 interface VariablesProps {
   variables: readonly RequiredEnv[];
@@ -160,14 +151,14 @@ const Variable = ({ variable, onVariable, onRemove }: VariableProps) => (
         value={variable.description ?? ""}
         onValue={(description) => onVariable({ ...variable, description })}
       />
-      <TextField
+      <ListField
         label="Hosts that get it"
         optional
         hint="With commas between them. Empty: any host that the skill calls."
-        value={variable.hosts?.join(", ") ?? ""}
-        onValue={(text) => {
+        items={variable.hosts ?? []}
+        onItems={(hosts) => {
           const { hosts: _, ...rest } = variable;
-          onVariable(text === "" ? rest : { ...rest, hosts: namesIn(text) });
+          onVariable(hosts.length === 0 ? rest : { ...rest, hosts });
         }}
       />
     </div>

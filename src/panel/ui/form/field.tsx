@@ -49,7 +49,7 @@ interface TextFieldProps extends Written {
   /** Has the focus once it is there. */
   autofocus?: boolean;
   pattern?: string;
-  step?: number;
+  step?: number | "any";
   /** The id of a `datalist`. */
   list?: string;
 }

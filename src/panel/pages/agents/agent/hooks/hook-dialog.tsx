@@ -8,6 +8,7 @@ import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
 import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.tsx";
 import { NumberField } from "../../../../ui/form/number-field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
+import { OrderField } from "../order-field.tsx";
 import { events, type HookEvent } from "./events.ts";
 
 interface Props {
@@ -99,12 +100,11 @@ export function HookDialog({ slug, hook, onSaved, onClose }: Props) {
           label="Longest time, in ms"
           value={timeoutMs}
           problem={problems.get("timeoutMs")}
-          onNumber={(value) => value !== null && set({ timeoutMs: value })}
+          onNumber={(value) => set({ timeoutMs: value })}
         />
-        <NumberField
-          label="Order"
-          optional
+        <OrderField
           hint="Hooks of the same moment run one after the other."
+          isNew={hook === null}
           value={position}
           problem={problems.get("position")}
           onNumber={(value) => set({ position: value })}

@@ -4,8 +4,8 @@ import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
 import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
 import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.tsx";
-import { NumberField } from "../../../../ui/form/number-field.tsx";
 import { tell } from "../../../../ui/toast.tsx";
+import { OrderField } from "../order-field.tsx";
 import { type Outbound, OutboundFields } from "../outbound.tsx";
 import { conditionsIn, linesOf } from "./conditions.ts";
 
@@ -122,10 +122,9 @@ export function DefinitionDialog({ path, definition, onSaved, onClose }: Props) 
       />
       <OutboundFields values={values.value} problem={(field) => problems.get(field)} onValues={set} />
       <div class="columns">
-        <NumberField
-          label="Order"
-          optional
+        <OrderField
           hint="Definitions are asked one after the other, until one matches."
+          isNew={definition === null}
           value={priority}
           problem={problems.get("priority")}
           onNumber={(value) => set({ priority: value })}

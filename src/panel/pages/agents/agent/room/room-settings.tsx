@@ -103,7 +103,7 @@ function RoomForm({ slug, room, onChange }: Props & { room: ConfiguredRoom }) {
             hint="0: never. It needs something to do, above."
             value={values.evalIntervalMinutes}
             problem={problem("evalIntervalMinutes")}
-            onNumber={(minutes) => minutes !== null && set({ evalIntervalMinutes: minutes })}
+            onNumber={(minutes) => set({ evalIntervalMinutes: minutes })}
           />
           <OutboundFields values={values} problem={problem} onValues={set} />
         </Card>

@@ -1,5 +1,6 @@
 import { Card } from "../../../../ui/card.tsx";
 import { Switch, TextField } from "../../../../ui/form/field.tsx";
+import { ListField } from "../../../../ui/form/list-field.tsx";
 import { NumberField } from "../../../../ui/form/number-field.tsx";
 import type { PartProps } from "./part-props.ts";
 
@@ -45,12 +46,12 @@ export function Messages({ form }: PartProps) {
 
 function Words({ form: { values, set, problem } }: PartProps) {
   const words = (field: "optoutStopKeywords" | "optoutResumeKeywords", label: string) => (
-    <TextField
+    <ListField
       label={label}
       hint="With commas between them."
-      value={values[field].join(", ")}
+      items={values[field]}
       problem={problem(field)}
-      onValue={(text) => set({ [field]: text.split(",").map((word) => word.trim()) })}
+      onItems={(items) => set({ [field]: items })}
     />
   );
   const message = (field: "optoutClosingMessage" | "optoutResumeMessage", label: string) => (

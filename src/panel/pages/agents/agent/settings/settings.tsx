@@ -18,30 +18,20 @@ import { Picture } from "./picture.tsx";
 import { Tracing } from "./tracing.tsx";
 import { Turn } from "./turn.tsx";
 
-/** Words that were left empty are none. */
-function asBody({
-  optoutStopKeywords: stop,
-  optoutResumeKeywords: resume,
-  ...others
-}: Partial<Instance>): AgentChanges {
-  const given = (words: readonly string[]) => words.filter((word) => word !== "");
-  return {
-    ...(others as AgentChanges),
-    ...(stop && { optoutStopKeywords: given(stop) }),
-    ...(resume && { optoutResumeKeywords: given(resume) }),
-  };
-}
-
 /** Who the agent is, its model, its limits, and what it keeps. */
 export function Settings({ agent, onChange }: TabProps) {
   const form = useForm<Instance>(`agent.${agent.slug}`, agent, async (changes) => {
     // Another's change in between is told of, and not overwritten.
     const headers = { "If-Match": `"${agent.revision}"` };
-    await api.updateAgent({ slug: agent.slug, body: asBody(changes) }, { headers }).catch(async (error: unknown) => {
-      if (!isRefused(error, 412)) throw error;
-      await onChange();
-      throw new Error("The agent was changed meanwhile, and is read again. Look at your changes, and save once more.");
-    });
+    await api
+      .updateAgent({ slug: agent.slug, body: changes as AgentChanges }, { headers })
+      .catch(async (error: unknown) => {
+        if (!isRefused(error, 412)) throw error;
+        await onChange();
+        throw new Error(
+          "The agent was changed meanwhile, and is read again. Look at your changes, and save once more.",
+        );
+      });
     await onChange();
   });
   return (

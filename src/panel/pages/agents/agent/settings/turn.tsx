@@ -11,13 +11,13 @@ export const Turn = ({ form: { values, set, problem } }: PartProps) => (
         label="Model calls in a turn, at most"
         value={values.maxSteps}
         problem={problem("maxSteps")}
-        onNumber={(maxSteps) => maxSteps !== null && set({ maxSteps })}
+        onNumber={(maxSteps) => set({ maxSteps })}
       />
       <NumberField
         label="Earlier messages that the model sees"
         value={values.historyLimit}
         problem={problem("historyLimit")}
-        onNumber={(historyLimit) => historyLimit !== null && set({ historyLimit })}
+        onNumber={(historyLimit) => set({ historyLimit })}
       />
     </div>
     <Switch

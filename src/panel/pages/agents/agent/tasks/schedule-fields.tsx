@@ -53,14 +53,15 @@ export function ScheduleFields({ schedule, problem, onSchedule }: Props) {
         <>
           <NumberField
             label="Every"
+            step="any"
             value={every}
             problem={problem("everyMs")}
-            onNumber={(value) => value !== null && onSchedule({ every: value })}
+            onNumber={(value) => onSchedule({ every: value })}
           />
           <Choice
             label="Unit"
             value={unit}
-            choices={["minutes", "hours", "days"].map((value) => ({ value, label: value }))}
+            choices={["seconds", "minutes", "hours", "days"].map((value) => ({ value, label: value }))}
             onValue={(value) => onSchedule({ unit: value as Unit })}
           />
         </>

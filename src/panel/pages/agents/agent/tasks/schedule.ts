@@ -11,9 +11,11 @@ export interface WrittenSchedule {
   runAt: string;
 }
 
-export type Unit = "minutes" | "hours" | "days";
+export type Unit = "seconds" | "minutes" | "hours" | "days";
 
-const unitMs: Readonly<Record<Unit, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
+const unitMs: Readonly<Record<Unit, number>> = {
+  ...{ seconds: 1_000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 },
+};
 
 /** A schedule of a new task: on working days at nine, in the zone of the agent. */
 export const usualSchedule = (timezone: string): WrittenSchedule => ({
@@ -34,7 +36,7 @@ export function writtenSchedule(schedule: Schedule, timezone: string): WrittenSc
 
 /** The largest unit that leaves no fraction. */
 function inUnits(everyMs: number): { every: number; unit: Unit } {
-  const unit = (["days", "hours"] as const).find((one) => everyMs % unitMs[one] === 0) ?? "minutes";
+  const unit = (["days", "hours", "minutes"] as const).find((one) => everyMs % unitMs[one] === 0) ?? "seconds";
   return { every: everyMs / unitMs[unit], unit };
 }
 

@@ -92,7 +92,7 @@ export function TaskDialog({ slug, timezone, task, onSaved, onClose }: Props) {
           label="Further tries of a run that failed"
           value={maxRetries}
           problem={problems.get("maxRetries")}
-          onNumber={(value) => value !== null && set({ maxRetries: value })}
+          onNumber={(value) => set({ maxRetries: value })}
         />
         <Choice
           label="A time that passed while nothing could run"

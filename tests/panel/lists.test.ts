@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { itemsIn, textOf } from "../../src/panel/data/lists.ts";
+
+test.each([
+  ["stop, halt", ["stop", "halt"]],
+  [" stop ,, please stop,", ["stop", "please stop"]],
+  [" , ", []],
+])("the items in %j", (text, items) => {
+  expect(itemsIn(text, ",")).toEqual(items);
+  // What was typed stays, with its commas and spaces.
+  expect(textOf(items, text, ",")).toBe(text);
+});
+
+test("items that are not those of the text take its place", () => {
+  expect(textOf(["stop", "halt"], "", ",")).toBe("stop, halt");
+  expect(textOf(["stop"], "stop, halt", ",")).toBe("stop");
+  expect(textOf(["a.example", "b.example"], "a.example", "\n")).toBe("a.example\nb.example");
+  expect(itemsIn("a.example\n\n b.example\n", "\n")).toEqual(["a.example", "b.example"]);
+});
