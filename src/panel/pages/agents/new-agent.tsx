@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { createChat } from "../../../client/index.ts";
 import { giveKey } from "../../data/agent-key.ts";
-import { addressing, api, isRefused, problemsOf, serverUrl } from "../../data/api.ts";
+import { addressing, api, isRefused, serverUrl } from "../../data/api.ts";
+import { useForm } from "../../data/form.ts";
 import { useLoaded } from "../../data/load.ts";
 import { hrefOf } from "../../data/route.ts";
-import { noticeEnd } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Code } from "../../ui/code.tsx";
@@ -19,44 +19,38 @@ interface Wanted {
   slug: string;
   name: string;
   provider: ProviderName;
-  key: string;
   baseUrl: string;
   model: string;
 }
 
+const blank: Wanted = { slug: "assistant", name: "", provider: "demo", baseUrl: "", model: "" };
+
 /** Makes an agent and has it answer once, so that a wrong key is found here and not by its people. */
 export function NewAgentPage() {
-  const wanted = useSignal<Wanted>({ slug: "assistant", name: "", provider: "demo", key: "", baseUrl: "", model: "" });
-  const busy = useSignal<string | null>(null);
-  const error = useSignal<unknown>(undefined);
+  /** Of the model's provider; no draft of it is kept. */
+  const key = useSignal("");
+  const step = useSignal<string | null>(null);
   const made = useSignal<{ slug: string; key: string; said: string } | null>(null);
   const known = useLoaded(() => api.listProviderModels(), []);
-  const { slug, name, provider, key, baseUrl, model } = wanted.value;
-  const set = (changes: Partial<Wanted>) => {
-    wanted.value = { ...wanted.value, ...changes };
-  };
-  const problems = problemsOf(error.value);
-  const needs = needsOf[provider];
-  const configured = known.value.value?.providers[provider]?.configured === true;
-  const create = async () => {
-    error.value = undefined;
+  const form = useForm<Wanted>("new-agent", blank, async () => {
     try {
-      busy.value = "Making the agent…";
-      await store(wanted.value);
-      busy.value = "Asking the model…";
+      step.value = "Making the agent…";
+      await store(form.values, key.value);
+      step.value = "Asking the model…";
       const said = await hear(slug);
       made.value = { slug, said, key: await giveKey(slug) };
-    } catch (reason) {
-      noticeEnd(reason);
-      error.value = reason;
     } finally {
-      busy.value = null;
+      step.value = null;
     }
-  };
+  });
+  const { set, problem } = form;
+  const { slug, name, provider, baseUrl, model } = form.values;
+  const needs = needsOf[provider];
+  const configured = known.value.value?.providers[provider]?.configured === true;
   if (made.value) return <Ready {...made.value} />;
   return (
     <Page title="New agent" lead="It answers once before it is done, so you see that its model works.">
-      <Form narrow onSubmit={() => void create()}>
+      <Form narrow onSubmit={() => void form.save()}>
         <div class="columns">
           <TextField
             label="Its name in addresses"
@@ -67,7 +61,7 @@ export function NewAgentPage() {
             autocapitalize="none"
             spellcheck={false}
             value={slug}
-            problem={problems.get("slug")}
+            problem={problem("slug")}
             onValue={(value) => set({ slug: value })}
           />
           <TextField
@@ -75,7 +69,7 @@ export function NewAgentPage() {
             optional
             maxLength={128}
             value={name}
-            problem={problems.get("name")}
+            problem={problem("name")}
             onValue={(value) => set({ name: value })}
           />
         </div>
@@ -97,8 +91,10 @@ export function NewAgentPage() {
                 ? "The server has one already; another is kept for this agent only."
                 : "Stored encrypted, and never shown again."
             }
-            value={key}
-            onValue={(value) => set({ key: value })}
+            value={key.value}
+            onValue={(value) => {
+              key.value = value;
+            }}
           />
         )}
         {needs.baseUrl && (
@@ -118,7 +114,7 @@ export function NewAgentPage() {
             list="known-models"
             placeholder="The provider's usual one"
             value={model}
-            problem={problems.get("model")}
+            problem={problem("model")}
             onValue={(value) => set({ model: value })}
           />
         )}
@@ -127,13 +123,13 @@ export function NewAgentPage() {
             <option key={id} value={id} />
           ))}
         </datalist>
-        <Failure error={error.value} />
+        <Failure error={form.error} />
         <div class="actions">
-          <Button look="primary" type="submit" busy={busy.value !== null}>
+          <Button look="primary" type="submit" busy={form.busy}>
             Create and test
           </Button>
           <span class="soft" role="status">
-            {busy.value}
+            {step.value}
           </span>
         </div>
       </Form>
@@ -142,7 +138,7 @@ export function NewAgentPage() {
 }
 
 /** Makes the agent, or changes the one that an earlier try on this page has made. */
-async function store({ slug, name, provider, key, baseUrl, model }: Wanted): Promise<void> {
+async function store({ slug, name, provider, baseUrl, model }: Wanted, key: string): Promise<void> {
   const settings = { provider, model: model || null, ...(name === "" ? {} : { name }) };
   try {
     await api.createAgent({ body: { slug, ...settings } });

@@ -1,8 +1,7 @@
-import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { NewScheduledTask, ScheduledTask } from "../../../../../client/index.ts";
-import { useAction } from "../../../../data/action.ts";
-import { api, problemsOf } from "../../../../data/api.ts";
+import { api } from "../../../../data/api.ts";
+import { useForm } from "../../../../data/form.ts";
 import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
 import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.tsx";
 import { NumberField } from "../../../../ui/form/number-field.tsx";
@@ -37,30 +36,26 @@ export function TaskDialog({ slug, timezone, task, onSaved, onClose }: Props) {
   const stored = useRef<Written>(
     task ? { ...task, schedule: writtenSchedule(task.schedule, timezone) } : blank(timezone),
   ).current;
-  const values = useSignal(stored);
-  const set = (changes: Partial<Written>) => {
-    values.value = { ...values.value, ...changes };
-  };
-  const save = useAction(async () => {
-    const body = bodyOf(values.value);
-    const schedule = scheduleOf(values.value.schedule);
+  const form = useForm<Written>(`task.${slug}.${task?.id ?? "new"}`, stored, async (changes) => {
+    const body = bodyOf(form.values);
+    const schedule = scheduleOf(form.values.schedule);
     // A schedule that nobody touched stays as it is stored: the fields have no seconds, and its time may have passed.
-    const timed = values.value.schedule === stored.schedule ? {} : { schedule };
+    const timed = changes.schedule ? { schedule } : {};
     if (task) await api.updateScheduledTask({ slug, id: task.id, body: { ...body, ...timed } });
     else await api.createScheduledTask({ slug, body: { ...body, schedule } });
     tell("Saved");
     onSaved();
     onClose();
   });
-  const { name, prompt, schedule, deleteAfterRun, maxRetries, onMissed } = values.value;
-  const problems = problemsOf(save.error);
+  const { values, set, problem } = form;
+  const { name, prompt, schedule, deleteAfterRun, maxRetries, onMissed } = values;
   return (
     <FormDialog
       title={task ? `Edit ${task.name}` : "New task"}
       wide
       action="Save"
-      state={save}
-      onSubmit={() => void save.run()}
+      state={form}
+      onSubmit={() => void form.save()}
       onClose={onClose}
     >
       <TextField
@@ -69,7 +64,7 @@ export function TaskDialog({ slug, timezone, task, onSaved, onClose }: Props) {
         autofocus
         placeholder="Morning report"
         value={name}
-        problem={problems.get("name")}
+        problem={problem("name")}
         onValue={(text) => set({ name: text })}
       />
       <TextArea
@@ -78,20 +73,20 @@ export function TaskDialog({ slug, timezone, task, onSaved, onClose }: Props) {
         rows={4}
         hint="It knows nothing of earlier runs."
         value={prompt}
-        problem={problems.get("prompt")}
+        problem={problem("prompt")}
         onValue={(text) => set({ prompt: text })}
       />
       <ScheduleFields
         schedule={schedule}
-        problem={(field) => problems.get(`schedule.${field}`)}
+        problem={(field) => problem(`schedule.${field}`)}
         onSchedule={(changes) => set({ schedule: { ...schedule, ...changes } })}
       />
-      <OutboundFields values={values.value} problem={(field) => problems.get(field)} onValues={set} />
+      <OutboundFields values={values} problem={problem} onValues={set} />
       <div class="columns">
         <NumberField
           label="Further tries of a run that failed"
           value={maxRetries}
-          problem={problems.get("maxRetries")}
+          problem={problem("maxRetries")}
           onNumber={(value) => set({ maxRetries: value })}
         />
         <Choice
