@@ -40,8 +40,10 @@ browserTest(
     const [name, description] = [page.getByLabel("Name", { exact: true }), page.getByLabel("Description")];
     await name.fill("Helper");
     const saving = await hold(page, "PATCH", agent);
-    await page.getByRole("button", { name: "Save" }).click();
+    const saveButton = page.getByRole("button", { name: "Save" });
+    await saveButton.click();
     await saving.began;
+    await saveButton.and(page.locator(":focus")).waitFor();
     await description.fill("Written while the name was being saved");
     const reading = await hold(page, "GET", agent);
     saving.release();
@@ -49,6 +51,9 @@ browserTest(
     expect(await name.inputValue()).toBe("Helper");
     reading.release();
     await page.getByText("Saved", { exact: true }).waitFor();
+    // The new name is the page's title, and the page no other one.
+    await page.getByRole("heading", { name: "Helper" }).waitFor();
+    await description.and(page.locator(":focus")).waitFor();
     expect(await name.inputValue()).toBe("Helper");
     await page.getByText("Changes are not saved yet.").waitFor();
     expect(await description.inputValue()).toBe("Written while the name was being saved");

@@ -17,6 +17,8 @@ export function useAction<Arguments extends unknown[]>(
   const busy = useSignal(false);
   const error = useSignal<unknown>(undefined);
   const run = async (...given: Arguments) => {
+    // A button is pressed twice before the page shows that it is busy.
+    if (busy.value) return;
     busy.value = true;
     try {
       await work(...given);

@@ -20,7 +20,7 @@ export interface Form<T extends object> {
   set(changes: Partial<T>): void;
   /** Drops the changes. */
   reset(): void;
-  /** Stores the changes; they stay when the server refuses, and so do later ones. Resolves to whether they are stored. */
+  /** Stores the changes; they stay when the server refuses, and so do later ones. Resolves to whether it stored them. */
   save(): Promise<boolean>;
 }
 
@@ -69,6 +69,7 @@ export function useForm<T extends object>(
       error.value = undefined;
     },
     async save() {
+      if (busy.value) return false;
       const sent = changes.value;
       busy.value = true;
       try {

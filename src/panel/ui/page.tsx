@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { route } from "../data/route.ts";
 
 interface Props {
   title: string;
@@ -11,14 +12,20 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A page's title and content. A new page has the focus on its title, so that it is read out. */
+/**
+ * A page's title and content. A new page has the focus on its title, so that it is read out; another title, or another
+ * part of the same thing, is no new page.
+ */
 export function Page({ title, lead, actions, wide = false, children }: Props) {
   const head = useRef<HTMLHeadingElement>(null);
+  const [section, thing] = route.value;
   useEffect(() => {
     document.title = `${title} · Agent Engine`;
+  }, [title]);
+  useEffect(() => {
     head.current?.focus({ preventScroll: true });
     scrollTo(0, 0);
-  }, [title]);
+  }, [section, thing]);
   return (
     <main class={wide ? "page wide" : "page"} id="content">
       <div class="page-head">

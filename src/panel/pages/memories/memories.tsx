@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { Memory } from "../../../client/index.ts";
+import { useAction } from "../../data/action.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
 import { goTo, hrefOf, query } from "../../data/route.ts";
@@ -120,9 +121,7 @@ export function MemoriesPage() {
               end: true,
               cell: (memory) => (
                 <Allowed to="memory:write">
-                  <Button small look="plain" onClick={() => void remove(memory).catch(tellFailure)}>
-                    Forget
-                  </Button>
+                  <Forget onForget={() => remove(memory)} />
                 </Allowed>
               ),
             },
@@ -141,6 +140,15 @@ export function MemoriesPage() {
         />
       )}
     </Page>
+  );
+}
+
+function Forget({ onForget }: { onForget: () => Promise<void> }) {
+  const act = useAction(() => onForget().catch(tellFailure));
+  return (
+    <Button small look="plain" busy={act.busy} onClick={() => void act.run()}>
+      Forget
+    </Button>
   );
 }
 
