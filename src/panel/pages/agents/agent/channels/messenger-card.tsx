@@ -29,7 +29,8 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
   const path = { slug, type };
   const stored = storedOf(channel);
   const isSetUp = Object.keys(stored).some((field) => messenger.fields.some((one) => one.name === field));
-  const opened = useSignal(false);
+  /** Undefined: nobody opened or closed it. */
+  const opened = useSignal<boolean | undefined>(undefined);
   const test = useSignal<ChannelTest | null>(null);
   const act = useAction(async (work: () => Promise<unknown>) => {
     await work();
@@ -45,7 +46,7 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
     tell(`${title} is removed`);
     await onChange();
   };
-  const open = opened.value || (isSetUp && channel?.status === "failing");
+  const open = opened.value ?? (isSetUp && channel?.status === "failing");
   return (
     <Card
       title={title}
@@ -82,7 +83,7 @@ export function MessengerCard({ slug, name, messenger, channel, onChange }: Prop
             {isSetUp ? "Settings" : "Set up"}
           </Button>
         )}
-        {opened.value && (
+        {open && (
           <Button
             onClick={() => {
               opened.value = false;
