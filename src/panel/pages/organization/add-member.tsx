@@ -10,7 +10,7 @@ import { Choice, TextField } from "../../ui/form/field.tsx";
 import { Note } from "../../ui/note.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { tellFailure } from "../../ui/toast.tsx";
-import { type Role, reachesAll, roles } from "./roles.ts";
+import { type Role, reachesAll, roles, rolesGivenBy } from "./roles.ts";
 
 interface Wanted {
   email: string;
@@ -43,7 +43,6 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
   });
   const { values, set, problem } = form;
   if (done.value) return <Added done={done.value} onClose={onClose} />;
-  const offered = roles.filter(({ value }) => value !== "owner" || organization.value?.roleKey === "owner");
   return (
     <FormDialog title="Add a person" action="Add" state={form} onSubmit={() => void form.save()} onClose={onClose}>
       <TextField
@@ -68,7 +67,7 @@ export function AddMember({ workspaces, onAdded, onClose }: Props) {
       <Choice
         label="Role"
         value={values.roleKey}
-        choices={offered}
+        choices={rolesGivenBy(organization.value?.roleKey)}
         hint={roles.find(({ value }) => value === values.roleKey)?.hint}
         onValue={(roleKey) => set({ roleKey: roleKey as Role })}
       />

@@ -3,7 +3,7 @@ import type { Member, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useChoice } from "../../data/choice.ts";
 import { useLoaded } from "../../data/load.ts";
-import { may, orgSlug, user } from "../../data/session.ts";
+import { may, organization, orgSlug, user } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/form/select.tsx";
@@ -14,7 +14,7 @@ import { tell, tellFailure } from "../../ui/toast.tsx";
 import { Waiting } from "../../ui/waiting.tsx";
 import { AddMember } from "./add-member.tsx";
 import { MemberActions } from "./member-actions.tsx";
-import { type Role, reachesAll, roles } from "./roles.ts";
+import { type Role, reachesAll, roles, rolesGivenBy } from "./roles.ts";
 import { SentInvitations } from "./sent-invitations.tsx";
 
 /** What the members reach, beside themselves. */
@@ -124,11 +124,20 @@ interface RoleProps {
 }
 
 function RoleOf({ member, onChange }: RoleProps) {
-  if (may("org.member:manage") && member.userId !== user.value?.id) return <RoleChoice {...{ member, onChange }} />;
+  const given = rolesGivenBy(organization.value?.roleKey);
+  // Owners alone change the role of an Owner.
+  const isGiven = given.some(({ value }) => value === member.roleKey);
+  if (may("org.member:manage") && member.userId !== user.value?.id && isGiven) {
+    return <RoleChoice {...{ member, given, onChange }} />;
+  }
   return roles.find(({ value }) => value === member.roleKey)?.label ?? member.roleKey;
 }
 
-function RoleChoice({ member: { userId, name, roleKey }, onChange }: RoleProps) {
+function RoleChoice({
+  member: { userId, name, roleKey },
+  given,
+  onChange,
+}: RoleProps & { given: readonly (typeof roles)[number][] }) {
   const path = { orgSlug: orgSlug.value, userId };
   const change = async (role: Role) => {
     await api.changeMemberRole({ ...path, body: { roleKey: role } });
@@ -140,7 +149,7 @@ function RoleChoice({ member: { userId, name, roleKey }, onChange }: RoleProps) 
     <Select
       label={`Role of ${name}`}
       value={chosen}
-      choices={roles}
+      choices={given}
       onValue={(role) => void choose(role).catch(tellFailure)}
     />
   );

@@ -8,5 +8,9 @@ export const roles = [
 
 export type Role = (typeof roles)[number]["value"];
 
+/** The roles that somebody with a role may give; Owners alone make Owners. */
+export const rolesGivenBy = (role: string | undefined) =>
+  roles.filter(({ value }) => value !== "owner" || role === "owner");
+
 /** Owners and Admins reach every workspace; the others those that they were given. */
 export const reachesAll = (role: string) => role === "owner" || role === "admin";
