@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { RoomEvent } from "../../../../../client/index.ts";
+import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
 import { useLoaded } from "../../../../data/load.ts";
 import { useRefresh } from "../../../../data/refresh.ts";
@@ -14,7 +15,7 @@ import { Failure } from "../../../../ui/note.tsx";
 import { Pager } from "../../../../ui/pager.tsx";
 import { Table } from "../../../../ui/table.tsx";
 import { Time } from "../../../../ui/time.tsx";
-import { tell, tellFailure } from "../../../../ui/toast.tsx";
+import { tell } from "../../../../ui/toast.tsx";
 import { Waiting } from "../../../../ui/waiting.tsx";
 import { type Outcome, outcomeLooks, outcomeWords } from "./outcomes.ts";
 import { Verdicts } from "./verdicts.tsx";
@@ -122,21 +123,27 @@ interface DialogProps {
   onClose: () => void;
 }
 
-const EventDialog = ({ event, onReplay, onClose }: DialogProps) => (
-  <Dialog title="An event" wide onClose={onClose}>
-    <p>
-      <span class={`badge ${outcomeLooks[event.outcome]}`}>{outcomeWords[event.outcome]}</span> {event.reason}{" "}
-      {event.conversationId !== null && (
-        <a href={hrefOf(["conversations", event.conversationId])}>Read the conversation</a>
-      )}
-    </p>
-    <Verdicts verdicts={event.verdicts} />
-    <Value title="What came" value={event.payload} />
-    <div class="actions">
-      <Button onClick={onClose}>Close</Button>
-      <Allowed to="agent.room:write">
-        <Button onClick={() => void onReplay(event).catch(tellFailure)}>Handle it again</Button>
-      </Allowed>
-    </div>
-  </Dialog>
-);
+function EventDialog({ event, onReplay, onClose }: DialogProps) {
+  const again = useAction(() => onReplay(event));
+  return (
+    <Dialog title="An event" wide onClose={onClose}>
+      <p>
+        <span class={`badge ${outcomeLooks[event.outcome]}`}>{outcomeWords[event.outcome]}</span> {event.reason}{" "}
+        {event.conversationId !== null && (
+          <a href={hrefOf(["conversations", event.conversationId])}>Read the conversation</a>
+        )}
+      </p>
+      <Verdicts verdicts={event.verdicts} />
+      <Value title="What came" value={event.payload} />
+      <Failure error={again.error} />
+      <div class="actions">
+        <Button onClick={onClose}>Close</Button>
+        <Allowed to="agent.room:write">
+          <Button busy={again.busy} onClick={() => void again.run()}>
+            Handle it again
+          </Button>
+        </Allowed>
+      </div>
+    </Dialog>
+  );
+}
