@@ -73,12 +73,18 @@ browserTest("two models answer side by side, and a prompt is read before it is s
   await page.locator(".question", { hasText: "It's **tea** time" }).waitFor();
 
   await page.getByRole("link", { name: "Prompts" }).click();
+  const soul = await page.getByLabel("Soul").inputValue();
+  expect(soul).not.toBe("");
   await page.getByLabel("Soul").fill("Be as brief as {{name}} can.");
   await page.getByRole("button", { name: "Preview" }).click();
   await page.getByText("Be as brief as assistant can.").waitFor();
   await looksRight(page, "prompt-preview");
   await page.keyboard.press("Escape");
-  await page.getByText("Changes are not saved yet.").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Back to the default of Soul" }).click();
+  await page.getByText("The default comes back once this is saved.").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect.poll(() => page.getByLabel("Soul").inputValue()).toBe(soul);
   expect(complaints.filter((text) => !text.includes("400 (Bad Request)"))).toEqual([]);
 });
 

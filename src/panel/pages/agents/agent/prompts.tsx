@@ -4,7 +4,7 @@ import type { Prompts } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
 import { useForm } from "../../../data/form.ts";
 import { useLoaded } from "../../../data/load.ts";
-import { Changeable } from "../../../ui/allowed.tsx";
+import { Allowed, Changeable } from "../../../ui/allowed.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { TextArea } from "../../../ui/form/field.tsx";
 import { SaveBar } from "../../../ui/form/save-bar.tsx";
@@ -14,7 +14,8 @@ import { PromptPreview } from "./prompt-preview.tsx";
 import type { TabProps } from "./tab-props.ts";
 
 type Section = Prompts["prompts"][number];
-type Sections = Partial<Record<Section["key"], string>>;
+/** Null: the default, once it is saved. */
+type Sections = Partial<Record<Section["key"], string | null>>;
 
 /** The sections of an agent's prompt, in their order. */
 export function PromptsTab({ agent: { slug } }: TabProps) {
@@ -46,7 +47,7 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
     [prompts],
   );
   const changesIn = (values: Partial<Sections>) =>
-    prompts.flatMap(({ key }) => (key in values ? [{ key, content: values[key] ?? "" }] : []));
+    prompts.flatMap(({ key }) => (key in values ? [{ key, content: values[key] ?? null }] : []));
   const form = useForm<Sections>(`prompts.${slug}`, stored, async (changes) => {
     await api.savePrompts({ slug, body: { sections: changesIn(changes) } });
     await onChange();
@@ -64,16 +65,28 @@ function PromptForm({ slug, prompts, onChange }: FormProps) {
         </Button>
       </div>
       <Changeable to="agent.prompt:write">
-        {prompts.map(({ key, title }) => {
-          const text = form.values[key] ?? "";
+        {prompts.map(({ key, title, isDefault }) => {
+          const content = form.values[key] ?? null;
+          const text = content ?? "";
           return (
-            <TextArea
-              key={key}
-              label={title}
-              rows={Math.max(3, Math.min(16, text.split("\n").length + 1))}
-              value={text}
-              onValue={(content) => form.set({ [key]: content })}
-            />
+            <div class="form" key={key}>
+              <TextArea
+                label={title}
+                rows={Math.max(3, Math.min(16, text.split("\n").length + 1))}
+                value={text}
+                hint={content === null ? "The default comes back once this is saved." : undefined}
+                onValue={(written) => form.set({ [key]: written })}
+              />
+              {!isDefault && content !== null && (
+                <Allowed to="agent.prompt:write">
+                  <div class="actions">
+                    <Button small look="plain" onClick={() => form.set({ [key]: null })}>
+                      {`Back to the default of ${title}`}
+                    </Button>
+                  </div>
+                </Allowed>
+              )}
+            </div>
           );
         })}
         <SaveBar form={form} />
