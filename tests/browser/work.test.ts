@@ -57,6 +57,10 @@ browserTest("a call waits in the inbox of approvals, is decided there, and is re
   await page.getByLabel("Search").fill("currentTime");
   await page.getByRole("row").nth(1).waitFor();
   await looksRight(page, "conversations");
+  // What was typed on the way to it is no page to go back to.
+  await page.goBack();
+  await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
+  await page.goForward();
   await page.getByRole("row").nth(1).getByRole("link").click();
   // The call was made once it was approved.
   await expect

@@ -9,4 +9,6 @@ export const dayAfter = (date: string, days = 1) => dateOf(Date.parse(date) + da
 /** How many days there are from the first to the last, both counted. */
 export const daysIn = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / dayMs + 1;
 
-export const isDate = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
+/** A field for dates has years such as 0002 while one is typed: those are none. */
+export const isDate = (text: string | null): text is string =>
+  text !== null && /^[1-9]\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));

@@ -28,6 +28,12 @@ export function goTo(parts: readonly string[], search?: Readonly<Record<string, 
   location.hash = hrefOf(parts, search);
 }
 
+/** Goes there without an entry in the browser's history, as what is still typed does: Back skips it. */
+export function goOnTo(parts: readonly string[], search?: Readonly<Record<string, string>>): void {
+  history.replaceState(history.state, "", hrefOf(parts, search));
+  address.value = read();
+}
+
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -1,7 +1,7 @@
 import { api } from "../../data/api.ts";
 import { dayAfter, daysIn, isDate } from "../../data/days.ts";
 import { useLoaded } from "../../data/load.ts";
-import { goTo, query } from "../../data/route.ts";
+import { goOnTo, goTo, query } from "../../data/route.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Failure, Note } from "../../ui/note.tsx";
@@ -18,9 +18,9 @@ export function AuditPage() {
   const search = query.value;
   const filters = Object.fromEntries(filterNames.map((name) => [name, search.get(name) ?? ""])) as Filters;
   const offset = Number(search.get("offset") ?? 0) || 0;
-  const look = (changes: Record<string, string>) => {
+  const look = (changes: Record<string, string>, go = goTo) => {
     const all = Object.entries({ ...filters, offset: "", ...changes });
-    goTo(["audit-log"], Object.fromEntries(all.filter(([, value]) => value !== "")));
+    go(["audit-log"], Object.fromEntries(all.filter(([, value]) => value !== "")));
   };
   const { from, to } = filters;
   const isBackwards = isDate(from) && isDate(to) && daysIn(from, to) < 1;
@@ -31,7 +31,7 @@ export function AuditPage() {
       lead="Who changed what, newest first. Days are in UTC."
       actions={isFiltered && <Button onClick={() => goTo(["audit-log"])}>Show everything</Button>}
     >
-      <AuditFilters filters={filters} onChange={look} />
+      <AuditFilters filters={filters} onChange={look} onTyped={(changes) => look(changes, goOnTo)} />
       {isBackwards ? (
         <Note look="warn">The last day is before the first one.</Note>
       ) : (

@@ -1,5 +1,6 @@
 import type { AuditStats } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
+import { isDate } from "../../data/days.ts";
 import { useLoaded } from "../../data/load.ts";
 import { Choice, TextField } from "../../ui/form/field.tsx";
 import { SearchField } from "../../ui/form/search-field.tsx";
@@ -10,13 +11,16 @@ export type Filters = Record<(typeof filterNames)[number], string>;
 
 interface Props {
   filters: Filters;
+  /** What was chosen. */
   onChange: (changes: Partial<Filters>) => void;
+  /** What was typed, perhaps in part. */
+  onTyped: (changes: Partial<Filters>) => void;
 }
 
 type Choices = { value: string; label: string }[];
 
 /** What of the log is shown. Actors and actions are those of the last 30 days, and the one that is chosen. */
-export function AuditFilters({ filters, onChange }: Props) {
+export function AuditFilters({ filters, onChange, onTyped }: Props) {
   const stats = useLoaded((signal) => api.getAuditStats({}, { signal }), []);
   const agents = useLoaded(async () => (await api.listAgents()).instances, []);
   const { actors = [], actions = [] } = stats.value.value ?? {};
@@ -27,7 +31,7 @@ export function AuditFilters({ filters, onChange }: Props) {
         label="Search"
         placeholder="Part of a name, a target or an action"
         text={filters.search}
-        onText={(search) => onChange({ search })}
+        onText={(search) => onTyped({ search })}
       />
       <Choice
         label="Who"
@@ -47,8 +51,17 @@ export function AuditFilters({ filters, onChange }: Props) {
         choices={withChosen("All agents", known, filters.agent)}
         onValue={(agent) => onChange({ agent })}
       />
-      <TextField label="First day" type="date" value={filters.from} onValue={(from) => onChange({ from })} />
-      <TextField label="Last day" type="date" value={filters.to} onValue={(to) => onChange({ to })} />
+      {(["from", "to"] as const).map((name) => (
+        <TextField
+          key={name}
+          label={name === "from" ? "First day" : "Last day"}
+          type="date"
+          value={filters[name]}
+          onValue={(day) => {
+            if (day === "" || isDate(day)) onTyped({ [name]: day });
+          }}
+        />
+      ))}
     </search>
   );
 }

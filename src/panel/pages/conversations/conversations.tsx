@@ -1,7 +1,7 @@
 import type { Conversation } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
-import { goTo, query } from "../../data/route.ts";
+import { goOnTo, goTo, query } from "../../data/route.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Choice } from "../../ui/form/field.tsx";
 import { SearchField } from "../../ui/form/search-field.tsx";
@@ -19,9 +19,9 @@ export function ConversationsPage() {
   const search = query.value.get("search") ?? "";
   const agent = query.value.get("agent") ?? "";
   const offset = Number(query.value.get("offset") ?? 0) || 0;
-  const look = (changes: Record<string, string>) => {
+  const look = (changes: Record<string, string>, go = goTo) => {
     const all = { search, agent, offset: "", ...changes };
-    goTo(["conversations"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
+    go(["conversations"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
   };
   const agents = useLoaded(async () => (await api.listAgents()).instances, []);
   const { value, error, reload } = useLoaded(
@@ -41,7 +41,7 @@ export function ConversationsPage() {
           label="Search"
           placeholder="A title, or words of a message"
           text={search}
-          onText={(text) => look({ search: text })}
+          onText={(text) => look({ search: text }, goOnTo)}
         />
         <Choice
           label="Agent"

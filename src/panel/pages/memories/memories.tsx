@@ -3,7 +3,7 @@ import type { Memory } from "../../../client/index.ts";
 import { useAction } from "../../data/action.ts";
 import { api } from "../../data/api.ts";
 import { useLoaded } from "../../data/load.ts";
-import { goTo, hrefOf, query } from "../../data/route.ts";
+import { goOnTo, goTo, hrefOf, query } from "../../data/route.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmButton } from "../../ui/dialog/confirm-button.tsx";
@@ -26,9 +26,9 @@ export function MemoriesPage() {
   const asked = Object.fromEntries(query.value);
   const { search = "", agent = "", category = "", subject = "" } = asked;
   const offset = Number(asked.offset ?? 0) || 0;
-  const look = (changes: Record<string, string>) => {
+  const look = (changes: Record<string, string>, go = goTo) => {
     const all = { search, agent, category, subject, offset: "", ...changes };
-    goTo(["memories"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
+    go(["memories"], Object.fromEntries(Object.entries(all).filter(([, value]) => value !== "")));
   };
   const agents = useLoaded(async () => (await api.listAgents()).instances, []);
   const { value, error, reload } = useLoaded(
@@ -75,14 +75,19 @@ export function MemoriesPage() {
           label="Search"
           placeholder="Words of a memory"
           text={search}
-          onText={(text) => look({ search: text })}
+          onText={(text) => look({ search: text }, goOnTo)}
         />
-        <SearchField label="End user" placeholder="Exactly" text={subject} onText={(text) => look({ subject: text })} />
+        <SearchField
+          label="End user"
+          placeholder="Exactly"
+          text={subject}
+          onText={(text) => look({ subject: text }, goOnTo)}
+        />
         <SearchField
           label="Category"
           placeholder="Exactly"
           text={category}
-          onText={(text) => look({ category: text })}
+          onText={(text) => look({ category: text }, goOnTo)}
         />
         <Choice
           label="Agent"

@@ -1,3 +1,4 @@
+import { isDate } from "../../data/days.ts";
 import { TextField } from "../../ui/form/field.tsx";
 import type { Period } from "./period.ts";
 
@@ -44,7 +45,7 @@ export function PeriodChoice({ period: { choice, from, to }, problem, onChange }
             type="date"
             value={from}
             onValue={(next) => {
-              if (next !== "") days({ from: next });
+              if (isDate(next)) days({ from: next });
             }}
           />
           <TextField
@@ -53,7 +54,7 @@ export function PeriodChoice({ period: { choice, from, to }, problem, onChange }
             value={to}
             problem={problem}
             onValue={(next) => {
-              if (next !== "") days({ to: next });
+              if (isDate(next)) days({ to: next });
             }}
           />
         </div>
