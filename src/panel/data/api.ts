@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { AgentEngineError, createAgentEngine } from "../../client/index.ts";
+import { refusalText } from "./refusal-text.ts";
 
 /** The server that this page came from: also below a path of a proxy, since the page stands at the server's root. */
 export const serverUrl = new URL(".", location.href).href.replace(/\/$/, "");
@@ -20,8 +21,7 @@ export const account = createAgentEngine({ baseUrl: serverUrl });
 /** Why a call failed, in words for people. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AgentEngineError) {
-    const wait = error.retryAfterSeconds;
-    return error.status === 429 && wait !== null ? `${error.message}. Try again in ${wait} s.` : error.message;
+    return refusalText(error.message, error.status === 429 ? error.retryAfterSeconds : null);
   }
   if (error instanceof TypeError) return "The server can't be reached. Is it running?";
   return error instanceof Error ? error.message : String(error);

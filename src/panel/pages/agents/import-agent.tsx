@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { AgentBundle, ImportedAgent } from "../../../client/index.ts";
 import { useAction } from "../../data/action.ts";
+import { jsonIn } from "../../data/json.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog/confirm.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
@@ -24,7 +25,7 @@ export function ImportAgent({ label, warning, send, onImported }: Props) {
   const done = useSignal<ImportedAgent | null>(null);
   const act = useAction(async (file: File) => {
     done.value = null;
-    done.value = await send(await bundleIn(file));
+    done.value = await send(jsonIn(await file.text(), file.name) as AgentBundle);
     onImported();
   });
   const take = async (file: File) => {
@@ -86,13 +87,4 @@ export function ImportAgent({ label, warning, send, onImported }: Props) {
       )}
     </>
   );
-}
-
-async function bundleIn(file: File): Promise<AgentBundle> {
-  const text = await file.text();
-  try {
-    return JSON.parse(text) as AgentBundle;
-  } catch {
-    throw new Error(`${file.name} is no export of an agent: it is not JSON`);
-  }
 }

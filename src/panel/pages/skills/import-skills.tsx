@@ -3,6 +3,7 @@ import { useRef } from "preact/hooks";
 import type { SkillImport, SkillImportAnswer } from "../../../client/index.ts";
 import { useAction } from "../../data/action.ts";
 import { api } from "../../data/api.ts";
+import { jsonIn } from "../../data/json.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog/dialog.tsx";
@@ -14,7 +15,7 @@ export function ImportSkills({ onImported }: { onImported: () => void }) {
   const done = useSignal<SkillImportAnswer | null>(null);
   const act = useAction(async (file: File) => {
     const body = file.name.endsWith(".json")
-      ? (JSON.parse(await file.text()) as SkillImport)
+      ? (jsonIn(await file.text(), file.name) as SkillImport)
       : new Blob([file], { type: "application/zip" });
     done.value = await api.importSkills({ orgSlug: orgSlug.value, body });
     onImported();

@@ -3,6 +3,7 @@ import { useId } from "preact/hooks";
 import type { Hook, NewHook } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api, problemsOf } from "../../../../data/api.ts";
+import { jsonIn } from "../../../../data/json.ts";
 import { useLoaded } from "../../../../data/load.ts";
 import { FormDialog } from "../../../../ui/dialog/form-dialog.tsx";
 import { Choice, Switch, TextArea, TextField } from "../../../../ui/form/field.tsx";
@@ -132,17 +133,9 @@ function bodyOf({ event, mutates, timeoutMs, toolName, args, position }: Written
 }
 
 function objectIn(text: string): Record<string, unknown> {
-  const value = jsonIn(text.trim() || "{}");
+  const value = jsonIn(text.trim() === "" ? "{}" : text, "What the tool is called with");
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new Error('What the tool is called with must be an object, such as {"text": "{{message.text}}"}');
   }
   return value as Record<string, unknown>;
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("What the tool is called with is not JSON: look for a missing quote or comma");
-  }
 }

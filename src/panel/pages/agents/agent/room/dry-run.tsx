@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { DryRun } from "../../../../../client/index.ts";
 import { useAction } from "../../../../data/action.ts";
 import { api } from "../../../../data/api.ts";
+import { jsonIn } from "../../../../data/json.ts";
 import { Button } from "../../../../ui/button.tsx";
 import { Code } from "../../../../ui/code.tsx";
 import { Dialog } from "../../../../ui/dialog/dialog.tsx";
@@ -28,7 +29,7 @@ export function DryRunDialog({ path, onClose }: Props) {
   const result = useSignal<DryRun | null>(null);
   const ask = useAction(async () => {
     result.value = null;
-    result.value = await api.dryRunEventSource({ ...path, body: { payload: payloadIn(text.value) } });
+    result.value = await api.dryRunEventSource({ ...path, body: { payload: jsonIn(text.value, "This") } });
   });
   return (
     <Dialog title="Try an event" wide onClose={onClose}>
@@ -53,14 +54,6 @@ export function DryRunDialog({ path, onClose }: Props) {
       </Form>
     </Dialog>
   );
-}
-
-function payloadIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("This is not JSON: look for a missing quote or comma");
-  }
 }
 
 const Result = ({ result: { outcome, definition, verdicts, prompt, reason } }: { result: DryRun }) => (

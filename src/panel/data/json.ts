@@ -1,0 +1,17 @@
+/** What JSON says. Throws, for people, where what is called `subject` stops being JSON. */
+export function jsonIn(text: string, subject: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${subject} is not JSON${placeIn(text, String(error))}: look for a missing quote or comma`);
+  }
+}
+
+/** Browsers name a line, a position or, as Safari does, nothing. */
+function placeIn(text: string, message: string): string {
+  const line = /line (\d+)/.exec(message)?.[1];
+  if (line !== undefined) return ` from line ${line} on`;
+  const position = /position (\d+)/.exec(message)?.[1];
+  if (position !== undefined) return ` from line ${text.slice(0, Number(position)).split("\n").length} on`;
+  return /end of/i.test(message) ? " to its end" : "";
+}
