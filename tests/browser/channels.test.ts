@@ -46,6 +46,9 @@ browserTest("a messenger is set up step by step, tested, and tells how it is", a
   await card.getByLabel("Token of the bot").fill("123456789:AAWrongTokenOfAnotherBot01234567890ab");
   await card.getByRole("button", { name: "Save and turn on" }).click();
   await card.getByText("failing").waitFor();
+  await card.getByRole("button", { name: "Close" }).click();
+  await card.getByRole("button", { name: "Save and turn on" }).waitFor({ state: "detached" });
+  await card.getByRole("button", { name: "Settings" }).click();
   await card.getByRole("alert").waitFor();
   await card.getByLabel("Token of the bot").fill(telegramToken);
   await card.getByLabel("People who are answered").fill("4711");
