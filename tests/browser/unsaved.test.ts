@@ -207,7 +207,7 @@ browserTest("a dialog gives the focus to its first field at once, and back when 
   expect(complaints).toEqual([]);
 });
 
-browserTest("a dialog with something typed is closed by the second Escape", async () => {
+browserTest("a dialog with something typed is closed by the second Escape, which drops it", async () => {
   const { page, complaints, add, dialog } = await openTasks();
   // So small that the fields fill it.
   await page.setViewportSize({ width: 390, height: 700 });
@@ -238,5 +238,6 @@ browserTest("a dialog with something typed is closed by the second Escape", asyn
   await page.keyboard.press("Escape");
   for (let frame = 0; frame < 3; frame += 1) await page.evaluate(() => new Promise(requestAnimationFrame));
   await dialog.waitFor();
+  expect(await page.getByLabel("What the agent is told").inputValue()).toBe("");
   expect(complaints).toEqual([]);
 });

@@ -13,8 +13,11 @@ interface Props {
   action: string;
   /** What the button says meanwhile, where that takes long. */
   working?: string;
-  /** Whether the fields are being sent, and why the server refused them; a `useForm` or a `useAction` has both. */
-  state: { busy: boolean; error: unknown };
+  /**
+   * Whether the fields are being sent, and why the server refused them; a `useForm` or a `useAction` has both. `reset` of
+   * a `useForm` drops what was written: a reload keeps it, but who closes the dialog wants it no more.
+   */
+  state: { busy: boolean; error: unknown; reset?: () => void };
   onSubmit: () => void;
   onClose: () => void;
   children: ComponentChildren;
@@ -29,13 +32,17 @@ export function FormDialog({ title, wide = false, action, working, state, onSubm
     warned.value = true;
     return false;
   };
+  const close = () => {
+    state.reset?.();
+    onClose();
+  };
   const actions = useRef<HTMLDivElement>(null);
   // On a small screen the warning, which stands above the buttons, would be out of sight.
   useLayoutEffect(() => {
     if (warned.value) actions.current?.scrollIntoView({ block: "nearest" });
   }, [warned.value]);
   return (
-    <Dialog title={title} wide={wide} mayClose={mayClose} onClose={onClose}>
+    <Dialog title={title} wide={wide} mayClose={mayClose} onClose={close}>
       <Form
         onSubmit={onSubmit}
         onInput={() => {
@@ -47,7 +54,7 @@ export function FormDialog({ title, wide = false, action, working, state, onSubm
         <Failure error={state.error} />
         {warned.value && <Note look="warn">Press Escape once more to close without saving.</Note>}
         <div class="actions" ref={actions}>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={close}>Cancel</Button>
           <Button look="primary" type="submit" busy={state.busy}>
             {state.busy ? (working ?? action) : action}
           </Button>

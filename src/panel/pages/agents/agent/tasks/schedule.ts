@@ -14,7 +14,10 @@ export interface WrittenSchedule {
 export type Unit = "seconds" | "minutes" | "hours" | "days";
 
 const unitMs: Readonly<Record<Unit, number>> = {
-  ...{ seconds: 1_000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 },
+  seconds: 1_000,
+  minutes: 60_000,
+  hours: 3_600_000,
+  days: 86_400_000,
 };
 
 /** A schedule of a new task: on working days at nine, in the zone of the agent. */
