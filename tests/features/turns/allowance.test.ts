@@ -146,6 +146,17 @@ describe("a provider that wants a rest", () => {
     expect(model.results[0]).toMatchObject({ until: model.clock.now() + 7_000 });
   });
 
+  test("gets none for longer because the clock was set back", async () => {
+    const model = asked();
+    model.call();
+    await model.end(throttled(60));
+    model.call();
+    expect([await model.open(), model.results]).toEqual([0, [expect.any(Postponed), expect.any(Postponed)]]);
+    await model.clock.jump(-3_600_000);
+    model.call();
+    expect([await model.open(), model.results.length]).toEqual([1, 2]);
+  });
+
   test("of more than 10 seconds has those that wait come back later, whose places are free meanwhile", async () => {
     const model = asked();
     model.calls(6);

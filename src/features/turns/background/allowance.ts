@@ -44,6 +44,7 @@ export class Allowance {
   #asking = 0;
   /** How often it was lowered: until then each call raises the limit by one, and from then on each round of calls. */
   #lowered = 0;
+  #restsFrom = Number.POSITIVE_INFINITY;
   #restsUntil = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, onRest: (restMs: number) => void, delay: () => number) {
@@ -103,7 +104,8 @@ export class Allowance {
 
   #rest(restMs: number): void {
     if (restMs <= this.#restMs()) return;
-    this.#restsUntil = this.#clock.now() + restMs;
+    this.#restsFrom = this.#clock.now();
+    this.#restsUntil = this.#restsFrom + restMs;
     if (restMs > longestRestMs) {
       for (let one = this.#waiting.take(anyone); one; one = this.#waiting.take(anyone)) one.fail(this.#postponed());
     }
@@ -111,7 +113,9 @@ export class Allowance {
   }
 
   #restMs(): number {
-    return Math.max(0, this.#restsUntil - this.#clock.now());
+    const now = this.#clock.now();
+    // Where the clock was set back meanwhile, nobody knows what is left: a provider that still wants rest says so.
+    return now < this.#restsFrom ? 0 : Math.max(0, this.#restsUntil - now);
   }
 
   #postponed(): Postponed {
