@@ -8,7 +8,11 @@ const ofPrograms = "tests/{runtime,browser,package}/**";
 const withoutDatabase = [
   "tests/{adapters,cli,client,core,crash,node,scripts,turn}/**",
   "tests/architecture.test.ts",
-  "tests/storage/embedded.test.ts",
+  "tests/features/activity/replicas/postgres.test.ts",
+  "tests/features/tasks/schedule.test.ts",
+  "tests/jobs/postgres.test.ts",
+  "tests/plugins/markdown-pdf/{document,hostile}.test.ts",
+  "tests/storage/{checkpoints,embedded,inspect,postgres,template,vacuum}.test.ts",
 ];
 
 /** So are these, whose many thousand requests take half as long on PostgreSQL: a run there is the one that counts. */
