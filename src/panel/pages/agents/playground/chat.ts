@@ -49,7 +49,7 @@ export class PlaygroundChat {
   #place: Place;
   /** The last question of this page. */
   #asked: Asked | null = null;
-  /** The turn that is shown as it comes, from its first event on. */
+  /** The turn that is shown as it comes: a new one from its first event on. */
   #turn: string | null = null;
   #controller: AbortController | null = null;
 
@@ -162,7 +162,7 @@ export class PlaygroundChat {
   ): Promise<boolean> {
     const controller = new AbortController();
     this.#controller = controller;
-    this.#turn = null;
+    this.#turn = begun.messageId;
     this.#busy.value = true;
     // A reply that goes on after a decision stays in its place.
     let reply = begun;
