@@ -7,7 +7,7 @@ import type { Db } from "../../db/client.ts";
 import { hooks } from "../../db/schema.ts";
 import type { AgentRow } from "../agents/index.ts";
 import { unusableTools } from "../tools/index.ts";
-import { lastPosition } from "./rules.ts";
+import { asksAgent, lastPosition } from "./rules.ts";
 import type { Hook, NewHook } from "./schema.ts";
 import { hooksOf, toHook } from "./service.ts";
 
@@ -77,9 +77,10 @@ async function withUsableTools(
   const unusable = new Set(await unusableTools(tx, ctx, user, names));
   return wanted.map((hook, index) => {
     const { toolName } = hook.actionConfig;
-    if (!unusable.has(toolName) || had.has(toolName)) return hook;
-    const message = `The agent can't have the tool ${toolName}: the hook is imported, and off`;
-    notes.warn("tool_unusable", ["instance", "hooks", index], message);
+    const asks = asksAgent(toolName);
+    if (!asks && (!unusable.has(toolName) || had.has(toolName))) return hook;
+    const reason = asks ? "A hook can't ask an agent" : `The agent can't have the tool ${toolName}`;
+    notes.warn("tool_unusable", ["instance", "hooks", index], `${reason}: the hook is imported, and off`);
     return { ...hook, enabled: false };
   });
 }

@@ -5,6 +5,7 @@ import { hookRoutes } from "./routes.ts";
 export { exportHooks, importHooks, placeHooks } from "./bundle.ts";
 /** The hooks of an agent that are on, in their order. */
 export { loadHooks } from "./load.ts";
+export { asksAgent } from "./rules.ts";
 export { bundledHooks } from "./schema.ts";
 
 /** `/api/instances/{slug}/hooks`: what an operator has done around every reply. */

@@ -13,6 +13,9 @@ const limits = { bytes: 16 * 1024, levels: 20 };
 
 const known = [...placeholderNames, `${statePrefix}KEY`].map((name) => `{{${name}}}`).join(", ");
 
+/** Whether a tool asks another agent, which no hook may: each message would cost a turn of that agent, too. */
+export const asksAgent = (toolName: string): boolean => toolName.startsWith("agent:");
+
 /** Why a hook can't have these arguments; null when it can. */
 export function argsProblem(args: unknown): string | null {
   return jsonProblem(args, limits) ?? placeholderProblem(args as JsonValue);

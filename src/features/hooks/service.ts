@@ -7,7 +7,7 @@ import type { Db } from "../../db/client.ts";
 import { hooks } from "../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../agents/index.ts";
 import { unusableTools } from "../tools/index.ts";
-import { lastPosition, mostHooks, replacingProblem } from "./rules.ts";
+import { asksAgent, lastPosition, mostHooks, replacingProblem } from "./rules.ts";
 import type { Hook, HookChanges, NewHook } from "./schema.ts";
 
 type HookRow = typeof hooks.$inferSelect;
@@ -110,9 +110,7 @@ async function requireTool(
   { id, workspaceId, organizationId }: AgentRow,
   name: string,
 ): Promise<void> {
-  if (name.startsWith("agent:")) {
-    throw new EngineError("bad-request", "actionConfig.toolName: a hook can't ask an agent");
-  }
+  if (asksAgent(name)) throw new EngineError("bad-request", "actionConfig.toolName: a hook can't ask an agent");
   const unusable = await unusableTools(tx, ctx, { organizationId, agent: { id, workspaceId } }, [name]);
   if (unusable.length > 0) throw new EngineError("bad-request", `actionConfig.toolName: there is no tool ${name}`);
 }

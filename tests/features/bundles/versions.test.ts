@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readFont } from "../../../src/adapters/node/fonts.ts";
+import { hookExecutions, hooks, turns } from "../../../src/db/schema.ts";
 import { shippedPlugins } from "../../../src/plugins/index.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { type Bundle, type Call, caller, shopSkill } from "./full-agent.ts";
@@ -84,6 +85,28 @@ test("tools that the agent can't have are left out, and hooks that call them are
     ...[1, 2, 3, 4, 5, 7, 8].map((index) => `tool_unusable instance.manualTools.${index}`),
     "tool_unusable instance.hooks.1",
   ]);
+});
+
+test("a hook that asks an agent is off, and asks none where an earlier release had it on", async () => {
+  const { h, call } = await world();
+  const demo = { provider: "demo", model: "demo" };
+  await call("POST", "/api/instances", { slug: "other", ...demo });
+  const hook = { event: "message_received", actionConfig: { toolName: "agent:other", args: { message: "Hello" } } };
+  const open = { authEnabled: false, channels: [{ channelType: "web", enabled: true }] };
+  const instance = { slug: "asking", ...demo, ...open, hooks: [hook] };
+  const { warnings } = await call("POST", "/api/instances/import", { version: "1.3", type: "instance", instance });
+  expect(warnings).toMatchObject([
+    { type: "tool_unusable", message: "A hook can't ask an agent: the hook is imported, and off" },
+  ]);
+  const { db } = h.services.database;
+  await db.update(hooks).set({ enabled: true });
+  await call("POST", "/v1/chat/completions", {
+    model: "asking",
+    chat_id: "c",
+    messages: [{ role: "user", content: "Hello" }],
+  });
+  expect(await db.select().from(hookExecutions)).toMatchObject([{ toolName: "agent:other", success: false }]);
+  expect(await db.select().from(turns)).toHaveLength(1);
 });
 
 test("1.4 and 1.5 are of managed builds: what only these have is left out; 1.5 knows the Web switch", async () => {

@@ -17,7 +17,7 @@ import {
 import type { Hook, Tool } from "../../../turn/types.ts";
 import { isSlug } from "../../agents/index.ts";
 import { type LoadedChannels, loadChannels } from "../../channels/index.ts";
-import { loadHooks } from "../../hooks/index.ts";
+import { asksAgent, loadHooks } from "../../hooks/index.ts";
 import { datetimeIn, loadPrompts, type PreparedPrompt, preparePrompt, unfilled } from "../../prompts/index.ts";
 import { openSecrets, plainKeys } from "../../secrets/index.ts";
 import { type LoadedSkill, loadSkills, skillsList } from "../../skills/index.ts";
@@ -108,7 +108,8 @@ export async function loadAgent(
     prompt,
     datetime: datetimeIn(timezone),
     tools,
-    hooks: hooks.map((hook) => ({ ...hook, tool: find(hook.toolName) })),
+    // An import of earlier releases took hooks that ask agents.
+    hooks: hooks.map((hook) => ({ ...hook, tool: asksAgent(hook.toolName) ? null : find(hook.toolName) })),
     tracing: row.tracingEnabled ? { apiKey: opened.get("tracing_api_key"), project: row.tracingProject } : null,
     ...(await describe(prompt(unfilled), served, tools)),
     scrub: scrubber([
