@@ -33,6 +33,21 @@ export const countedPage = {
   }),
 };
 
+/** The most bytes that the rows of one page have together, unless the first of them alone has more. */
+export const mostPageBytes = 8 * 1024 * 1024;
+
+/** How many of the rows of these sizes, in bytes, a page takes: from the first on, and at least one. */
+export function countFitting(sizes: readonly number[], most = mostPageBytes): number {
+  let taken = 0;
+  let bytes = 0;
+  for (const size of sizes) {
+    bytes += size;
+    if (taken > 0 && bytes > most) break;
+    taken += 1;
+  }
+  return taken;
+}
+
 /** The total, when the number of rows on a page tells it; null when they have to be counted. */
 export function totalOf(found: number, { limit, offset }: { limit: number; offset: number }): number | null {
   const ends = found < limit && (found > 0 || offset === 0);

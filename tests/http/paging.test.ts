@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mostCounted, totalOf } from "../../src/http/paging.ts";
+import { countFitting, mostCounted, totalOf } from "../../src/http/paging.ts";
 
 test("a page that ends tells the total", () => {
   expect(totalOf(3, { limit: 20, offset: 40 })).toBe(43);
@@ -19,4 +19,14 @@ test.each([
   [49, 10_000, 10_001],
 ])("%i found on a page of 50 after %i: the total is %j", (found, offset, total) => {
   expect(totalOf(found, { limit: 50, offset })).toBe(total);
+});
+
+test.each([
+  [[], 0],
+  [[100], 1],
+  [[100, 1], 1],
+  [[4, 4, 2, 1], 3],
+  [[1, 100, 1], 1],
+])("of rows of %j bytes a page of 10 bytes takes %i", (sizes, taken) => {
+  expect(countFitting(sizes, 10)).toBe(taken);
 });

@@ -2686,6 +2686,7 @@ export interface ConversationChange {
 export interface MessagePage {
   messages: Array<Message>;
   total: number;
+  /** How many were asked for; how many these are where more would have over 8 MiB together. */
   limit: number;
   offset: number;
   order: "asc" | "desc";
@@ -4621,7 +4622,7 @@ export interface AgentEngine {
   /**
    * Export a skill.
    *
-   * With all versions and scripts, in the form that the import takes.
+   * With its versions and scripts, in the form that the import takes; only the newest versions where all have over 8 MiB together.
    */
   exportSkill(input: ExportSkillInput, options?: CallOptions): Promise<SkillImport>;
 
@@ -5223,7 +5224,7 @@ export interface AgentEngine {
   /**
    * What was said.
    *
-   * The messages of a conversation, those of the agent with the steps that led to them.
+   * The messages of a conversation, those of the agent with the steps that led to them. A page ends early where its messages have over 8 MiB together, and its `limit` says so: the next one begins at `offset` and `limit` together.
    */
   listMessages(input: ListMessagesInput, options?: CallOptions): Promise<MessagePage>;
 
@@ -5237,7 +5238,7 @@ export interface AgentEngine {
   /**
    * What hooks did in a conversation.
    *
-   * In order; the newest ones, unless `offset` asks for older ones.
+   * In order; the newest ones, unless `offset` asks for older ones. Fewer than `limit` where they have over 8 MiB together.
    */
   listHookExecutions(input: ListHookExecutionsInput, options?: CallOptions): Promise<HookExecutions>;
 

@@ -72,7 +72,8 @@ const messages = guarded("conversation:read", {
   operationId: "listMessages",
   tags,
   summary: "What was said",
-  description: "The messages of a conversation, those of the agent with the steps that led to them.",
+  description:
+    "The messages of a conversation, those of the agent with the steps that led to them. A page ends early where its messages have over 8 MiB together, and its `limit` says so: the next one begins at `offset` and `limit` together.",
   request: { params, query: MessageQuery },
   responses: { 200: json(MessagePage, "A page of the messages."), ...errorAnswers(404) },
 });
@@ -94,7 +95,8 @@ const hooks = guarded("conversation:read", {
   operationId: "listHookExecutions",
   tags,
   summary: "What hooks did in a conversation",
-  description: "In order; the newest ones, unless `offset` asks for older ones.",
+  description:
+    "In order; the newest ones, unless `offset` asks for older ones. Fewer than `limit` where they have over 8 MiB together.",
   request: { params, query: HookQuery },
   responses: { 200: json(HookExecutions, "The executions."), ...errorAnswers(404) },
 });

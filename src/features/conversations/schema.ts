@@ -130,6 +130,10 @@ export const MessagePage = z
   .object({
     messages: z.array(Message),
     ...page,
+    limit: page.limit.openapi({
+      description: "How many were asked for; how many these are where more would have over 8 MiB together.",
+      example: 50,
+    }),
     order: z.enum(["asc", "desc"]),
   })
   .openapi("MessagePage");

@@ -2,6 +2,7 @@ import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { writeArray } from "../../db/arrays.ts";
 import { files, hookExecutions, messages } from "../../db/schema.ts";
+import { countFitting } from "../../http/paging.ts";
 import { fileAddress } from "../files/index.ts";
 import { type ConversationRow, findConversation } from "./find.ts";
 import type {
@@ -15,16 +16,26 @@ import type {
   Step,
 } from "./schema.ts";
 
-/** A page of the messages. Throws the 404. */
+/** A page of the messages, shorter where they are long: results of tools may have megabytes. Throws the 404. */
 export async function listMessages(ctx: Ctx, ref: string, query: MessageQuery): Promise<MessagePage> {
-  const { limit = 50, offset = 0, order = "asc" } = query;
+  const { limit: asked = 50, offset = 0, order = "asc" } = query;
   const found = await findConversation(ctx, ref);
-  const page = selectMessages(ctx, found)
-    .orderBy(order === "asc" ? asc(messages.seq) : desc(messages.seq))
-    .limit(limit)
+  const { conversation } = found;
+  const bySeq = order === "asc" ? asc(messages.seq) : desc(messages.seq);
+  const { content, steps, reasoning } = messages;
+  const bytes = sql<number>`octet_length(concat(${content}, ${steps}::text, ${reasoning}))`;
+  const sizes = await ctx.db
+    .select({ bytes })
+    .from(messages)
+    .where(eq(messages.conversationId, conversation.id))
+    .orderBy(bySeq)
+    .limit(asked)
     .offset(offset);
+  const fitting = countFitting(sizes.map((row) => row.bytes));
+  const limit = fitting < sizes.length ? fitting : asked;
+  const page = selectMessages(ctx, found).orderBy(bySeq).limit(limit).offset(offset);
   const shown = await withAttachments(ctx, found, await page);
-  return { messages: shown, total: found.conversation.messageCount, limit, offset, order };
+  return { messages: shown, total: conversation.messageCount, limit, offset, order };
 }
 
 /** The messages that a turn of the conversation stored, in order. */
@@ -89,11 +100,22 @@ async function findAttachments(
   );
 }
 
-/** The executions of hooks in order: the newest, unless `offset` asks for older ones. Throws the 404. */
+/**
+ * The executions of hooks in order: the newest, unless `offset` asks for older ones; fewer where their results are long.
+ * Throws the 404.
+ */
 export async function listHookExecutions(ctx: Ctx, ref: string, query: HookQuery): Promise<HookExecutions> {
   const { limit = 200, offset = 0 } = query;
-  const rows = await selectHookExecutions(ctx, await findConversation(ctx, ref))
+  const found = await findConversation(ctx, ref);
+  const sizes = await ctx.db
+    .select({ bytes: sql<number>`octet_length(${hookExecutions}::text)` })
+    .from(hookExecutions)
+    .where(eq(hookExecutions.conversationId, found.conversation.id))
+    .orderBy(...newestExecutions)
     .limit(limit)
+    .offset(offset);
+  const rows = await selectHookExecutions(ctx, found)
+    .limit(countFitting(sizes.map(({ bytes }) => bytes)))
     .offset(offset);
   return { executions: rows.toReversed().map(toExecution) };
 }
@@ -104,6 +126,8 @@ export async function hookExecutionsOfTurn(ctx: Ctx, found: ConversationRow, tur
   return rows.toReversed().map(toExecution);
 }
 
+const newestExecutions = [desc(hookExecutions.createdAt), desc(hookExecutions.turnId), desc(hookExecutions.position)];
+
 /** The newest first. */
 function selectHookExecutions({ db }: Ctx, { conversation }: ConversationRow, wanted?: SQL) {
   const { id, hookId, event, toolName, success, error, durationMs, args, result, createdAt } = hookExecutions;
@@ -111,7 +135,7 @@ function selectHookExecutions({ db }: Ctx, { conversation }: ConversationRow, wa
     .select({ id, hookId, event, toolName, success, error, durationMs, args, result, createdAt })
     .from(hookExecutions)
     .where(and(eq(hookExecutions.conversationId, conversation.id), wanted))
-    .orderBy(desc(createdAt), desc(hookExecutions.turnId), desc(hookExecutions.position));
+    .orderBy(...newestExecutions);
 }
 
 function toExecution(row: Awaited<ReturnType<typeof selectHookExecutions>>[number]): HookExecution {

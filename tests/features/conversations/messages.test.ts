@@ -9,6 +9,7 @@ import { address, conversationHarness } from "./conversations.ts";
 interface Page {
   messages: Message[];
   total: number;
+  limit: number;
 }
 
 const read = async (h: Awaited<ReturnType<typeof conversationHarness>>, ref: string, query = "") => {
@@ -117,6 +118,32 @@ test("never takes more out of the database than a page", async () => {
   expect(Math.max(...answered)).toBe(100);
   expect((await read(h, ref, "?limit=200")).messages).toHaveLength(200);
   expect(Math.max(...answered)).toBe(200);
+});
+
+test("ends a page early where results of tools are long, and says where the next one begins", async () => {
+  const h = await conversationHarness();
+  const ref = await h.say("Hello");
+  const [conversation] = await h.db.select().from(conversations).where(eq(conversations.ref, ref));
+  await h.db.execute(sql`
+    insert into messages (id, conversation_id, seq, role, content, steps)
+    select gen_random_uuid(), ${conversation?.id}::uuid, n, 'assistant', 'reply ' || n,
+      jsonb_build_array(jsonb_build_object('toolResults', jsonb_build_array(jsonb_build_object('result', repeat('x', 3000000)))))
+    from generate_series(3, 8) n`);
+  await h.db.update(conversations).set({ messageCount: 8 });
+  const seen: string[] = [];
+  const pages: number[] = [];
+  for (let offset = 0; offset < 8; ) {
+    const { messages: found, limit } = await read(h, ref, `?limit=200&offset=${offset}`);
+    seen.push(...found.map(({ content }) => content));
+    pages.push(found.length);
+    offset += limit;
+  }
+  expect(seen).toEqual(["Hello", "Noted.", ...[3, 4, 5, 6, 7, 8].map((n) => `reply ${n}`)]);
+  expect(pages).toEqual([4, 2, 2]);
+  expect(await read(h, ref, "?limit=5&order=desc")).toMatchObject({
+    limit: 2,
+    messages: [{ content: "reply 8" }, { content: "reply 7" }],
+  });
 });
 
 test("shows the files of each message, those that are stored", async () => {

@@ -14,6 +14,22 @@ const skill = {
   version: "0.1.0",
 };
 
+describe("an export", () => {
+  it("has the newest versions of a skill that has more than 8 MiB in all", async () => {
+    const { send } = await kitchen();
+    const scripts = Array.from({ length: 12 }, (_, n) => ({ file: `s${n}.js`, content: "x".repeat(250_000) }));
+    const big = { name: "big", description: "Large", content: "0", scripts };
+    expect((await send("POST", `${catalogue}/catalog/import`, { skills: [big] })).status).toBe(201);
+    for (const content of ["1", "2", "3"]) {
+      expect((await send("PUT", `${catalogue}/big`, { description: "Large", content })).status).toBe(200);
+    }
+    const { skills } = await read<{ skills: { versions: { content: string }[] }[] }>(
+      send("GET", `${catalogue}/big/export`),
+    );
+    expect(skills[0]?.versions.map(({ content }) => content)).toEqual(["3", "2"]);
+  });
+});
+
 describe("creating a skill", () => {
   it("answers it unwrapped, in version 0.1.0, and keeps a --- block as text", async () => {
     const { create, send } = await kitchen();

@@ -95,7 +95,8 @@ const exported = guarded("skill.catalog:read", {
   operationId: "exportSkill",
   tags,
   summary: "Export a skill",
-  description: "With all versions and scripts, in the form that the import takes.",
+  description:
+    "With its versions and scripts, in the form that the import takes; only the newest versions where all have over 8 MiB together.",
   request: { params: skillPath },
   responses: { 200: json(SkillImport, "What to import elsewhere."), ...errorAnswers(404) },
 });

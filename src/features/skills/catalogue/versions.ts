@@ -3,6 +3,7 @@ import type { Ctx } from "../../../context.ts";
 import { notFound } from "../../../core/errors.ts";
 import type { Db } from "../../../db/client.ts";
 import { skillVersions } from "../../../db/schema.ts";
+import { countFitting } from "../../../http/paging.ts";
 import { findSkill, versionFieldsOf } from "../find.ts";
 import type { ImportedSkill } from "../import/schema.ts";
 import type { SkillVersion, SkillVersions } from "./schema.ts";
@@ -35,10 +36,15 @@ export async function getVersion(ctx: Ctx, slug: string, number: string): Promis
   };
 }
 
-/** The skill with all its versions, in the shape that an import takes. Throws the 404. */
+/** The skill with its versions, the newest ones where they are large, in the shape that an import takes. Throws the 404. */
 export async function exportSkill(ctx: Ctx, slug: string): Promise<ImportedSkill> {
   const { skill, version } = await findSkill(ctx, slug);
-  const rows = await readVersions(ctx.db, skill.id);
+  const sizes = await ctx.db
+    .select({ bytes: sql<number>`octet_length(${skillVersions}::text)` })
+    .from(skillVersions)
+    .where(eq(skillVersions.skillId, skill.id))
+    .orderBy(newestFirst);
+  const rows = await readVersions(ctx.db, skill.id).limit(countFitting(sizes.map(({ bytes }) => bytes)));
   const versions = rows.map((row) => ({
     version: row.version,
     ...versionFieldsOf(row),
