@@ -213,10 +213,7 @@ export function membershipIn(
   const known = key !== null && isRoleKey(key) ? key : null;
   const role = known ?? "viewer";
   return {
-    organizationId,
-    organizationSlug,
-    first,
-    role,
+    ...{ organizationId, organizationSlug, first, role },
     permissions: known ? roles[known] : new Set(),
     workspaceIds: reachesAllWorkspaces(role) ? null : (workspaceIds?.split(",") ?? []),
   };
@@ -230,16 +227,12 @@ async function readStanding(
   const tokenId = actor.type === "user" ? actor.sessionId : actor.id;
   const own = and(eq(members.userId, accessTokens.userId), eq(members.organizationId, membership.organizationId));
   const workspaceIds = workspaceIdsOf(accessTokens.userId, sql`${membership.organizationId}`);
+  const isLive = or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, new Date(clock.now())));
   const [standing] = await db
     .select({ role: members.roleKey, workspaceIds })
     .from(accessTokens)
     .leftJoin(members, own)
-    .where(
-      and(
-        eq(accessTokens.id, tokenId),
-        or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, new Date(clock.now()))),
-      ),
-    );
+    .where(and(eq(accessTokens.id, tokenId), isLive));
   return standing;
 }
 
@@ -250,7 +243,8 @@ function requireStored(actor: Actor, standing: Standing | undefined): Standing {
   return standing;
 }
 
-const unknownToken = () => new EngineError("unauthorized", "Invalid or expired credentials");
+/** The 401 of a token that nobody has. */
+export const unknownToken = () => new EngineError("unauthorized", "Invalid or expired credentials");
 
 interface Event extends Omit<Change, "changes" | "unchanged" | "lock"> {
   /** Null for an event of the installation, or by somebody without an account. */

@@ -34,7 +34,7 @@ export const countedPage = {
 };
 
 /** The most bytes that the rows of one page have together, unless the first of them alone has more. */
-export const mostPageBytes = 8 * 1024 * 1024;
+const mostPageBytes = 8 * 1024 * 1024;
 
 /** How many of the rows of these sizes, in bytes, a page takes: from the first on, and at least one. */
 export function countFitting(sizes: readonly number[], most = mostPageBytes): number {

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Context } from "hono";
-import { type Actor, type Ctx, type Membership, membershipIn, type Services } from "../../context.ts";
+import { type Actor, type Ctx, type Membership, membershipIn, type Services, unknownToken } from "../../context.ts";
 import { sessionSeconds, type TokenKind, tokenKind } from "../../core/credentials/tokens.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
 import { digest } from "../../core/ids.ts";
@@ -152,7 +152,7 @@ export async function authenticate(c: Context<AppEnv>, addressing: Addressing = 
 export async function authenticateSession(c: Context<AppEnv>): Promise<Ctx> {
   const credential = counting(c, () => {
     const presented = readCredential(c);
-    if (presented.kind !== "session") throw invalid();
+    if (presented.kind !== "session") throw unknownToken();
     return presented;
   });
   return identify(c, credential);
@@ -195,7 +195,7 @@ function readCredential(c: Context<AppEnv>): Credential {
   if (token === null) throw new EngineError("unauthorized", "Missing credentials");
   const kind = tokenKind(token);
   const ambient = bearer === null;
-  if (kind === null || (ambient && kind !== "session")) throw invalid();
+  if (kind === null || (ambient && kind !== "session")) throw unknownToken();
   return { token, kind, ambient };
 }
 
@@ -208,7 +208,7 @@ async function identify(c: Context<AppEnv>, credential: Credential, addressing: 
   const now = clock.now();
   const row = await findCaller(c, credential, { ...addressing, address }, now);
   const actor = row && toActor(row);
-  if (!actor) throw invalid();
+  if (!actor) throw unknownToken();
   if (row.usedAt === null || now - row.usedAt >= refreshMs) {
     await refresh(services, row, now);
     if (ambient) setSessionCookie(c, token);
@@ -264,8 +264,6 @@ async function countAndFind(
 }
 
 const readOnlyMethods = new Set(["GET", "HEAD", "OPTIONS"]);
-
-const invalid = () => new EngineError("unauthorized", "Invalid or expired credentials");
 
 /** The slug of the path, else of the header. Throws the 404 when they differ. */
 function addressedOrganization(c: Context<AppEnv>): string | null {
