@@ -35,12 +35,11 @@ export const backgroundHead = [
   "Beside it, to the turn",
   "PostgreSQL's own",
   "Conversations begun a second",
-  "Titles done after, s",
-  "Memories done within, s",
-  `Memories of ${ofRound} conversations, round 1 and ${rounds}: CPU-ms each`,
+  "Background done after, s",
+  `Background of ${ofRound} conversations, round 1 and ${rounds}: CPU-ms each`,
 ];
 
-/** What follows turns in new conversations, their titles and what is remembered of them: what it costs and holds up. */
+/** What follows turns in new conversations, which is one call for the title and what to remember: what it costs and holds up. */
 export async function measureBackground(
   modelUrl: string,
   databaseUrl: string,
@@ -58,7 +57,6 @@ export async function measureBackground(
     const engine = await startEngine({
       ...storage,
       OPENAI_COMPATIBLE_BASE_URL: `${modelUrl}/v1`,
-      NODE_OPTIONS: `--import=${new URL("hasten.ts", import.meta.url).href}`,
     });
     try {
       const own = url === null ? null : watched;
@@ -98,7 +96,7 @@ async function measure(
   const priceOf = async (count: number): Promise<number> => {
     const before = cpuMs(floor.pid);
     await fetch(`${floor.url}/${count}`);
-    background.expectAsked(2 * count);
+    background.expectAsked(count);
     return (cpuMs(floor.pid) - before) / count;
   };
   const takeTurns = (count: number) => load(plain, shape, { turns: count, concurrency, streamed: false });
@@ -109,7 +107,7 @@ async function measure(
   await background.begin(warmUp);
   await background.drain();
   const [prices, turnsOnly, followed]: [number[], Cost[], Cost[]] = [[], [], []];
-  let [begunMs, memoriesMs] = [0, 0];
+  let begunMs = 0;
   for (let block = 0; block < blocks; block += 1) {
     prices.push(await priceOf(ofBlock));
     turnsOnly.push(await costOf(() => takeTurns(ofBlock)));
@@ -117,7 +115,7 @@ async function measure(
       const startedAt = performance.now();
       await background.begin(ofBlock);
       begunMs += performance.now() - startedAt;
-      memoriesMs += (await background.drain()).memoriesMs;
+      await background.drain();
     };
     followed.push(await costOf(withWork));
   }
@@ -129,15 +127,12 @@ async function measure(
 
   const alone = await pace(plain, turns);
   await background.begin(conversations);
-  let beside = Promise.resolve("");
-  const { titlesMs } = await background.drain(() => {
-    beside = pace(plain, turns);
-  });
+  const [doneMs, beside] = await Promise.all([background.drain(), pace(plain, turns)]);
   return [
-    ...[alone, await beside, turn.toFixed(2), of.toFixed(2), price.toFixed(2)],
+    ...[alone, beside, turn.toFixed(2), of.toFixed(2), price.toFixed(2)],
     `${(((of - price) / turn) * 100).toFixed(0)} %`,
     ownOf > 0 ? ownOf.toFixed(2) : "–",
-    ...[((conversations / begunMs) * 1000).toFixed(0), (titlesMs / 1000).toFixed(1), (memoriesMs / 1000).toFixed(1)],
+    ...[((conversations / begunMs) * 1000).toFixed(0), (doneMs / 1000).toFixed(1)],
   ];
 }
 
@@ -146,8 +141,11 @@ async function measureRounds(background: Background): Promise<string> {
   const costs: string[] = [];
   for (let round = 0; round < rounds; round += 1) {
     await background.begin(ofRound);
-    const { memoriesCpuMs } = await background.drain();
-    costs.push((memoriesCpuMs / ofRound).toFixed(2));
+    const before = cpuMs(background.engine.pid);
+    await background.drain();
+    // The model was asked, and what it said is not stored yet.
+    await settle(background.engine.pid, 500);
+    costs.push(((cpuMs(background.engine.pid) - before) / ofRound).toFixed(2));
   }
   return `${costs[0]}, ${costs.at(-1)}`;
 }
@@ -160,14 +158,6 @@ async function pace(target: Target, turns: number): Promise<string> {
   return `${perSecond.toFixed(0)}, ${quantile(took, 0.5).toFixed(0)} / ${quantile(took, 0.99).toFixed(0)}`;
 }
 
-interface Drained {
-  /** From when it was asked for until all titles were there. */
-  titlesMs: number;
-  /** From the first memories to the last. */
-  memoriesMs: number;
-  memoriesCpuMs: number;
-}
-
 function targetOf({ url }: ServerProcess, slug: string): Target {
   const body: Door["body"] = (question) => ({ ...completions.body(question), model: slug });
   const headers = () => ({ Authorization: `Bearer ${keyOf(slug)}` });
@@ -178,18 +168,16 @@ function targetOf({ url }: ServerProcess, slug: string): Target {
 export class Background {
   readonly engine: ServerProcess;
   readonly plain: Target;
-  readonly remembering: Target;
+  readonly #remembering: Target;
   readonly #modelUrl: string;
   /** How often the model will have been asked when all is done that is due. */
   #due = 0;
-  /** Conversations whose memories are not due yet. */
-  #resting = 0;
 
   constructor(engine: ServerProcess, modelUrl: string) {
     this.engine = engine;
     this.#modelUrl = modelUrl;
     this.plain = targetOf(engine, plainSlug);
-    this.remembering = targetOf(engine, slug);
+    this.#remembering = targetOf(engine, slug);
   }
 
   async makeAgent(): Promise<void> {
@@ -213,39 +201,18 @@ export class Background {
   }
 
   async begin(count: number): Promise<void> {
-    await load(this.remembering, shape, { turns: count, concurrency, streamed: false });
+    await load(this.#remembering, shape, { turns: count, concurrency, streamed: false });
     this.#due += count;
-    this.#resting += count;
   }
 
-  /** Waits for the titles, has the time pass that memories rest, and waits for those. */
-  async drain(onMemories = () => {}): Promise<Drained> {
-    const endedAt = performance.now();
-    await this.#until(this.#due);
-    const titledAt = performance.now();
-    // What runs while the clock jumps would lose its lease.
-    await settle(this.engine.pid, 500);
-    process.kill(this.engine.pid, "SIGUSR2");
-    const before = this.#due;
-    this.#due += this.#resting;
-    this.#resting = 0;
-    // Its title falls due soon, and has the engine look for other work.
-    await this.begin(1);
-    await this.#until(before + 1);
-    const [begunAt, cpuBefore] = [performance.now(), cpuMs(this.engine.pid)];
-    onMemories();
-    await this.#until(this.#due);
-    const memoriesMs = performance.now() - begunAt;
-    // The model was asked, and what it said is not stored yet.
-    await settle(this.engine.pid, 500);
-    return { titlesMs: titledAt - endedAt, memoriesMs, memoriesCpuMs: cpuMs(this.engine.pid) - cpuBefore };
+  /** Waits until the model was asked for the titles and the memories of all conversations; answers for how long, in ms. */
+  async drain(): Promise<number> {
+    const startedAt = performance.now();
+    while ((await this.#asked()) < this.#due) await sleep(20);
+    return performance.now() - startedAt;
   }
 
   async #asked(): Promise<number> {
     return Number(await (await fetch(`${this.#modelUrl}/described`)).text());
-  }
-
-  async #until(asked: number): Promise<void> {
-    while ((await this.#asked()) < asked) await sleep(20);
   }
 }

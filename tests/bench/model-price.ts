@@ -1,7 +1,6 @@
 import { createServer } from "node:http";
 import { createModels } from "../../src/adapters/models/index.ts";
 import { pooledPost } from "../../src/adapters/node/post/post.ts";
-import { descriptionPrompt } from "../../src/features/conversations/description-prompt.ts";
 import { extractionPrompt } from "../../src/features/memories/extraction/prompt.ts";
 import { announce } from "./processes.ts";
 
@@ -17,15 +16,15 @@ const spec = {
 } as const;
 
 const said = [
-  { role: "user" as const, content: "What is the capital of Switzerland, and why?" },
-  { role: "assistant" as const, content: Array.from({ length: 100 }, (_, index) => `token ${index} `).join("") },
+  { role: "user" as const, content: "What is the capital of Switzerland, and why?", earlier: false },
+  {
+    role: "assistant" as const,
+    content: Array.from({ length: 100 }, (_, index) => `token ${index} `).join(""),
+    earlier: false,
+  },
 ];
 const mark = "x".repeat(48);
-const heard = said.map((message) => ({ ...message, earlier: false }));
-const prompts = [
-  () => descriptionPrompt({ messages: said, wanted: { title: true, summary: false }, summary: null, mark }),
-  () => extractionPrompt({ messages: heard, known: [], now: new Date(), mark }),
-];
+const prompt = () => extractionPrompt({ messages: said, known: [], title: true, now: new Date(), mark });
 
 async function ask(text: string): Promise<void> {
   const model = await models.resolve(spec);
@@ -38,7 +37,7 @@ announce(
   createServer(async ({ url = "/0" }, response) => {
     let left = Number(url.slice(1));
     const work = async () => {
-      while (left-- > 0) for (const prompt of prompts) await ask(prompt());
+      while (left-- > 0) await ask(prompt());
     };
     await Promise.all(Array.from({ length: 16 }, work));
     response.end();

@@ -17,7 +17,8 @@ const server = createServer((request, response) => {
 
 function answer(text: string, response: ServerResponse): void {
   const { model, stream } = JSON.parse(text) as { model: ReplyShape; stream?: boolean };
-  const description = text.includes(askedForJson) ? descriptionFor(text) : null;
+  const description = text.includes(askedForJson) ? aboutConversation : null;
+  if (description) described += 1;
   const { tokens } = replyShapes[model];
   // As most texts are counted.
   const asked = Math.ceil(text.length / 4);
@@ -111,14 +112,11 @@ const contents = ofShapes((shape) =>
 );
 const framed = ofShapes((shape) => contents[shape].map((content) => chunk(contentEvent(shape, content))));
 
-/** Once a conversation, the engine asks in the background for what stands in lists, and for what to remember. */
+/** In the background, the engine asks for what stands in lists and for what to remember. */
 const askedForJson = "Answer with JSON and nothing else";
-const title = JSON.stringify({ title: "Capital of Switzerland", summary: "The user asks for a capital." });
-const facts = JSON.stringify({ facts: [{ content: "The user wants to know the capital of Switzerland." }] });
-
-function descriptionFor(text: string): string {
-  described += 1;
-  return text.includes(String.raw`{\"facts\"`) ? facts : title;
-}
+const aboutConversation = JSON.stringify({
+  ...{ title: "Capital of Switzerland", summary: "The user asks for a capital." },
+  facts: [{ content: "The user wants to know the capital of Switzerland." }],
+});
 
 announce(server);

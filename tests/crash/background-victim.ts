@@ -42,7 +42,7 @@ Object.assign(PostgresJsPreparedQuery.prototype, {
 const model = scriptedModel(({ prompt }) => {
   const asked = JSON.stringify(prompt);
   const [question] = /question \d+/.exec(asked) ?? [];
-  const answer = asked.includes("facts") ? { facts: [{ content: `Asked ${question}` }] } : { title: `On ${question}` };
+  const answer = { title: `On ${question}`, facts: [{ content: `Asked ${question}` }] };
   return { parts: [text(JSON.stringify(answer)), finish("stop", { input: 10, output: 5 })] };
 });
 

@@ -43,6 +43,7 @@ type Describe = (conversationId: string, lookedFor: Wanted, asking: Asking) => P
 export function createDescribe({ services: { database, log }, complete }: Needs): Describe {
   const { subjectOf, firstOf } = descriptionStatements(database);
   return async (conversationId, lookedFor, { signal, together }) => {
+    if (!lookedFor.title && !lookedFor.summary) return {};
     const subject = await together(subjectOf, conversationId);
     if (!subject) return {};
     const lacks = wantedOf(subject);
@@ -59,7 +60,7 @@ export function createDescribe({ services: { database, log }, complete }: Needs)
     if (found === null) log.warn({ conversationId, agent: slug }, "The fast model gave no title or summary");
     const plain = wanted.title && !found?.title ? firstWords(await together(firstOf, conversationId)) || null : null;
     return {
-      title: found?.title ?? plain,
+      ...(wanted.title ? { title: found?.title ?? plain } : {}),
       summary: found?.summary ?? null,
       // A model that may not be asked now is asked after the next turn.
       summarized: wanted.summary && found !== unasked ? subject.messages : null,

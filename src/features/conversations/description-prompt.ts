@@ -20,7 +20,8 @@ interface Asked {
 const longestTitle = 80;
 const longestSummary = 500;
 
-const title = `- "title": what it is about, in 2 to 6 words and at most ${longestTitle} characters, without quotes and without a full stop.`;
+/** What the title of a conversation is to be, as a line of a prompt. */
+export const titleRule = `- "title": what it is about, in 2 to 6 words and at most ${longestTitle} characters, without quotes and without a full stop.`;
 const summary = `- "summary": one or two sentences, at most ${longestSummary} characters, on what the user wants and how far that came.`;
 
 /** The prompt for the title and the summary of a conversation. The conversation is data, whatever it says. */
@@ -28,7 +29,7 @@ export function descriptionPrompt({ messages, wanted, summary: before, mark }: A
   const told = wanted.summary && before !== null ? [{ summary: before }] : [];
   return `Below is a conversation between a user and an assistant. People who look after the assistant see many of them in a list. Write for them, in the language that the user writes in:
 
-${[...(wanted.title ? [title] : []), ...(wanted.summary ? [summary] : [])].join("\n")}
+${[...(wanted.title ? [titleRule] : []), ...(wanted.summary ? [summary] : [])].join("\n")}
 
 Leave out anything like a password, a key, a code or the number of a card or an account.
 

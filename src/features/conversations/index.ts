@@ -10,7 +10,7 @@ import { turnRoutes } from "./turns/routes.ts";
 export { deleteRows } from "./delete-all.ts";
 /** Titles and summaries: what gives them to a conversation, and the job that does so, as `enqueue` takes it. */
 export { createDescribe, descriptionOf } from "./describe.ts";
-export { firstWords, type Wanted } from "./description-prompt.ts";
+export { firstWords, readDescription, titleRule, type Wanted } from "./description-prompt.ts";
 /** The conversation with a public id, within reach. */
 export { findConversation } from "./find.ts";
 /** What background work found out about conversations, and the statement that notes it. */

@@ -5,8 +5,12 @@ import { conversations, jobs, memories } from "../../../src/db/schema.ts";
 import { finish, reply, type ScriptedModel, scriptedModel, toolCall } from "../../scripted-model.ts";
 import { chatHarness, eventually } from "./chat.ts";
 
-const facts = JSON.stringify([{ content: "Prefers green tea.", category: "taste", importance: 7 }]);
-const description = JSON.stringify({ title: "Tea", summary: "The user likes tea." });
+const described = { title: "Tea", summary: "The user likes tea." };
+const description = JSON.stringify(described);
+const facts = JSON.stringify({
+  ...described,
+  facts: [{ content: "Prefers green tea.", category: "taste", importance: 7 }],
+});
 
 const fastModel = "gpt-5-nano";
 
@@ -77,6 +81,8 @@ test("what a turn leaves for later takes turns with the work of other organizati
     ["embedMemories", organizationId],
     ["titleConversations", organizationId],
   ]);
+  await h.rest();
+  await (await h.native("And cake.", { chat_id: "a", user: "ada" })).text();
   await h.clock.jump(30_000);
   await h.engine.tick();
   const found = (await h.waiting()).filter(({ kind }) => kind === "followUpConversations");
@@ -86,21 +92,24 @@ test("what a turn leaves for later takes turns with the work of other organizati
 
 const system = ({ calls }: ScriptedModel) => JSON.stringify(calls.at(-1)?.prompt[0]);
 
-test("what turns tell of the user is learned by the fast model once they rest, and known in the next conversation", async () => {
+test("what turns tell of the user is learned by the fast model, with the title and once they rest, and known in the next conversation", async () => {
   const h = await remembering();
   await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  await h.clock.advance(20_000);
-  await (await h.native("And cake.", { chat_id: "a", user: "ada" })).text();
-  await h.clock.advance(20_000);
-  await h.engine.tick();
-  await eventually(async () => (await h.due())[0] === 0);
-  expect([await h.stored(), await h.due()]).toEqual([[], [0, 1]]);
+  expect(system(h.main)).not.toContain("What you remember");
+  await h.rest();
+  for (const content of ["And cake.", "And jam."]) {
+    await (await h.native(content, { chat_id: "a", user: "ada" })).text();
+    await h.clock.advance(20_000);
+    await h.engine.tick();
+  }
+  expect([h.learning().length, await h.due()]).toEqual([1, [0, 1]]);
   await h.rest();
   expect(await h.stored()).toMatchObject([{ content: "Prefers green tea.", subject: "ada", importance: 7 }]);
-  expect(h.learning()).toHaveLength(1);
-  expect(JSON.stringify(h.learning()[0]?.prompt)).toMatch(/I like green tea\..*And cake\./);
+  expect(h.learning().map(({ prompt }) => JSON.stringify(prompt))).toEqual([
+    expect.stringMatching(/I like green tea\./),
+    expect.stringMatching(/And cake\..*And jam\./),
+  ]);
   expect(new Set(h.asked.map(({ model }) => model))).toEqual(new Set(["main", fastModel]));
-  expect(system(h.main)).not.toContain("What you remember");
 
   await (await h.native("What should I drink?", { chat_id: "b", user: "ada" })).text();
   expect(system(h.main)).toContain("- Prefers green tea. (");
@@ -160,7 +169,7 @@ test("without a fast model of its own an agent asks no model in the background a
 test("memory that is switched off while work waits keeps the model from being asked at all", async () => {
   const h = await remembering();
   await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  expect(await h.due()).toEqual([1, 1]);
+  expect(await h.due()).toEqual([1, 0]);
   await h.patch({ memoryEnabled: false });
   await h.rest();
   expect([h.fast.calls, await h.stored()]).toEqual([[], []]);
@@ -170,7 +179,7 @@ test("memory that is switched off while work waits keeps the model from being as
 test("a fast model that is taken away while work waits is not asked, nor is another one", async () => {
   const h = await remembering();
   await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
-  expect(await h.due()).toEqual([1, 1]);
+  expect(await h.due()).toEqual([1, 0]);
   await h.patch({ fastModel: null });
   await h.rest();
   expect([new Set(h.asked.map(({ model }) => model)), await h.stored()]).toEqual([new Set(["main"]), []]);

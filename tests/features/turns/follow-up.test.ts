@@ -35,7 +35,12 @@ async function following(answer: (prompt: string) => unknown) {
   const { db } = h.database;
   const start = h.clock.now();
   /** A conversation of one exchange, of which this is due since so many milliseconds. */
-  const dueOf = async (columns: ("titleDueAt" | "followUpDueAt")[], said: string, since = 1_000, agent = h.agent) => {
+  const dueOf = async (
+    columns: readonly ("titleDueAt" | "followUpDueAt")[],
+    said: string,
+    since = 1_000,
+    agent = h.agent,
+  ) => {
     const { conversationId } = await converse({ ...h, agent }, [[said, "Fine"]], { subject: said });
     const at = Object.fromEntries(columns.map((column) => [column, new Date(start - since)]));
     await db.update(conversations).set(at).where(eq(conversations.id, conversationId));
@@ -46,6 +51,7 @@ async function following(answer: (prompt: string) => unknown) {
     asked,
     most: () => most,
     worker,
+    dueOf,
     due: (...about: [said: string, since?: number, agent?: typeof h.agent]) =>
       dueOf(["titleDueAt", "followUpDueAt"], ...about),
     /** A conversation that has rested, and got no title before. */
@@ -68,7 +74,7 @@ async function following(answer: (prompt: string) => unknown) {
 /** Names a conversation after what its user said, and learns that. */
 const wellRead = (prompt: string) => {
   const [, said = "?"] = /"text":"(said [^"]*)"/.exec(prompt) ?? [];
-  return prompt.includes("long-term memory") ? { facts: [{ content: `User ${said}` }] } : { title: `On ${said}` };
+  return { title: `On ${said}`, facts: [{ content: `User ${said}` }] };
 };
 
 const titles = "titleConversations";
@@ -84,11 +90,11 @@ describe("one job of an agent", () => {
     await h.worker.work();
     const rows = await Promise.all(ids.map(h.row));
     expect(rows.map(({ title, titleDueAt }) => [title, titleDueAt])).toEqual(ids.map((_, n) => [`On said ${n}`, null]));
-    expect(h.asked).toHaveLength(150);
+    expect((await h.rows()).map(({ content }) => content).sort()).toEqual(ids.map((_, n) => `User said ${n}`).sort());
     await h.begin(followUps);
     await h.worker.work();
-    expect((await h.rows()).map(({ content }) => content).sort()).toEqual(ids.map((_, n) => `User said ${n}`).sort());
-    expect([h.asked.length, await h.waiting()]).toEqual([300, []]);
+    // One call gave the title and the memories of each.
+    expect([h.asked.length, await h.waiting()]).toEqual([150, []]);
     expect(h.most()).toBeGreaterThan(16);
     expect((await Promise.all(ids.map(h.row))).filter(({ followUpDueAt }) => followUpDueAt)).toEqual([]);
     // What was found out is noted by the statement that ends what is due: a row is written once for each kind.
@@ -157,7 +163,7 @@ describe("a conversation", () => {
       await h.database.db.update(conversations).set({ title: "Known", followUpDueAt: anew });
       return wellRead(prompt);
     });
-    const id = await h.due("said once");
+    const id = await h.rested("said once");
     await h.database.db.update(conversations).set({ title: "Known" });
     await h.begin(followUps);
     await h.worker.work();
@@ -229,34 +235,13 @@ describe("a conversation", () => {
     expect([(await h.row(id)).title, await h.waiting()]).toEqual(["On said patiently", []]);
   });
 
-  test("whose title is late gets its memories meanwhile, and is asked about once for each", async () => {
-    const late = Promise.withResolvers<void>();
-    const learned = Promise.withResolvers<void>();
-    const h = await following(async (prompt) => {
-      if (prompt.includes("long-term memory")) learned.resolve();
-      else await late.promise;
-      return wellRead(prompt);
-    });
-    const id = await h.due("said slowly");
-    await h.begin(titles);
-    await h.begin(followUps);
-    const worked = h.worker.work();
-    await learned.promise;
-    await expect.poll(async () => (await h.row(id)).followUpDueAt).toBeNull();
-    expect((await h.row(id)).title).toBeNull();
-    late.resolve();
-    await worked;
-    expect(await h.row(id)).toMatchObject({ title: "On said slowly", titleDueAt: null });
-    expect([h.asked.length, await h.waiting()]).toEqual([2, []]);
-  });
-
-  test("whose title is late gets its summary meanwhile, and is asked for each part once", async () => {
+  test("that goes on while its title is late is followed up after it, and asked about once for each part", async () => {
     const late = Promise.withResolvers<void>();
     const parts = ["title", "summary", "facts"];
     const partsOf = (prompt: string) => parts.filter((part) => prompt.includes(`"${part}":`));
-    const h = await following(async (prompt) => {
-      if (prompt.includes('"title":')) await late.promise;
-      return { title: "Slow talk", summary: "They talk slowly.", facts: [] };
+    const h = await following(async () => {
+      await late.promise;
+      return { title: "Slow talk", summary: "They talk slowly.", facts: [{ content: "Talks slowly" }] };
     });
     const id = await h.due("said slowly");
     const more = ["said more", "said yet more"].map((said): [string, string] => [said, "Fine"]);
@@ -264,12 +249,65 @@ describe("a conversation", () => {
     await h.begin(titles);
     await h.begin(followUps);
     const worked = h.worker.work();
-    await expect.poll(async () => (await h.row(id)).summary).toBe("They talk slowly.");
-    expect((await h.row(id)).title).toBeNull();
+    await expect.poll(() => h.asked.length).toBe(1);
+    await h.schedule();
     late.resolve();
     await worked;
-    expect(await h.row(id)).toMatchObject({ title: "Slow talk", summary: "They talk slowly.", titleDueAt: null });
-    expect(h.asked.flatMap(partsOf).sort()).toEqual([...parts].sort());
+    const found = { title: "Slow talk", titleDueAt: null, metadata: { extractedSeq: 6 } };
+    expect(await h.row(id)).toMatchObject({ ...found, summary: null, followUpDueAt: expect.any(Date) });
+    await h.clock.jump(30_000);
+    await h.schedule();
+    await h.worker.work();
+    expect(await h.row(id)).toMatchObject({ title: "Slow talk", summary: "They talk slowly.", followUpDueAt: null });
+    expect(h.asked.map(partsOf)).toEqual([["title", "facts"], ["summary"]]);
+    expect((await h.rows()).map(({ content }) => content)).toEqual(["Talks slowly"]);
+  });
+
+  test("whose model gives no title with the facts is asked for it by itself", async () => {
+    const h = await following((prompt) =>
+      prompt.includes("long-term memory") ? { facts: [{ content: "Sings" }] } : { title: "On songs" },
+    );
+    const id = await h.due("said in song");
+    await h.begin(titles);
+    await h.worker.work();
+    expect(await h.row(id)).toMatchObject({ title: "On songs", metadata: { extractedSeq: 2 } });
+    expect([h.asked.length, (await h.rows()).map(({ content }) => content)]).toEqual([2, ["Sings"]]);
+  });
+
+  test("whose model gives a title and no facts keeps the title, and is not asked for it again", async () => {
+    const h = await following(() => ({ title: "On nothing" }));
+    const id = await h.due("said nothing");
+    await h.begin(titles);
+    await h.worker.work();
+    expect(await h.row(id)).toMatchObject({ title: "On nothing", metadata: { extractedSeq: 2 } });
+    expect([h.asked.length, await h.rows()]).toEqual([2, []]);
+    expect(h.asked.every((prompt) => prompt.includes("long-term memory"))).toBe(true);
+  });
+
+  test("with two people gets a title that is about both, and each one's memories", async () => {
+    const h = await following(wellRead);
+    const id = await h.due("said first");
+    await goOn(h, id, [["said second", "Fine"]], { subject: "bob" });
+    await h.begin(titles);
+    await h.worker.work();
+    expect(h.asked.map((prompt) => [prompt.includes("said first"), prompt.includes("said second")])).toEqual([
+      [true, false],
+      [false, true],
+      [true, true],
+    ]);
+    expect(h.asked.map((prompt) => prompt.includes('"title"'))).toEqual([false, false, true]);
+    expect((await h.rows()).map(({ subject }) => subject).sort()).toEqual(["bob", "said first"]);
+  });
+
+  test("whose title a person gave meanwhile keeps that", async () => {
+    const h = await following(async (prompt) => {
+      await h.database.db.update(conversations).set({ title: "Mine" });
+      return wellRead(prompt);
+    });
+    const id = await h.due("said once");
+    await h.begin(titles);
+    await h.worker.work();
+    expect([(await h.row(id)).title, h.asked.length]).toEqual(["Mine", 1]);
   });
 
   test("keeps the title that it got, and asks for it no more, where its memories have to wait", async () => {
@@ -296,10 +334,12 @@ describe("the tick", () => {
   test("finds what is due until the next one, agent by agent, each with its earliest conversation", async () => {
     const h = await following(wellRead);
     const others = [await h.createAgent(), await h.createAgent()];
-    await h.due("one", 5_000);
-    await h.due("two", 9_000);
-    await h.due("three", -20_000, others[0]);
-    await h.due("four", -60_000, others[1]);
+    for (const columns of [["titleDueAt"], ["followUpDueAt"]] as const) {
+      await h.dueOf(columns, "one", 5_000);
+      await h.dueOf(columns, "two", 9_000);
+      await h.dueOf(columns, "three", -20_000, others[0]);
+      await h.dueOf(columns, "four", -60_000, others[1]);
+    }
     await h.schedule();
     const found = (await h.waiting()).map(({ kind, key, after }) => [kind, key, after]).sort();
     expect(found).toEqual(

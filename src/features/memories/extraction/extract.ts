@@ -8,7 +8,7 @@ import type { Asking, Complete } from "../../../jobs/complete.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import type { Together } from "../../../jobs/together.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
-import { type Noted, noteTogether } from "../../conversations/index.ts";
+import { type Noted, noteTogether, readDescription, type Wanted } from "../../conversations/index.ts";
 import { enqueueEmbedding } from "../meaning/embed.ts";
 import { recalledTogether } from "../recall.ts";
 import { nextBatch, type Unread } from "../rules.ts";
@@ -35,7 +35,8 @@ export function extractionJobs(needs: Needs): JobKinds {
   const note = noteTogether(needs.services.database, null);
   const run: JobHandler = async ({ payload }, signal, together) => {
     const { conversationId: id } = Payload.parse(payload);
-    await together(note, { id, noted: await learn(id, { signal, together }), at: "" });
+    const noted = await learn(id, { title: false }, { signal, together });
+    await together(note, { id, noted, at: "" });
   };
   return { [extraction]: { run, limit: mostModelJobs } };
 }
@@ -46,10 +47,13 @@ const shownMemories = 20;
 const tries = 2;
 
 /**
- * Learns from the next messages of a conversation, and answers how far it was read, which the caller notes. An agent that
- * may ask no model now learns after its next turn.
+ * Learns from the next messages of a conversation, and answers how far it was read, which the caller notes, and a title if
+ * one is looked for and the model, asked about one end user, gave it. An agent that may ask no model now learns after its
+ * next turn.
  */
-export type Learn = (conversationId: string, asking: Asking) => Promise<Noted>;
+export type Learn = (conversationId: string, lookedFor: LookedFor, asking: Asking) => Promise<Noted>;
+
+type LookedFor = Pick<Wanted, "title">;
 
 /**
  * What was read is noted after the facts are stored: a process that dies in between repeats the work, whose facts are
@@ -63,13 +67,16 @@ export function createLearn({ services, complete }: Needs): Learn {
     recalledFor: recalledTogether(database),
     save: savedTogether(database),
   };
-  const learn: Learn = async (conversationId, { signal, together }) => {
+  const learn: Learn = async (conversationId, lookedFor, { signal, together }) => {
     const source = await together(statements.sourceOf, conversationId);
     if (!source) return {};
     const { unread, agent } = source;
     const batch = nextBatch(unread);
-    for (const messages of Map.groupBy(batch, ({ subject }) => subject).values()) {
-      await learnFrom({ services, complete, statements, together, signal }, source, messages);
+    const groups = [...Map.groupBy(batch, ({ subject }) => subject).values()];
+    const wanted = { title: lookedFor.title && groups.length === 1 };
+    let title: string | null = null;
+    for (const messages of groups) {
+      title = await learnFrom({ services, complete, statements, together, signal, wanted }, source, messages);
     }
     const rest = unread.length > batch.length;
     if (rest) {
@@ -77,10 +84,10 @@ export function createLearn({ services, complete }: Needs): Learn {
       await enqueue(database.db, kind, same, { key, organizationId: agent.organizationId });
     }
     const last = batch.at(-1)?.seq ?? 0;
-    return { read: rest ? last : Math.max(last, source.lastSeq) };
+    return { title, read: rest ? last : Math.max(last, source.lastSeq) };
   };
-  return (conversationId, asking) =>
-    learn(conversationId, asking).catch((error: unknown) => {
+  return (conversationId, lookedFor, asking) =>
+    learn(conversationId, lookedFor, asking).catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
       log.info({ conversationId, reason: error.message }, "Background work waits for the agent's next turn");
       return {};
@@ -94,17 +101,18 @@ interface Learning extends Needs {
   };
   together: Together;
   signal: AbortSignal;
+  wanted: LookedFor;
 }
 
-/** Stores the facts in messages with one end user. */
+/** Stores the facts in messages with one end user. Answers the title that was wanted, if the model gave one. */
 async function learnFrom(
-  { services, complete, statements, together, signal }: Learning,
+  { services, complete, statements, together, signal, wanted }: Learning,
   { agent, conversationId, conversationRef }: Source,
   messages: readonly Unread[],
-): Promise<void> {
+): Promise<string | null> {
   const { database, clock, log, activity } = services;
   const [first] = messages;
-  if (!first || !messages.some(({ role }) => role === "user")) return;
+  if (!first || !messages.some(({ role }) => role === "user")) return null;
   const { subject, seq } = first;
   const earlier = seq > 1 ? await together(statements.earlierThan, { conversationId, subject, seq }) : [];
   const said = [...earlier, ...messages.map(({ role, content }) => ({ role, content, earlier: false }))];
@@ -113,14 +121,15 @@ async function learnFrom(
   const prompt = extractionPrompt({
     messages: said,
     known: known.map(({ content }) => content),
+    ...wanted,
     now: new Date(clock.now()),
     mark: randomHex(24),
   });
   const job = { signal, together, purpose: "extract-memories", conversationRef };
-  const facts = await askForFacts(() => complete(agent, prompt, job));
+  const { facts, title } = await askForFacts(() => complete(agent, prompt, job), wanted);
   if (facts === null) {
     log.warn({ conversationId, agent: agent.slug }, "The fast model gave no list of facts");
-    return;
+    return title;
   }
   signal.throwIfAborted();
   for (const fact of facts) {
@@ -128,15 +137,23 @@ async function learnFrom(
     if (saved) activity.emit(writtenMemory(asActing(agent), conversationRef, saved));
   }
   if (facts.length > 0) await enqueueEmbedding(services, database.db, agent);
+  return title;
 }
 
-/** Null when the model answered something else than facts twice. */
-async function askForFacts(ask: () => Promise<string>): Promise<ExtractedFact[] | null> {
-  for (let tried = 1; tried <= tries; tried += 1) {
-    const facts = readFacts(await ask());
-    if (facts) return facts;
+interface Learned {
+  /** Null when the model answered something else than facts twice. */
+  facts: ExtractedFact[] | null;
+  title: string | null;
+}
+
+async function askForFacts(ask: () => Promise<string>, wanted: LookedFor): Promise<Learned> {
+  const learned: Learned = { facts: null, title: null };
+  for (let tried = 1; tried <= tries && !learned.facts; tried += 1) {
+    const answer = await ask();
+    learned.facts = readFacts(answer);
+    if (wanted.title) learned.title ??= readDescription(answer, { title: true, summary: false })?.title ?? null;
   }
-  return null;
+  return learned;
 }
 
 /** An agent that was deleted meanwhile took its memories with it. */

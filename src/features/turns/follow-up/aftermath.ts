@@ -8,7 +8,7 @@ import type { TurnRequest } from "../request.ts";
 export interface Aftermath {
   /** When a model is to give the conversation its title; null: no model is, or an earlier turn said when. */
   titleDueAt: Date | null;
-  /** When the conversation has rested, so that it is summed up and learned from; null: as before. */
+  /** When the conversation has rested, so that it is summed up and learned from; null: as before, or with the title. */
   followUpDueAt: Date | null;
   /** The title of a conversation that has none and asks no model for one; null when a model is asked. */
   title: string | null;
@@ -22,7 +22,10 @@ interface Ended {
   outcome: TurnOutcome;
 }
 
-/** A conversation rests, since the next messages may belong to it; a title is wanted soon. In milliseconds. */
+/**
+ * A conversation rests, since the next messages may belong to it; a title is wanted soon, and the first exchange is learned
+ * from in the same call. In milliseconds.
+ */
 const [restMs, titleMs] = [30_000, 2_000];
 
 /**
@@ -39,9 +42,10 @@ export function aftermathOf({ taken, request, outcome }: Ended, now: number): Af
   const title = asks ? null : firstWords(named) || null;
   const { conversation } = taken.place;
   const follows = asks && conversation !== null && outcome.status === "done";
+  const first = conversation?.ticket === 1;
   return {
-    titleDueAt: follows && conversation.ticket === 1 ? new Date(now + titleMs) : null,
-    followUpDueAt: follows ? new Date(now + restMs) : null,
+    titleDueAt: follows && first ? new Date(now + titleMs) : null,
+    followUpDueAt: follows && !first ? new Date(now + restMs) : null,
     ...{ title, learnable },
   };
 }

@@ -5,7 +5,7 @@ import { conversations } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Gathered } from "../../../jobs/together.ts";
 import { type Note, noteTogether, summarizedMessages } from "../../conversations/index.ts";
-import { type FollowUpKind, followUpKinds } from "./due.ts";
+import { type FollowUpKind, followUpKinds, isDue } from "./due.ts";
 
 /** A conversation that is due. */
 export interface Due {
@@ -13,7 +13,6 @@ export interface Due {
   organizationId: string;
   /** The time at which it became due, as the database writes it. */
   at: string;
-  /** Whether it has a title, or gets one by the job for titles. */
   titled: boolean;
   messages: number;
   /** The number of messages at the last summary. */
@@ -41,13 +40,10 @@ export interface DueStatements {
 
 export function dueStatements(database: Database, kind: FollowUpKind): DueStatements {
   const dueAt = followUpKinds[kind];
-  const { id, agentId, organizationId, title, titleDueAt, messageCount } = conversations;
-  // A title that is late would be asked for twice.
-  const isGivenTitle = kind === "titleConversations" ? sql`false` : sql`${titleDueAt} is not null`;
+  const { id, agentId, organizationId, title, messageCount } = conversations;
   const due = fields({
     ...{ id, organizationId, at: sql<string>`${dueAt}::text` },
-    ...{ titled: sql<boolean>`${title} is not null or ${isGivenTitle}`, messages: messageCount },
-    summarized: summarizedMessages,
+    ...{ titled: sql<boolean>`${title} is not null`, messages: messageCount, summarized: summarizedMessages },
   });
   // Row by row: for a page at once PostgreSQL, which guesses that few are due, would read and sort all that are.
   const nextStatement = statement(
@@ -55,7 +51,7 @@ export function dueStatements(database: Database, kind: FollowUpKind): DueStatem
     (given) => {
       const oneAfter = (at: SQL, place: SQL) => sql`(
         select ${due}, ${dueAt} as due_at from ${conversations} where ${agentId} = ${given.agentId}
-          and ${dueAt} <= ${given.now} and (${dueAt}, ${id}) > (${at}, ${place})
+          and ${isDue(kind)} and ${dueAt} <= ${given.now} and (${dueAt}, ${id}) > (${at}, ${place})
         order by ${dueAt}, ${id} limit 1)`;
       return sql<RowOf<typeof due>>`
         with recursive walk as (
@@ -68,7 +64,7 @@ export function dueStatements(database: Database, kind: FollowUpKind): DueStatem
   const firstStatement = statement(
     { agentId: "uuid" },
     (given) => sql<RowOf<typeof first>>`
-      select ${first} from ${conversations} where ${agentId} = ${given.agentId} and ${dueAt} is not null
+      select ${first} from ${conversations} where ${agentId} = ${given.agentId} and ${isDue(kind)}
       order by ${dueAt} limit 1`,
   );
   return {

@@ -14,6 +14,18 @@ export const followUpKinds = {
 
 export type FollowUpKind = keyof typeof followUpKinds;
 
+/**
+ * Whether a conversation is, or will be, due for a kind. One that is due for its title is learned from by that job, and
+ * by no other meanwhile. `is null` would be taken, without statistics, to leave so few that sorting them all is cheaper
+ * than walking the index.
+ */
+export function isDue(kind: FollowUpKind): SQL {
+  const { titleDueAt, followUpDueAt } = conversations;
+  return kind === "titleConversations"
+    ? sql`${titleDueAt} is not null`
+    : sql`${followUpDueAt} is not null and num_nulls(${titleDueAt}) <> 0`;
+}
+
 interface AgentOf {
   agentId: SQL | Column;
   organizationId: SQL | Column;
@@ -41,7 +53,7 @@ function dueOf(kind: FollowUpKind, horizon: SQL): SQL {
   const { agentId, organizationId } = conversations;
   const earliest = (condition: SQL) => sql`(
     select ${agentId} as agent_id, ${organizationId} as organization_id, ${dueAt} as due_at from ${conversations}
-    where ${dueAt} is not null and ${condition} order by ${agentId}, ${dueAt} limit 1)`;
+    where ${isDue(kind)} and ${condition} order by ${agentId}, ${dueAt} limit 1)`;
   const job = jobOf(kind, { agentId: sql`agent_id`, organizationId: sql`organization_id` });
   return sql`(
     with recursive walk as (

@@ -18,9 +18,9 @@ interface Needs {
 }
 
 /** A part of what follows turns. */
-interface FollowUp {
-  isWanted(conversation: Due): boolean;
-  perform(conversation: Due, asking: Asking): Promise<Noted>;
+interface Part {
+  /** `known` is what the parts before found out. */
+  perform(conversation: Due, known: Noted, asking: Asking): Promise<Noted>;
   /** The job that does it for one conversation, where it failed among many. */
   jobOf(conversationId: string): { kind: string; key: string; payload: Readonly<Record<string, unknown>> };
 }
@@ -46,29 +46,34 @@ const gatherMs = 1_000;
 /** A job is postponed for no longer, in milliseconds, since the agent may get another model. */
 const longestPostponedMs = 60_000;
 
-/** The jobs that follow turns: titles soon, and what is worth knowing of conversations that rest. */
+/** The jobs that follow turns: on a new conversation soon, and on one that goes on when it has rested. */
 export function followUpJobs(needs: Needs): JobKinds {
-  const [describe, learnFrom] = [createDescribe(needs), createLearn(needs)];
-  const description = (lookedFor: (conversation: Due) => Wanted): FollowUp => ({
-    isWanted(conversation) {
-      const { title, summary } = lookedFor(conversation);
-      return title || summary;
-    },
-    perform: (conversation, asking) => describe(conversation.id, lookedFor(conversation), asking),
-    jobOf: descriptionOf,
-  });
-  const wanted = (conversation: Due) => wantedOf({ ...conversation, ask: true });
-  const title = description((conversation) => ({ ...wanted(conversation), summary: false }));
-  const learn: FollowUp = {
-    isWanted: () => true,
-    perform: ({ id }, asking) => learnFrom(id, asking),
-    jobOf: extractionOf,
-  };
+  const [describe, learn] = [createDescribe(needs), createLearn(needs)];
   const shared = createShared(needs);
-  const kind = (name: FollowUpKind, parts: readonly FollowUp[]) => ({
-    [name]: { run: followUp(shared, name, parts), limit: mostAgents },
-  });
-  return { ...kind("titleConversations", [title]), ...kind("followUpConversations", [description(wanted), learn]) };
+  const kind = (name: FollowUpKind, lookedFor: (conversation: Due) => Wanted) => {
+    const parts: Part[] = [
+      {
+        perform(conversation, _known, asking) {
+          const { title, summary } = lookedFor(conversation);
+          return learn(conversation.id, { title: title && !summary }, asking);
+        },
+        jobOf: extractionOf,
+      },
+      {
+        perform(conversation, known, asking) {
+          const { title, summary } = lookedFor(conversation);
+          return describe(conversation.id, { title: title && !known.title, summary }, asking);
+        },
+        jobOf: descriptionOf,
+      },
+    ];
+    return { [name]: { run: followUp(shared, name, parts), limit: mostAgents } };
+  };
+  const wanted = (conversation: Due) => wantedOf({ ...conversation, ask: true });
+  return {
+    ...kind("titleConversations", (conversation) => ({ ...wanted(conversation), summary: false })),
+    ...kind("followUpConversations", wanted),
+  };
 }
 
 /** What the jobs of this process share. */
@@ -86,14 +91,14 @@ const Payload = z.object({ agentId: z.uuid() });
  * Follows up the due conversations of an agent. A conversation stays due until that is noted, so a process that dies
  * repeats the work; where a part fails, that part gets a job of its own.
  */
-function followUp(shared: Shared, kind: FollowUpKind, parts: readonly FollowUp[]): JobHandler {
+function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): JobHandler {
   const { services, runner, together, look } = shared;
   const { database, clock, log } = services;
   const { next, settle, first } = dueStatements(database, kind);
 
-  const performPart = async (part: FollowUp, conversation: Due, asking: Asking): Promise<Noted> => {
+  const performPart = async (part: Part, conversation: Due, known: Noted, asking: Asking): Promise<Noted> => {
     try {
-      return await part.perform(conversation, asking);
+      return await part.perform(conversation, known, asking);
     } catch (err) {
       if (err instanceof Postponed || asking.signal.aborted) throw err;
       const { id, organizationId } = conversation;
@@ -109,15 +114,19 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly FollowUp[]
   };
 
   const follow = async (conversation: Due, asking: Asking) => {
-    const wanted = parts.filter(({ isWanted }) => isWanted(conversation));
-    const results = await Promise.allSettled(wanted.map((part) => performPart(part, conversation, asking)));
-    const problem = results.find((result) => result.status === "rejected");
-    const noted: Noted = Object.assign({}, ...results.map((result) => result.status === "fulfilled" && result.value));
-    if (problem && (asking.signal.aborted || Object.keys(noted).length === 0)) throw problem.reason;
+    const noted: Noted = {};
+    let problem: Error | null = null;
+    for (const part of parts) {
+      const found = await performPart(part, conversation, noted, asking).catch((error: Error) => {
+        problem = error;
+      });
+      Object.assign(noted, found);
+    }
+    if (problem && (asking.signal.aborted || Object.keys(noted).length === 0)) throw problem;
     const { id, at } = conversation;
     // What one part found out is kept where another one has to wait; the conversation is due for that one then.
     await together(settle, { id, noted, at: problem ? "" : at });
-    if (problem) throw problem.reason;
+    if (problem) throw problem;
   };
 
   return async ({ payload }, signal) => {
