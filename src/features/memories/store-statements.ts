@@ -34,6 +34,7 @@ const factShape = {
   conversationId: memories.sourceConversationId,
   /** The memory that the fact updates. */
   known: memories.id,
+  first: "boolean",
 } as const;
 
 /** A fact as the statements take it, of several the `nth`. */
@@ -51,6 +52,8 @@ export interface WrittenFact {
   importance: number | null;
   conversationId: string | null;
   known: string | null;
+  /** Whether the fact is stored only if it is the first one of its subject. */
+  first: boolean;
 }
 
 const factsIn = (facts: SQL) => jsonRows(facts, "fact", factShape);
@@ -142,6 +145,7 @@ const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
       where ${memories.id} = ${row.known} and ${ofSubject(row)} returning ${row.nth}, ${returned}
     ), inserted as (
       ${insertInto(memories, added)} from fact where ${row.known} is null
+        and not (${row.first} and exists (select from ${memories} where ${ofSubject(row)}))
       on conflict (${column(memories.agentId)}, ${column(memories.subject)}, ${column(memories.digest)})
         do update set ${assign(memories, overtaken)}
       returning ${returned}, xmax = 0 as added

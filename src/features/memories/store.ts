@@ -21,6 +21,8 @@ export interface Fact {
   importance?: number | undefined;
   /** Where it was said. */
   conversationId?: string | undefined;
+  /** Whether nothing is thought to be known of the subject. If that is so, the fact is compared with no memory. */
+  first?: boolean | undefined;
 }
 
 export interface Saved {
@@ -56,15 +58,17 @@ export function savedTogether(database: Database): Gathered<Fact, Saved> {
 /** `saveMemory` inside a transaction, which the caller retries. */
 export async function storeMemory(queries: Queries, fact: Fact): Promise<Saved> {
   const [saved] = await storeMemories(queries, [fact]);
-  return saved ?? storeMemory(queries, fact);
+  return saved ?? storeMemory(queries, { ...fact, first: false });
 }
 
 /**
- * Stores facts of different subjects or agents. A result is undefined where the memory to update was deleted meanwhile.
+ * Stores facts of different subjects or agents. A result is undefined where the memory to update was deleted meanwhile,
+ * and where a fact is not the first one of its subject.
  */
 async function storeMemories(queries: Queries, facts: readonly Fact[]): Promise<(Saved | undefined)[]> {
   const prepared = await Promise.all(facts.map(prepare));
-  const alike = Map.groupBy(await readAlike(queries, prepared), ({ nth }) => nth);
+  const compared = prepared.filter(({ first }) => !first);
+  const alike = Map.groupBy(compared.length > 0 ? await readAlike(queries, compared) : [], ({ nth }) => nth);
   const written = prepared.map((fact): WrittenFact => {
     const found = alike.get(fact.nth) ?? [];
     const known = found.find(({ same }) => same) ?? nearDuplicate(fact.content, found);
@@ -78,11 +82,11 @@ async function storeMemories(queries: Queries, facts: readonly Fact[]): Promise<
 }
 
 async function prepare(fact: Fact, nth: number): Promise<Omit<WrittenFact, "known">> {
-  const { agent, subject, category = null, importance = null, conversationId = null } = fact;
+  const { agent, subject, category = null, importance = null, conversationId = null, first = false } = fact;
   const content = clip(storable(fact.content).trim(), longestContent);
   return {
     ...{ nth, id: newId(), agentId: agent.id, organizationId: agent.organizationId, subject, content },
-    ...{ category, importance, conversationId },
+    ...{ category, importance, conversationId, first },
     digest: toHex(await digest(canonical(content))),
     words: queryForAny(distinctiveWords(content)),
     search: indexTerms(content),

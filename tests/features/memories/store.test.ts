@@ -89,6 +89,22 @@ describe("saving", () => {
     expect(await h.rows()).toHaveLength(2);
   });
 
+  test("the first of an end user takes one statement, and is compared with what came meanwhile", async () => {
+    const h = await memoryHarness();
+    await h.save("The user lives in Bern", { subject: "ada" });
+    const statements = spyOnStatements(h.database);
+    const first = (subject: string, content: string) => ({ agent: h.agent, subject, content, first: true });
+    const saved = await savedTogether(h.database).run([first("bob", "Sings"), first("eve", "Sings")]);
+    expect([saved.map(({ event }) => event), statements.texts().length]).toEqual([["ADD", "ADD"], 1]);
+    const late = await savedTogether(h.database).run([
+      first("ada", "The user lives in lovely Bern"),
+      first("zoe", "Paints"),
+      first("zoe", "Paints!"),
+    ]);
+    expect(late.map(({ event }) => event)).toEqual(["UPDATE", "ADD", "UPDATE"]);
+    expect((await h.contents()).sort()).toEqual(["Paints!", "Sings", "Sings", "The user lives in lovely Bern"]);
+  });
+
   test("the same by many at once is one memory", async () => {
     const h = await memoryHarness();
     const saved = await Promise.all(Array.from({ length: 12 }, () => h.save("Likes tea")));

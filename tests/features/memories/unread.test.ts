@@ -24,3 +24,26 @@ test("the turn of a message is looked up by its key, also by a plan that was mad
   expect(ofTurns.map((node) => node["Node Type"])).toEqual(["Index Scan", "Index Scan"]);
   for (const node of ofTurns) expect(node["Actual Rows"] * node["Actual Loops"]).toBeLessThanOrEqual(2);
 });
+
+test("whether something is known of the end users is seen in the index, whatever is known of others", async () => {
+  const h = await memoryHarness({ fastModel: "openai:fast" });
+  const { conversationId } = await converse(h, [["I live in Bern", "Nice!"]]);
+  const isKnown = async () => (await unreadStatements(h.database).sourceOf.run([conversationId]))[0]?.known;
+  expect(await isKnown()).toBe(false);
+  await h.save("Likes tea", { subject: "bob" });
+  await h.database.query(
+    `insert into memories (id, agent_id, organization_id, subject, content, digest, search)
+     select gen_random_uuid(), agent_id, organization_id, subject || n, content, digest, search from memories, generate_series(1, 8000) n`,
+    [],
+  );
+  const explained = explaining(h.database);
+  await unreadStatements(explained.database).sourceOf.run([conversationId]);
+  const read = explained.scans().filter((node) => node["Relation Name"] === "memories");
+  expect(read.map((node) => node["Node Type"])).toEqual([expect.stringMatching(/^Index/)]);
+  await h.save("Sings");
+  expect(await isKnown()).toBe(true);
+  await h.database.query("delete from memories where subject = 'ada'", []);
+  expect(await isKnown()).toBe(false);
+  await h.save("Closed on Sundays", { subject: "" });
+  expect(await isKnown()).toBe(true);
+});

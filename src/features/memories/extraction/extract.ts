@@ -107,7 +107,7 @@ interface Learning extends Needs {
 /** Stores the facts in messages with one end user. Answers the title that was wanted, if the model gave one. */
 async function learnFrom(
   { services, complete, statements, together, signal, wanted }: Learning,
-  { agent, conversationId, conversationRef }: Source,
+  { agent, conversationId, conversationRef, ...source }: Source,
   messages: readonly Unread[],
 ): Promise<string | null> {
   const { database, clock, log, activity } = services;
@@ -117,7 +117,8 @@ async function learnFrom(
   const earlier = seq > 1 ? await together(statements.earlierThan, { conversationId, subject, seq }) : [];
   const said = [...earlier, ...messages.map(({ role, content }) => ({ role, content, earlier: false }))];
   const text = said.map(({ content }) => content).join("\n");
-  const known = await together(statements.recalledFor, { agentId: agent.id, subject, text, limit: shownMemories });
+  const asked = { agentId: agent.id, subject, text, limit: shownMemories };
+  const known = source.known ? await together(statements.recalledFor, asked) : [];
   const prompt = extractionPrompt({
     messages: said,
     known: known.map(({ content }) => content),
@@ -132,8 +133,9 @@ async function learnFrom(
     return title;
   }
   signal.throwIfAborted();
-  for (const fact of facts) {
-    const saved = await together(statements.save, { ...fact, agent, subject, conversationId }).catch(unlessGone);
+  for (const [index, fact] of facts.entries()) {
+    const first = index === 0 && known.length === 0;
+    const saved = await together(statements.save, { ...fact, agent, subject, conversationId, first }).catch(unlessGone);
     if (saved) activity.emit(writtenMemory(asActing(agent), conversationRef, saved));
   }
   if (facts.length > 0) await enqueueEmbedding(services, database.db, agent);

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { Database } from "../../../db/client.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
-import { actingAgent, agents, conversations, messages, turns } from "../../../db/schema.ts";
+import { actingAgent, agents, conversations, memories, messages, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Gathered } from "../../../jobs/together.ts";
 import { extractedSeq } from "../../conversations/index.ts";
@@ -19,6 +19,8 @@ export interface Source {
   lastSeq: number;
   /** The next messages to learn from: one more than a batch takes, so that a rest shows. None where none is learned. */
   unread: readonly Unread[];
+  /** Whether there is a memory of one of their end users, or of nobody in particular. */
+  known: boolean;
 }
 
 /** A message, and the end user with whom it was exchanged. */
@@ -40,8 +42,8 @@ export function unreadStatements(database: Database): UnreadStatements {
       async run(ids) {
         const rows = await readSources.run(database, { ids });
         const found = new Map(
-          rows.map(({ conversationId, conversationRef, lastSeq, unread, ...agent }) => {
-            return [conversationId, { conversationId, conversationRef, agent, lastSeq, unread }];
+          rows.map(({ conversationId, conversationRef, lastSeq, unread, known, ...agent }) => {
+            return [conversationId, { conversationId, conversationRef, agent, lastSeq, unread, known }];
           }),
         );
         return ids.map((id) => found.get(id));
@@ -88,11 +90,15 @@ const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
   const row = fields({
     ...{ conversationId: conversations.id, conversationRef: conversations.ref, lastSeq: conversations.lastSeq },
     ...{ ...actingAgent, revision, memoryEnabled },
-    unread: sql<Unread[]>`case when ${learns}
-      then (select coalesce(jsonb_agg(to_jsonb(u) order by u.seq), '[]') from (${unread}) u) else '[]' end`,
+    unread: sql<Unread[]>`coalesce(said.unread, '[]')`,
+    known: sql<boolean>`exists (
+      select from ${memories} where ${memories.agentId} = ${agents.id} and ${memories.subject} = any(array_append(said.subjects, '')))`,
   });
   return sql<RowOf<typeof row>>`
     select ${row} from ${conversations} join ${agents} on ${agents.id} = ${conversations.agentId}
+    left join lateral (
+      select jsonb_agg(to_jsonb(u) order by u.seq) as unread, array_agg(distinct u.subject) as subjects from (${unread}) u
+    ) said on ${learns}
     where ${conversations.id} = any(${ids})`;
 });
 
