@@ -60,6 +60,14 @@ export class ProviderSetupError extends Error {
   }
 }
 
+/** A model refused to embed some texts, and neither the key nor the pace was its reason. */
+export class TextsRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TextsRefused";
+  }
+}
+
 /** The 404 of a thing that does not exist, and of one that the caller may not know of: both are equal byte for byte. */
 export function notFound(what: string): EngineError {
   return new EngineError("not-found", `${what} not found`);

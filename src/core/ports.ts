@@ -86,7 +86,7 @@ export interface Embedder {
   model: string;
   /** The least cosine (up to 1) of two related texts. */
   least: number;
-  /** The vectors of at most 32 texts. Rejects with an `Error` for the log. */
+  /** The vectors of at most 32 texts. Rejects with an `Error` for the log, a `TextsRefused` where one of them may be why. */
   embed(texts: readonly string[], signal: AbortSignal): Promise<readonly number[][]>;
 }
 

@@ -19,6 +19,7 @@ export const memoryVectors = pgTable("memory_vectors", {
   memoryId: uuid("memory_id").primaryKey(),
   /** The digest of the content that was embedded. */
   digest: bytea("digest").notNull(),
+  /** The model that made it, or a note that one refused the content (features/memories/meaning/embed.ts). */
   model: text("model").notNull(),
   embedding: vector("embedding").notNull(),
 });

@@ -1,61 +1,14 @@
-import { describe, expect, onTestFinished, type TestContext, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Embedder, Models } from "../../../src/core/ports.ts";
 import type { Database } from "../../../src/db/client.ts";
 import { jobs } from "../../../src/db/schema.ts";
 import { addVectors } from "../../../src/db/vectors.ts";
-import { recall, searchMemories } from "../../../src/features/memories/index.ts";
-import { memoryJobs } from "../../../src/features/memories/jobs.ts";
+import { recall } from "../../../src/features/memories/index.ts";
 import { enqueueMissing } from "../../../src/features/memories/meaning/embed.ts";
-import { createWorker } from "../../../src/jobs/worker.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
 import { chatHarness } from "../chat/chat.ts";
 import { memoryHarness } from "./memories.ts";
-
-const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
-
-/** Skips the test, with the reason, where the database can't have vectors. */
-async function requireVectors(database: Database, { skip }: TestContext): Promise<void> {
-  if (!(await addVectors(database, quiet))) {
-    skip("This database has no extension vector: set TEST_DATABASE_URL to a server with pgvector");
-  }
-}
-
-/** The vector of a text: about drinks, about vehicles, or about neither. */
-const meaningOf = (text: string) => [
-  Number(/tea|coffee|beverage/i.test(text)),
-  Number(/bicycle|train|vehicle/i.test(text)),
-  0.001,
-];
-
-function fakeEmbedder(embed?: Embedder["embed"]) {
-  const asked: string[][] = [];
-  const embedder: Embedder = {
-    model: "fake:1",
-    least: 0.5,
-    async embed(texts, signal) {
-      asked.push([...texts]);
-      return embed ? embed(texts, signal) : texts.map(meaningOf);
-    },
-  };
-  return { asked, embedder };
-}
-
-async function vectorHarness(context: TestContext, embed?: Embedder["embed"]) {
-  const h = await memoryHarness();
-  await requireVectors(h.database, context);
-  h.services.options.vectors = true;
-  const { asked, embedder } = fakeEmbedder(embed);
-  const complete = async () => Promise.reject(new Error("No fast model here"));
-  const needs = { services: h.services, complete, embedderOf: async () => embedder };
-  const worker = createWorker(h.services, memoryJobs(needs));
-  onTestFinished(() => worker.stop(0));
-  const meaning = { ...h.services, embedder };
-  const about = { agentId: h.agent.id, subject: "ada" };
-  const search = async (query: string, subject = "ada") =>
-    (await searchMemories(h.database, { ...about, subject, query, limit: 5, meaning })).map(({ content }) => content);
-  const vectors = () => h.database.query<{ model: string }>("select model from memory_vectors", []);
-  return { ...h, asked, embedder, worker, search, vectors, meaning, about };
-}
+import { meaningOf, quiet, requireVectors, vectorHarness } from "./vectors.ts";
 
 describe("meaning", () => {
   test("finds what has no word of the query, of the end user alone, beside what has one", async (context) => {
@@ -194,6 +147,15 @@ describe("meaning", () => {
     // Tokens of embeddings before the first turn of a month have no row to be counted in.
     expect(Number(used?.used)).toBeGreaterThanOrEqual(7);
   });
+});
+
+test("one call has at most 16 KiB of text", async (context) => {
+  const h = await vectorHarness(context);
+  for (let n = 0; n < 6; n += 1) await h.save(`${n} ${"ж".repeat(3_000)}`);
+  await enqueueMissing(h.services);
+  await h.worker.work();
+  expect(h.asked.map(({ length }) => length)).toEqual([2, 2, 2]);
+  expect([(await h.vectors()).length, await h.database.db.select().from(jobs)]).toEqual([6, []]);
 });
 
 describe("a database", () => {

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { and, desc, eq, exists, getTableColumns, ne, or, sql } from "drizzle-orm";
+import { and, desc, eq, exists, getTableColumns, notInArray, or, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import type { Embedder } from "../../../core/ports.ts";
@@ -9,15 +9,21 @@ import { assign, column, insertInto } from "../../../db/fragments.ts";
 import { agents, memories } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { memoryVectors } from "../../../db/vectors.ts";
+import { countFitting } from "../../../http/paging.ts";
 import type { JobHandler, JobKinds } from "../../../jobs/attempt.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { unlessRefused } from "../../../jobs/unless-refused.ts";
 import { toText } from "./find-near.ts";
+import { embedInParts } from "./parts.ts";
 
 const embedding = "embedMemories";
 
-/** So many texts every provider takes in one call. */
+/**
+ * So many texts every provider takes in one call, and so many bytes of them: a token has at least one, and Mistral takes
+ * 16,384 tokens.
+ */
 const batch = 32;
+const batchBytes = 16 * 1024;
 
 type Has = Pick<Services, "options">;
 
@@ -58,7 +64,7 @@ export function embeddingJobs(needs: Needs): JobKinds {
 const Payload = z.object({ agentId: z.uuid() });
 
 function embedMemories({ services, embedderOf }: Needs): JobHandler {
-  const { database, options } = services;
+  const { database, log, options } = services;
   return async ({ payload }, signal) => {
     const { agentId } = Payload.parse(payload);
     const { id, organizationId, slug, memoryEnabled } = agents;
@@ -69,17 +75,31 @@ function embedMemories({ services, embedderOf }: Needs): JobHandler {
     if (!agent?.memoryEnabled || !options.vectors) return;
     const embedder = await embedderOf(agent.slug);
     if (!embedder) return;
-    const stale = await readStale(database, agentId, embedder.model);
+    const { model } = embedder;
+    const { stale, more } = await readStale(database, agentId, model);
     if (stale.length === 0) return;
-    const vectors = await embedder.embed(
-      stale.map(({ content }) => content),
-      signal,
-    );
-    signal.throwIfAborted();
-    await store(database, embedder.model, stale, vectors);
-    if (stale.length === batch) await enqueueEmbedding(services, database.db, agent);
+    const keep = {
+      embedded: (part: readonly Stale[], vectors: Vectors) => store(database, model, part, vectors),
+      async refused(memory: Stale) {
+        log.warn(
+          { agentId, memoryId: memory.id, model },
+          "A memory that the model refuses is found by its words alone",
+        );
+        await store(database, refusedBy(model), [memory], [[0]]);
+      },
+    };
+    await embedInParts(embedder, stale, keep, signal);
+    if (more) await enqueueEmbedding(services, database.db, agent);
   };
 }
+
+type Vectors = readonly (readonly number[])[];
+
+/**
+ * Under this name the table notes a text that the model refused, until the text or the model is another one. Its vector
+ * says nothing, and no model of this name looks for it.
+ */
+const refusedBy = (model: string) => `refused:${model}`;
 
 /** True also where a memory has no vector. */
 const outdated = sql`${memoryVectors.digest} is distinct from ${memories.digest}`;
@@ -99,14 +119,24 @@ interface Stale {
   digest: string;
 }
 
-async function readStale(database: Database, agentId: string, model: string): Promise<Stale[]> {
-  const stale = or(outdated, ne(memoryVectors.model, model));
+/** The next batch, the newest first, and whether there may be more. */
+async function readStale(
+  database: Database,
+  agentId: string,
+  model: string,
+): Promise<{ stale: Stale[]; more: boolean }> {
+  const stale = or(outdated, notInArray(memoryVectors.model, [model, refusedBy(model)]));
   const rows = await withVectors(database.db)
     .where(and(eq(memories.agentId, agentId), stale))
     .orderBy(desc(memories.updatedAt))
     .limit(batch);
-  return rows.map((row) => ({ ...row, content: clip(row.content, 4_000) }));
+  const texts = rows.map((row) => ({ ...row, content: clip(row.content, 4_000) }));
+  const sizes = texts.map(({ content }) => utf8.encode(content).byteLength);
+  const taken = countFitting(sizes, batchBytes);
+  return { stale: texts.slice(0, taken), more: taken === batch || taken < rows.length };
 }
+
+const utf8 = new TextEncoder();
 
 const storeStatement = statement(
   { model: "text", ids: "uuid[]", digests: "text[]", vectors: "text[]" },
@@ -121,12 +151,7 @@ const storeStatement = statement(
 );
 
 /** The vector of a memory that changed meanwhile is never used: its digest is not that of the memory. */
-async function store(
-  database: Database,
-  model: string,
-  stale: readonly Stale[],
-  vectors: readonly (readonly number[])[],
-): Promise<void> {
+async function store(database: Database, model: string, stale: readonly Stale[], vectors: Vectors): Promise<void> {
   await storeStatement.run(database, {
     model,
     ids: stale.map(({ id }) => id),

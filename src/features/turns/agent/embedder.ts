@@ -1,4 +1,5 @@
 import type { Services } from "../../../context.ts";
+import { TextsRefused } from "../../../core/errors.ts";
 import { embeddingModels } from "../../../core/models/providers.ts";
 import type { Embedder, ModelSpec } from "../../../core/ports.ts";
 import { monthOf } from "../../../core/time/month.ts";
@@ -32,8 +33,15 @@ export function embedderFor(services: Services, agent: ModelOwner): Embedder | n
 /** The engine's own message, since a provider's message may contain a key or the texts. */
 function inOurWords(error: unknown): Error {
   const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
-  return new Error(`The embedding model gave no vectors${status === undefined ? "" : ` (status ${status})`}`);
+  const said = `The embedding model gave no vectors${status === undefined ? "" : ` (status ${status})`}`;
+  return isAboutTexts(status) ? new TextsRefused(said) : new Error(said);
 }
+
+/** The refusals of a key, an account, a model, or of one who asks too often: other texts would get them, too. */
+const refusedAnyway: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
+
+const isAboutTexts = (status: unknown) =>
+  typeof status === "number" && status >= 400 && status < 500 && !refusedAnyway.has(status);
 
 /** The embedding model; null for a provider at the agent's own address, where the model may not exist. */
 function embeddingSpec(services: Services, agent: ModelOwner): (ModelSpec & { least: number }) | null {
