@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, getTableColumns } from "drizzle-orm";
 import { type Ctx, workspaceScope } from "../../context.ts";
 import { notFound } from "../../core/errors.ts";
 import { isUuid } from "../../core/ids.ts";
@@ -11,22 +11,26 @@ import type { RequiredEnv } from "./schema.ts";
 
 export type SkillRow = typeof skills.$inferSelect;
 export type VersionRow = typeof skillVersions.$inferSelect;
+/** A version without its scripts, which have up to 8 MiB and are in few answers. */
+export type ShownVersion = Omit<VersionRow, "scripts">;
 
 type Reader = Pick<Ctx, "membership">;
 
 const inCatalogue = ({ membership }: Reader, slug: string) =>
   and(eq(skills.organizationId, membership.organizationId), eq(skills.slug, slug));
 
+const { scripts: _, ...shownColumns } = getTableColumns(skillVersions);
+
 /** The skills of the organization, each with its current version. */
 export function selectCurrent(db: Db) {
   return db
-    .select({ skill: skills, version: skillVersions })
+    .select({ skill: skills, version: shownColumns })
     .from(skills)
     .innerJoin(skillVersions, eq(skillVersions.id, skills.currentVersionId));
 }
 
 /** The skill with its current version. Throws the 404. */
-export async function findSkill(ctx: Ctx, slug: string): Promise<{ skill: SkillRow; version: VersionRow }> {
+export async function findSkill(ctx: Ctx, slug: string): Promise<{ skill: SkillRow; version: ShownVersion }> {
   const [found] = isSkillSlug(slug) ? await selectCurrent(ctx.db).where(inCatalogue(ctx, slug)) : [];
   if (!found) throw notFound("Skill");
   return found;

@@ -1,6 +1,7 @@
 import { desc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { auditLogs } from "../../../src/db/schema.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { catalogue, type Fields, kitchen, type Refusal, read, refunds, refusal } from "./skills.ts";
 
 const skill = {
@@ -27,6 +28,20 @@ describe("an export", () => {
       send("GET", `${catalogue}/big/export`),
     );
     expect(skills[0]?.versions.map(({ content }) => content)).toEqual(["3", "2"]);
+  });
+});
+
+describe("the list", () => {
+  it("reads no scripts, which have up to 8 MiB in each skill", async () => {
+    const { h, send } = await kitchen();
+    const scripts = [{ file: "a.js", content: "export default 1" }];
+    await read(send("POST", `${catalogue}/catalog/import`, { skills: [{ ...refunds, scripts }] }));
+    const { texts } = spyOnStatements(h.services.database);
+    expect(await read(send("GET", catalogue))).toEqual({ skills: [skill] });
+    expect(await read(send("GET", `${catalogue}/refunds`))).toEqual(skill);
+    const reading = texts().filter((text) => text.includes("skill_versions"));
+    expect(reading).toHaveLength(2);
+    expect(reading.join()).not.toContain("scripts");
   });
 });
 

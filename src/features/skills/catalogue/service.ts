@@ -13,10 +13,11 @@ import {
   currentVersion,
   findSkill,
   lockSkill,
+  requiredEnvOf,
   requireUsable,
+  type ShownVersion,
   type SkillRow,
   selectCurrent,
-  type VersionRow,
   versionFieldsOf,
 } from "../find.ts";
 import { firstVersion, nextVersion, slugOf } from "../rules.ts";
@@ -102,7 +103,7 @@ export async function deleteSkill(ctx: Ctx, slug: string): Promise<void> {
 }
 
 /** A skill as the wire shows it. */
-export function toSkill(skill: SkillRow, row: VersionRow): Skill {
-  const { scripts, ...fields } = versionFieldsOf(row);
-  return { name: skill.name, slug: skill.slug, category: skill.category, ...fields, version: row.version };
+export function toSkill({ name, slug, category }: SkillRow, row: ShownVersion): Skill {
+  const { description, content, requiredTools, version } = row;
+  return { name, slug, category, description, content, requiredEnv: requiredEnvOf(row), requiredTools, version };
 }

@@ -38,7 +38,9 @@ export async function getVersion(ctx: Ctx, slug: string, number: string): Promis
 
 /** The skill with its versions, the newest ones where they are large, in the shape that an import takes. Throws the 404. */
 export async function exportSkill(ctx: Ctx, slug: string): Promise<ImportedSkill> {
-  const { skill, version } = await findSkill(ctx, slug);
+  const { skill, version: shown } = await findSkill(ctx, slug);
+  const [current] = await readVersions(ctx.db, skill.id, shown.version);
+  if (!current) throw notFound("Skill");
   const sizes = await ctx.db
     .select({ bytes: sql<number>`octet_length(${skillVersions}::text)` })
     .from(skillVersions)
@@ -51,7 +53,7 @@ export async function exportSkill(ctx: Ctx, slug: string): Promise<ImportedSkill
     changelog: row.changelog,
     createdAt: row.createdAt.toISOString(),
   }));
-  return { name: skill.name, category: skill.category, ...versionFieldsOf(version), versions };
+  return { name: skill.name, category: skill.category, ...versionFieldsOf(current), versions };
 }
 
 /** The whole rows of all versions of a skill, newest first, or of the one with this number. */
