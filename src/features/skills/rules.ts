@@ -3,6 +3,21 @@ import { EngineError } from "../../core/errors.ts";
 /** The version of a new skill (spec "Skill"). */
 export const firstVersion = "0.1.0";
 
+/** So many skills an organization has at most: the list shows them all. */
+export const mostSkills = 500;
+
+/** So many versions a skill has at most, each with its own copy of the scripts. */
+export const mostVersions = 500;
+
+/** Throws the 409 of a skill that would have too many versions. */
+export function requireVersions(slug: string, count: number): void {
+  if (count <= mostVersions) return;
+  throw new EngineError(
+    "conflict",
+    `A skill has at most ${mostVersions} versions: make another skill, or delete ${slug} and import its export without the oldest ones`,
+  );
+}
+
 /** In lower case, with one dash for each character outside a-z, 0-9 and -; nothing is trimmed or collapsed. */
 export function slugOf(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9-]/gu, "-");

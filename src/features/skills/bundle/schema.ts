@@ -1,12 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../../core/text/text.ts";
 import { maxKeys } from "../env/rules.ts";
+import { mostSkills } from "../rules.ts";
 import { EnvKey, VersionNumber } from "../schema.ts";
 
 const skillSlug = zText(512)
   .min(1, "must not be empty")
   .openapi({ description: "In the catalogue.", example: "refunds" });
-const mostSkills = 500;
 
 const isNamedOnce = (list: readonly { skillSlug: string }[]) =>
   new Set(list.map((one) => one.skillSlug)).size === list.length;

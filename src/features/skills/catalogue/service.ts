@@ -8,6 +8,7 @@ import { sqlState } from "../../../db/client.ts";
 import { skills, skillVersions } from "../../../db/schema.ts";
 import { invalid } from "../../../http/errors.ts";
 import { syncSkillTools } from "../../agents/index.ts";
+import { writeOrganization } from "../../organizations/index.ts";
 import { agentsKnowing, touchAgents } from "../affected-agents.ts";
 import {
   currentVersion,
@@ -20,7 +21,8 @@ import {
   selectCurrent,
   versionFieldsOf,
 } from "../find.ts";
-import { firstVersion, nextVersion, slugOf } from "../rules.ts";
+import { requirePlaces } from "../places.ts";
+import { firstVersion, nextVersion, requireVersions, slugOf } from "../rules.ts";
 import type { NewSkill, Skill, SkillChanges } from "./schema.ts";
 
 /** The organization's skills, by name. */
@@ -36,13 +38,16 @@ export async function getSkill(ctx: Ctx, slug: string): Promise<Skill> {
 }
 
 /**
- * Creates a skill with its first version. Throws 400 for tools that the organization can't use, 409 for a taken slug.
+ * Creates a skill with its first version. Throws 400 for tools that the organization can't use, 409 for a taken slug and
+ * for too many skills.
  */
 export async function createSkill(ctx: Ctx, { name, category, ...fields }: NewSkill): Promise<Skill> {
   const [id, versionId, slug, author] = [newId(), newId(), slugOf(name), authorOf(ctx)];
   try {
-    await write(ctx, { action: "skill.create", target: slug, summary: { version: firstVersion } }, async (tx) => {
+    const change = { action: "skill.create", target: slug, summary: { version: firstVersion } };
+    await writeOrganization(ctx, change, async (tx) => {
       await requireUsable(tx, ctx, [{ path: "requiredTools", names: fields.requiredTools }]);
+      await requirePlaces(tx, ctx, 1);
       const by = { organizationId: ctx.membership.organizationId, createdBy: author, updatedBy: author };
       await tx.insert(skills).values({ ...by, id, slug, name, category, currentVersionId: versionId });
       const number = { id: versionId, skillId: id, version: firstVersion, createdBy: author };
@@ -59,7 +64,7 @@ export const slugTaken = (slug: string) =>
 
 /**
  * Saves a new version, with the scripts of the version before. Throws 404, 400 for another name and for tools as above,
- * 409 when no version number is left.
+ * 409 when no version number is left and for too many versions.
  */
 export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges): Promise<Skill> {
   const { name, category, changelog, ...fields } = changes;
@@ -68,6 +73,7 @@ export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges)
     const skill = await lockSkill(tx, ctx, slug);
     if (name !== undefined && name !== skill.name) throw fixedName(skill.name);
     await requireUsable(tx, ctx, [{ path: "requiredTools", names: fields.requiredTools }]);
+    requireVersions(slug, (await tx.$count(skillVersions, eq(skillVersions.skillId, skill.id))) + 1);
     const before = await currentVersion(tx, skill);
     const { version, scripts } = before;
     const told = { ...versionFieldsOf(before), category: skill.category, version };

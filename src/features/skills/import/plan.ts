@@ -5,7 +5,7 @@ import type { Db } from "../../../db/client.ts";
 import { skillVersions } from "../../../db/schema.ts";
 import { slugTaken } from "../catalogue/service.ts";
 import { type SkillRow, type VersionRow, versionFieldsOf } from "../find.ts";
-import { compareVersions, type NumberedVersion, planImport, slugOf } from "../rules.ts";
+import { compareVersions, type NumberedVersion, planImport, requireVersions, slugOf } from "../rules.ts";
 import type { ImportedSkill } from "./schema.ts";
 
 /** What an import does to one skill. */
@@ -26,7 +26,7 @@ const batch = 25;
 
 /**
  * Plans the import of each skill. `rows` are the stored skills by slug. Throws 409 for a slug that a skill of another
- * name has.
+ * name has, and for too many versions.
  */
 export async function planAll(
   tx: Db,
@@ -66,6 +66,7 @@ function planOne(
     ...skill,
     versions: skill.versions?.filter(({ version }) => !ids.has(version)),
   });
+  if (additions.length > 0) requireVersions(slugOf(skill.name), stored.length + additions.length);
   const numbered = additions.map((version) => ({ ...version, id: newId() }));
   for (const { version, id } of numbered) ids.set(version, id);
   const currentId = ids.get(current);

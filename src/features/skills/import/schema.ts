@@ -1,13 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import { zText } from "../../../core/text/text.ts";
 import { shownIssues } from "../../../http/errors.ts";
-import { slugOf } from "../rules.ts";
+import { mostSkills, mostVersions, slugOf } from "../rules.ts";
 import { Category, neverFields, refusing, SkillName, VersionNumber, versionFields } from "../schema.ts";
 
 /** The limit of an import's body (decisions §3), and of an archive once it is unpacked. */
 export const importLimit = 8 * 1024 * 1024;
-
-const maxSkills = 500;
 
 /** The limit of all skills together, since each version is a row. */
 const maxVersions = 5000;
@@ -63,7 +61,7 @@ export const ImportedSkill = refusing(
     scripts,
     versions: z
       .array(ImportedVersion)
-      .max(500, "must have at most 500 entries")
+      .max(mostVersions, `must have at most ${mostVersions} entries`)
       .refine(distinctNumbers, "must not name a version twice")
       .optional()
       .openapi({ description: "The history, in any order; the versions keep their numbers." }),
@@ -76,7 +74,7 @@ export const SkillImport = z
     skills: z
       .array(ImportedSkill)
       .min(1, "must have at least one entry")
-      .max(maxSkills, `must have at most ${maxSkills} entries`)
+      .max(mostSkills, `must have at most ${mostSkills} entries`)
       .superRefine((list, context) => {
         for (const message of slugsTwice(list)) context.addIssue({ code: "custom", message });
       }),
@@ -119,7 +117,7 @@ const ImportOutline = z.object({
   skills: z
     .array(z.unknown())
     .min(1, "must have at least one entry")
-    .max(maxSkills, `must have at most ${maxSkills} entries`)
+    .max(mostSkills, `must have at most ${mostSkills} entries`)
     .refine((list) => countVersions(list) <= maxVersions, `must have at most ${maxVersions} versions in all`),
 });
 

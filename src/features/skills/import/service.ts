@@ -1,11 +1,13 @@
 import { sql } from "drizzle-orm";
-import { type Ctx, write } from "../../../context.ts";
+import type { Ctx } from "../../../context.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { writeArray } from "../../../db/arrays.ts";
 import { type Db, sqlState } from "../../../db/client.ts";
 import { skills } from "../../../db/schema.ts";
+import { writeOrganization } from "../../organizations/index.ts";
 import { isPrePluginName } from "../../tools/index.ts";
 import { requireUsable, type SkillRow } from "../find.ts";
+import { requirePlaces } from "../places.ts";
 import { slugOf } from "../rules.ts";
 import { planAll, type SkillPlan } from "./plan.ts";
 import type { ImportAnswer, ImportedSkill } from "./schema.ts";
@@ -15,8 +17,8 @@ type Outcome = "created" | "updated" | "skipped";
 
 /**
  * Stores the skills: new ones with their history; stored ones get the versions they lack. All or nothing. Throws 400
- * for tools that the organization can't use, 409 for a slug that a skill of another name has and when no version number
- * is left.
+ * for tools that the organization can't use, 409 for a slug that a skill of another name has, when no version number is
+ * left, and for too many skills or versions.
  */
 export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Promise<Omit<ImportAnswer, "ignored">> {
   const outcomes: Record<Outcome, string[]> = { created: [], updated: [], skipped: [] };
@@ -24,11 +26,12 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
   const change = { action: "skill.import", target: list.length === 1 ? slugOf(list[0]?.name ?? "") : "catalogue" };
   try {
     const unchanged = () => outcomes.created.length + outcomes.updated.length === 0;
-    await write(ctx, { ...change, summary, unchanged }, async (tx) => {
+    await writeOrganization(ctx, { ...change, summary, unchanged }, async (tx) => {
       await requireUsable(tx, ctx, toolFields(list));
       Object.assign(outcomes, { created: [], updated: [], skipped: [] });
       const stored = await lockSkills(tx, ctx, list);
       const plans = await planAll(tx, list, stored);
+      await requirePlaces(tx, ctx, plans.filter(({ row }) => row === null).length);
       await storePlans(tx, ctx, plans);
       for (const plan of plans) outcomes[outcomeOf(plan)].push(plan.slug);
       Object.assign(summary, outcomes);
