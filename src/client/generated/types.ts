@@ -4580,7 +4580,7 @@ export interface AgentEngine {
   /**
    * Create a skill.
    *
-   * Version 0.1.0. The slug is the name in lower case, with a dash for each character outside a-z, 0-9 and -. No workspace may use it until it is allowed there. An organization has at most 500 skills: more are 409.
+   * Version 0.1.0. The slug is the name in lower case, with a dash for each character outside a-z, 0-9 and -. No workspace may use it until it is allowed there. An organization has at most 500 skills, with 16 MiB of content and requirements in all: more are 409.
    */
   createSkill(input: CreateSkillInput, options?: CallOptions): Promise<Skill>;
 
@@ -4594,7 +4594,7 @@ export interface AgentEngine {
   /**
    * Save a new version of a skill.
    *
-   * Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded. A skill has at most 500 versions: more are 409.
+   * Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded. A skill has at most 500 versions, and the organization's skills have 16 MiB in all: more are 409.
    */
   updateSkill(input: UpdateSkillInput, options?: CallOptions): Promise<Skill>;
 
@@ -4706,7 +4706,7 @@ export interface AgentEngine {
   /**
    * Import skills.
    *
-   * As JSON, or as a zip of folders with a `SKILL.md` each: YAML front matter with name and description, then the content; `scripts/*.js` become scripts, and `references/*.md` are appended to the content. At most 8 MiB, also once unpacked. Skills that are there get what they lack as new versions; nothing stored is replaced. More than 500 skills of the organization, or versions of a skill, are 409. All or nothing.
+   * As JSON, or as a zip of folders with a `SKILL.md` each: YAML front matter with name and description, then the content; `scripts/*.js` become scripts, and `references/*.md` are appended to the content. At most 8 MiB, also once unpacked. Skills that are there get what they lack as new versions; nothing stored is replaced. More than 500 skills of the organization, or versions of a skill, or 16 MiB of the skills' content and requirements in all, are 409. All or nothing.
    */
   importSkills(input: ImportSkillsInput, options?: CallOptions): Promise<SkillImportAnswer>;
 

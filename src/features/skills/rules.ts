@@ -6,6 +6,9 @@ export const firstVersion = "0.1.0";
 /** So many skills an organization has at most: the list shows them all. */
 export const mostSkills = 500;
 
+/** So many bytes their current versions have in all, without scripts: the list shows them whole. */
+export const mostBytes = 16 * 1024 * 1024;
+
 /** So many versions a skill has at most, each with its own copy of the scripts. */
 export const mostVersions = 500;
 

@@ -27,6 +27,33 @@ describe("an organization", () => {
   });
 });
 
+describe("the skills of an organization", () => {
+  it("have at most 16 MiB in all, of which nothing is refused that makes them smaller", async () => {
+    const { h, send, create } = await kitchen();
+    const large = "x".repeat(250_000);
+    const named = (from: number, count: number) =>
+      Array.from({ length: count }, (_, n) => ({ ...refunds, name: `s${from + n}`, content: large }));
+    await read(send("POST", url, { skills: named(0, 30) }));
+    await read(send("POST", url, { skills: named(30, 30) }));
+    const full = [
+      409,
+      "An organization's skills have at most 16 MiB of content and requirements in all: shorten or delete some first",
+    ];
+    expect(await refusal(send("POST", url, { skills: named(60, 8) }))).toEqual(full);
+    await read(send("POST", url, { skills: named(60, 6) }));
+    const atOnce = Array.from({ length: 8 }, (_, n) => create({ name: `many ${n}`, content: large }));
+    expect(await statuses(atOnce)).toEqual([201, ...Array(7).fill(409)]);
+    const save = (content: string) => send("PUT", `${catalogue}/s0`, { ...refunds, name: "s0", content });
+    expect(await refusal(save("ü".repeat(250_000)))).toEqual(full);
+    const requiredEnv = Array.from({ length: 64 }, (_, n) => ({ name: `N${n}`, description: "x".repeat(1_000) }));
+    expect(await refusal(create({ requiredEnv }))).toEqual(full);
+
+    await h.services.database.query("update skill_versions set content = repeat('x', 262144)", []);
+    expect((await save(large)).status).toBe(200);
+    expect((await create()).status).toBe(409);
+  });
+});
+
 describe("a skill", () => {
   it("has at most 500 versions, however they come and however many come at once", async () => {
     const { send } = await kitchen();

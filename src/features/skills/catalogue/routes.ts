@@ -27,7 +27,7 @@ const create = guarded("skill.catalog:write", {
   tags,
   summary: "Create a skill",
   description:
-    "Version 0.1.0. The slug is the name in lower case, with a dash for each character outside a-z, 0-9 and -. No workspace may use it until it is allowed there. An organization has at most 500 skills: more are 409.",
+    "Version 0.1.0. The slug is the name in lower case, with a dash for each character outside a-z, 0-9 and -. No workspace may use it until it is allowed there. An organization has at most 500 skills, with 16 MiB of content and requirements in all: more are 409.",
   request: { params: organizationPath, body: jsonBody(NewSkill) },
   responses: { 201: json(Skill, "The new skill."), ...errorAnswers(404, 409) },
 });
@@ -50,7 +50,7 @@ const update = guarded("skill.catalog:write", {
   tags,
   summary: "Save a new version of a skill",
   description:
-    "Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded. A skill has at most 500 versions: more are 409.",
+    "Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded. A skill has at most 500 versions, and the organization's skills have 16 MiB in all: more are 409.",
   request: { params: skillPath, body: jsonBody(SkillChanges) },
   responses: { 200: json(Skill, "The skill as it is now."), ...errorAnswers(404, 409) },
 });

@@ -21,7 +21,7 @@ import {
   selectCurrent,
   versionFieldsOf,
 } from "../find.ts";
-import { requirePlaces } from "../places.ts";
+import { keepingRoom } from "../room.ts";
 import { firstVersion, nextVersion, requireVersions, slugOf } from "../rules.ts";
 import type { NewSkill, Skill, SkillChanges } from "./schema.ts";
 
@@ -39,7 +39,7 @@ export async function getSkill(ctx: Ctx, slug: string): Promise<Skill> {
 
 /**
  * Creates a skill with its first version. Throws 400 for tools that the organization can't use, 409 for a taken slug and
- * for too many skills.
+ * for skills that are too many or too large.
  */
 export async function createSkill(ctx: Ctx, { name, category, ...fields }: NewSkill): Promise<Skill> {
   const [id, versionId, slug, author] = [newId(), newId(), slugOf(name), authorOf(ctx)];
@@ -47,11 +47,12 @@ export async function createSkill(ctx: Ctx, { name, category, ...fields }: NewSk
     const change = { action: "skill.create", target: slug, summary: { version: firstVersion } };
     await writeOrganization(ctx, change, async (tx) => {
       await requireUsable(tx, ctx, [{ path: "requiredTools", names: fields.requiredTools }]);
-      await requirePlaces(tx, ctx, 1);
       const by = { organizationId: ctx.membership.organizationId, createdBy: author, updatedBy: author };
-      await tx.insert(skills).values({ ...by, id, slug, name, category, currentVersionId: versionId });
       const number = { id: versionId, skillId: id, version: firstVersion, createdBy: author };
-      await tx.insert(skillVersions).values({ ...number, ...fields });
+      await keepingRoom(tx, ctx, async () => {
+        await tx.insert(skills).values({ ...by, id, slug, name, category, currentVersionId: versionId });
+        await tx.insert(skillVersions).values({ ...number, ...fields });
+      });
     });
   } catch (error) {
     throw sqlState(error) === "23505" ? slugTaken(slug) : error;
@@ -64,12 +65,12 @@ export const slugTaken = (slug: string) =>
 
 /**
  * Saves a new version, with the scripts of the version before. Throws 404, 400 for another name and for tools as above,
- * 409 when no version number is left and for too many versions.
+ * 409 when no version number is left, for too many versions, and for skills that are too large.
  */
 export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges): Promise<Skill> {
   const { name, category, changelog, ...fields } = changes;
   const changed: Changes = {};
-  await write(ctx, { action: "skill.update", target: slug, changes: changed }, async (tx) => {
+  await writeOrganization(ctx, { action: "skill.update", target: slug, changes: changed }, async (tx) => {
     const skill = await lockSkill(tx, ctx, slug);
     if (name !== undefined && name !== skill.name) throw fixedName(skill.name);
     await requireUsable(tx, ctx, [{ path: "requiredTools", names: fields.requiredTools }]);
@@ -79,11 +80,13 @@ export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges)
     const told = { ...versionFieldsOf(before), category: skill.category, version };
     Object.assign(changed, changesBetween(told, { ...fields, category, version: nextVersion(version) }));
     const number = { id: newId(), skillId: skill.id, version: nextVersion(version), createdBy: authorOf(ctx) };
-    await tx.insert(skillVersions).values({ ...number, ...fields, scripts, changelog: changelog ?? null });
-    await tx
-      .update(skills)
-      .set({ currentVersionId: number.id, category, updatedBy: authorOf(ctx), updatedAt: sql`now()` })
-      .where(eq(skills.id, skill.id));
+    await keepingRoom(tx, ctx, async () => {
+      await tx.insert(skillVersions).values({ ...number, ...fields, scripts, changelog: changelog ?? null });
+      await tx
+        .update(skills)
+        .set({ currentVersionId: number.id, category, updatedBy: authorOf(ctx), updatedAt: sql`now()` })
+        .where(eq(skills.id, skill.id));
+    });
     // The new version may bind values that agents store.
     await touchAgents(tx, (await agentsKnowing(tx, [skill.id])).ids);
   });

@@ -7,7 +7,7 @@ import { skills } from "../../../db/schema.ts";
 import { writeOrganization } from "../../organizations/index.ts";
 import { isPrePluginName } from "../../tools/index.ts";
 import { requireUsable, type SkillRow } from "../find.ts";
-import { requirePlaces } from "../places.ts";
+import { keepingRoom } from "../room.ts";
 import { slugOf } from "../rules.ts";
 import { planAll, type SkillPlan } from "./plan.ts";
 import type { ImportAnswer, ImportedSkill } from "./schema.ts";
@@ -18,7 +18,7 @@ type Outcome = "created" | "updated" | "skipped";
 /**
  * Stores the skills: new ones with their history; stored ones get the versions they lack. All or nothing. Throws 400
  * for tools that the organization can't use, 409 for a slug that a skill of another name has, when no version number is
- * left, and for too many skills or versions.
+ * left, for too many versions, and for skills that are too many or too large.
  */
 export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Promise<Omit<ImportAnswer, "ignored">> {
   const outcomes: Record<Outcome, string[]> = { created: [], updated: [], skipped: [] };
@@ -31,8 +31,7 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
       Object.assign(outcomes, { created: [], updated: [], skipped: [] });
       const stored = await lockSkills(tx, ctx, list);
       const plans = await planAll(tx, list, stored);
-      await requirePlaces(tx, ctx, plans.filter(({ row }) => row === null).length);
-      await storePlans(tx, ctx, plans);
+      await keepingRoom(tx, ctx, () => storePlans(tx, ctx, plans));
       for (const plan of plans) outcomes[outcomeOf(plan)].push(plan.slug);
       Object.assign(summary, outcomes);
     });
