@@ -1,5 +1,6 @@
 import type { Clock } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
+import { clipJson } from "../core/text/clip-json.ts";
 import { closing, opening } from "../core/text/placeholder.ts";
 import { clip } from "../core/text/text.ts";
 import { callTool, type ToolScope, wireResult } from "./tools.ts";
@@ -92,6 +93,14 @@ async function runHook(
     args: scrubJson(args, input.scrub),
     result: result.ok ? wireResult(result) : null,
   };
+}
+
+/** So long are the arguments and the result of an execution when they are stored: 4 MiB for the 32 hooks of an agent. */
+const longestStored = 64 * 1024;
+
+/** An execution as it is stored: the turn itself has its result in full. */
+export function clipExecution({ args, result, ...rest }: HookExecution, longest = longestStored): HookExecution {
+  return { ...rest, args: clipJson(args, longest), result: clipJson(result, longest) };
 }
 
 /** The names of placeholders, beside `state.` with a key (decisions §4, "Hooks"). */

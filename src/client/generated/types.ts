@@ -5238,7 +5238,7 @@ export interface AgentEngine {
   /**
    * What hooks did in a conversation.
    *
-   * In order; the newest ones, unless `offset` asks for older ones. Fewer than `limit` where they have over 8 MiB together.
+   * In order; the newest ones, unless `offset` asks for older ones. Fewer than `limit` where they have over 8 MiB together. Arguments and results of more than 64 KiB are stored shortened, with `…` where something is missing.
    */
   listHookExecutions(input: ListHookExecutionsInput, options?: CallOptions): Promise<HookExecutions>;
 

@@ -32,8 +32,9 @@ export function clipJson(value: JsonValue, limit: number): JsonValue {
     const members: [string, JsonValue][] = [];
     for (const [key, member] of Object.entries(one)) {
       if (room <= 0) return Object.fromEntries([...members, ["…", "…"]]);
+      const short = shorten(key, room);
       room -= key.length + 3;
-      members.push([shorten(key, 256), take(member)]);
+      members.push([short, take(member)]);
     }
     return Object.fromEntries(members);
   };

@@ -96,7 +96,7 @@ const hooks = guarded("conversation:read", {
   tags,
   summary: "What hooks did in a conversation",
   description:
-    "In order; the newest ones, unless `offset` asks for older ones. Fewer than `limit` where they have over 8 MiB together.",
+    "In order; the newest ones, unless `offset` asks for older ones. Fewer than `limit` where they have over 8 MiB together. Arguments and results of more than 64 KiB are stored shortened, with `…` where something is missing.",
   request: { params, query: HookQuery },
   responses: { 200: json(HookExecutions, "The executions."), ...errorAnswers(404) },
 });

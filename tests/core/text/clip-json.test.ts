@@ -9,7 +9,7 @@ test("a text within the limit stays; a longer one says how much it had", () => {
 });
 
 test("a value within the limit stays as it is", () => {
-  const value = { a: [1, "two", null, { b: true }], c: {} };
+  const value = { a: [1, "two", null, { b: true }], c: {}, ["k".repeat(300)]: 1 };
   expect(clipJson(value, 1_000)).toEqual(value);
 });
 
@@ -21,6 +21,10 @@ test("what does not fit is left out, in place of which stands a mark", () => {
   expect(clipJson({ a: 1, b: "x".repeat(50), c: 3 }, 30)).toEqual({
     a: 1,
     b: expect.stringMatching(/^x+… /),
+    "…": "…",
+  });
+  expect(clipJson({ ["k".repeat(50)]: 1, b: 2 }, 30)).toEqual({
+    [`${"k".repeat(24)}… (26 more characters)`]: 1,
     "…": "…",
   });
 });

@@ -449,6 +449,28 @@ test("a turn that stops for an approval has its words replaced, and so has the o
   expect(paths(h.asked)).toEqual(["start", "who", "replace", "pay", "replace"]);
 });
 
+test("a long result does all that it does to the turn, and is stored shortened, as long arguments are", async () => {
+  const long = "long ".repeat(200_000);
+  const setting = {
+    event: "message_received",
+    actionConfig: { toolName: "getState", args: { key: "{{message.text}}" } },
+  };
+  const h = await hooked(saying("Hi."), [asking("message_received", "who"), setting, replacing()], () => ({
+    body: long,
+  }));
+  await readEvents(await h.native("m".repeat(100_000), { chat_id: "c" }));
+
+  expect((await h.stored()).messages.at(-1)?.content).toBe(long);
+  expect(JSON.stringify(h.model.calls[0]?.prompt)).toContain(long.slice(0, 15_000));
+  const executions = await h.executions("c");
+  expect(executions).toMatchObject([
+    { success: true, result: { status: 200, body: expect.stringMatching(/^long .*… \(\d+ more characters\)$/) } },
+    { args: { key: expect.stringMatching(/^m{65000,}… \(\d+ more characters\)$/) } },
+    { success: true, result: { status: 200, body: expect.stringMatching(/more characters\)$/) } },
+  ]);
+  for (const { args, result } of executions) expect(JSON.stringify([args, result]).length).toBeLessThan(140_000);
+});
+
 test.each<[Channel, boolean]>([
   ["web", true],
   ["telegram", true],

@@ -9,10 +9,11 @@ import { asking, hooked, paths } from "../hooks/hooked.ts";
 const { signal } = new AbortController();
 
 /** A turn of a messenger, which sends the reply once the turn is recorded. */
-async function messaged(hooks: Parameters<typeof hooked>[1]) {
+async function messaged(hooks: Parameters<typeof hooked>[1], answer?: Parameters<typeof hooked>[2]) {
   const h = await hooked(
     scriptedModel(() => reply("Hello, Ada.")),
     hooks,
+    answer,
   );
   const turns = ownTurns(h.services);
   const ref = `${h.agent.slug}:telegram:42`;
@@ -64,6 +65,14 @@ test("hooks of a reply that a messenger sends run after it was sent, once, with 
 
   await h.turns.replySent(h.turn.id, signal);
   expect(paths(h.asked)).toEqual(["came", "sent"]);
+});
+
+test("a long result of such a hook is stored shortened", async () => {
+  const h = await messaged([saying], () => ({ body: "long ".repeat(200_000) }));
+  await h.turns.replySent(h.turn.id, signal);
+  expect(await h.executions()).toMatchObject([
+    { success: true, result: { body: expect.stringMatching(/^long .{60000,66000}… \(\d+ more characters\)$/) } },
+  ]);
 });
 
 test("what such a hook writes to the state stays, and never what is private", async () => {

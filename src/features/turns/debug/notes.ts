@@ -3,11 +3,11 @@ import type { Clock } from "../../../core/ports.ts";
 import { scrubJson } from "../../../core/scrub/json.ts";
 import type { Scrub } from "../../../core/scrub/scrub.ts";
 import { clipJson, shorten } from "../../../core/text/clip-json.ts";
-import { hookContext } from "../../../turn/hooks.ts";
+import { clipExecution, hookContext } from "../../../turn/hooks.ts";
 import type { TurnListener } from "../../../turn/observers.ts";
 import { callOptions } from "../../../turn/prompt.ts";
 import { isOutput } from "../../../turn/relay.ts";
-import type { HookExecution, TurnEvent, TurnInput, TurnOutcome } from "../../../turn/types.ts";
+import type { TurnEvent, TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { TurnDebug } from "../../conversations/index.ts";
 import type { Begun } from "../begin.ts";
 import { keptFailure } from "./failure.ts";
@@ -78,18 +78,14 @@ export class DebugNotes implements TurnListener {
       tools: begun ? toolsOf(begun.input, this.#scrub) : [],
       steps: this.#steps,
       handoffs: this.#handoffs,
-      hooks: outcome.hooks.slice(0, mostHooks).map((execution) => this.#hook(execution)),
+      // The wrapper of hooks has taken the secrets out of theirs.
+      hooks: outcome.hooks.slice(0, mostHooks).map((execution) => clipExecution(execution, longestValue)),
       stateChanges: outcome.state && {
         set: this.#object(outcome.state.set),
         removed: outcome.state.removed.map((key) => shorten(this.#scrub(key), longestDescription)),
       },
       failure: outcome.status === "failed" ? keptFailure(outcome.failure, this.#scrub) : null,
     };
-  }
-
-  /** The wrapper of hooks has taken the secrets out of theirs. */
-  #hook({ args, result, ...execution }: HookExecution): TurnDebug["hooks"][number] {
-    return { ...execution, args: clipJson(args, longestValue), result: clipJson(result, longestValue) };
   }
 
   #object(values: JsonObject): JsonObject {

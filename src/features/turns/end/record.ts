@@ -2,6 +2,7 @@ import { newId } from "../../../core/ids.ts";
 import { storable, storableJson } from "../../../core/text/text.ts";
 import type { Database } from "../../../db/client.ts";
 import type { Work } from "../../../jobs/enqueue.ts";
+import { clipExecution } from "../../../turn/hooks.ts";
 import { nothingStored, type StoredRows } from "../../../turn/observers.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
 import type { TurnDebug } from "../../conversations/index.ts";
@@ -258,7 +259,7 @@ function callRows(outcome: TurnOutcome): CallRow[] {
 }
 
 function hookRows({ hooks }: TurnOutcome): HookRow[] {
-  return hooks.map((execution, position) => ({ ...execution, id: newId(), position }));
+  return hooks.map((execution, position) => ({ ...clipExecution(execution), id: newId(), position }));
 }
 
 function workRows(work: readonly Work[]): WorkRow[] {

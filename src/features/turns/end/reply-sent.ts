@@ -6,7 +6,7 @@ import { storable, storableJson } from "../../../core/text/text.ts";
 import type { Database, Db } from "../../../db/client.ts";
 import { agents, conversations, hookExecutions, messages, turns } from "../../../db/schema.ts";
 import { failedHook } from "../../../turn/activity.ts";
-import { type HookScope, runHooks } from "../../../turn/hooks.ts";
+import { clipExecution, type HookScope, runHooks } from "../../../turn/hooks.ts";
 import { type StateChanges, TurnState } from "../../../turn/state.ts";
 import type { HookExecution, JsonObject, JsonValue, Origin } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
@@ -119,7 +119,8 @@ interface Ran {
 async function store(database: Database, { turnId, turn, executions, state }: Ran): Promise<{ id: string }[]> {
   const { id } = turn.conversation;
   const changes = state.changes();
-  const rows = executions.map(({ args, result, error, ...execution }, index) => ({
+  const clipped = executions.map((execution) => clipExecution(execution));
+  const rows = clipped.map(({ args, result, error, ...execution }, index) => ({
     ...execution,
     ...{ id: newId(), conversationId: id, turnId, position: firstPosition + index },
     error: error === null ? null : storable(error),
