@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Services } from "../context.ts";
+import { every } from "../core/time/every.ts";
 import { column } from "../db/fragments.ts";
 import { jobs } from "../db/schema.ts";
 import { statement, type Values } from "../db/statement.ts";
@@ -34,16 +35,13 @@ export function createSchedule({ database, clock, sources, wake }: Needs): Sched
   let lastTickAt: number | null = null;
   return {
     lastTickAt: () => lastTickAt,
-    async tick() {
-      const now = clock.now();
-      const since = now - (lastTickAt ?? Number.NEGATIVE_INFINITY);
-      // Negative: the system's time was set back.
-      if (since >= 0 && since < tickMs - slackMs) return;
+    tick: every(clock, tickMs - slackMs, async (now) => {
       const horizon = new Date(now + tickMs + slackMs);
       const enqueued = await enqueueDue.run(database, { now: new Date(now), horizon });
       lastTickAt = now;
       if (enqueued.length > 0) wake();
-    },
+      return true;
+    }),
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Services } from "../context.ts";
 import { newId } from "../core/ids.ts";
 import { Rounds } from "../core/queues/rounds.ts";
+import { every } from "../core/time/every.ts";
+import { Rest } from "../core/time/rest.ts";
 import { attempt, type JobKinds } from "./attempt.ts";
 import { type ClaimedJob, claim, type InLane, isAnyLeft } from "./claim.ts";
 import { forgetFailed } from "./failed.ts";
@@ -65,10 +67,9 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
   let freed = 0;
   /** Jobs that this worker began. */
   let begun = 0;
-  /** From when on the worker takes over what other processes' leases ran out for. */
-  let takesOverFrom = Number.NEGATIVE_INFINITY;
-  let tidyAt = 0;
-  let announceAt = 0;
+  /** Once it is over, the worker takes over what other processes' leases ran out for. */
+  const forbearance = new Rest(clock);
+  const quiet = new Rest(clock);
   let endListening: (() => void) | null = null;
 
   /**
@@ -79,11 +80,10 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     const began = clock.now();
     try {
       const answer = await asked;
-      const wasAway = takesOverFrom === Number.POSITIVE_INFINITY || clock.now() - began > beatMs;
-      if (wasAway) takesOverFrom = clock.now() + leaseMs;
+      if (forbearance.isEndless || clock.now() - began > beatMs) forbearance.begin(leaseMs);
       return answer;
     } catch (error) {
-      takesOverFrom = Number.POSITIVE_INFINITY;
+      forbearance.begin(Number.POSITIVE_INFINITY);
       throw error;
     }
   };
@@ -96,8 +96,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     const free = places.free(jobs);
     if (free.length > 0) {
       const [lock, now] = [newId(), clock.now()];
-      const takesOver = now >= takesOverFrom;
-      const asked = claim(database, { places: free, running: jobs, takesOver, lock, now });
+      const asked = claim(database, { places: free, running: jobs, takesOver: forbearance.isOver, lock, now });
       const { claimed, dead, nextAt } = await heedingOutages(asked);
       places.served(claimed);
       for (const job of dead) sayFailed(log, job);
@@ -114,8 +113,8 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
 
   /** Has other replicas look for the due jobs that this process has no places for. */
   const announceLeft = async () => {
-    if (clock.now() < announceAt || !(await isAnyLeft(database, Object.keys(kinds), clock.now()))) return;
-    announceAt = clock.now() + quietMs;
+    if (!quiet.isOver || !(await isAnyLeft(database, Object.keys(kinds), clock.now()))) return;
+    quiet.begin(quietMs);
     notify.publish("work-due", "");
   };
 
@@ -206,6 +205,11 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
     );
   };
 
+  const tidy = every(clock, hourMs, async (now) => {
+    await forgetFailed(database, now);
+    return true;
+  });
+
   return {
     wake,
     running: (kind) => [...running.values()].filter((run) => run.kind === kind).length,
@@ -213,9 +217,7 @@ export function createWorker(services: Needs, kinds: JobKinds): Worker {
       // A command of the command line never ticks its worker, and ends too soon to take jobs of others.
       if (!stopping) endListening ??= notify.listen("work-due", () => wake());
       await claiming.run();
-      if (clock.now() < tidyAt) return;
-      tidyAt = clock.now() + hourMs;
-      await forgetFailed(database, clock.now());
+      await tidy();
     },
     async work() {
       for (;;) {

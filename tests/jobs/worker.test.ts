@@ -448,6 +448,26 @@ describe("an outage of the database that outlasts the leases", () => {
     expect([held.count(), await h.rows()]).toEqual([1, []]);
   });
 
+  test("leaves others no more than that when the time is set back meanwhile", async () => {
+    const h = await outage();
+    const [dead, rescue] = [gate(), gate()];
+    const stuckWorker = h.worker({ left: dead.handler }, { now: () => h.clock.now(), after: () => () => {} });
+    const second = h.worker({ left: rescue.handler });
+    await h.enqueue("left");
+    await stuckWorker.tick();
+    await dead.begun;
+    await h.pass(second);
+    await second.tick();
+    const day = 24 * 60 * 60_000;
+    h.clock.setBack(day);
+    await h.database.db.update(jobs).set({ lockedUntil: h.at(leaseMs) });
+    await h.clock.advance(leaseMs + 1);
+    await second.tick();
+    await expect.poll(rescue.count).toBe(1);
+    for (const { open } of [dead, rescue]) open();
+    for (const worker of [stuckWorker, second]) await worker.work();
+  });
+
   test("leaves others a lease's time to renew theirs; what is not renewed then is taken over", async () => {
     const h = await outage();
     const [dead, living, rescue] = [gate(), gate(), gate()];

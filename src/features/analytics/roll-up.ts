@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
+import { every } from "../../core/time/every.ts";
 import { assign } from "../../db/fragments.ts";
 import { agents, isOpen, toolCalls, turns, usageRollups } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -64,15 +65,10 @@ async function rollUpOnce({ database }: Pick<Services, "database">): Promise<boo
 
 /** Upkeep: rolls up what turns took, every ten minutes. */
 export function createRollUp(services: Services): () => Promise<void> {
-  const { clock } = services;
-  let dueAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (clock.now() < dueAt) return;
+  return every(services.clock, everyMs, async () => {
     for (let count = 0; count < mostStatements; count += 1) {
-      if (!(await rollUpOnce(services))) {
-        dueAt = clock.now() + everyMs;
-        return;
-      }
+      if (!(await rollUpOnce(services))) return true;
     }
-  };
+    return false;
+  });
 }

@@ -3,6 +3,7 @@ import { alias } from "drizzle-orm/pg-core";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Clock } from "../../../core/ports.ts";
+import { Rest } from "../../../core/time/rest.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, fields, type RowOf } from "../../../db/fragments.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
@@ -31,12 +32,13 @@ export class Leases {
   readonly #living = new Set<string>();
   /** Since when a renewal is under way; null for none. */
   #renewingSince: number | null = null;
-  /** From when on this process may close turns of others. */
-  #judgesFrom = Number.NEGATIVE_INFINITY;
+  /** Once it is over, this process may close turns of others. */
+  readonly #forbearance: Rest;
 
   constructor({ database, clock }: { database: Database; clock: Clock }) {
     this.#database = database;
     this.#clock = clock;
+    this.#forbearance = new Rest(clock);
   }
 
   /**
@@ -44,7 +46,7 @@ export class Leases {
    * tell whether an outage kept the others from renewing.
    */
   judgeLater(): void {
-    this.#judgesFrom = this.#clock.now() + leaseSeconds * 1000;
+    this.#forbearance.begin(leaseSeconds * 1000);
   }
 
   /** Notes that a turn lives in this process, until the returned function is called. */
@@ -64,10 +66,10 @@ export class Leases {
     try {
       const rows = await unlessDeadlocked(() => renewStatement.run(this.#database, { owner: this.owner, turnIds }));
       const isSlow = this.#clock.now() - began > slowRenewalMs;
-      if (isSlow || this.#judgesFrom === Number.POSITIVE_INFINITY) this.judgeLater();
+      if (isSlow || this.#forbearance.isEndless) this.judgeLater();
       return new Map(rows.map(({ id, stopRequested }) => [id, { stopRequested }]));
     } catch (error) {
-      this.#judgesFrom = Number.POSITIVE_INFINITY;
+      this.#forbearance.begin(Number.POSITIVE_INFINITY);
       throw error;
     } finally {
       this.#renewingSince = null;
@@ -113,9 +115,8 @@ export class Leases {
   }
 
   #judges(): boolean {
-    const now = this.#clock.now();
-    const hangs = this.#renewingSince !== null && now - this.#renewingSince > slowRenewalMs;
-    return !hangs && now >= this.#judgesFrom;
+    const hangs = this.#renewingSince !== null && this.#clock.now() - this.#renewingSince > slowRenewalMs;
+    return !hangs && this.#forbearance.isOver;
   }
 }
 
