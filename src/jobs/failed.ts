@@ -1,4 +1,5 @@
-import { and, desc, eq, getTableColumns, gt, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, type SQL, sql } from "drizzle-orm";
+import { isPast } from "../db/age.ts";
 import type { Database } from "../db/client.ts";
 import { jobs } from "../db/schema.ts";
 
@@ -57,6 +58,5 @@ function toFailedJob({ failedAt, lastError, ...job }: FailedRow): FailedJob {
 
 /** Deletes the jobs that failed 30 days ago or earlier. */
 export async function forgetFailed({ db }: Database, now: number): Promise<void> {
-  const forgotten = lt(jobs.failedAt, new Date(now - keptDays * dayMs));
-  await db.delete(jobs).where(and(eq(jobs.status, "failed"), forgotten));
+  await db.delete(jobs).where(and(eq(jobs.status, "failed"), isPast(jobs.failedAt, now, keptDays * dayMs)));
 }

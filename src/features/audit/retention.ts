@@ -1,5 +1,7 @@
-import { count, lt, sql } from "drizzle-orm";
+import { count, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
+import { every } from "../../core/time/every.ts";
+import { isPast } from "../../db/age.ts";
 import type { Db } from "../../db/client.ts";
 import { auditLogs } from "../../db/schema.ts";
 
@@ -14,22 +16,19 @@ const batchSize = 10_000;
  * hour. While more are left than one batch, every call deletes a batch.
  */
 export function createRetention({ database, clock, policies }: Services): () => Promise<void> {
-  let dueAt = 0;
-  return async () => {
+  return every(clock, everyMs, async (now) => {
     const { retentionDays } = policies.values;
-    const now = clock.now();
-    if (retentionDays === null || now < dueAt) return;
-    const deleted = await deleteBatch(database.db, new Date(now - retentionDays * dayMs));
-    if (deleted < batchSize) dueAt = now + everyMs;
-  };
+    if (retentionDays === null) return false;
+    return (await deleteBatch(database.db, now, retentionDays * dayMs)) < batchSize;
+  });
 }
 
 /** How many entries it deleted. Replicas may call it at the same time: each skips the rows that another one holds. */
-async function deleteBatch(db: Db, before: Date): Promise<number> {
+async function deleteBatch(db: Db, now: number, keptMs: number): Promise<number> {
   const oldest = db
     .select({ id: auditLogs.id })
     .from(auditLogs)
-    .where(lt(auditLogs.createdAt, before))
+    .where(isPast(auditLogs.createdAt, now, keptMs))
     .orderBy(auditLogs.createdAt, auditLogs.id)
     .limit(batchSize)
     .for("update", { skipLocked: true });

@@ -1,5 +1,7 @@
-import { and, eq, inArray, isNull, lt, notInArray, sql } from "drizzle-orm";
+import { and, eq, inArray, isNull, notInArray, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
+import { every } from "../../core/time/every.ts";
+import { isPast } from "../../db/age.ts";
 import type { Database } from "../../db/client.ts";
 import { files, jobs } from "../../db/schema.ts";
 import { deletion, enqueueDeletion } from "./delete.ts";
@@ -18,10 +20,7 @@ const batchSize = 1_000;
  */
 export function createFileSweep(services: Services): () => Promise<void> {
   const { database, clock } = services;
-  let dueAt = 0;
-  return async () => {
-    const now = clock.now();
-    if (now < dueAt) return;
+  return every(clock, everyMs, async (now) => {
     await giveUpAbandoned(database, now);
     const rows = await findUnattended(database);
     for (const [agentId, ofAgent] of Map.groupBy(rows, (row) => row.agentId)) {
@@ -29,12 +28,12 @@ export function createFileSweep(services: Services): () => Promise<void> {
         services.log.warn({ agentId, err }, "The deletion of files could not be arranged"),
       );
     }
-    dueAt = now + everyMs;
-  };
+    return true;
+  });
 }
 
 async function giveUpAbandoned({ db }: Database, now: number): Promise<void> {
-  const abandoned = lt(files.createdAt, new Date(now - abandonedMs));
+  const abandoned = isPast(files.createdAt, now, abandonedMs);
   await db
     .update(files)
     .set({ status: "deleting" })

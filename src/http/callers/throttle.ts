@@ -1,6 +1,7 @@
-import { and, eq, gt, inArray, lte, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
+import { earlierNow } from "../../db/age.ts";
 import { assign, column, excluded, fields, insertInto, type RowOf } from "../../db/fragments.ts";
 import { throttles } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
@@ -144,7 +145,7 @@ export async function deleteEndedWindows({ database, clock }: Services): Promise
   const ended = db
     .select({ key: throttles.key })
     .from(throttles)
-    .where(lte(throttles.resetsAt, new Date(clock.now())))
+    .where(sql`${throttles.resetsAt} <= ${earlierNow(clock.now())}`)
     .orderBy(throttles.resetsAt)
     .limit(10_000);
   await db.delete(throttles).where(inArray(throttles.key, ended));

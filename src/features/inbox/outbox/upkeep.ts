@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { every } from "../../../core/time/every.ts";
+import { isPast } from "../../../db/age.ts";
 import { assign } from "../../../db/fragments.ts";
 import { inbox, jobs, outbox } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
@@ -27,14 +28,14 @@ export function createUpkeep({ database, clock, log }: Services, wake: () => voi
       return true;
     }),
     every(clock, minuteMs, async (now) => {
-      const stranded = await strandedStatement.run(database, { before: new Date(now - hourMs) });
+      const stranded = await strandedStatement.run(database, { now: new Date(now) });
       if (stranded.length > 0) log.warn({ stranded: stranded.length }, "Messages were given up: their jobs failed");
       return true;
     }),
     // While more are left than one batch, every call deletes a batch.
     every(clock, hourMs, async (now) => {
-      const before = new Date(now - keptMs);
-      const gone = await Promise.all([deleteInbox, deleteOutbox].map((old) => old.run(database, { before })));
+      const at = { now: new Date(now) };
+      const gone = await Promise.all([deleteInbox, deleteOutbox].map((old) => old.run(database, at)));
       return gone.every((rows) => rows.length < batchSize);
     }),
   ];
@@ -42,19 +43,19 @@ export function createUpkeep({ database, clock, log }: Services, wake: () => voi
 
 /** Replicas may run these at the same time: each skips the rows that another one holds. */
 const deleteInbox = statement(
-  { before: "timestamptz" },
-  ({ before }) => sql<{ id: string }>`
+  { now: "timestamptz" },
+  ({ now }) => sql<{ id: string }>`
     delete from ${inbox} where ${inbox.id} = any(array(
-      select ${inbox.id} from ${inbox} where ${inbox.createdAt} < ${before} and ${inbox.status} <> 'pending'
+      select ${inbox.id} from ${inbox} where ${isPast(inbox.createdAt, now, keptMs)} and ${inbox.status} <> 'pending'
       order by ${inbox.createdAt} limit ${batchSize} for update skip locked))
     returning ${inbox.id}`,
 );
 
 const deleteOutbox = statement(
-  { before: "timestamptz" },
-  ({ before }) => sql<{ id: string }>`
+  { now: "timestamptz" },
+  ({ now }) => sql<{ id: string }>`
     delete from ${outbox} where ${outbox.id} = any(array(
-      select ${outbox.id} from ${outbox} where ${outbox.createdAt} < ${before} and not ${isUnsent}
+      select ${outbox.id} from ${outbox} where ${isPast(outbox.createdAt, now, keptMs)} and not ${isUnsent}
       order by ${outbox.createdAt} limit ${batchSize} for update skip locked))
     returning ${outbox.id}`,
 );
@@ -66,12 +67,12 @@ const given = {
 };
 
 /** A place with unsent parts has a job, unless the job failed for good. */
-const strandedStatement = statement({ before: "timestamptz" }, ({ before }) => {
+const strandedStatement = statement({ now: "timestamptz" }, ({ now }) => {
   const key = sql`${outbox.agentId} || ':' || ${outbox.channel} || ':' || ${outbox.target}`;
   const job = sql`
     select 1 from ${jobs}
     where ${jobs.kind} in (${sendKind}, ${tellKind}) and ${jobs.key} = ${key} and ${jobs.status} = 'pending'`;
   return sql<{ id: string }>`
     update ${outbox} set ${assign(outbox, given)}
-    where ${isUnsent} and ${outbox.createdAt} < ${before} and not exists (${job}) returning ${outbox.id}`;
+    where ${isUnsent} and ${isPast(outbox.createdAt, now, hourMs)} and not exists (${job}) returning ${outbox.id}`;
 });

@@ -1,8 +1,9 @@
-import { and, eq, lt } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { audit, type Ctx, type Services } from "../../../context.ts";
 import type { RoleKey } from "../../../core/credentials/permissions.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
+import { isPast } from "../../../db/age.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
 import { invitations, members, users } from "../../../db/schema.ts";
@@ -121,6 +122,6 @@ export async function endOffersTo(tx: Db, ctx: Ctx, { id, email }: { id: string;
 }
 
 /** Deletes the offers whose time is over. */
-export async function tidyInvitations(services: Services): Promise<void> {
-  await services.database.db.delete(invitations).where(lt(invitations.expiresAt, nowOf(services)));
+export async function tidyInvitations({ database, clock }: Services): Promise<void> {
+  await database.db.delete(invitations).where(isPast(invitations.expiresAt, clock.now()));
 }

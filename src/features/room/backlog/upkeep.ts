@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { every } from "../../../core/time/every.ts";
+import { isPast } from "../../../db/age.ts";
 import { eventBacklog } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
@@ -16,17 +17,17 @@ const batchSize = 1_000;
 export function backlogUpkeep({ database, clock }: Services): () => Promise<void> {
   // While more are left than one batch, every call deletes a batch.
   return every(clock, hourMs, async (now) => {
-    const gone = await deleteStatement.run(database, { before: new Date(now - keptMs) });
+    const gone = await deleteStatement.run(database, { now: new Date(now) });
     return gone.length < batchSize;
   });
 }
 
 /** Replicas may run it at the same time: each skips the rows that another one holds. */
 const deleteStatement = statement(
-  { before: "timestamptz" },
-  ({ before }) => sql<{ id: string }>`
+  { now: "timestamptz" },
+  ({ now }) => sql<{ id: string }>`
     delete from ${eventBacklog} where ${eventBacklog.id} = any(array(
-      select ${eventBacklog.id} from ${eventBacklog} where ${eventBacklog.completedAt} < ${before}
+      select ${eventBacklog.id} from ${eventBacklog} where ${isPast(eventBacklog.completedAt, now, keptMs)}
       order by ${eventBacklog.completedAt} limit ${batchSize} for update skip locked))
     returning ${eventBacklog.id}`,
 );

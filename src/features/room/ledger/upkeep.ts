@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
 import { every } from "../../../core/time/every.ts";
+import { isPast } from "../../../db/age.ts";
 import { assign } from "../../../db/fragments.ts";
 import { jobs, roomEvents } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
@@ -27,7 +28,7 @@ export function ledgerUpkeep({ database, clock, log }: Services): (() => Promise
     }),
     // While more are left than one batch, every call deletes a batch.
     every(clock, hourMs, async (now) => {
-      const gone = await deleteStatement.run(database, { before: new Date(now - keptMs) });
+      const gone = await deleteStatement.run(database, { now: new Date(now) });
       return gone.length < batchSize;
     }),
   ];
@@ -49,10 +50,10 @@ const strandedStatement = statement({}, () => {
 
 /** Replicas may run it at the same time: each skips the rows that another one holds. */
 const deleteStatement = statement(
-  { before: "timestamptz" },
-  ({ before }) => sql<{ id: string }>`
+  { now: "timestamptz" },
+  ({ now }) => sql<{ id: string }>`
     delete from ${roomEvents} where ${roomEvents.id} = any(array(
-      select ${roomEvents.id} from ${roomEvents} where ${roomEvents.receivedAt} < ${before}
+      select ${roomEvents.id} from ${roomEvents} where ${isPast(roomEvents.receivedAt, now, keptMs)}
       order by ${roomEvents.receivedAt} limit ${batchSize} for update skip locked))
     returning ${roomEvents.id}`,
 );

@@ -2,6 +2,7 @@ import { and, asc, gt, notExists, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import type { Services } from "../../../context.ts";
 import { every } from "../../../core/time/every.ts";
+import { isPast } from "../../../db/age.ts";
 import { jobs, taskRuns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { fateOf } from "../../turns/index.ts";
@@ -29,7 +30,7 @@ export function createUpkeep(services: Services): (() => Promise<void>)[] {
     }),
     // While more are left than one batch, every call deletes a batch.
     every(clock, hourMs, async (now) => {
-      const gone = await deleteOld.run(database, { before: new Date(now - keptMs) });
+      const gone = await deleteOld.run(database, { now: new Date(now) });
       return gone.length < batchSize;
     }),
   ];
@@ -72,11 +73,11 @@ const newer = alias(taskRuns, "newer");
 
 /** Each task keeps its last run. Replicas may run it at the same time: each skips the rows that another one holds. */
 const deleteOld = statement(
-  { before: "timestamptz" },
-  ({ before }) => sql<{ id: string }>`
+  { now: "timestamptz" },
+  ({ now }) => sql<{ id: string }>`
     delete from ${taskRuns} where ${taskRuns.id} = any(array(
       select ${taskRuns.id} from ${taskRuns}
-      where ${taskRuns.createdAt} < ${before} and ${taskRuns.status} not in ('queued', 'running') and exists (
+      where ${isPast(taskRuns.createdAt, now, keptMs)} and ${taskRuns.status} not in ('queued', 'running') and exists (
         select 1 from ${taskRuns} ${newer} where ${newer.taskId} = ${taskRuns.taskId} and ${newer.dueAt} > ${taskRuns.dueAt})
       order by ${taskRuns.createdAt} limit ${batchSize} for update of ${sql.identifier("task_runs")} skip locked))
     returning ${taskRuns.id}`,

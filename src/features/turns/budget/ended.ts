@@ -1,6 +1,7 @@
-import { lt } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Services } from "../../../context.ts";
-import { monthOf } from "../../../core/time/month.ts";
+import { every } from "../../../core/time/every.ts";
+import { earlierNow } from "../../../db/age.ts";
 import { userBudgetPeriods } from "../../../db/schema.ts";
 
 const everyMs = 60 * 60 * 1000;
@@ -10,12 +11,9 @@ const everyMs = 60 * 60 * 1000;
  * still have to be charged there.
  */
 export function createEndedBudgets({ database, clock }: Services): () => Promise<void> {
-  let dueAt = 0;
-  return async () => {
-    const now = clock.now();
-    if (now < dueAt) return;
-    const lastMonth = monthOf(Date.parse(monthOf(now)) - 1);
-    await database.db.delete(userBudgetPeriods).where(lt(userBudgetPeriods.month, lastMonth));
-    dueAt = now + everyMs;
-  };
+  return every(clock, everyMs, async (now) => {
+    const lastMonth = sql`date_trunc('month', ${earlierNow(now)} at time zone 'UTC') - interval '1 month'`;
+    await database.db.delete(userBudgetPeriods).where(sql`${userBudgetPeriods.month} < ${lastMonth}`);
+    return true;
+  });
 }
