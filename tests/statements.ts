@@ -21,6 +21,8 @@ export function spyOnStatements(database: Database) {
   onTestFinished(restore);
   return {
     texts: () => spies.flatMap((spy) => spy.mock.calls.map(([text]) => plainText(text))),
+    /** The statements as they were sent, with their parameters. */
+    calls: () => spies.flatMap((spy) => spy.mock.calls.map(([text, parameters]) => ({ text, parameters }))),
     failWith(error: Error) {
       for (const spy of spies) spy.mockRejectedValue(error);
     },

@@ -2596,6 +2596,7 @@ export interface HookChanges {
 
 export interface MemoryPage {
   memories: Array<Memory>;
+  /** Exact below 10001, which also stands for any greater number. */
   total: number;
   limit: number;
   offset: number;

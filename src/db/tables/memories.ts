@@ -27,7 +27,7 @@ export const memories = pgTable(
   (table) => [
     check("memories_importance", sql`${table.importance} between 1 and 10`),
     uniqueIndex("memories_digest").on(table.agentId, table.subject, table.digest),
-    index("memories_newest").on(table.agentId, table.subject, table.updatedAt),
+    index("memories_newest").on(table.agentId, table.updatedAt, table.id),
     index("memories_important").on(table.agentId, table.subject, table.importance, table.updatedAt),
     index("memories_source").on(table.sourceConversationId),
     index("memories_search").using("gin", table.search),

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zInt4, zText } from "../../core/text/text.ts";
-import { page, pageQuery } from "../../http/paging.ts";
+import { countedPage, pageQuery } from "../../http/paging.ts";
 import { Timestamp } from "../../http/shapes.ts";
 
 /** In characters. */
@@ -81,7 +81,7 @@ export type MemoryQuery = z.infer<typeof MemoryQuery>;
 export const MemoryDeletion = z.strictObject(which, "knows only instanceId and subject");
 export type MemoryDeletion = z.infer<typeof MemoryDeletion>;
 
-export const MemoryPage = z.object({ memories: z.array(Memory), ...page }).openapi("MemoryPage");
+export const MemoryPage = z.object({ memories: z.array(Memory), ...countedPage }).openapi("MemoryPage");
 export type MemoryPage = z.infer<typeof MemoryPage>;
 
 export const DeletedMemories = z

@@ -5,6 +5,7 @@ import { isUuid } from "../../core/ids.ts";
 import { queriesOf, sqlState } from "../../db/client.ts";
 import { unlessOvertaken } from "../../db/retry.ts";
 import { agents, conversations, memories } from "../../db/schema.ts";
+import { mostCounted, totalOf } from "../../http/paging.ts";
 import { findAgent, withinReach } from "../agents/index.ts";
 import { enqueueEmbedding } from "./meaning/embed.ts";
 import type { Memory, MemoryDeletion, MemoryPage, MemoryQuery, NewMemory, SavedMemory } from "./schema.ts";
@@ -15,29 +16,78 @@ import { queryForAll } from "./text.ts";
 export async function listMemories(ctx: Ctx, query: MemoryQuery): Promise<MemoryPage> {
   const { instanceId, subject, search, category, limit = 20, offset = 0 } = query;
   if (instanceId !== undefined) await findAgent(ctx, instanceId);
+  const reached = and(withinReach(ctx), instanceId === undefined ? undefined : eq(agents.slug, instanceId));
   const wanted = and(
-    withinReach(ctx),
-    instanceId === undefined ? undefined : eq(agents.slug, instanceId),
     subject === undefined ? undefined : eq(memories.subject, subject),
     category ? eq(memories.category, category) : undefined,
     search ? found(search) : undefined,
   );
+  // Few may have the category or the words: looking for them from the newest on would go through all.
+  const findPage = category || search ? newestOfAll : newestOfEach;
+  const page = findPage(ctx, { reached, wanted, limit, offset });
   const rows = await ctx.db
     .select({ memory: memories, slug: agents.slug, ref: conversations.ref })
-    .from(memories)
+    .from(page)
+    .innerJoin(memories, eq(memories.id, page.id))
     .innerJoin(agents, eq(agents.id, memories.agentId))
     .leftJoin(conversations, eq(conversations.id, memories.sourceConversationId))
-    .where(wanted)
-    .orderBy(desc(memories.updatedAt), desc(memories.id))
+    .orderBy(...newestFirst);
+  const total = totalOf(rows.length, { limit, offset }) ?? (await count(ctx, and(reached, wanted)));
+  return { memories: rows.map(({ memory, slug, ref }) => toMemory(memory, slug, ref)), total, limit, offset };
+}
+
+const newestFirst = [desc(memories.updatedAt), desc(memories.id)];
+
+interface Wanted {
+  /** Of the agents. */
+  reached: SQL | undefined;
+  /** Of the memories. */
+  wanted: SQL | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** Takes as many of each agent as the pages so far have, in the order of an index: sorting all takes 50 times as long. */
+function newestOfEach({ db }: Ctx, { reached, wanted, limit, offset }: Wanted) {
+  const newest = db
+    .select({ id: memories.id, updatedAt: memories.updatedAt })
+    .from(memories)
+    .where(and(eq(memories.agentId, agents.id), wanted))
+    .orderBy(...newestFirst)
+    .limit(offset + limit)
+    .as("newest");
+  return db
+    .select({ id: newest.id })
+    .from(agents)
+    .crossJoinLateral(newest)
+    .where(reached)
+    .orderBy(desc(newest.updatedAt), desc(newest.id))
     .limit(limit)
-    .offset(offset);
-  const [count] = await ctx.db
-    .select({ total: sql<number>`count(*)::int` })
+    .offset(offset)
+    .as("page");
+}
+
+function newestOfAll({ db }: Ctx, { reached, wanted, limit, offset }: Wanted) {
+  return db
+    .select({ id: memories.id })
     .from(memories)
     .innerJoin(agents, eq(agents.id, memories.agentId))
-    .where(wanted);
-  const shown = rows.map(({ memory, slug, ref }) => toMemory(memory, slug, ref));
-  return { memories: shown, total: count?.total ?? 0, limit, offset };
+    .where(and(reached, wanted))
+    .orderBy(...newestFirst)
+    .limit(limit)
+    .offset(offset)
+    .as("page");
+}
+
+async function count({ db }: Ctx, wanted: SQL | undefined): Promise<number> {
+  const some = db
+    .select({ one: sql`1`.as("one") })
+    .from(memories)
+    .innerJoin(agents, eq(agents.id, memories.agentId))
+    .where(wanted)
+    .limit(mostCounted)
+    .as("some");
+  return db.$count(some);
 }
 
 /** A search without words, such as for a sign, looks for the text as it is. */

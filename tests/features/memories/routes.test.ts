@@ -1,7 +1,10 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
+import type { Parameter } from "../../../src/db/client.ts";
 import { agents, auditLogs, workspaces } from "../../../src/db/schema.ts";
+import { explaining } from "../../plan.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { converse, memoryHarness } from "./memories.ts";
 
 const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -141,6 +144,29 @@ describe("listing", () => {
       expect((await h.request(`/memories?instanceId=${slug}`, { headers: h.headers })).status).toBe(404);
     }
   });
+});
+
+test("a page is read from an index, and no more is counted than 10,001, however many there are", async () => {
+  const h = await memoryHarness();
+  const other = await h.createAgent();
+  await h.save("Likes tea");
+  await h.database.query(
+    `insert into memories (id, agent_id, organization_id, subject, content, digest, search, updated_at)
+     select gen_random_uuid(), case n % 2 when 0 then agent_id else $1 end, organization_id, 'user-' || n % 500, content || n,
+       sha256(n::text::bytea), search, now() - n * interval '1 second'
+     from memories, generate_series(1, 10001) n`,
+    [other.id],
+  );
+  await h.database.query("analyze memories", []);
+  const statements = spyOnStatements(h.database);
+  const page = await h.list("?limit=5&offset=2");
+  const newest = (await h.rows()).slice(2, 7).map(({ id }) => id);
+  expect([page.memories.map(({ id }) => id), page.total]).toEqual([newest, 10_001]);
+  const asked = statements.calls().find(({ text }) => text.includes("lateral"));
+  const explained = explaining(h.database);
+  await explained.database.query(asked?.text ?? "", asked?.parameters as Parameter[]);
+  const read = explained.scans().filter((node) => node["Relation Name"] === "memories");
+  expect(read.reduce((sum, node) => sum + node["Actual Rows"] * node["Actual Loops"], 0)).toBeLessThan(30);
 });
 
 describe("forgetting", () => {
