@@ -93,7 +93,7 @@ async function importParts(
   tx: Db,
   ctx: Ctx,
   before: AgentRow,
-  { version, instance }: ReadBundle,
+  { version, instance, channelPath }: ReadBundle,
   notes: Notes,
 ): Promise<{ agent: AgentRow; approvalRemoved: string[] }> {
   const agent = await importAgent(tx, ctx, before, instance);
@@ -101,7 +101,7 @@ async function importParts(
   await importSkills(tx, ctx, agent, instance.skills, notes);
   await importSkillEnv(tx, ctx, agent, instance.skillEnv, notes);
   const approvalRemoved = await importTools(tx, ctx, agent, instance, notes);
-  await importChannels(tx, ctx, agent, instance.channels, { notes, opensWeb: isBeforeWebSwitch(version) });
+  await importChannels(tx, ctx, agent, instance.channels, { notes, channelPath, opensWeb: isBeforeWebSwitch(version) });
   await importHooks(tx, ctx, agent, instance.hooks, notes);
   await importRoom(tx, ctx, agent, instance.room);
   await importSources(tx, ctx, agent, instance.eventSources, notes);

@@ -35,7 +35,7 @@ test("an older format becomes 1.3 step by step; what is not as it should be is l
   });
   const web = { channelType: "web", enabled: false, config: { allowedOrigins: ["*"] } };
   const slack = { channelType: "slack" };
-  expect(convert("1.2", { channels: [slack, web] })).toEqual({ channels: [{ ...web, enabled: true }, slack] });
+  expect(convert("1.2", { channels: [slack, web] })).toEqual({ channels: [slack, { ...web, enabled: true }] });
   const tools = [{ name: "fileUpload", needsApproval: true }, "x"];
   expect(convert("1.4", { manualTools: tools })).toMatchObject({
     ...{ manualTools: ["files:upload", "x"], toolsNeedingApproval: ["files:upload"] },

@@ -23,7 +23,8 @@ async function importFixture(call: Call, version: string) {
   return { slug, instance, web, told: warnings.map(({ type, path }) => `${type} ${path}`) };
 }
 
-const webKey = "web_key_missing instance.channels.0";
+/** None of these bundles has Web itself. */
+const webKey = "web_key_missing instance.channels";
 
 test("1.0 has settings and prompts, and is from before the Web switch", async () => {
   const { h, call } = await world();
@@ -114,7 +115,7 @@ test("1.4 and 1.5 are of managed builds: what only these have is left out; 1.5 k
   const older = await importFixture(call, "1.4");
   expect(older.told).toEqual([
     ...["managed_only instance.providerConnectionId", "managed_only instance.embedder"],
-    ...["channel_unsupported instance.channels.1", webKey, "channel_credentials_missing instance.channels.1"],
+    ...["channel_unsupported instance.channels.0", webKey, "channel_credentials_missing instance.channels.1"],
   ]);
   expect(older.web?.enabled).toBe(true);
   expect(older.instance).toMatchObject({
@@ -125,12 +126,37 @@ test("1.4 and 1.5 are of managed builds: what only these have is left out; 1.5 k
   const newer = await importFixture(call, "1.5");
   expect(newer.told).toEqual([
     ...["managed_only instance.providerRoles", "managed_only instance.governance"],
-    ...["channel_unsupported instance.channels.1", webKey],
+    ...["channel_unsupported instance.channels.1", "web_key_missing instance.channels.0"],
   ]);
   expect(newer.web).toEqual({
     ...{ channelType: "web", enabled: false },
     config: { contextMapping: { a: "b" }, allowedOrigins: [] },
   });
+});
+
+test("channels are named by their places in what was sent, though others are left out or added", async () => {
+  const { h, call } = await world();
+  const named = (version: string, channels: object[]) => ({
+    ...{ version, type: "instance", instance: { slug: "placed", channels } },
+  });
+  const wrong = [
+    { channelType: "rest" },
+    ...[{ channelType: "telegram", enabled: "yes" }, { channelType: "voice" }, { channelType: "pigeon" }],
+  ];
+  for (const version of ["1.4", "1.5"]) {
+    const headers = await h.as("owner");
+    const refused = await h.request("/api/instances/import", { method: "POST", headers, json: named(version, wrong) });
+    const { issues } = (await refused.json()) as { issues: { path: string }[] };
+    expect([refused.status, issues.map(({ path }) => path)]).toEqual([
+      ...[400, ["instance.channels.1.enabled", "instance.channels.3.channelType"]],
+    ]);
+  }
+  const telegram = { channelType: "telegram", enabled: true, colour: "red" };
+  const { warnings } = await call("POST", "/api/instances/import", named("1.4", [{ channelType: "email" }, telegram]));
+  expect(warnings.map(({ type, path }) => `${type} ${path}`)).toEqual([
+    ...["channel_unsupported instance.channels.0", "unknown_field instance.channels.1.colour"],
+    ...[webKey, "channel_credentials_missing instance.channels.1"],
+  ]);
 });
 
 test("a 1.3 bundle with Web on stays on where the agent has a key, or wants none", async () => {

@@ -9,8 +9,14 @@ const managedFields: ReadonlySet<string> = new Set([
 
 const managedChannels: ReadonlySet<unknown> = new Set(["rest", "email", "hubspot", "voice"]);
 
+interface Ours {
+  instance: JsonObject;
+  /** Where each of its channels stood among those of the bundle. */
+  places: readonly number[];
+}
+
 /** The instance without what only managed builds have; each part that goes is noted. */
-export function withoutManaged(instance: JsonObject, notes: ImportNotes): JsonObject {
+export function withoutManaged(instance: JsonObject, notes: ImportNotes): Ours {
   const kept = Object.entries(instance).filter(([field, value]) => {
     if (!managedFields.has(field)) return true;
     // Nothing is lost with it.
@@ -19,14 +25,17 @@ export function withoutManaged(instance: JsonObject, notes: ImportNotes): JsonOb
     return false;
   });
   const { channels, ...rest } = Object.fromEntries(kept);
-  if (!Array.isArray(channels)) return channels === undefined ? rest : { ...rest, channels };
-  const ours = channels.filter((channel, index) => {
+  if (!Array.isArray(channels)) return { instance: channels === undefined ? rest : { ...rest, channels }, places: [] };
+  const ours = [...channels.entries()].filter(([index, channel]) => {
     if (!isObject(channel) || !managedChannels.has(channel.channelType)) return true;
     const message = `The channel ${channel.channelType} is a part of managed builds: it is left out`;
     notes.warn("channel_unsupported", ["instance", "channels", index], message);
     return false;
   });
-  return { ...rest, channels: ours };
+  return {
+    instance: { ...rest, channels: ours.map(([, channel]) => channel) },
+    places: ours.map(([index]) => index),
+  };
 }
 
 const embedders = Object.entries(embeddingModels).map(([provider, { model }]) => `${provider}:${model}`);

@@ -1,5 +1,5 @@
 import type { ImportNotes } from "../../../core/bundle.ts";
-import { isObject, type JsonObject } from "../../../core/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../../core/json.ts";
 import { clip } from "../../../core/text/text.ts";
 import { invalid } from "../../../http/errors.ts";
 import { Bundle, BundledInstance } from "../schema.ts";
@@ -10,6 +10,8 @@ import { convert, type ReadVersion, readVersions, versionOf } from "./versions.t
 export interface ReadBundle {
   version: ReadVersion;
   instance: BundledInstance;
+  /** The path by which whoever sent the bundle knows the channel at an index: reading leaves some out, and adds Web. */
+  channelPath(index: number): Path;
 }
 
 /**
@@ -23,12 +25,30 @@ export function readBundle(sent: unknown, notes: ImportNotes): ReadBundle {
   if (version === null || sent.type !== "instance" || !isObject(instance)) throw invalid(headProblems(sent));
   const problem = embedderProblem(instance.embedder);
   if (problem !== null) throw invalid([{ path: ["instance", "embedder"], message: problem }]);
-  const converted = withoutManaged(convert(version, instance), notes);
+  const { instance: converted, places } = withoutManaged(convert(version, instance), notes);
+  const channelPath = channelPaths(instance.channels, places);
+  const asSent = <Part extends PropertyKey>(path: readonly Part[]): readonly (Part | string | number)[] => {
+    const [, field, index, ...inner] = path;
+    return field === "channels" && typeof index === "number" ? [...channelPath(index), ...inner] : path;
+  };
   const { $schema: _ofEditors, ...rest } = sent;
-  noteUnknown({ ...rest, instance: converted }, notes);
+  const told: Told = { warn: (type, path, message) => notes.warn(type, asSent(path), message) };
+  noteUnknown({ ...rest, instance: converted }, told);
   const parsed = BundledInstance.safeParse(converted);
-  if (parsed.success) return { version, instance: parsed.data };
-  throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: ["instance", ...path], message })));
+  if (parsed.success) return { version, instance: parsed.data, channelPath };
+  throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: asSent(["instance", ...path]), message })));
+}
+
+type Path = (string | number)[];
+type Told = Pick<ImportNotes, "warn">;
+
+/** A channel that reading added has no place of its own. */
+function channelPaths(sent: JsonValue | undefined, places: readonly number[]): (index: number) => Path {
+  const count = Array.isArray(sent) ? sent.length : 0;
+  return (index) => {
+    const place = places[index] ?? index;
+    return ["instance", "channels", ...(place < count ? [place] : [])];
+  };
 }
 
 function headProblems({ version, type, instance }: JsonObject) {
@@ -43,14 +63,14 @@ function headProblems({ version, type, instance }: JsonObject) {
 /** A body may have as many unknown fields as it has bytes. */
 const mostNoted = 50;
 
-function noteUnknown(sent: JsonObject, notes: ImportNotes): void {
+function noteUnknown(sent: JsonObject, notes: Told): void {
   const unknown = unknownFields(Bundle, sent);
   for (const field of unknown.slice(0, mostNoted)) note(field, notes);
   if (unknown.length <= mostNoted) return;
   notes.warn("unknown_field", [], `There are ${unknown.length - mostNoted} more fields that a bundle does not have`);
 }
 
-function note({ path, suggestion }: UnknownField, notes: ImportNotes): void {
+function note({ path, suggestion }: UnknownField, notes: Told): void {
   const shown = path.map((part) => (typeof part === "string" ? clip(part, 100) : part));
   const name = shown.at(-1);
   if (isCredential(path)) {

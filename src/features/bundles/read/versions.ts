@@ -84,13 +84,13 @@ function asHook(hook: JsonValue): JsonValue {
   return { ...whole, actionConfig: { ...actionConfig, toolName: first } };
 }
 
+/** Web comes last where the bundle has none, so that the other channels keep the places by which problems name them. */
 function withWebOn(instance: JsonObject): JsonObject {
   const { channels = [] } = instance;
   if (!Array.isArray(channels)) return instance;
-  const isWeb = (channel: JsonValue) => isObject(channel) && channel.channelType === "web";
-  const web = channels.find(isWeb);
-  const on = { ...(isObject(web) ? web : { channelType: "web" }), enabled: true };
-  return { ...instance, channels: [on, ...channels.filter((channel) => !isWeb(channel))] };
+  const isWeb = (channel: JsonValue): channel is JsonObject => isObject(channel) && channel.channelType === "web";
+  const on = channels.map((channel) => (isWeb(channel) ? { ...channel, enabled: true } : channel));
+  return { ...instance, channels: on.some(isWeb) ? on : [...on, { channelType: "web", enabled: true }] };
 }
 
 /** The instance with each entry of a list changed; as it is where there is no list. */

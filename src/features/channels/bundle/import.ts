@@ -19,6 +19,8 @@ import type { BundledChannel } from "./schema.ts";
 
 interface Options {
   notes: ImportNotes;
+  /** Where the bundle has the channel at an index. */
+  channelPath(index: number): Path;
   /** Whether Web is turned on though the agent has no key: the bundle is from before the switch (spec "Versioning" 5). */
   opensWeb: boolean;
 }
@@ -32,9 +34,9 @@ export async function importChannels(
   ctx: Ctx,
   agent: AgentRow,
   wanted: readonly BundledChannel[],
-  { notes, opensWeb }: Options,
+  { notes, channelPath, opensWeb }: Options,
 ): Promise<void> {
-  const place = (type: string) => ["instance", "channels", wanted.findIndex((one) => one.channelType === type)];
+  const place = (type: string) => channelPath(wanted.findIndex((one) => one.channelType === type));
   const web = wanted.find((one) => one.channelType === "web");
   if (web) await importWeb(tx, ctx, agent, web, { notes, opensWeb, path: place("web") });
   else await saveRow(tx, ctx, agent.id, "web", { enabled: false, config: {} });
@@ -55,7 +57,7 @@ async function importWeb(
   ctx: Ctx,
   agent: AgentRow,
   { enabled: wanted, config }: Web,
-  { notes, opensWeb, path }: Options & { path: Path },
+  { notes, opensWeb, path }: Omit<Options, "channelPath"> & { path: Path },
 ): Promise<void> {
   const { contextMapping = {}, allowedOrigins = [] } = config;
   const lacksKey = wanted && agent.authEnabled && !(await storedKeys(tx, agent.id)).has(authKeyName);
