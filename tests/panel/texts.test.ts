@@ -3,6 +3,8 @@ import { isDate } from "../../src/panel/data/days.ts";
 import { jsonIn } from "../../src/panel/data/json.ts";
 import { refusalText } from "../../src/panel/data/refusal-text.ts";
 import { rolesGivenBy } from "../../src/panel/pages/organization/roles.ts";
+import { countText } from "../../src/panel/ui/numbers.ts";
+import { pageText } from "../../src/panel/ui/page-text.ts";
 
 test("a refusal says once when to try again", () => {
   const own = "Too many requests: try again in 1 second";
@@ -29,4 +31,10 @@ test("Owners alone are offered to make Owners", () => {
   const given = (role: string) => rolesGivenBy(role).map(({ value }) => value);
   expect(given("admin")).toEqual(["viewer", "member", "admin"]);
   expect(given("owner")).toContain("owner");
+});
+
+test("a page says which entries it shows, and of a list that is not counted to its end no wrong number", () => {
+  expect(pageText({ total: 45, limit: 20, offset: 40 })).toBe("41–45 of 45");
+  expect(pageText({ total: 10_000, limit: 20, offset: 0 })).toBe(`1–20 of ${countText(10_000)}`);
+  expect(pageText({ total: 10_001, limit: 20, offset: 20 })).toBe(`21–40 of more than ${countText(10_000)}`);
 });

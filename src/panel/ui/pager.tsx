@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { Button } from "./button.tsx";
+import { pageText } from "./page-text.ts";
 
 interface Props {
   total: number;
@@ -24,9 +25,7 @@ export function Pager({ total, limit, offset, newer = "Newer", older = "Older", 
       <Button small disabled={offset === 0} onClick={() => onOffset(Math.max(0, offset - limit))}>
         {newer}
       </Button>
-      <span class="soft">
-        {offset + 1}–{Math.min(offset + limit, total)} of {total}
-      </span>
+      <span class="soft">{pageText({ total, limit, offset })}</span>
       <Button small disabled={offset + limit >= total} onClick={() => onOffset(offset + limit)}>
         {older}
       </Button>
