@@ -4,6 +4,7 @@ import type { Database } from "../src/db/client.ts";
 export interface PlanNode {
   "Node Type": string;
   "Relation Name"?: string;
+  "Rows Removed by Filter"?: number;
   "Actual Rows": number;
   "Actual Loops": number;
   Plans?: PlanNode[];

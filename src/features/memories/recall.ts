@@ -32,6 +32,13 @@ const important = ({ agentId, subject, limit }: { agentId: SQL; subject: SQL; li
   select ${recalled} from ${memories} where ${memories.agentId} = ${agentId} and ${memories.subject} = ${subject}
   order by ${memories.importance} desc, ${memories.updatedAt} desc limit ${limit})`;
 
+/**
+ * Whether anything is remembered of a subject. For any memory of it PostgreSQL would go through those of others, where it
+ * guesses that many are of the subject; the most important one is found in the order of an index.
+ */
+export const isRemembered = (of: Pick<Wanted, "agentId" | "subject">) =>
+  sql<boolean>`exists (select from ${important({ ...of, limit: sql`1` })} one)`;
+
 const searchStatement = statement({ agentId: "uuid", subject: "text", words: "tsquery" }, matching);
 
 const recallStatement = statement(

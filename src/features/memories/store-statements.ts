@@ -4,6 +4,7 @@ import type { Queries } from "../../db/client.ts";
 import { assign, column, excluded, fields, insertInto, jsonRows, type RowOf } from "../../db/fragments.ts";
 import { conversations, memories } from "../../db/schema.ts";
 import { statement } from "../../db/statement.ts";
+import { isRemembered } from "./recall.ts";
 
 /** So many memories with the most words in common are compared with a new fact. */
 const compared = 100;
@@ -145,7 +146,7 @@ const writeStatement = statement({ facts: "jsonb" }, ({ facts }) => {
       where ${memories.id} = ${row.known} and ${ofSubject(row)} returning ${row.nth}, ${returned}
     ), inserted as (
       ${insertInto(memories, added)} from fact where ${row.known} is null
-        and not (${row.first} and exists (select from ${memories} where ${ofSubject(row)}))
+        and not (${row.first} and ${isRemembered(row)})
       on conflict (${column(memories.agentId)}, ${column(memories.subject)}, ${column(memories.digest)})
         do update set ${assign(memories, overtaken)}
       returning ${returned}, xmax = 0 as added

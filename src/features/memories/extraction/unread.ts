@@ -2,10 +2,11 @@ import { type SQL, sql } from "drizzle-orm";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
 import type { Database } from "../../../db/client.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
-import { actingAgent, agents, conversations, memories, messages, turns } from "../../../db/schema.ts";
+import { actingAgent, agents, conversations, messages, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import type { Gathered } from "../../../jobs/together.ts";
 import { extractedSeq } from "../../conversations/index.ts";
+import { isRemembered } from "../recall.ts";
 import { batchMessages, type Unread } from "../rules.ts";
 import { longestMessage, type Said } from "./prompt.ts";
 
@@ -92,7 +93,8 @@ const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
     ...{ ...actingAgent, revision, memoryEnabled },
     unread: sql<Unread[]>`coalesce(said.unread, '[]')`,
     known: sql<boolean>`exists (
-      select from ${memories} where ${memories.agentId} = ${agents.id} and ${memories.subject} = any(array_append(said.subjects, '')))`,
+      select from unnest(array_append(said.subjects, '')) as known(subject)
+      where ${isRemembered({ agentId: sql`${agents.id}`, subject: sql`known.subject` })})`,
   });
   return sql<RowOf<typeof row>>`
     select ${row} from ${conversations} join ${agents} on ${agents.id} = ${conversations.agentId}
