@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { EngineError } from "../../../src/core/errors.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { conversations, jobs } from "../../../src/db/schema.ts";
+import { extractionJobs } from "../../../src/features/memories/extraction/extract.ts";
 import { dueFollowUps, type FollowUpKind } from "../../../src/features/turns/follow-up/due.ts";
 import { dueStatements, firstPlace, pageSize } from "../../../src/features/turns/follow-up/due-statements.ts";
 import { followUpJobs } from "../../../src/features/turns/follow-up/jobs.ts";
@@ -30,7 +31,8 @@ async function following(answer: (prompt: string) => unknown) {
       atOnce -= 1;
     }
   };
-  const worker = createWorker(h.services, followUpJobs({ services: h.services, complete }));
+  const needs = { services: h.services, complete };
+  const worker = createWorker(h.services, { ...followUpJobs(needs), ...extractionJobs(needs) });
   onTestFinished(() => worker.stop(0));
   const { db } = h.database;
   const start = h.clock.now();
@@ -297,6 +299,23 @@ describe("a conversation", () => {
     ]);
     expect(h.asked.map((prompt) => prompt.includes('"title"'))).toEqual([false, false, true]);
     expect((await h.rows()).map(({ subject }) => subject).sort()).toEqual(["bob", "said first"]);
+  });
+
+  test("that is long is learned from in parts, each once, also while its summary is written", async () => {
+    const h = await following(async (prompt) => {
+      if (prompt.includes("long-term memory")) return { facts: [] };
+      await h.worker.tick();
+      await expect.poll(() => h.asked.length).toBe(3);
+      return { title: "Long", summary: "Very." };
+    });
+    const id = await h.rested("said 0");
+    const more = Array.from({ length: 24 }, (_, n): [string, string] => [`said ${n + 1}`, "Fine"]);
+    await goOn(h, id, more, { subject: "said 0" });
+    await h.begin(followUps);
+    await h.worker.work();
+    const learning = h.asked.filter((prompt) => prompt.includes("long-term memory"));
+    expect(learning.map((prompt) => /"user","text":"(said \d+)"/.exec(prompt)?.[1])).toEqual(["said 0", "said 20"]);
+    expect(await h.row(id)).toMatchObject({ title: "Long", metadata: { extractedSeq: 50, summarizedMessages: 50 } });
   });
 
   test("whose title a person gave meanwhile keeps that", async () => {

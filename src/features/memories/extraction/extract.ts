@@ -47,9 +47,9 @@ const shownMemories = 20;
 const tries = 2;
 
 /**
- * Learns from the next messages of a conversation, and answers how far it was read, which the caller notes, and a title if
- * one is looked for and the model, asked about one end user, gave it. An agent that may ask no model now learns after its
- * next turn.
+ * Learns from the next messages of a conversation, and leaves the others to a job. Answers what the caller is to note: how
+ * far all was read, and a title if one is looked for and the model, asked about one end user, gave it. An agent that may
+ * ask no model now learns after its next turn.
  */
 export type Learn = (conversationId: string, lookedFor: LookedFor, asking: Asking) => Promise<Noted>;
 
@@ -66,6 +66,7 @@ export function createLearn({ services, complete }: Needs): Learn {
     ...unreadStatements(database),
     recalledFor: recalledTogether(database),
     save: savedTogether(database),
+    note: noteTogether(database, null),
   };
   const learn: Learn = async (conversationId, lookedFor, { signal, together }) => {
     const source = await together(statements.sourceOf, conversationId);
@@ -78,13 +79,13 @@ export function createLearn({ services, complete }: Needs): Learn {
     for (const messages of groups) {
       title = await learnFrom({ services, complete, statements, together, signal, wanted }, source, messages);
     }
-    const rest = unread.length > batch.length;
-    if (rest) {
-      const { kind, key, payload: same } = extractionOf(conversationId);
-      await enqueue(database.db, kind, same, { key, organizationId: agent.organizationId });
-    }
     const last = batch.at(-1)?.seq ?? 0;
-    return { title, read: rest ? last : Math.max(last, source.lastSeq) };
+    if (unread.length === batch.length) return { title, read: Math.max(last, source.lastSeq) };
+    // Noted at once, since the job that reads the rest may begin before the caller notes anything.
+    await together(statements.note, { id: conversationId, noted: { read: last }, at: "" });
+    const { kind, key, payload } = extractionOf(conversationId);
+    await enqueue(database.db, kind, payload, { key, organizationId: agent.organizationId });
+    return { title };
   };
   return (conversationId, lookedFor, asking) =>
     learn(conversationId, lookedFor, asking).catch((error: unknown) => {
