@@ -235,6 +235,15 @@ test("a conversation has a title moments after its first turn, and a summary onc
   expect(await described()).toEqual([["Tea", "The user likes tea."]]);
 });
 
+test("a conversation whose first turn has many messages gets its summary with the title", async () => {
+  const h = await remembering();
+  const messages = ["Hi.", "I like", "green", "tea.", "And cake."].map((content) => ({ role: "user", content }));
+  await (await h.native("", { messages, chat_id: "a", user: "ada" })).text();
+  await h.rest();
+  const described = (await h.conversations()).map(({ title, summary }) => [title, summary]);
+  expect([described, (await h.stored()).length]).toEqual([[["Tea", "The user likes tea."]], 1]);
+});
+
 /** Gives the agent the skill `weather` with a sensitive value. */
 async function giveSkill({ request, agent, organization }: Awaited<ReturnType<typeof remembering>>, value: string) {
   const send = async (method: string, path: string, json: object = {}) =>

@@ -7,9 +7,9 @@ import type { Asking, Complete } from "../../../jobs/complete.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { createGathering } from "../../../jobs/together.ts";
-import { createDescribe, descriptionOf, type Noted, type Wanted, wantedOf } from "../../conversations/index.ts";
+import { createDescribe, descriptionOf, type Noted, wantedOf } from "../../conversations/index.ts";
 import { createLearn, extractionOf } from "../../memories/index.ts";
-import type { FollowUpKind } from "./due.ts";
+import { type FollowUpKind, followUpKinds } from "./due.ts";
 import { type Due, dueStatements, firstPlace, pageSize } from "./due-statements.ts";
 
 interface Needs {
@@ -50,30 +50,26 @@ const longestPostponedMs = 60_000;
 export function followUpJobs(needs: Needs): JobKinds {
   const [describe, learn] = [createDescribe(needs), createLearn(needs)];
   const shared = createShared(needs);
-  const kind = (name: FollowUpKind, lookedFor: (conversation: Due) => Wanted) => {
-    const parts: Part[] = [
-      {
-        perform(conversation, _known, asking) {
-          const { title, summary } = lookedFor(conversation);
-          return learn(conversation.id, { title: title && !summary }, asking);
-        },
-        jobOf: extractionOf,
+  const lookedFor = (conversation: Due) => wantedOf({ ...conversation, ask: true });
+  const parts: Part[] = [
+    {
+      perform(conversation, _known, asking) {
+        const { title, summary } = lookedFor(conversation);
+        // A summary has a call of its own, which gives the title as well.
+        return learn(conversation.id, { title: title && !summary }, asking);
       },
-      {
-        perform(conversation, known, asking) {
-          const { title, summary } = lookedFor(conversation);
-          return describe(conversation.id, { title: title && !known.title, summary }, asking);
-        },
-        jobOf: descriptionOf,
+      jobOf: extractionOf,
+    },
+    {
+      perform(conversation, known, asking) {
+        const { title, summary } = lookedFor(conversation);
+        return describe(conversation.id, { title: title && !known.title, summary }, asking);
       },
-    ];
-    return { [name]: { run: followUp(shared, name, parts), limit: mostAgents } };
-  };
-  const wanted = (conversation: Due) => wantedOf({ ...conversation, ask: true });
-  return {
-    ...kind("titleConversations", (conversation) => ({ ...wanted(conversation), summary: false })),
-    ...kind("followUpConversations", wanted),
-  };
+      jobOf: descriptionOf,
+    },
+  ];
+  const kinds = Object.keys(followUpKinds) as FollowUpKind[];
+  return Object.fromEntries(kinds.map((kind) => [kind, { run: followUp(shared, kind, parts), limit: mostAgents }]));
 }
 
 /** What the jobs of this process share. */
