@@ -329,23 +329,43 @@ describe("a conversation", () => {
     expect([(await h.row(id)).title, h.asked.length]).toEqual(["Mine", 1]);
   });
 
-  test("keeps the title that it got, and asks for it no more, where its memories have to wait", async () => {
+  test("whose model has no time to read it gets its title with its memories all the same", async () => {
     let away = true;
     const h = await following((prompt) => {
       if (away && prompt.includes("long-term memory"))
-        throw new Postponed("Model provider is rate limited", h.clock.now() + 50_000);
+        throw new Postponed("The model had no time for this call yet", h.clock.now() + 50_000);
       return wellRead(prompt);
     });
-    const id = await h.rested("said twice");
+    const id = await h.due("said twice");
+    await h.begin(titles);
+    await h.worker.work();
+    expect([await h.row(id), h.asked.length]).toMatchObject([{ title: null, titleDueAt: expect.any(Date) }, 1]);
+    away = false;
+    await h.clock.jump(60_000);
+    await h.worker.work();
+    const found = { title: "On said twice", titleDueAt: null, metadata: { extractedSeq: 2 } };
+    expect([await h.row(id), h.asked.length]).toMatchObject([found, 2]);
+  });
+
+  test("is read for memories once, where its summary has to wait", async () => {
+    let away = true;
+    const h = await following((prompt) => {
+      if (!prompt.includes("long-term memory") && away)
+        throw new Postponed("Model provider is rate limited", h.clock.now() + 50_000);
+      return { title: "On songs", summary: "They sing.", facts: [{ content: "Sings" }] };
+    });
+    const id = await h.rested("said in song");
+    const more = ["said more", "said yet more"].map((said): [string, string] => [said, "Fine"]);
+    await goOn(h, id, more, { subject: "said in song" });
     await h.begin(followUps);
     await h.worker.work();
-    const { title, followUpDueAt } = await h.row(id);
-    expect([title, followUpDueAt, h.asked.length]).toEqual(["On said twice", expect.any(Date), 2]);
+    const read = { summary: null, followUpDueAt: expect.any(Date), metadata: { extractedSeq: 6 } };
+    expect([await h.row(id), h.asked.length]).toMatchObject([read, 2]);
     away = false;
     await h.clock.jump(50_000);
     await h.worker.work();
-    expect(await h.row(id)).toMatchObject({ followUpDueAt: null, metadata: { extractedSeq: 2 } });
-    expect(h.asked).toHaveLength(3);
+    const found = { title: "On songs", summary: "They sing.", followUpDueAt: null };
+    expect([await h.row(id), h.asked.length]).toMatchObject([found, 3]);
   });
 });
 

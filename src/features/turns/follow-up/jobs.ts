@@ -110,19 +110,18 @@ function followUp(shared: Shared, kind: FollowUpKind, parts: readonly Part[]): J
   };
 
   const follow = async (conversation: Due, asking: Asking) => {
-    const noted: Noted = {};
-    let problem: Error | null = null;
-    for (const part of parts) {
-      const found = await performPart(part, conversation, noted, asking).catch((error: Error) => {
-        problem = error;
-      });
-      Object.assign(noted, found);
-    }
-    if (problem && (asking.signal.aborted || Object.keys(noted).length === 0)) throw problem;
     const { id, at } = conversation;
-    // What one part found out is kept where another one has to wait; the conversation is due for that one then.
-    await together(settle, { id, noted, at: problem ? "" : at });
-    if (problem) throw problem;
+    const noted: Noted = {};
+    try {
+      // Where a part has to wait, so do those after it, which might ask for what it would have found out.
+      for (const part of parts) Object.assign(noted, await performPart(part, conversation, noted, asking));
+    } catch (error) {
+      // What is found out is kept, and the conversation stays due for the rest.
+      const keeps = !asking.signal.aborted && Object.keys(noted).length > 0;
+      if (keeps) await together(settle, { id, noted, at: "" });
+      throw error;
+    }
+    await together(settle, { id, noted, at });
   };
 
   return async ({ payload }, signal) => {
