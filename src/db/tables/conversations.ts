@@ -55,7 +55,7 @@ export const conversations = pgTable(
     /** The tokens of the last turn's first prompt, and its bytes for each token, as the provider counted them. */
     contextTokens: integer("context_tokens").notNull().default(0),
     bytesPerToken: real("bytes_per_token"),
-    /** When a model is to give the title; null for never. */
+    /** When a model is to give the title, and to learn from what was said; null once that is done, and for never. */
     titleDueAt: moment("title_due_at"),
     /** When the conversation has rested, so that it is summed up and learned from; null once that is done. */
     followUpDueAt: moment("follow_up_due_at"),
