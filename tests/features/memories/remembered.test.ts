@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { unreadStatements } from "../../../src/features/memories/extraction/unread.ts";
 import { writeFacts } from "../../../src/features/memories/store-statements.ts";
+import { openStatement } from "../../../src/features/turns/place/open-statement.ts";
 import { explaining, type PlanNode } from "../../plan.ts";
 import { converse, memoryHarness } from "./memories.ts";
 
@@ -17,7 +18,14 @@ async function crowded() {
   await h.database.query("analyze memories", []);
   const explained = explaining(h.database);
   const scans = () => explained.scans().filter((node) => node["Relation Name"] === "memories");
-  return { ...h, explained: explained.database, scans };
+  /** How the plan of a statement reads memories that PostgreSQL keeps whatever the values are. */
+  const kept = async (text: string) => {
+    const plan = await h.database.query<{ "QUERY PLAN": unknown }>(`explain (generic_plan, format json) ${text}`, []);
+    return [...JSON.stringify(plan).matchAll(/"Node Type":"([^"]+)"[^{}]*"Relation Name":"memories"/g)].map(
+      ([, type]) => type,
+    );
+  };
+  return { ...h, explained: explained.database, scans, kept };
 }
 
 /** How a step reads, and how many rows it reads in vain. */
@@ -42,4 +50,10 @@ test("nor is it looked at to store what is the first of end users", async () => 
   );
   expect(reads(h.scans()).filter(([, inVain]) => inVain !== 0)).toEqual([]);
   expect((await h.list("?subject=eve")).memories).toHaveLength(1);
+});
+
+test("nor does a turn look at it", async () => {
+  const h = await crowded();
+  const parts = { throttled: false, stored: true, remembers: true, ofAgent: false, ofUser: false };
+  expect(await h.kept(openStatement(parts).text)).toEqual(["Index Only Scan", "Index Only Scan"]);
 });

@@ -1,10 +1,11 @@
 import { type Column, type SQL, sql, type Table } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { assign, column, excluded, fields, insertInto, type RowOf } from "../../../db/fragments.ts";
-import { agents, conversations, memories, turns } from "../../../db/schema.ts";
+import { agents, conversations, turns } from "../../../db/schema.ts";
 import { statement, type Values, variants } from "../../../db/statement.ts";
 import { type ThrottleRow, upsertThrottle } from "../../../http/callers/throttle.ts";
 import type { JsonObject } from "../../../turn/types.ts";
+import { isRemembered } from "../../memories/index.ts";
 import { reserveTokens, reserveUserTokens } from "../budget/budget.ts";
 import { historyRoom, historyTypes, newestMessages, type StoredMessages } from "./history.ts";
 import { leaseUntil } from "./leases.ts";
@@ -139,7 +140,7 @@ const placeIn = ({ id, lastTicket, openTurns }: typeof conversation) => ({
 function openedRow(values: OpenValues, parts: Parts) {
   const { agentId, subject } = values;
   const { throttled, stored, remembers, ofAgent, ofUser } = parts;
-  const ofSubject = sql`${memories.agentId} = ${agentId} and ${memories.subject} in (${subject}, '')`;
+  const remembered = sql<boolean>`(${isRemembered({ agentId, subject })} or ${isRemembered({ agentId, subject: sql`''` })})`;
   const part = <T>(has: boolean, value: SQL<T> | Column) => (has ? sql<T | null>`${value}` : sql<T | null>`null`);
   return fields({
     count: part<ThrottleRow["count"]>(throttled, sql`calls.count`),
@@ -153,7 +154,7 @@ function openedRow(values: OpenValues, parts: Parts) {
     lastSeq: part<number>(stored, conversation.lastSeq),
     awaiting: part<string>(stored, conversation.awaiting),
     state: part<JsonObject>(stored, conversation.state),
-    remembered: remembers ? sql<boolean>`exists (select 1 from ${memories} where ${ofSubject})` : sql<boolean>`false`,
+    remembered: remembers ? remembered : sql<boolean>`false`,
     history: part<StoredMessages>(stored, sql`history.messages`),
     room: part<number>(stored, historyRoom(conversation, values)),
     // Tokens of each budget.
