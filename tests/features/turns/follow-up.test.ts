@@ -398,15 +398,21 @@ describe("the tick", () => {
   });
 });
 
-test("a page of an agent's due conversations is read in their order from the index, however many are due", async () => {
+/** An agent with 8,000 conversations of which this is due. */
+async function crowded(columns: readonly string[]) {
   const h = await memoryHarness({ fastModel: "openai:fast" });
   const { conversationId } = await converse(h, [["I live in Bern", "Nice!"]]);
   await h.database.query(
-    `insert into conversations (id, ref, agent_id, organization_id, channel, channel_id, subject, follow_up_due_at)
-     select gen_random_uuid(), ref || n, agent_id, organization_id, channel, channel_id, subject, now() - n * interval '1 ms'
+    `insert into conversations (id, ref, agent_id, organization_id, channel, channel_id, subject, ${columns})
+     select gen_random_uuid(), ref || n, agent_id, organization_id, channel, channel_id, subject, ${columns.map(() => "timestamptz '2020-01-01' - n * interval '1 ms'")}
      from conversations, generate_series(1, 8000) n where id = $1`,
     [conversationId],
   );
+  return h;
+}
+
+test("a page of an agent's due conversations is read in their order from the index, however many are due", async () => {
+  const h = await crowded(["follow_up_due_at"]);
   const explained = explaining(h.database);
   await dueStatements(explained.database, "followUpConversations").next(h.agent.id, Date.now(), firstPlace);
   const read = explained.scans().filter((node) => node["Relation Name"] === "conversations");
@@ -419,4 +425,14 @@ test("a page of an agent's due conversations is read in their order from the ind
     [2 * pageSize],
   );
   expect([...page, ...rest].map(({ id }) => id)).toEqual(inOrder.map(({ id }) => id));
+});
+
+test("what is due next is found in the order of the indexes, also where many are due for both", async () => {
+  const h = await crowded(["title_due_at", "follow_up_due_at"]);
+  const explained = explaining(h.database);
+  for (const kind of [titles, followUps] as const) await dueStatements(explained.database, kind).first(h.agent.id);
+  await createSchedule({ ...h, database: explained.database, sources: [dueFollowUps], wake: () => {} }).tick();
+  const read = explained.scans().filter((node) => node["Relation Name"] === "conversations");
+  expect(read.map((node) => node["Node Type"])).toEqual(Array(6).fill("Index Scan"));
+  expect((await h.database.db.select().from(jobs)).map(({ kind }) => kind)).toEqual([titles]);
 });
