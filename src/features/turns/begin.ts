@@ -22,6 +22,8 @@ export interface Begun {
   promptBytes: number;
   /** The memories in the prompt, as lines. */
   memories: string;
+  /** Whether nothing was said before in the stored conversation. */
+  begins: boolean;
 }
 
 interface Waiting {
@@ -64,7 +66,7 @@ export async function begin(services: Services, { turnId, request, taken, transc
     continued: continued && (await asDecided(database, continued)),
     reserve: reserveFor(services, turnId, taken, promptBytes),
   });
-  return { input, promptBytes, memories };
+  return { input, promptBytes, memories, begins: found.begins };
 }
 
 /** Reads the conversation with this call's context in its state, even if later calls overwrote the context meanwhile. */

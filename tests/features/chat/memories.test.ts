@@ -15,12 +15,12 @@ const facts = JSON.stringify({
 const fastModel = "gpt-5-nano";
 
 /** An agent of a real provider, with one model for chat and, unless told otherwise, another for the background. */
-async function remembering(fields: Record<string, unknown> = {}, learned = facts) {
+async function remembering(fields: Record<string, unknown> = {}, learned = facts, answer = () => reply("Hello.")) {
   const asked: ModelSpec[] = [];
   const fast = scriptedModel(({ prompt }) =>
     reply(JSON.stringify(prompt).includes("long-term memory") ? learned : description),
   );
-  const main = scriptedModel(() => reply("Hello."));
+  const main = scriptedModel(answer);
   const resolve = async (spec: ModelSpec): Promise<ScriptedModel> => {
     asked.push(spec);
     return spec.model === "main" ? main : fast;
@@ -242,6 +242,23 @@ test("a conversation whose first turn has many messages gets its summary with th
   await h.rest();
   const described = (await h.conversations()).map(({ title, summary }) => [title, summary]);
   expect([described, (await h.stored()).length]).toEqual([[["Tea", "The user likes tea."]], 1]);
+});
+
+test("a conversation whose first turn failed has a title moments after the first that did not", async () => {
+  let away = true;
+  const h = await remembering({}, facts, () => {
+    if (away) throw new Error("The provider is away");
+    return reply("Hello.");
+  });
+  const say = async () => (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
+  expect(await say()).toContain("event: error");
+  expect(await h.due()).toEqual([0, 0]);
+  away = false;
+  expect(await say()).toContain("event: done");
+  expect(await h.due()).toEqual([1, 0]);
+  await say();
+  expect(await h.due()).toEqual([1, 1]);
+  await h.rest();
 });
 
 /** Gives the agent the skill `weather` with a sensitive value. */

@@ -1,6 +1,7 @@
 import { channels } from "../../../core/channels/channels.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { firstWords } from "../../conversations/index.ts";
+import type { Begun } from "../begin.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
 
@@ -19,6 +20,8 @@ export interface Aftermath {
 interface Ended {
   taken: Taken;
   request: TurnRequest;
+  /** Null: the turn never ran. */
+  begun: Begun | null;
   outcome: TurnOutcome;
 }
 
@@ -33,19 +36,17 @@ const [restMs, titleMs] = [30_000, 2_000];
  * about a turn that ended well with a person, and not about what the demo model repeated. The background asks again
  * whether it still may.
  */
-export function aftermathOf({ taken, request, outcome }: Ended, now: number): Aftermath {
+export function aftermathOf({ taken, request, begun, outcome }: Ended, now: number): Aftermath {
   const { row } = taken.grant.agent;
   const { channel, source } = request.origin;
   const learnable = row.fastModel !== null && row.memoryEnabled;
   const asks = learnable && source === "user" && channels[channel].learns && taken.spec.provider !== "demo";
   const named = request.title ?? request.input.fresh.find((text) => text.trim() !== "") ?? "";
   const title = asks ? null : firstWords(named) || null;
-  const { conversation } = taken.place;
-  const follows = asks && conversation !== null && outcome.status === "done";
-  const first = conversation?.ticket === 1;
+  const follows = asks && taken.place.conversation !== null && outcome.status === "done";
   return {
-    titleDueAt: follows && first ? new Date(now + titleMs) : null,
-    followUpDueAt: follows && !first ? new Date(now + restMs) : null,
+    titleDueAt: follows && begun?.begins ? new Date(now + titleMs) : null,
+    followUpDueAt: follows && !begun?.begins ? new Date(now + restMs) : null,
     ...{ title, learnable },
   };
 }
