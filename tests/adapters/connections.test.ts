@@ -83,6 +83,14 @@ test.each([
   }
 });
 
+test.each([
+  ["slashes", `${"/".repeat(60_000)}a`],
+  ["digits", `v${"1".repeat(60_000)}!`],
+])("an address with many %s is refused before a pattern goes through it", async (_label, path) => {
+  const resolving = createModels().resolve({ ...specs.anthropic, baseUrl: `https://models.example/${path}` });
+  await expect(resolving).rejects.toThrow("is longer than 2048 characters");
+});
+
 const foreign = "functions.currentTime:0";
 
 /** A conversation that another provider began. */

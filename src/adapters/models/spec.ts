@@ -36,11 +36,16 @@ export function requireKey(spec: ModelSpec): string {
   return key;
 }
 
+const longestAddress = 2_048;
+
 /** The address of a spec, else the provider's own, without a slash at its end; throws for an unusable one. */
 export function checkAddress({ provider, baseUrl = undefined }: ModelSpec): string {
   const address = baseUrl?.trim() || providerAddresses[provider];
   if (address === undefined)
     throw new ProviderSetupError(`The provider ${provider} has no address: set the secret ${baseUrlSecret(provider)}`);
+  // The patterns below take the square of the length of a text that is made for it.
+  if (address.length > longestAddress)
+    throw new ProviderSetupError(`The address of the provider ${provider} is longer than ${longestAddress} characters`);
   const url = URL.parse(address);
   if (!url || !/^https?:$/.test(url.protocol))
     throw new ProviderSetupError(`The address of the provider ${provider} is no http URL`);
