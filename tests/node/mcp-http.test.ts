@@ -156,6 +156,16 @@ describe("a server over HTTP", () => {
     expect(asked.filter(({ message: { method } }) => method === "tools/list")).toHaveLength(21);
   });
 
+  test("is asked for no more pages once they are as large together as one answer may be", async () => {
+    const { mcp } = connections();
+    const large = { ...tool("large"), description: "x".repeat(1024 * 1024) };
+    const { known, asked } = await answering({
+      "tools/list": ({ message: { id } }, response) => say(response, { id, result: { tools: [large], nextCursor: "x" } }),
+    });
+    await expect(mcp.list(known, 256)).rejects.toThrow("The server's tools are larger than 4096 KiB");
+    expect(asked.filter(({ message: { method } }) => method === "tools/list")).toHaveLength(4);
+  });
+
   test("has pages without an end and without a tool: that is the end", async () => {
     const { mcp } = connections();
     const { known } = await answering({

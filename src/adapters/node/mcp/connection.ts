@@ -6,6 +6,7 @@ import { withinTime } from "../../../core/time/deadline.ts";
 import type { Network } from "../egress/send.ts";
 import { explainMcp, refusesInitialize } from "./failure.ts";
 import { mcpFetch } from "./fetch.ts";
+import { mostWireBytes } from "./lines.ts";
 import { readResult } from "./result.ts";
 import { StdioTransport } from "./stdio.ts";
 
@@ -111,9 +112,10 @@ function transportOf({ server, network, environment, clock, log, onEnd }: Connec
   return { transport: stdio, reason: () => stdio.reason };
 }
 
+/** Each page may be as large as one answer, so the pages together may be no larger. */
 async function listAll(client: MCPClient, enough: number, signal: AbortSignal): Promise<McpTool[]> {
   const pages: McpTool[][] = [];
-  let found = 0;
+  let [found, characters] = [0, 0];
   let cursor: string | undefined;
   do {
     const params = cursor === undefined ? {} : { params: { cursor } };
@@ -122,6 +124,8 @@ async function listAll(client: MCPClient, enough: number, signal: AbortSignal): 
       tools.map(({ name, title, description = title ?? "", inputSchema }) => ({ name, description, inputSchema })),
     );
     found += tools.length;
+    characters += JSON.stringify(tools).length;
+    if (characters > mostWireBytes) throw new Error(`The server's tools are larger than ${mostWireBytes / 1024} KiB`);
     cursor = tools.length === 0 ? undefined : nextCursor;
   } while (cursor !== undefined && found <= enough);
   return pages.flat();
