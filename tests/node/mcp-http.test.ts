@@ -160,7 +160,8 @@ describe("a server over HTTP", () => {
     const { mcp } = connections();
     const large = { ...tool("large"), description: "x".repeat(1024 * 1024) };
     const { known, asked } = await answering({
-      "tools/list": ({ message: { id } }, response) => say(response, { id, result: { tools: [large], nextCursor: "x" } }),
+      "tools/list": ({ message: { id } }, response) =>
+        say(response, { id, result: { tools: [large], nextCursor: "x" } }),
     });
     await expect(mcp.list(known, 256)).rejects.toThrow("The server's tools are larger than 4096 KiB");
     expect(asked.filter(({ message: { method } }) => method === "tools/list")).toHaveLength(4);
@@ -350,6 +351,25 @@ describe("a server over HTTP that", () => {
       });
     }, giveUpAfter(300));
     await expect(answer).rejects.toThrow();
+    await expect.poll(() => gone).toBe(true);
+  });
+
+  test("does not answer the end of its session is left, so that no socket to it stays", async () => {
+    const clock = new TestClock();
+    const { mcp } = connections({ clock });
+    let [ending, gone] = [false, false];
+    const { known } = await answering({
+      DELETE: (_, response) => {
+        ending = true;
+        response.on("close", () => {
+          gone = true;
+        });
+      },
+    });
+    await mcp.list(known, 256);
+    mcp.forget(known.id);
+    await expect.poll(() => ending).toBe(true);
+    await clock.advance(3_000);
     await expect.poll(() => gone).toBe(true);
   });
 });

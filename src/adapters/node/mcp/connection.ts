@@ -68,7 +68,8 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
     lost = true;
     options.onEnd(null);
   };
-  const { transport, reason } = transportOf(options, onLostSession);
+  const over = new AbortController();
+  const { transport, reason } = transportOf(options, onLostSession, over.signal);
   /** The reason why a process ended says more than the error of its connection. */
   const causeOf = (error: unknown, { aborted }: AbortSignal) => (aborted ? error : (reason() ?? error));
   const client = await createMCPClient({
@@ -96,15 +97,21 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
     },
     // The wait for a server that does not end its session, or for a process that does not end, is given up.
     close: () =>
-      withinTime(options.clock, closeMs, new Error("The server did not end"), () => client.close()).catch(() => {}),
+      withinTime(options.clock, closeMs, new Error("The server did not end"), () => client.close())
+        .catch(() => {})
+        .finally(() => over.abort()),
   };
 }
 
-function transportOf({ server, network, environment, clock, log, onEnd }: ConnectOptions, onLostSession: () => void) {
+function transportOf(
+  { server, network, environment, clock, log, onEnd }: ConnectOptions,
+  onLostSession: () => void,
+  over: AbortSignal,
+) {
   const { transport } = server();
   if (transport.type === "http") {
     const { url, headers } = transport;
-    const fetch = mcpFetch({ network, server, onLostSession });
+    const fetch = mcpFetch({ network, server, onLostSession, over });
     return { transport: { type: "http" as const, url, headers: { ...headers }, fetch }, reason: () => undefined };
   }
   const env = { ...environment, ...transport.env };

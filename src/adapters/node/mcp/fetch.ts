@@ -12,6 +12,8 @@ interface Options {
   server: () => Pick<McpServer, "allowedHosts">;
   /** Called when the server does not know the session any more. */
   onLostSession: () => void;
+  /** Aborted once nobody waits for the server any more: the library ends a session without a signal of its own. */
+  over: AbortSignal;
 }
 
 const mostErrorBytes = 64 * 1024;
@@ -21,14 +23,14 @@ const mostErrorBytes = 64 * 1024;
  * request gets its own answer as plain JSON and nothing else, so that a server can neither keep a stream open, nor
  * flood it, nor ask anything itself.
  */
-export function mcpFetch({ network, server, onLostSession }: Options): typeof globalThis.fetch {
+export function mcpFetch({ network, server, onLostSession, over }: Options): typeof globalThis.fetch {
   return async (input, init = {}) => {
     // A GET asks for the stream of the server's own messages. 405 says that there is none (MCP, "Streamable HTTP").
     if (init.method === "GET") return new Response(null, { status: 405 });
     const message = parseMessage(init.body);
     // A message without a method answers a request of the server. Those were dropped, so this has no use.
     if (message && message.method === undefined) return new Response(null, { status: 202 });
-    const signal = init.signal ?? new AbortController().signal;
+    const signal = init.signal ?? over;
     try {
       const hop = hopOf(String(input), init);
       const response = await sendChecked(hop, server().allowedHosts, network, signal);
