@@ -6,14 +6,8 @@ import { agentToolsWithin } from "./agents-as-tools.ts";
 import { builtins } from "./builtin.ts";
 import type { ToolDefinition } from "./definition.ts";
 import { familiesOf, familyDefinitions } from "./plugins/families/of-organization.ts";
+import { describedTools } from "./plugins/mcp/listed.ts";
 import { isOffered } from "./plugins/mcp/offered.ts";
-
-/** A tool as an MCP server lists it. */
-export interface ListedTool {
-  name: string;
-  description: string;
-  inputSchema: Record<string, unknown>;
-}
 
 /** What the installation offers every organization: its families of tools, and whether MCP servers may be processes. */
 export type ToolOffer = Pick<Services, "plugins" | "options">;
@@ -28,13 +22,13 @@ export async function listTools(
   organizationId: string,
 ): Promise<ToolDefinition[]> {
   const rows = await db
-    .select({ namespace: plugins.namespace, tools: plugins.tools })
+    .select({ namespace: plugins.namespace, tools: describedTools })
     .from(plugins)
     .where(and(eq(plugins.organizationId, organizationId), isOffered(options)))
     .orderBy(asc(plugins.namespace));
   const fromFamilies = (await familiesOf(db, families, organizationId)).flatMap(familyDefinitions);
   const fromServers = rows.flatMap(({ namespace, tools }) =>
-    (tools as ListedTool[]).map(
+    tools.map(
       ({ name, description }): ToolDefinition => ({
         name: `${namespace}:${name}`,
         description,

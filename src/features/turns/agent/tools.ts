@@ -52,7 +52,7 @@ export async function loadTools(
   const settings = await toolSettings(database.db, id);
   const named = [...settings.keys(), ...hooks.map(({ toolName }) => toolName)];
   const usesPlugins = named.some((name) => name.includes(":"));
-  const servers = usesPlugins ? await loadMcpPlugins(services, organizationId) : [];
+  const servers = usesPlugins ? await loadMcpPlugins(services, organizationId, named) : [];
   const owner = { id, slug, organizationId, workspaceId, named };
   const contributed = await Promise.all(sources.map((source) => source(owner)));
   const hidden = skillPlaceholders(skills.env);

@@ -3,7 +3,7 @@ import type { McpTool } from "../../../../core/ports.ts";
 import { scrubJson } from "../../../../core/scrub/json.ts";
 import { type Scrub, scrubber } from "../../../../core/scrub/scrub.ts";
 import { clip, isDeeperThan, isStorable, storable, storableJson } from "../../../../core/text/text.ts";
-import type { ListedTool } from "../../catalogue.ts";
+import type { ListedTool } from "./listed.ts";
 
 export const mostTools = 256;
 const mostCharacters = 256 * 1024;

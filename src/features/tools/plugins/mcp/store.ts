@@ -1,11 +1,11 @@
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, getTableColumns } from "drizzle-orm";
 import type { Services } from "../../../../context.ts";
 import type { Cipher, Sealed } from "../../../../core/credentials/cipher.ts";
 import { digest, toHex } from "../../../../core/ids.ts";
 import type { McpTransport } from "../../../../core/ports.ts";
 import type { Db } from "../../../../db/client.ts";
 import { plugins } from "../../../../db/schema.ts";
-import type { ListedTool } from "../../catalogue.ts";
+import { type ListedTool, namedTools } from "./listed.ts";
 import { maskTransport } from "./masks.ts";
 import { isOffered, stdioProblem } from "./offered.ts";
 import type { Plugin } from "./schema.ts";
@@ -34,7 +34,10 @@ export function sealTransport(
 }
 
 /** Throws an `EngineError` when no key opens the configuration. */
-export async function openTransport(cipher: Cipher, row: PluginRow): Promise<McpTransport> {
+export async function openTransport(
+  cipher: Cipher,
+  row: Pick<PluginRow, "organizationId" | "namespace" | "keyId" | "config">,
+): Promise<McpTransport> {
   const { organizationId, namespace, keyId, config } = row;
   return JSON.parse(await cipher.open({ keyId, ciphertext: config }, place(organizationId, namespace)));
 }
@@ -61,17 +64,24 @@ export function findPlugins(db: Db, organizationId: string): Promise<PluginRow[]
   return db.select().from(plugins).where(eq(plugins.organizationId, organizationId)).orderBy(asc(plugins.namespace));
 }
 
-/** The plugins of an organization that are offered, opened for a turn. */
-export async function loadMcpPlugins(services: Services, organizationId: string): Promise<OpenPlugin[]> {
+/**
+ * The plugins of an organization that are offered, opened for a turn. Of their tools they have those with these canonical
+ * names: each cached agent holds a copy.
+ */
+export async function loadMcpPlugins(
+  services: Services,
+  organizationId: string,
+  named: readonly string[],
+): Promise<OpenPlugin[]> {
   const { database, cipher, options } = services;
   const rows = await database.db
-    .select()
+    .select({ ...getTableColumns(plugins), tools: namedTools(named) })
     .from(plugins)
     .where(and(eq(plugins.organizationId, organizationId), isOffered(options)));
   const opened = rows.map(async (row) => {
     const transport = await openTransport(cipher, row);
     const version = await versionOf(transport);
-    return { organizationId, namespace: row.namespace, version, transport, tools: row.tools as ListedTool[] };
+    return { organizationId, namespace: row.namespace, version, transport, tools: row.tools };
   });
   return (await Promise.all(opened)).filter(({ transport }) => stdioProblem(transport, options) === null);
 }

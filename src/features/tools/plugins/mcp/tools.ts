@@ -1,8 +1,8 @@
 import type { Services } from "../../../../context.ts";
 import type { McpServer } from "../../../../core/ports.ts";
 import type { JsonObject, Tool } from "../../../../turn/types.ts";
-import type { ListedTool } from "../../catalogue.ts";
 import { argumentCheck } from "../arguments.ts";
+import type { ListedTool } from "./listed.ts";
 import { requireAllowed } from "./offered.ts";
 import { transportSecrets } from "./rules.ts";
 import type { OpenPlugin } from "./store.ts";

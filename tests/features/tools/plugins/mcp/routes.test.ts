@@ -182,7 +182,7 @@ describe("a plugin", () => {
     await pluginOf(put("crm", { kind: "mcp", transport: http, enabled: false }));
     expect(forgotten).toContain(asked[0]?.id);
     const { services, organization } = h;
-    expect(await loadMcpPlugins(services, organization.id)).toEqual([]);
+    expect(await loadMcpPlugins(services, organization.id, ["crm:find"])).toEqual([]);
   });
 
   test("is deleted, and disconnected from", async () => {
@@ -282,7 +282,7 @@ describe("settings of a plugin", () => {
     expect(transport).toEqual({ ...stdio, env: { TOKEN: "••••44d0" } });
     // A process that was stored while the setting allowed it does not run either.
     const { services, organization } = open.h;
-    const [plugin] = await loadMcpPlugins(services, organization.id);
+    const [plugin] = await loadMcpPlugins(services, organization.id, ["crm:find"]);
     if (!plugin) throw new Error("No plugin");
     const [first] = mcpTools({ ...services, options: closed.h.services.options }, [plugin]);
     const context = toolContext();
@@ -304,7 +304,7 @@ describe("the tools of plugins", () => {
     await pluginOf(put("crm", { kind: "mcp", transport: http }));
     const { services, organization } = h;
     services.policies.set({ ...defaultPolicies, httpAllowedHosts: ["mcp.internal"] });
-    const loaded = await loadMcpPlugins(services, organization.id);
+    const loaded = await loadMcpPlugins(services, organization.id, ["crm:find"]);
     const [find] = mcpTools(services, loaded);
     expect(find).toMatchObject({ name: "crm:find", description: "Does find", inputSchema });
     expect(find).toMatchObject({ effect: "external", seesSecrets: true });
@@ -314,6 +314,24 @@ describe("the tools of plugins", () => {
     expect(loaded.flatMap(mcpSecrets)).toEqual(expect.arrayContaining([`Bearer ${canary}`, canary]));
     const { tools } = await (await h.request("/api/tools", { headers: await h.as("owner") })).json();
     expect(tools).toContainEqual(expect.objectContaining({ name: "crm:find", category: "crm", origin: "mcp" }));
+  });
+
+  test("are loaded where an agent has them, with the secrets of all servers", async () => {
+    const { h, put, say } = await withServers();
+    const names = ["find", "make", 'a "name", {odd}'];
+    say.tools = async () => names.map(tool);
+    await pluginOf(put("crm", { kind: "mcp", transport: http }));
+    await pluginOf(put("erp", { kind: "mcp", transport: { ...http, headers: { Token: `${canary}2` } } }));
+    const { services, organization } = h;
+    const loaded = await loadMcpPlugins(services, organization.id, [
+      "httpRequest",
+      ...names.map((one) => `crm:${one}`),
+    ]);
+    const shown = loaded.map(({ namespace, tools }) => [namespace, tools.map(({ name }) => name)]);
+    expect(Object.fromEntries(shown)).toEqual({ crm: names, erp: [] });
+    expect(loaded.flatMap(mcpSecrets)).toEqual(expect.arrayContaining([canary, `${canary}2`]));
+    const [one] = await loadMcpPlugins(services, organization.id, ["crm:make", "make", ":find"]);
+    expect(one?.tools).toEqual([{ ...tool("make"), inputSchema: { type: "object", properties: {} } }]);
   });
 });
 
@@ -326,7 +344,7 @@ describe("over real processes", () => {
     expect(plugin).toMatchObject({ status: "connected", lastError: null });
     expect(plugin.tools.map(({ name }: { name: string }) => name)).toContain("echo");
     const { services, organization } = h;
-    const loaded = await loadMcpPlugins(services, organization.id);
+    const loaded = await loadMcpPlugins(services, organization.id, ["everything:echo"]);
     const echo = mcpTools(services, loaded).find(({ name }) => name === "everything:echo");
     expect(() => echo?.validate({})).toThrow("message");
     const context = toolContext();

@@ -1,0 +1,30 @@
+import { type SQL, sql } from "drizzle-orm";
+import { writeArray } from "../../../../db/arrays.ts";
+import { plugins } from "../../../../db/schema.ts";
+
+/** A tool as an MCP server lists it. */
+export interface ListedTool {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+}
+
+// The tools of an organization's servers may have 16 MiB together, nearly all of it schemas: whoever wants less of them
+// has the database read them.
+
+const tool = sql`listed.tool`;
+
+/** Of the tools of a plugin those with these canonical names. */
+export function namedTools(names: readonly string[]): SQL<ListedTool[]> {
+  const namespaces = [...new Set(names.map((name) => name.slice(0, Math.max(0, name.indexOf(":")))))];
+  const isNamed = sql`${plugins.namespace} || ':' || (${tool} ->> 'name') = any(${writeArray(names)}::text[])`;
+  const own = sql`case when ${plugins.namespace} = any(${writeArray(namespaces)}::text[]) then ${plugins.tools} else '[]' end`;
+  return sql`(
+    select coalesce(jsonb_agg(${tool} order by listed.at), '[]')
+    from jsonb_array_elements(${own}) with ordinality as listed(tool, at) where ${isNamed})`;
+}
+
+/** The tools of a plugin without their schemas. */
+export const describedTools: SQL<Omit<ListedTool, "inputSchema">[]> = sql`(
+  select coalesce(jsonb_agg(${tool} - 'inputSchema' order by listed.at), '[]')
+  from jsonb_array_elements(${plugins.tools}) with ordinality as listed(tool, at))`;
