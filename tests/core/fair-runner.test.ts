@@ -9,12 +9,13 @@ function pieces(runner: FairRunner) {
   const open = new Map<string, () => void>();
   return {
     begun,
-    start(name: string, signal = never): Promise<string> {
-      return runner.run(name.slice(0, 1), signal, async () => {
+    start(name: string, signal = never, size = 1): Promise<string> {
+      const work = async () => {
         begun.push(name);
         await new Promise<void>((resolve) => open.set(name, resolve));
         return `${name} done`;
-      });
+      };
+      return runner.run(name.slice(0, 1), signal, work, size);
     },
     async end(name: string) {
       open.get(name)?.();
@@ -36,6 +37,25 @@ test("so many pieces run at a time, and owners take turns", async () => {
   expect(begun).toEqual(["a1", "a2", "a3", "b1", "a4", "b2"]);
   await end("a4");
   await end("b2");
+  expect(runner.size).toBe(0);
+});
+
+test("pieces count by their size, and the last one may go beyond what there is", async () => {
+  const runner = new FairRunner({ most: 10, mostOfOne: 6 });
+  const { begun, start, end } = pieces(runner);
+  for (const [name, size] of [
+    ["a1", 5],
+    ["a2", 4],
+    ["a3", 1],
+    ["b1", 1],
+    ["b2", 1],
+  ] as const)
+    void start(name, never, size);
+  await end("none");
+  expect([begun, runner.size]).toEqual([["a1", "a2", "b1"], 10]);
+  await end("a1");
+  expect([begun.slice(3), runner.size]).toEqual([["a3", "b2"], 7]);
+  for (const name of ["a2", "a3", "b1", "b2"]) await end(name);
   expect(runner.size).toBe(0);
 });
 

@@ -25,16 +25,24 @@ export interface FreshFiles {
  * The pictures among these files (`seenImages`) as parts of a message to a model that takes images. Unreadable ones are left
  * out, so that they do not fail the turn.
  */
-export async function imageParts(services: Services, { conversationId, fileIds }: FreshFiles) {
+export async function imageParts(services: Services, fresh: FreshFiles) {
+  const parts = (await findImages(services, fresh)).map((image) => toPart(services, image));
+  return (await Promise.all(parts)).filter((part) => part !== null);
+}
+
+/** How many bytes the same pictures have together. */
+export async function imageBytes(services: Services, fresh: FreshFiles): Promise<number> {
+  return (await findImages(services, fresh)).reduce((sum, { size }) => sum + size, 0);
+}
+
+async function findImages({ database }: Services, { conversationId, fileIds }: FreshFiles) {
   if (fileIds.length === 0) return [];
-  const rows = await services.database.db
+  const rows = await database.db
     .select()
     .from(files)
     .where(and(eq(files.conversationId, conversationId), eq(files.status, "stored"), inArray(files.id, [...fileIds])));
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const images = seenImages(fileIds.flatMap((id) => byId.get(id) ?? []));
-  const parts = images.map((image) => toPart(services, image));
-  return (await Promise.all(parts)).filter((part) => part !== null);
+  return seenImages(fileIds.flatMap((id) => byId.get(id) ?? []));
 }
 
 async function toPart(services: Services, file: typeof files.$inferSelect): Promise<LanguageModelV4FilePart | null> {

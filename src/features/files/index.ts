@@ -6,8 +6,8 @@ import { createFileSweep } from "./sweep.ts";
 
 /** Has the files of a conversation or an agent deleted with it. */
 export { deleteFilesOf } from "./delete.ts";
-/** The pictures of new messages, for a model that takes images. */
-export { imageParts, seenImages } from "./images.ts";
+/** The pictures of new messages, for a model that takes images, and how large they are. */
+export { type FreshFiles, imageBytes, imageParts, seenImages } from "./images.ts";
 /** Stores a file that a plugin's tool made, and links to a file of the conversation. */
 export { linkPluginFile, savePluginFile } from "./plugin-files.ts";
 /** The path that serves a file, what name it may have, and how large it may be. */

@@ -1,7 +1,7 @@
 import type { Services } from "../../context.ts";
 import { sameJson } from "../../core/json.ts";
 import type { JsonObject, TurnInput } from "../../turn/types.ts";
-import { imageParts } from "../files/index.ts";
+import { type FreshFiles, imageParts } from "../files/index.ts";
 import { memoryLines, recall } from "../memories/index.ts";
 import { embedderFor } from "./agent/embedder.ts";
 import { actingAs, type LiveAgent } from "./agent/load.ts";
@@ -32,10 +32,15 @@ interface Waiting {
   taken: Taken;
   /** The conversation as OPEN read it; null for a turn that waited for its place. */
   transcript: Transcript | null;
+  /** The files of its messages; null for none. */
+  files: FreshFiles | null;
 }
 
 /** Does all I/O that a turn needs once it has its place; `prepare` builds the turn's input from the results. */
-export async function begin(services: Services, { turnId, request, taken, transcript }: Waiting): Promise<Begun> {
+export async function begin(
+  services: Services,
+  { turnId, request, taken, transcript, files }: Waiting,
+): Promise<Begun> {
   const { database, clock, policies, models } = services;
   const { place, spec, room, grant } = taken;
   const { agent } = grant;
@@ -61,7 +66,7 @@ export async function begin(services: Services, { turnId, request, taken, transc
     now,
     memories,
     model: await resolving,
-    images: await picturesFor(services, conversation, request),
+    images: files ? await imageParts(services, files) : [],
     // Decisions may have changed while the turn waited for its place.
     continued: continued && (await asDecided(database, continued)),
     reserve: reserveFor(services, turnId, taken, promptBytes),
@@ -100,16 +105,6 @@ function reserveFor(
     if (ofUser) await reserveForUser(services, held);
     if (ofAgent) await reserve(services, { ...held, agentId: agent.row.id });
   };
-}
-
-/** Reads the turn's images; no statement for a turn without files. */
-async function picturesFor(
-  services: Services,
-  conversation: TurnInput["conversation"],
-  { input, continued }: TurnRequest,
-) {
-  const fileIds = continued?.suspended.fileIds ?? input.fileIds ?? [];
-  return conversation && fileIds.length > 0 ? imageParts(services, { conversationId: conversation.id, fileIds }) : [];
 }
 
 /** The memories of the user as lines. One more statement, so it is called only when memories exist. */

@@ -13,6 +13,7 @@ import { finish } from "./end/finish.ts";
 import { Arrivals } from "./place/arrivals.ts";
 import { findRepeat } from "./place/idempotency.ts";
 import { Leases } from "./place/leases.ts";
+import { filesOf, Pictures } from "./place/pictures.ts";
 import { type Taken, takePlace } from "./place/take.ts";
 import { WaitingTurns } from "./place/waiting.ts";
 import { hooksAt } from "./prepare.ts";
@@ -37,6 +38,7 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
   const arrivals = new Arrivals(services.admission);
   const running = new Map<string, Relay>();
   const waitingTurns = new WaitingTurns(services, leases);
+  const pictures = new Pictures(services);
   /** Turns that wait for OPEN: they are not in `running` yet, and `stop` has to wait for them too. */
   const opening = new Set<Promise<Turn>>();
   let stopping = false;
@@ -68,9 +70,12 @@ export function createRunningTurns(services: Services, { observers, onWork }: Tu
       run: async (signal, tell) => {
         if (waits && conversation) await waitingTurns.wait(turnId, conversation, signal);
         waits = false;
-        begun = await begin(services, { turnId, request, taken, transcript });
-        notes?.begin(begun);
-        return run(begun.input, signal, clock, tell);
+        const files = filesOf(conversation, request);
+        return pictures.during(grant.agent.row.organizationId, files, signal, async () => {
+          begun = await begin(services, { turnId, request, taken, transcript, files });
+          notes?.begin(begun);
+          return run(begun.input, signal, clock, tell);
+        });
       },
       tell: (event) => audience.event(event),
       record: async (outcome) => {

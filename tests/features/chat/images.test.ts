@@ -1,8 +1,9 @@
+import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { agents } from "../../../src/db/schema.ts";
+import { agents, conversations, files } from "../../../src/db/schema.ts";
 import { storeFile } from "../../../src/features/files/index.ts";
-import { finish, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
+import { finish, gate, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { ownTurns, takeOwnTurn } from "../../turns.ts";
 import { chatHarness } from "./chat.ts";
 
@@ -66,4 +67,47 @@ test("pictures that came with a message reach the model and are listed with it, 
     ["Look", []],
     ["What is it?", ["cat.png", "note.txt"]],
   ]);
+});
+
+test("turns whose pictures are too large together wait for each other, and others for none of them", async () => {
+  const held = gate();
+  const model = scriptedModel(() => ({ parts: [held.promise, ...text("Seen."), finish()] }));
+  const h = await chatHarness(model, { attachmentsEnabled: true });
+  const { slug } = h.agent;
+  const { db } = h.services.database;
+  const [agent] = await db.select().from(agents);
+  if (!agent) throw new Error("The agent is not there");
+  const turns = ownTurns(h.services);
+  const take = async (name: string, pictures: number) => {
+    const [id, ref] = [newId(), `${slug}:web:api-${name}`];
+    const place = { channel: "web" as const, channelId: `api-${name}` };
+    const { id: agentId, organizationId } = agent;
+    await db.insert(conversations).values({ ...place, id, ref, agentId, organizationId, subject: "ada" });
+    const stored = Array.from({ length: pictures }, (_, index) =>
+      storeFile(h.services, { agent, conversation: { id }, name: `${index}.png`, mime: "image/png", bytes: png }),
+    );
+    const fileIds = (await Promise.all(stored)).map((file) => file.id);
+    // As large as pictures may be; the bytes themselves are not there.
+    await db
+      .update(files)
+      .set({ size: 5 * 1024 * 1024 })
+      .where(eq(files.conversationId, id));
+    return takeOwnTurn(turns, slug, {
+      ...{ door: "inbox", ref, stored: true, rule: "always-finish", requestId: newId(), throttle: null },
+      origin: { ...place, source: "user", depth: 0, subject: "ada" },
+      input: { history: [], fresh: [name], fileIds },
+    });
+  };
+  const taken = [await take("one", 8), await take("two", 8)];
+  await model.called(2);
+  taken.push(await take("three", 8), await take("four", 0));
+  await model.called(3);
+  const asked = () =>
+    model.calls.map(({ prompt }) => /"text":"(one|two|three|four)"/.exec(JSON.stringify(prompt))?.[1]);
+  expect(asked()).toEqual(["one", "two", "four"]);
+  held.open();
+  expect((await Promise.all(taken.map(({ ended }) => ended))).map(({ status }) => status)).toEqual(
+    Array.from({ length: 4 }, () => "done"),
+  );
+  expect(asked()).toEqual(["one", "two", "four", "three"]);
 });

@@ -1,0 +1,35 @@
+import type { Services } from "../../../context.ts";
+import { FairRunner } from "../../../core/queues/fair-runner.ts";
+import type { TurnInput } from "../../../turn/types.ts";
+import { type FreshFiles, imageBytes } from "../../files/index.ts";
+import type { TurnRequest } from "../request.ts";
+
+const MiB = 1024 * 1024;
+
+/**
+ * What the pictures of the turns that run may have together, and those of one organization. While its model is asked, a
+ * turn takes nearly four times as much: a provider is sent them as text.
+ */
+const [most, mostOfOne] = [96 * MiB, 64 * MiB];
+
+/** Lets turns with pictures run as far as there is memory for them: each holds up to 40 MB for as long as it takes. */
+export class Pictures {
+  readonly #services: Services;
+  readonly #runner = new FairRunner({ most, mostOfOne });
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /** Does the work of a turn with these files: at once without pictures, else when there is room for them. */
+  async during<T>(owner: string, files: FreshFiles | null, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const bytes = files ? await imageBytes(this.#services, files) : 0;
+    return bytes === 0 ? work() : this.#runner.run(owner, signal, work, bytes);
+  }
+}
+
+/** The files that came with the messages of a turn; null for none. */
+export function filesOf(conversation: TurnInput["conversation"], { input, continued }: TurnRequest): FreshFiles | null {
+  const fileIds = continued?.suspended.fileIds ?? input.fileIds ?? [];
+  return conversation && fileIds.length > 0 ? { conversationId: conversation.id, fileIds } : null;
+}
