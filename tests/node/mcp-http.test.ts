@@ -126,6 +126,16 @@ describe("a server over HTTP", () => {
     expect(await enough.answer).toBe("the last one");
   });
 
+  test("sends data of nothing but padding holds up nobody", async () => {
+    const taken = processorTime();
+    const { answer } = await calling(({ message: { id } }, response) => {
+      const data = `${"=".repeat(40_000)}x`;
+      say(response, { id, result: { content: [{ type: "audio", mimeType: "audio/wav", data }] } });
+    });
+    expect(await answer).toBe("[audio, audio/wav, 30000 bytes]");
+    expect(taken()).toBeLessThan(1_000);
+  });
+
   test("repeats a credential where its words are cut, and no part of it stays", async () => {
     const secret = "0123456789abcdefghijklmnopqrstuvwxyz";
     const { mcp } = connections();

@@ -47,6 +47,9 @@ function describeResource(resource: Part): string {
 }
 
 function describeBinary(name: string, mimeType: unknown, base64: unknown): string {
-  const bytes = typeof base64 === "string" ? `, ${Math.floor((base64.replace(/=+$/, "").length * 3) / 4)} bytes` : "";
+  const bytes = typeof base64 === "string" ? `, ${byteLength(base64)} bytes` : "";
   return `[${name}${typeof mimeType === "string" ? `, ${mimeType}` : ""}${bytes}]`;
 }
+
+/** Padding is at most two signs; a pattern without that bound takes the square of the length where there are more. */
+const byteLength = (base64: string) => Math.floor((base64.replace(/={1,2}$/, "").length * 3) / 4);
