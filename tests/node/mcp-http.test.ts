@@ -276,8 +276,8 @@ describe("a server over HTTP that", () => {
   const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
   test.each([
     [100, "The tool's result is nested too deeply"],
-    [600, "The server's answer is nested too deeply"],
-    [100_000, "The server's answer is nested too deeply"],
+    [600, "The server's answer is nested more than 500 levels deep"],
+    [100_000, "The server's answer is nested more than 500 levels deep"],
   ])("answers in %i levels", async (levels, message) => {
     for (const type of ["application/json", "text/event-stream"]) {
       await dies(message, ({ message: { id } }, response) => {
@@ -287,6 +287,24 @@ describe("a server over HTTP that", () => {
       })();
     }
   });
+  const numbers = (count: number) => Array.from({ length: count }, () => 1);
+  test.each([
+    ["1,001 parts", numbers(1_001), "The server's answer has more than 1000 parts"],
+    ["300,000 parts", numbers(300_000), "The server's answer holds more than 100000 values"],
+  ])("answers with %s that are none", async (_, content, message) => {
+    const taken = processorTime();
+    await dies(message, ({ message: { id } }, response) => say(response, { id, result: { content } }))();
+    expect(taken()).toBeLessThan(1_500);
+  });
+
+  test("lists more tools than anybody has", async () => {
+    const { mcp } = connections();
+    const { known } = await answering({
+      "tools/list": ({ message: { id } }, response) => say(response, { id, result: { tools: numbers(10_001) } }),
+    });
+    await expect(mcp.list(known, 256)).rejects.toThrow("The server's answer lists more than 10000 tools");
+  });
+
   test(
     "compresses unasked",
     dies("The server compresses its answers though it was asked not to", (_, response) =>

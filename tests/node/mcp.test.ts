@@ -201,7 +201,7 @@ describe("a process that", () => {
 
   test("answers in 100,000 levels costs one error, which says so", async () => {
     const { mcp, known, answer } = call("deep");
-    await expect(answer).rejects.toThrow("The server's process sent what is nested too deeply");
+    await expect(answer).rejects.toThrow("The server's process sent what is nested more than 500 levels deep");
     expect(await mcp.list(known, 256)).toHaveLength(1);
   });
 
@@ -215,6 +215,7 @@ describe("a process that", () => {
   });
 
   test("answers more than a model can read costs an error; a large picture is a note", async () => {
+    await expect(call("parts").answer).rejects.toThrow("its answer has more than 1000 parts");
     await expect(call("large").answer).rejects.toThrow("The tool's result is larger than 1 MiB");
     expect(await call("picture").answer).toBe("[image, image/png, 2000000 bytes]");
   });

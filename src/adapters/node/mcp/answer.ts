@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { EgressError } from "../../../core/egress/target.ts";
-import { opensDeeperThan } from "../../../core/json.ts";
-import { deepestMessage, Lines, mostWireBytes } from "./lines.ts";
+import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
+import { Lines } from "./lines.ts";
 
 export type RequestId = string | number;
 
@@ -73,14 +73,20 @@ async function* eventData(response: IncomingMessage): AsyncGenerator<string> {
 
 /**
  * The message that answers the request, as JSON text, out of one message or a batch of them; null if there is none.
- * Throws an `EgressError` for a text that is nested too deeply to be parsed.
+ * Throws an `EgressError` for a text that is nested too deeply or holds too much to be parsed.
  */
 export function answerIn(text: string, id: RequestId): string | null {
-  if (opensDeeperThan(text, deepestMessage)) throw new EgressError("The server's answer is nested too deeply");
+  requireWithin(textExcess(text));
   const parsed = parse(text);
   const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
   const answer = messages.find((message) => isAnswer(message, id));
-  return answer === undefined ? null : JSON.stringify(answer);
+  if (answer === undefined) return null;
+  requireWithin(listExcess(answer));
+  return JSON.stringify(answer);
+}
+
+function requireWithin(excess: string | null): void {
+  if (excess !== null) throw new EgressError(`The server's answer ${excess}`);
 }
 
 function parse(text: string): unknown {

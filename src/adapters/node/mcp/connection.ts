@@ -4,9 +4,9 @@ import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import { withinTime } from "../../../core/time/deadline.ts";
 import type { Network } from "../egress/send.ts";
+import { mostWireBytes } from "./bounds.ts";
 import { explainMcp, refusesInitialize } from "./failure.ts";
 import { mcpFetch } from "./fetch.ts";
-import { mostWireBytes } from "./lines.ts";
 import { readResult } from "./result.ts";
 import { StdioTransport } from "./stdio.ts";
 

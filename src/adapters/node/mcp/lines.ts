@@ -1,8 +1,3 @@
-/** The most bytes of one answer on the wire; pictures count too, though no model sees them. */
-export const mostWireBytes = 4 * 1024 * 1024;
-/** The most levels of one message: far more than a useful one has, and far fewer than would exhaust time or stack. */
-export const deepestMessage = 500;
-
 /** Splits chunks of bytes into lines, in a time that is linear in their length. */
 export class Lines {
   readonly #decoder = new TextDecoder();

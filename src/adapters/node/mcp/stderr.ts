@@ -2,7 +2,8 @@ import type { Readable } from "node:stream";
 import type { Log, McpServer } from "../../../core/ports.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
 import { clip } from "../../../core/text/text.ts";
-import { Lines, mostWireBytes } from "./lines.ts";
+import { mostWireBytes } from "./bounds.ts";
+import { Lines } from "./lines.ts";
 
 const mostLines = 200;
 const longestLine = 1_000;

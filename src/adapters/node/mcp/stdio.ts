@@ -4,10 +4,10 @@ import {
   type MCPTransportSendOptions,
   validateJSONRPCMessage,
 } from "@ai-sdk/mcp";
-import { opensDeeperThan } from "../../../core/json.ts";
 import type { Clock, Log, McpServer, McpTransport } from "../../../core/ports.ts";
 import type { RequestId } from "./answer.ts";
-import { deepestMessage, Lines, mostWireBytes } from "./lines.ts";
+import { listExcess, mostWireBytes, textExcess } from "./bounds.ts";
+import { Lines } from "./lines.ts";
 import { type Process, startProcess } from "./process.ts";
 import { logErrors } from "./stderr.ts";
 
@@ -132,8 +132,9 @@ export class StdioTransport implements MCPTransport {
     this.#received += 1;
     // A line that does not even begin as a message is not parsed.
     const begun = line.trimStart().startsWith("{");
-    if (begun && opensDeeperThan(line, deepestMessage)) {
-      this.#fail("The server's process sent what is nested too deeply");
+    const excess = begun ? textExcess(line) : null;
+    if (excess !== null) {
+      this.#fail(`The server's process sent what ${excess}`);
       return;
     }
     const message = begun ? parse(line) : null;
@@ -144,8 +145,10 @@ export class StdioTransport implements MCPTransport {
       if (message.id === undefined || this.#serverRequests >= mostServerRequests) return;
       this.#serverRequests += 1;
       this.#deliver(message);
-    } else if (this.#unanswered.delete(String(message.id)) && !this.#deliver(message)) {
-      const error = { code: -32_600, message: "its answer is no valid JSON-RPC message" };
+    } else if (this.#unanswered.delete(String(message.id))) {
+      const excess = listExcess(message);
+      if (excess === null && this.#deliver(message)) return;
+      const error = { code: -32_600, message: `its answer ${excess ?? "is no valid JSON-RPC message"}` };
       this.#deliver({ jsonrpc: "2.0", id: message.id, error });
     }
   }
