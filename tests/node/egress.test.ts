@@ -118,6 +118,22 @@ describe("an answer", () => {
     await expect(ask(base)).rejects.toThrow(new EgressError(message));
   });
 
+  test("in a million pieces is given up early, and holds up nobody", async () => {
+    const { ask, speak } = internet();
+    let sent = 0;
+    const base = await speak((socket) => {
+      const pieces = "1\r\nx\r\n".repeat(10_000);
+      const more = () => {
+        for (; sent < 100 && !socket.destroyed; sent += 1) if (!socket.write(pieces)) return socket.once("drain", more);
+        return socket.end("0\r\n\r\n");
+      };
+      socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+      more();
+    });
+    await expect(ask(base)).rejects.toThrow(new EgressError("The answer comes in more than 20000 pieces"));
+    expect(sent).toBeLessThan(90);
+  });
+
   test("of 1 MiB is read whole, one byte more is too much, compressed or not", async () => {
     const { ask, serve } = internet();
     const base = await serve(({ url }, response) => {

@@ -28,6 +28,9 @@ const codings = new Map<string, Decode>([
 const compressionExcess = 16_384;
 const mostCodings = 3;
 
+/** Each piece costs some 2 µs, however small it is: a million of one byte each would hold up everybody for seconds. */
+const mostPieces = 20_000;
+
 /** The body of an answer, decompressed; throws an `EgressError` if it is longer than `maxBytes` or not whole. */
 export async function readBytes(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   const decoders = decodersOf(response.headers["content-encoding"]);
@@ -49,19 +52,26 @@ function decodersOf(header: string | undefined): Decode[] {
   return decoders.reverse();
 }
 
-async function collect(response: IncomingMessage, limit: number, maxBytes: number): Promise<Uint8Array> {
+/** By events: a loop over the body sees several pieces as one, and could not count them. */
+function collect(response: IncomingMessage, limit: number, maxBytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let length = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+  return new Promise((resolve, reject) => {
+    const broken = () => reject(new EgressError("The connection broke before the answer was whole"));
+    const refuse = (error: EgressError) => {
+      reject(error);
+      response.destroy();
+    };
+    response.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length > limit) throw tooLarge(maxBytes);
       chunks.push(chunk);
-    }
-  } catch (error) {
-    throw error instanceof EgressError ? error : new EgressError("The connection broke before the answer was whole");
-  }
-  return Buffer.concat(chunks);
+      if (length > limit) refuse(tooLarge(maxBytes));
+      else if (chunks.length > mostPieces) refuse(tooManyPieces());
+    });
+    response.on("end", () => resolve(Buffer.concat(chunks)));
+    response.on("error", broken);
+    response.on("close", broken);
+  });
 }
 
 async function decodeWithin(decode: Decode, bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
@@ -72,6 +82,8 @@ async function decodeWithin(decode: Decode, bytes: Uint8Array, maxBytes: number)
     throw new EgressError("The answer is not compressed as it says");
   }
 }
+
+const tooManyPieces = () => new EgressError(`The answer comes in more than ${mostPieces} pieces`);
 
 function tooLarge(maxBytes: number): EgressError {
   const mebibytes = maxBytes / 1_048_576;
