@@ -61,14 +61,20 @@ export function readDescription(answer: string, wanted: Wanted): Description | n
   return found.title === "" || found.summary === "" ? null : found;
 }
 
-/** A text as a title: one line without quotes around it, at most 80 characters; empty when it says nothing. */
+/**
+ * A text as a title: one line without quotes around it, at most 80 characters; empty when it says nothing. Of a long text
+ * the beginning counts: the search for quotes at its end takes the square of the length where many stand in its midst.
+ */
 export function titleOf(text: string): string {
-  return cut(oneLine(text).replaceAll(/^[\s"'`*#«»“”„‘’「」『』]+|[\s"'`*«»“”„‘’「」『』]+$/g, ""), longestTitle);
+  return cut(
+    oneLine(clip(text, 1_000)).replaceAll(/^[\s"'`*#«»“”„‘’「」『』]+|[\s"'`*«»“”„‘’「」『』]+$/g, ""),
+    longestTitle,
+  );
 }
 
 /** The first words of a message as a title. */
 export function firstWords(message: string): string {
-  return cut(titleOf(clip(message, 1_000)), 60);
+  return cut(titleOf(message), 60);
 }
 
 /** A text without characters that break a line, steer a terminal or reverse the direction of the text after them. */

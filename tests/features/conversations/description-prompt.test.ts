@@ -6,6 +6,7 @@ import {
   titleOf,
 } from "../../../src/features/conversations/description-prompt.ts";
 import { wantedOf } from "../../../src/features/conversations/rules.ts";
+import { processorTime } from "../../processor-time.ts";
 
 const mark = "d34db33f";
 const both = { title: true, summary: true };
@@ -71,6 +72,12 @@ describe("a title", () => {
     [" \n ", ""],
     ['""', ""],
   ])("of %j is %j", (text, title) => expect(titleOf(text)).toBe(title));
+
+  test("of a long text costs no more for the quotes in its midst", () => {
+    const taken = processorTime();
+    expect(titleOf(`A${"*".repeat(40_000)}B`)).toBe("A");
+    expect(taken()).toBeLessThan(500);
+  });
 
   test("is never cut within a character, and has 80 characters at most", () => {
     for (let before = 0; before < 4; before += 1) {
