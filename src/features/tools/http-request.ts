@@ -2,7 +2,7 @@ import type { Services } from "../../context.ts";
 import { type Destination, destinationOf, isSameDestination } from "../../core/egress/destination.ts";
 import type { JsonObject, JsonValue, Tool } from "../../turn/types.ts";
 import { httpRequest } from "./builtin.ts";
-import type { Placeholders } from "./placeholders.ts";
+import { fillingRoom, type Placeholders } from "./placeholders.ts";
 
 /** Decisions §7: 1 MiB, 15 s. */
 const maxBytes = 1024 * 1024;
@@ -50,16 +50,17 @@ function fillIn({ url, headers, body }: Asked, placeholders: Placeholders): Aske
   // In a query a value is percent-encoded.
   const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(url) ?? [];
   const address = (host: Destination | null) =>
-    placeholders.fill(path, host) + placeholders.fill(query, host, encodeURIComponent);
+    placeholders.fill(path, host) + placeholders.fill(query, host, { write: encodeURIComponent });
   const to = destinationOf(address(null));
-  const fill = (text: string) => placeholders.fill(text, to);
+  const room = fillingRoom();
+  const fill = (text: string) => placeholders.fill(text, to, { room });
   const whole = address(to);
   if (!isSameDestination(destinationOf(whole), to))
     throw new Error("A placeholder that is bound to hosts can't stand in the host");
   return {
     url: whole,
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
-    body: body === undefined ? undefined : placeholders.fillJson(body, to),
+    body: body === undefined ? undefined : placeholders.fillJson(body, to, room),
   };
 }
 

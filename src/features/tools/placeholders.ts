@@ -14,6 +14,23 @@ export interface Placeholder {
   bounds: readonly (readonly string[])[];
 }
 
+/** How many characters of values may still be filled in. */
+export interface Room {
+  left: number;
+}
+
+/** The room of one call of a tool, or of one prompt: a text may name a long value thousands of times. */
+export const fillingRoom = (): Room => ({ left: 1024 * 1024 });
+
+interface Filling {
+  /** How a value is written. */
+  write?: (value: string) => string;
+  /** Shared by texts that belong together. A placeholder for whose value no room is left stays. */
+  room?: Room;
+}
+
+const asItIs = (value: string) => value;
+
 /**
  * Fills in an agent's placeholders, only in the arguments of tools that may have the values. A text is filled in one
  * pass: a placeholder inside a value stays text (decisions §6).
@@ -31,23 +48,25 @@ export class Placeholders {
   }
 
   /** Fills in the values that may go to `to`; with null those that may go anywhere. Other placeholders stay. */
-  fill(text: string, to: Destination | null, write = (value: string) => value): string {
+  fill(text: string, to: Destination | null, { write = asItIs, room = fillingRoom() }: Filling = {}): string {
     if (!this.#pattern) return text;
     return text.replaceAll(this.#pattern, (found: string, name: string) => {
       const placeholder = this.#values.get(`{{${name}}}`);
       if (!placeholder) return found;
       const { value, bounds } = placeholder;
       const isAdmitted = bounds.every((hosts) => to !== null && hosts.some((entry) => admits(entry, to)));
-      return isAdmitted ? write(value) : found;
+      if (!isAdmitted || value.length > room.left) return found;
+      room.left -= value.length;
+      return write(value);
     });
   }
 
   /** Fills in every string of a JSON value; names of fields stay as they are. */
-  fillJson(value: JsonValue, to: Destination | null): JsonValue {
-    if (typeof value === "string") return this.fill(value, to);
+  fillJson(value: JsonValue, to: Destination | null, room = fillingRoom()): JsonValue {
+    if (typeof value === "string") return this.fill(value, to, { room });
     if (value === null || typeof value !== "object") return value;
-    if (Array.isArray(value)) return value.map((item) => this.fillJson(item, to));
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.fillJson(item, to)]));
+    if (Array.isArray(value)) return value.map((item) => this.fillJson(item, to, room));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.fillJson(item, to, room)]));
   }
 }
 

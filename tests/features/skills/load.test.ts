@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, skillVersions, workspaces } from "../../../src/db/schema.ts";
-import { loadSkills } from "../../../src/features/skills/index.ts";
+import { loadSkills, skillsList } from "../../../src/features/skills/index.ts";
 import type { Harness } from "../../harness.ts";
 import { agentRow, catalogue, kitchen, read, refunds } from "./skills.ts";
 
@@ -173,4 +173,21 @@ describe("what a turn is served", () => {
     expect(served).toHaveLength(12);
     expect(queries).toBe(2);
   });
+});
+
+it("long values that contents name again and again take 1 MiB of a prompt, whose other placeholders stay", () => {
+  const env = [{ skill: "long", key: "TEXT", value: "v".repeat(8_192), sensitive: false, bounds: [] }];
+  const content = "{{skill_env.long.TEXT}}".repeat(10_000);
+  const fields = {
+    description: "",
+    version: "1.0.0",
+    scripts: [],
+    requiredTools: [],
+    missingEnv: [],
+    missingTools: [],
+  };
+  const skill = { slug: "long", name: "long", content, autoLoad: true, env, ...fields };
+  const list = skillsList([skill, { ...skill, name: "again" }]);
+  expect(list.length).toBeLessThan(2 * 1024 * 1024);
+  expect(list).toContain("{{skill_env.long.TEXT}}");
 });

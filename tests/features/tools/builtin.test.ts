@@ -69,6 +69,15 @@ test("a request goes out as asked, a value as JSON, under the installation's pol
   ]);
 });
 
+test("of long values a call takes 1 MiB, however often it names them: other placeholders stay", async () => {
+  const { tool, asked } = http([{ ...key, value: "v".repeat(8_192) }]);
+  const many = Array.from({ length: 20_000 }, () => "{{skill_env.shop.KEY}}");
+  await call(tool, { url: "https://a.example/", method: "POST", headers: { "X-Key": many[0] }, body: many });
+  const sent = JSON.parse(asked[0]?.body ?? "[]");
+  expect(sent.filter((text: string) => text.startsWith("v"))).toHaveLength(127);
+  expect(sent.at(-1)).toBe("{{skill_env.shop.KEY}}");
+});
+
 test("placeholders are filled in where they stand, and mark the request", async () => {
   const { tool, asked } = http([key]);
   await call(tool, {

@@ -1,6 +1,13 @@
 import type { Scripts } from "../../../core/ports.ts";
 import type { JsonValue, Tool } from "../../../turn/types.ts";
-import { type Placeholder, Placeholders, readSkill, runSkillScript } from "../../tools/index.ts";
+import {
+  fillingRoom,
+  type Placeholder,
+  Placeholders,
+  type Room,
+  readSkill,
+  runSkillScript,
+} from "../../tools/index.ts";
 import type { LoadedEnv } from "../env/load.ts";
 import type { LoadedSkill } from "./load.ts";
 import { ScriptOutput } from "./script-output.ts";
@@ -22,9 +29,10 @@ export function skillsList(skills: readonly LoadedSkill[]): string {
     const problem = problemOf(skill);
     return `- ${skill.slug}: ${skill.description}${problem ? ` (unavailable: ${problem})` : ""}`;
   });
+  const room = fillingRoom();
   const loaded = skills
     .filter((skill) => skill.autoLoad && problemOf(skill) === null)
-    .map((skill) => `## Skill ${skill.slug}\n\n${body(skill)}${settingsText(skill)}`);
+    .map((skill) => `## Skill ${skill.slug}\n\n${body(skill, room)}${settingsText(skill)}`);
   return [listed.join("\n"), ...loaded].join("\n\n");
 }
 
@@ -106,8 +114,8 @@ function settingsText(skill: LoadedSkill): string {
 }
 
 /** The instructions, with values that are not sensitive filled in. */
-function body({ slug, content, env }: LoadedSkill): string {
+function body({ slug, content, env }: LoadedSkill, room?: Room): string {
   const open = env.filter(({ sensitive }) => !sensitive);
   const values = open.map(({ key, value }) => ({ text: placeholderText(slug, key), value, bounds: [] }));
-  return new Placeholders(values).fill(content, null);
+  return new Placeholders(values).fill(content, null, room && { room });
 }
