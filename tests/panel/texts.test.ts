@@ -3,8 +3,7 @@ import { isDate } from "../../src/panel/data/days.ts";
 import { jsonIn } from "../../src/panel/data/json.ts";
 import { refusalText } from "../../src/panel/data/refusal-text.ts";
 import { rolesGivenBy } from "../../src/panel/pages/organization/roles.ts";
-import { countText } from "../../src/panel/ui/numbers.ts";
-import { pageText } from "../../src/panel/ui/page-text.ts";
+import { countText, pageText } from "../../src/panel/ui/numbers.ts";
 
 test("a refusal says once when to try again", () => {
   const own = "Too many requests: try again in 1 second";

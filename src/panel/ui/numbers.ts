@@ -20,3 +20,12 @@ export function durationText(ms: number | null): string {
   if (ms < 1_000) return `${whole.format(Math.round(ms))} ms`;
   return ms < 120_000 ? `${tenth.format(ms / 1_000)} s` : `${tenth.format(ms / 60_000)} min`;
 }
+
+/** A total that also stands for any greater one: long lists are not counted to their end (src/http/paging.ts). */
+const mostCounted = 10_001;
+
+/** Which entries of a list a page shows. */
+export function pageText({ total, limit, offset }: { total: number; limit: number; offset: number }): string {
+  const all = total === mostCounted ? `more than ${countText(mostCounted - 1)}` : countText(total);
+  return `${countText(offset + 1)}–${countText(Math.min(offset + limit, total))} of ${all}`;
+}

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { Button } from "./button.tsx";
-import { pageText } from "./page-text.ts";
+import { pageText } from "./numbers.ts";
 
 interface Props {
   total: number;
