@@ -24,7 +24,7 @@ export { httpRequestTool } from "./http-request.ts";
 /** The names of tools that models see. */
 export { modelNames } from "./names.ts";
 /** Values that no model may see, filled in where a tool needs them. */
-export { fillingRoom, type Placeholder, Placeholders, type Room } from "./placeholders.ts";
+export { type FillingRoom, fillingRoom, type Placeholder, Placeholders } from "./placeholders.ts";
 /** The families of tools that an organization has, as turns call them. */
 export { familyTools } from "./plugins/families/tools.ts";
 /** The MCP servers of an organization, opened for a turn, and their tools. */

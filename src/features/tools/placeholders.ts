@@ -15,18 +15,18 @@ export interface Placeholder {
 }
 
 /** How many characters of values may still be filled in. */
-export interface Room {
+export interface FillingRoom {
   left: number;
 }
 
 /** The room of one call of a tool, or of one prompt: a text may name a long value thousands of times. */
-export const fillingRoom = (): Room => ({ left: 1024 * 1024 });
+export const fillingRoom = (): FillingRoom => ({ left: 1024 * 1024 });
 
 interface Filling {
   /** How a value is written. */
   write?: (value: string) => string;
   /** Shared by texts that belong together. A placeholder for whose value no room is left stays. */
-  room?: Room;
+  room?: FillingRoom;
 }
 
 const asItIs = (value: string) => value;

@@ -10,6 +10,7 @@ import { invalid } from "../../../http/errors.ts";
 import { syncSkillTools } from "../../agents/index.ts";
 import { writeOrganization } from "../../organizations/index.ts";
 import { agentsKnowing, touchAgents } from "../affected-agents.ts";
+import { withinBounds } from "../bounds.ts";
 import {
   currentVersion,
   findSkill,
@@ -21,7 +22,6 @@ import {
   selectCurrent,
   versionFieldsOf,
 } from "../find.ts";
-import { keepingRoom } from "../room.ts";
 import { firstVersion, nextVersion, requireVersions, slugOf } from "../rules.ts";
 import type { NewSkill, Skill, SkillChanges } from "./schema.ts";
 
@@ -49,7 +49,7 @@ export async function createSkill(ctx: Ctx, { name, category, ...fields }: NewSk
       await requireUsable(tx, ctx, [{ path: "requiredTools", names: fields.requiredTools }]);
       const by = { organizationId: ctx.membership.organizationId, createdBy: author, updatedBy: author };
       const number = { id: versionId, skillId: id, version: firstVersion, createdBy: author };
-      await keepingRoom(tx, ctx, async () => {
+      await withinBounds(tx, ctx, async () => {
         await tx.insert(skills).values({ ...by, id, slug, name, category, currentVersionId: versionId });
         await tx.insert(skillVersions).values({ ...number, ...fields });
       });
@@ -80,7 +80,7 @@ export async function updateSkill(ctx: Ctx, slug: string, changes: SkillChanges)
     const told = { ...versionFieldsOf(before), category: skill.category, version };
     Object.assign(changed, changesBetween(told, { ...fields, category, version: nextVersion(version) }));
     const number = { id: newId(), skillId: skill.id, version: nextVersion(version), createdBy: authorOf(ctx) };
-    await keepingRoom(tx, ctx, async () => {
+    await withinBounds(tx, ctx, async () => {
       await tx.insert(skillVersions).values({ ...number, ...fields, scripts, changelog: changelog ?? null });
       await tx
         .update(skills)

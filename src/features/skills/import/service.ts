@@ -6,8 +6,8 @@ import { type Db, sqlState } from "../../../db/client.ts";
 import { skills } from "../../../db/schema.ts";
 import { writeOrganization } from "../../organizations/index.ts";
 import { isPrePluginName } from "../../tools/index.ts";
+import { withinBounds } from "../bounds.ts";
 import { requireUsable, type SkillRow } from "../find.ts";
-import { keepingRoom } from "../room.ts";
 import { slugOf } from "../rules.ts";
 import { planAll, type SkillPlan } from "./plan.ts";
 import type { ImportAnswer, ImportedSkill } from "./schema.ts";
@@ -31,7 +31,7 @@ export async function importSkills(ctx: Ctx, list: readonly ImportedSkill[]): Pr
       Object.assign(outcomes, { created: [], updated: [], skipped: [] });
       const stored = await lockSkills(tx, ctx, list);
       const plans = await planAll(tx, list, stored);
-      await keepingRoom(tx, ctx, () => storePlans(tx, ctx, plans));
+      await withinBounds(tx, ctx, () => storePlans(tx, ctx, plans));
       for (const plan of plans) outcomes[outcomeOf(plan)].push(plan.slug);
       Object.assign(summary, outcomes);
     });

@@ -1,10 +1,10 @@
 import type { Scripts } from "../../../core/ports.ts";
 import type { JsonValue, Tool } from "../../../turn/types.ts";
 import {
+  type FillingRoom,
   fillingRoom,
   type Placeholder,
   Placeholders,
-  type Room,
   readSkill,
   runSkillScript,
 } from "../../tools/index.ts";
@@ -114,7 +114,7 @@ function settingsText(skill: LoadedSkill): string {
 }
 
 /** The instructions, with values that are not sensitive filled in. */
-function body({ slug, content, env }: LoadedSkill, room?: Room): string {
+function body({ slug, content, env }: LoadedSkill, room?: FillingRoom): string {
   const open = env.filter(({ sensitive }) => !sensitive);
   const values = open.map(({ key, value }) => ({ text: placeholderText(slug, key), value, bounds: [] }));
   return new Placeholders(values).fill(content, null, room && { room });

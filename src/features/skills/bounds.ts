@@ -9,7 +9,7 @@ import { mostBytes, mostSkills } from "./rules.ts";
  * Makes a change of the catalogue, in a transaction of `writeOrganization`. Throws the 409 of a list that is longer than
  * it may be, unless it was longer before.
  */
-export async function keepingRoom(tx: Db, ctx: Pick<Ctx, "membership">, change: () => Promise<void>): Promise<void> {
+export async function withinBounds(tx: Db, ctx: Pick<Ctx, "membership">, change: () => Promise<void>): Promise<void> {
   const before = await measure(tx, ctx);
   await change();
   const now = await measure(tx, ctx);
