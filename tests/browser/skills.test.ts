@@ -71,8 +71,18 @@ browserTest(
     await page.getByRole("button", { name: "Take 0.2.0" }).click();
     await page.getByText("on, 0.2.0").waitFor();
     await page.getByRole("button", { name: "Another version" }).click();
+    // What appears while a button is pressed would move it from under the pointer.
+    const held = Promise.withResolvers<void>();
+    await page.route("**/versions/0.1.0", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
     await page.getByLabel("Version", { exact: true }).selectOption("0.1.0");
-    await page.getByRole("button", { name: "Use this version" }).click();
+    const roll = page.getByRole("button", { name: "Use this version" });
+    await page.locator(".dialog .waiting").waitFor();
+    expect(await roll.isDisabled()).toBe(true);
+    held.resolve();
+    await roll.click();
     await page.getByText("on, 0.1.0").waitFor();
     await page.getByRole("button", { name: "Put into every prompt" }).click();
     await page.getByText("in every prompt").waitFor();

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { SkillVersion, SkillVersions } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
-import { useLoaded } from "../../data/load.ts";
+import { type Loaded, useLoaded } from "../../data/load.ts";
 import { orgSlug } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { Diff } from "../../ui/diff.tsx";
@@ -43,6 +43,7 @@ function Comparison({ name, versions }: { name: string; versions: SkillVersions[
   const [newest, previous] = versions;
   const before = useSignal(previous?.version ?? "");
   const after = useSignal(newest?.version ?? "");
+  const change = useChange(name, before.value, after.value);
   const choices = versions.map(({ version }) => ({ value: version, label: version }));
   return (
     <Card title="Compare two versions">
@@ -64,21 +65,45 @@ function Comparison({ name, versions }: { name: string; versions: SkillVersions[
           }}
         />
       </div>
-      <VersionDiff name={name} before={before.value} after={after.value} />
+      <VersionDiff change={change} />
     </Card>
   );
 }
 
-/** What differs between two versions of a skill. */
-export function VersionDiff({ name, before, after }: { name: string; before: string; after: string }) {
+/** What an agent gets that goes from one version of a skill to another. */
+export interface Change extends Pick<Loaded<unknown>, "error" | "reload"> {
+  /** Undefined while it is read. */
+  versions: readonly [before: SkillVersion, after: SkillVersion] | undefined;
+  /** Neither the versions nor an error are there yet. */
+  waiting: boolean;
+}
+
+/** Reads two versions of a skill, as soon as both are named. */
+export function useChange(name: string, before: string, after: string): Change {
+  const named = before !== "" && after !== "";
   const read = (version: string) => api.getSkillVersion({ orgSlug: orgSlug.value, name, version });
-  const { value, error } = useLoaded(() => Promise.all([read(before), read(after)]), [name, before, after]);
-  const both = value.value;
+  const { value, error, reload } = useLoaded(
+    async () => (named ? await Promise.all([read(before), read(after)]) : undefined),
+    [name, before, after],
+  );
+  // The answer to a former choice stays until the next one is there.
+  const versions = value.value?.[0].version === before && value.value[1].version === after ? value.value : undefined;
+  return { versions, error, reload, waiting: named && !versions && error.value === undefined };
+}
+
+/** What differs between two versions of a skill. */
+export function VersionDiff({ change: { versions, error, reload, waiting } }: { change: Change }) {
   return (
     <>
-      <Failure error={error.value} />
-      {!both && error.value === undefined && <Waiting lines={3} />}
-      {both && <Diff label={`${before} → ${after}`} before={textOf(both[0])} after={textOf(both[1])} />}
+      <Failure error={error.value} retry={reload} />
+      {waiting && <Waiting lines={3} />}
+      {versions && (
+        <Diff
+          label={versions.map(({ version }) => version).join(" → ")}
+          before={textOf(versions[0])}
+          after={textOf(versions[1])}
+        />
+      )}
     </>
   );
 }

@@ -9,7 +9,7 @@ import { Dialog } from "../../../../ui/dialog/dialog.tsx";
 import { Choice } from "../../../../ui/form/field.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
-import { VersionDiff } from "../../../skills/versions.tsx";
+import { useChange, VersionDiff } from "../../../skills/versions.tsx";
 
 interface Props {
   slug: string;
@@ -25,6 +25,7 @@ export function RollBack({ slug, skill: { name, displayName, pinnedVersion }, on
     [name],
   );
   const wanted = useSignal("");
+  const change = useChange(name, pinnedVersion ?? "", wanted.value);
   const act = useAction(async () => {
     await api.rollBackAgentSkill({ slug, skillSlug: name, body: { versionId: wanted.value } });
     tell(`${displayName} is at ${wanted.value} now`);
@@ -49,13 +50,16 @@ export function RollBack({ slug, skill: { name, displayName, pinnedVersion }, on
           wanted.value = version;
         }}
       />
-      {wanted.value !== "" && pinnedVersion !== null && (
-        <VersionDiff name={name} before={pinnedVersion} after={wanted.value} />
-      )}
+      <VersionDiff change={change} />
       <Failure error={act.error ?? versions.error.value} />
       <div class="actions">
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" busy={act.busy} disabled={wanted.value === ""} onClick={() => void act.run()}>
+        <Button
+          look="primary"
+          busy={act.busy}
+          disabled={wanted.value === "" || change.waiting}
+          onClick={() => void act.run()}
+        >
           Use this version
         </Button>
       </div>

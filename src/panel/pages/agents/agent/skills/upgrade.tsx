@@ -5,7 +5,7 @@ import { Button } from "../../../../ui/button.tsx";
 import { Dialog } from "../../../../ui/dialog/dialog.tsx";
 import { Failure } from "../../../../ui/note.tsx";
 import { tell } from "../../../../ui/toast.tsx";
-import { VersionDiff } from "../../../skills/versions.tsx";
+import { useChange, VersionDiff } from "../../../skills/versions.tsx";
 
 interface Props {
   slug: string;
@@ -16,6 +16,7 @@ interface Props {
 
 /** Shows what a newer version changes before the agent takes it. */
 export function Upgrade({ slug, skill: { name, displayName, pinnedVersion, currentVersion }, onDone, onClose }: Props) {
+  const change = useChange(name, pinnedVersion ?? "", currentVersion);
   const act = useAction(async () => {
     await api.upgradeAgentSkill({ slug, skillSlug: name });
     tell(`${displayName} is at ${currentVersion} now`);
@@ -24,11 +25,11 @@ export function Upgrade({ slug, skill: { name, displayName, pinnedVersion, curre
   });
   return (
     <Dialog title={`Upgrade ${displayName}?`} wide onClose={onClose}>
-      {pinnedVersion !== null && <VersionDiff name={name} before={pinnedVersion} after={currentVersion} />}
+      <VersionDiff change={change} />
       <Failure error={act.error} />
       <div class="actions">
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" busy={act.busy} onClick={() => void act.run()}>
+        <Button look="primary" busy={act.busy} disabled={change.waiting} onClick={() => void act.run()}>
           Take {currentVersion}
         </Button>
       </div>
