@@ -1586,7 +1586,7 @@ export interface TelegramChannel {
 export interface TelegramConfig {
   /** The stored one, as a mask; absent when there is none. */
   botToken?: string;
-  /** Only these people are answered. */
+  /** Only these people are answered. Who is taken off gets nothing more that was asked for earlier, scheduled tasks included. */
   allowedUserIds?: string;
   /** The one in use. */
   transport: "webhook" | "polling";
@@ -2094,7 +2094,7 @@ export interface TaskRunPage {
 
 export interface TaskRun {
   id: string;
-  /** `missed`: nothing could run at that time. `skipped`: an earlier run had not ended. `running` is also one that waits for somebody's approval. */
+  /** `missed`: nothing could run at that time. `skipped`: an earlier run had not ended, or the person who asked the agent for the task stopped the agent or is not in the channel's `allowedUserIds` any more. `running` is also one that waits for somebody's approval. */
   status: "queued" | "running" | "completed" | "failed" | "missed" | "skipped";
   /** `schedule`: on time. `missed`: late, for a time that was missed. `manual`: a call of `/run`. */
   triggerType: "schedule" | "manual" | "missed";
@@ -4948,7 +4948,7 @@ export interface AgentEngine {
    *
    * `cron` names local times of a time zone in five fields. Fixed times run once a day also where clocks change: one that is skipped runs right after the gap, one that comes twice runs the first time. Times that repeat (`*`, steps) run when the clock shows them. `interval` counts from the creation, and knows no clocks. `one-shot` runs once.
    *
-   * Times that pass while no server runs, or while the agent is inactive, are recorded as `missed`; `onMissed` says whether the last one is run late. A time at which an earlier run of the task has not ended is `skipped`.
+   * Times that pass while no server runs, or while the agent is inactive, are recorded as `missed`; `onMissed` says whether the last one is run late. A time at which an earlier run of the task has not ended is `skipped`. So is a run of a task that the agent made when somebody in a private chat asked for it, once that person stopped the agent or is not in the channel's `allowedUserIds` any more.
    */
   createScheduledTask(input: CreateScheduledTaskInput, options?: CallOptions): Promise<ScheduledTask>;
 

@@ -162,6 +162,8 @@ export type Take = (messages: Incoming[]) => Promise<void>;
 export interface MessengerAccount {
   /** How long a typing notice is shown, in milliseconds; null where there is none. */
   readonly typingMs: number | null;
+  /** Whether the operator lets the agent answer the people at a `channelId`. */
+  answers(channelId: string): boolean;
   /** Verifies and reads a webhook call. Never rejects; what is no message is read as none. */
   receive(call: WebhookCall, now: number): Promise<Received>;
   /** Sends Markdown to a `channelId`, as plain text where the messenger refuses the markup. Answers its message id. */

@@ -22,6 +22,8 @@ export { checkOutbound, outboundFields, outboundPlace, outboundProblem } from ".
 export { continuedElsewhere, continuedReplies, repliesElsewhere } from "./outbox/replies.ts";
 /** Has a text sent to people, or to another agent, with a transaction. */
 export { type Message, sendTo } from "./outbox/send-to.ts";
+/** Why a person is to get nothing that was asked for earlier. */
+export { closedTo } from "./outbox/ways.ts";
 
 /** The door of the messengers. `wake` says that a job is due at a time, in milliseconds since the epoch, or now. */
 export function inboxFeature(services: Services, turns: Turns, wake: (at?: number) => void): Contribution {

@@ -48,7 +48,7 @@ const create = guarded("agent.task:write", {
 
 \`cron\` names local times of a time zone in five fields. Fixed times run once a day also where clocks change: one that is skipped runs right after the gap, one that comes twice runs the first time. Times that repeat (\`*\`, steps) run when the clock shows them. \`interval\` counts from the creation, and knows no clocks. \`one-shot\` runs once.
 
-Times that pass while no server runs, or while the agent is inactive, are recorded as \`missed\`; \`onMissed\` says whether the last one is run late. A time at which an earlier run of the task has not ended is \`skipped\`.`,
+Times that pass while no server runs, or while the agent is inactive, are recorded as \`missed\`; \`onMissed\` says whether the last one is run late. A time at which an earlier run of the task has not ended is \`skipped\`. So is a run of a task that the agent made when somebody in a private chat asked for it, once that person stopped the agent or is not in the channel's \`allowedUserIds\` any more.`,
   request: { params: slugParam, body: jsonBody(NewScheduledTask) },
   responses: { 201: json(ScheduledTask, "The task."), ...errorAnswers(404, 409) },
 });

@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { agents, channels, jobs, optOuts, outbox } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
+import { telegramToken } from "../../messengers/telegram-server.ts";
 import { eventually } from "../chat/chat.ts";
 import { adaTarget, messaging, paragraphs } from "./sending.ts";
 
@@ -175,6 +176,19 @@ describe("the outbox", () => {
       ["sent", null],
     ]);
     expect(h.texts()).toEqual(["You hear no more from me."]);
+  });
+
+  test("sends no reply to a person whom the operator took off the channel's list, but what the operator sends there", async () => {
+    const h = await messaging();
+    await h.answer("Hello");
+    await h.turnOn(h.agent.id, "telegram", { botToken: telegramToken, allowedUserIds: "7" });
+    await h.say("From the operator's Room.");
+    const rows = await h.settled((all) => all.every(({ status }) => status === "sent" || status === "failed"));
+    expect(rows.map(({ status, error }) => [status, error])).toEqual([
+      ["failed", "The channel's allowedUserIds does not name the person"],
+      ["sent", null],
+    ]);
+    expect(h.texts()).toEqual(["From the operator's Room."]);
   });
 });
 

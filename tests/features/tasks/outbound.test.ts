@@ -1,9 +1,9 @@
 import { eq, isNotNull } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { agents, conversations, messages, optOuts, outbox, toolCalls } from "../../../src/db/schema.ts";
+import { agents, conversations, messages, optOuts, outbox, scheduledTasks, toolCalls } from "../../../src/db/schema.ts";
 import { finish, reply, text, toolCall } from "../../scripted-model.ts";
 import { eventually } from "../chat/chat.ts";
-import { saveChannel } from "../inbox/messengers.ts";
+import { saveChannel, telegramFields } from "../inbox/messengers.ts";
 import { hour, minute, withTasks } from "./tasks.ts";
 
 const place = { outboundChannel: "telegram", outboundTarget: "42" };
@@ -76,6 +76,51 @@ describe("what an agent says in a task", () => {
   });
 });
 
+describe("a task that the agent made because a person asked for it", () => {
+  const fieldsOf = (allowedUserIds: string) => ({ fields: { ...telegramFields, allowedUserIds } });
+
+  test("is skipped once the person is on the channel's list no more, until the person is on it again", async () => {
+    const h = await telling([reply("For 42."), reply("For all to see."), reply("For 42 again.")]);
+    const { id } = await h.create(place);
+    const ofOperator = await h.create({ ...place, name: "The operator's" });
+    await h.db.update(scheduledTasks).set({ source: "agent", subject: "42" }).where(eq(scheduledTasks.id, id));
+    await saveChannel(h, h.own.slug, "telegram", fieldsOf("42,7"));
+    await h.runNow(id);
+    await h.pass(0);
+    expect(await h.sent()).toEqual(["42: For 42."]);
+
+    await saveChannel(h, h.own.slug, "telegram", fieldsOf("7"));
+    await h.runNow(id);
+    await h.runNow(ofOperator.id);
+    await h.pass(0);
+    const error = "The channel's allowedUserIds does not name the person";
+    expect(await h.runs(id)).toMatchObject([{ status: "skipped", output: null, error }, { status: "completed" }]);
+    expect(await h.sent()).toEqual(["42: For 42.", "42: For all to see."]);
+    expect(h.model.calls).toHaveLength(2);
+
+    await saveChannel(h, h.own.slug, "telegram", fieldsOf(""));
+    await h.runNow(id);
+    await h.pass(0);
+    expect((await h.sent())[2]).toBe("42: For 42 again.");
+  });
+
+  test("is skipped while the person has stopped the agent, and goes on in a group", async () => {
+    const h = await telling([reply("For the group.")]);
+    const [agent] = await h.db.select({ id: agents.id }).from(agents);
+    const { id } = await h.create(place);
+    const ofGroup = await h.create({ ...place, name: "The group's", outboundTarget: "-100200" });
+    await h.db.update(scheduledTasks).set({ source: "agent", subject: "42" });
+    const person = { agentId: agent?.id ?? "", channel: "telegram", sender: "42", channelId: "42" };
+    await h.db.insert(optOuts).values(person);
+    await saveChannel(h, h.own.slug, "telegram", fieldsOf("7"));
+    await h.runNow(id);
+    await h.runNow(ofGroup.id);
+    await h.pass(0);
+    expect(await h.runs(id)).toMatchObject([{ status: "skipped", error: "The person stopped the agent" }]);
+    expect(await h.sent()).toEqual(["-100200: For the group."]);
+  });
+});
+
 describe("a task that calls what a person has to approve", () => {
   async function paying() {
     const asked: string[] = [];
@@ -100,6 +145,18 @@ describe("a task that calls what a person has to approve", () => {
     };
     return { ...h, id, asked, decide };
   }
+
+  test("tells a person nothing who was taken off the channel's list before the decision", async () => {
+    const h = await paying();
+    await h.db.update(scheduledTasks).set({ source: "agent", subject: "42" });
+    await saveChannel(h, h.own.slug, "telegram", { fields: { ...telegramFields, allowedUserIds: "7" } });
+    await h.decide(true);
+    await eventually(async () => {
+      await h.engine.tick();
+      return (await h.runs(h.id))[0]?.status === "completed";
+    });
+    expect(await h.sent()).toEqual([`42: I will pay.\n\n${waits}`]);
+  });
 
   test("waits, and ends when the call was made, with its reply for the task's place", async () => {
     const h = await paying();

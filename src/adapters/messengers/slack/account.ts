@@ -55,6 +55,7 @@ export function slackAccount(config: SlackConfig, options: AccountOptions): Mess
 
   const account: MessengerAccount = {
     typingMs: null,
+    answers: () => true,
 
     async receive(call, now) {
       if (!signingSecret || !(await isSigned(call, signingSecret, now))) return { kind: "refused", status: 401 };

@@ -1,4 +1,5 @@
 import {
+  chatOf,
   FileTooLarge,
   type Incoming,
   type IncomingFile,
@@ -15,7 +16,7 @@ import { messengerHttp } from "../http.ts";
 import type { AccountOptions } from "../options.ts";
 import { rendered } from "../rendered.ts";
 import { checkTelegram, proveTelegram, TelegramError, telegramApi } from "./api.ts";
-import { allowedUpdates, mostBytes, readUpdate } from "./messages.ts";
+import { allowedUpdates, isAllowed, mostBytes, readUpdate } from "./messages.ts";
 
 /** How long Telegram holds a poll open when there is nothing. */
 const pollSeconds = 25;
@@ -78,6 +79,8 @@ export function telegramAccount(
   return {
     // Telegram shows it for 5 seconds.
     typingMs: 4_500,
+
+    answers: (channelId) => answersChat(allowedUserIds, channelId),
 
     async receive({ headers, body, secret }): Promise<Received> {
       const presented = headers.get("X-Telegram-Bot-Api-Secret-Token");
@@ -167,6 +170,11 @@ interface Target {
 function targetOf(channelId: string): Target {
   const [chat = "", topic] = channelId.split(":");
   return { chat_id: Number(chat), ...(topic === undefined ? {} : { message_thread_id: Number(topic) }) };
+}
+
+/** A private chat has the id of its person, and a group a negative one: Telegram sees to the members of a group. */
+function answersChat(allowedUserIds: readonly string[], channelId: string): boolean {
+  return channelId.startsWith("-") || isAllowed(allowedUserIds, chatOf(channelId));
 }
 
 const isAboutText = (description: string) =>

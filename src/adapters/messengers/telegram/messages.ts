@@ -22,7 +22,7 @@ export async function readUpdate(update: unknown, reader: Reader): Promise<Incom
   const { chat, from } = { chat: objectOf(message.chat), from: objectOf(message.from) };
   const [chatId, messageId, sender] = [chat.id, message.message_id, from.id].map(integerOf);
   if (chatId == null || messageId == null || sender == null || from.is_bot === true) return null;
-  if (reader.allowedUserIds.length > 0 && !reader.allowedUserIds.includes(String(sender))) return null;
+  if (!isAllowed(reader.allowedUserIds, String(sender))) return null;
 
   const said = chat.type === "private" ? saidTo(message) : await saidInGroup(message, chat.type, reader);
   const files = filesOf(message);
@@ -42,6 +42,10 @@ export async function readUpdate(update: unknown, reader: Reader): Promise<Incom
     edits: isEdit ? providerId : null,
   };
 }
+
+/** Whether the agent answers a person; an empty list names everyone. */
+export const isAllowed = (allowedUserIds: readonly string[], userId: string): boolean =>
+  allowedUserIds.length === 0 || allowedUserIds.includes(userId);
 
 const saidTo = (message: JsonObject): string => storable(textOf(message.text) || textOf(message.caption)).trim();
 

@@ -73,6 +73,7 @@ export function whatsAppAccount(
   return {
     // Twilio's notice needs the id of the person's message, and marks that as read.
     typingMs: null,
+    answers: () => true,
 
     async receive(call) {
       const form = new URLSearchParams(new TextDecoder().decode(call.body));

@@ -121,7 +121,10 @@ const webhookUrl = shown(
 export const TelegramConfigShown = z
   .object({
     botToken: mask("oken"),
-    allowedUserIds: shown("Only these people are answered.", "1234567"),
+    allowedUserIds: shown(
+      "Only these people are answered. Who is taken off gets nothing more that was asked for earlier, scheduled tasks included.",
+      "1234567",
+    ),
     transport: z.enum(["webhook", "polling"]).openapi({ description: "The one in use." }),
     webhookUrl,
   })

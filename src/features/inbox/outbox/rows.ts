@@ -1,5 +1,6 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import { chatOf } from "../../../core/channels/messengers.ts";
 import { newId } from "../../../core/ids.ts";
 import { storable } from "../../../core/text/text.ts";
 import type { Database, Db } from "../../../db/client.ts";
@@ -20,6 +21,17 @@ export const chatOfTarget = sql<string>`split_part(${outbox.target}, ':', 1)`;
 
 const isAt = ({ agentId, channel, target }: Place) =>
   and(eq(outbox.agentId, agentId), eq(outbox.channel, channel), eq(outbox.target, target), isUnsent);
+
+/** Whether the person at a place stopped the agent, and has not resumed it. */
+export async function hasStopped(db: Db, { agentId, channel, target }: Place): Promise<boolean> {
+  const isTheirs = and(
+    eq(optOuts.agentId, agentId),
+    eq(optOuts.channel, channel),
+    eq(optOuts.channelId, chatOf(target)),
+  );
+  const [stopped] = await db.select({ sender: optOuts.sender }).from(optOuts).where(isTheirs).limit(1);
+  return stopped !== undefined;
+}
 
 /** The first unsent part of a place. */
 export type NextPart = NonNullable<Awaited<ReturnType<typeof readNext>>>;
@@ -47,6 +59,8 @@ export async function readNext({ db }: Database, place: Place) {
       retryAt: outbox.retryAt,
       createdAt: outbox.createdAt,
       isStopped: sql<boolean>`exists ${stopped}`,
+      /** Whether it belongs to a conversation of its channel, such as what a person there is answered. */
+      isReply: sql<boolean>`coalesce(${conversations.channel} = ${outbox.channel}, false)`,
       agent: { ...actingAgent, active: agents.active },
       /** The public id of the conversation that says it; null for none. */
       conversationRef: conversations.ref,

@@ -1,14 +1,15 @@
 import { and, eq, ne, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { chatOf, messengerNames } from "../../../core/channels/messengers.ts";
+import { messengerNames } from "../../../core/channels/messengers.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import type { Db } from "../../../db/client.ts";
-import { agents, channels, optOuts, outbox, turns } from "../../../db/schema.ts";
+import { agents, channels, outbox, turns } from "../../../db/schema.ts";
 import { enqueue } from "../../../jobs/enqueue.ts";
 import { isAskable } from "../../agents/index.ts";
 import { echoWork } from "./echo.ts";
 import { outgoing, type Place } from "./outgoing.ts";
+import { hasStopped } from "./rows.ts";
 
 /** A text in Markdown for a place. */
 export interface Message extends Place {
@@ -32,7 +33,9 @@ export async function sendTo(
   const { sends, work } = outgoing(place, text);
   if (sends.length === 0) throw new EngineError("bad-request", "There is nothing to send: give a text");
   await requireOpen(tx, place);
-  if (turnId !== null) await requireConsent(tx, place);
+  if (turnId !== null && (await hasStopped(tx, place))) {
+    throw new EngineError("conflict", "The person stopped the agent, and has not resumed it");
+  }
   const first = turnId === null ? 0 : await nextPart(tx, turnId);
   const { agentId } = place;
   const owner = { agentId, turnId, conversationId: conversationId ?? null };
@@ -60,15 +63,6 @@ async function requireNeighbour(tx: Db, agentId: string, slug: string): Promise<
     .innerJoin(sender, and(eq(sender.id, agentId), eq(sender.workspaceId, agents.workspaceId)))
     .where(and(eq(agents.slug, slug), ne(agents.id, agentId), isAskable(tx)));
   if (!found) throw new EngineError("conflict", `No other active agent ${slug} of the workspace answers agents`);
-}
-
-async function requireConsent(tx: Db, { agentId, channel, target }: Place): Promise<void> {
-  const [stopped] = await tx
-    .select({ sender: optOuts.sender })
-    .from(optOuts)
-    .where(and(eq(optOuts.agentId, agentId), eq(optOuts.channel, channel), eq(optOuts.channelId, chatOf(target))))
-    .limit(1);
-  if (stopped) throw new EngineError("conflict", "The person stopped the agent, and has not resumed it");
 }
 
 /** Parts that a turn sends while it runs stand behind those of its reply. */

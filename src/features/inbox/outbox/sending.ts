@@ -50,6 +50,7 @@ async function sendPart(needs: Needs, place: Place, part: NextPart, signal: Abor
   if (refusal !== null) return giveUp(services, place, part, refusal);
   const way = await findWay(place, part);
   if ("closed" in way) return failAll(database.db, place, way.closed);
+  if ("refused" in way) return giveUp(services, place, part, way.refused);
   const account = `${place.agentId}:${place.channel}`;
   const restsUntil = rests.until(account);
   if (restsUntil !== null) throw new Postponed("Its messenger did not answer", restsUntil + Math.random() * 1_000);

@@ -4,16 +4,27 @@ import { EngineError } from "../../../core/errors.ts";
 import { openMessenger } from "../../channels/index.ts";
 import type { Ask } from "../../handoff/index.ts";
 import type { Place } from "./outgoing.ts";
-import type { NextPart } from "./rows.ts";
+import { hasStopped, type NextPart } from "./rows.ts";
 
 /** Sends a part; answers its id at the messenger, empty where it has none. Rejects with a `MessengerError`. */
 type Send = (signal: AbortSignal) => Promise<string>;
 
-/** How a part gets to its place, or why it can't, in words. */
-export type Way = { send: Send } | { closed: string };
+/** How a part gets to its place, or in words why it can't, or why nothing can. */
+export type Way = { send: Send } | { refused: string } | { closed: string };
 
 /** Finds the way of a part as the agent's channels are now. */
 export type FindWay = (place: Place, part: NextPart) => Promise<Way>;
+
+/** Why a person gets no answer whom the operator took off a channel's list. */
+const unanswered = "The channel's allowedUserIds does not name the person";
+
+/** Why the person at a place is to get nothing that was asked for there earlier; null where the person is. */
+export async function closedTo(services: Services, place: Place): Promise<string | null> {
+  if (await hasStopped(services.database.db, place)) return "The person stopped the agent";
+  const name = messengerOf(place);
+  const opened = name && (await openMessenger(services, { id: place.agentId }, name));
+  return opened && !opened.account.answers(place.target) ? unanswered : null;
+}
 
 /** The messenger of a place; null where another agent reads it. */
 export const messengerOf = ({ channel }: Place): MessengerName | null =>
@@ -27,6 +38,7 @@ export function createWays(services: Services, ask: Ask): FindWay {
     const name = messengerOf(place);
     const opened = name && (await openMessenger(services, { id: agentId }, name));
     if (!opened?.enabled) return { closed: `The agent's channel ${channel} is off` };
+    if (part.isReply && !opened.account.answers(target)) return { refused: unanswered };
     return { send: (signal) => opened.account.send(target, part.body, signal) };
   };
 }

@@ -6,21 +6,23 @@ import type { AlongsideOf, ContinuedBy } from "../../turns/index.ts";
 import { plannedOf } from "./conversation.ts";
 import { selectRuns } from "./read.ts";
 import { silence } from "./silence.ts";
+import { closedFor } from "./turn.ts";
 import { runWork } from "./work.ts";
 
 /**
  * What is written with a run's turn that continues after a person's decision: its reply leaves for the task's place, as does
  * word of its failure, since it is taken once; and the job of the run ends it.
  */
-export function continuedRun({ database }: Services): ContinuedBy {
+export function continuedRun(services: Services): ContinuedBy {
   return async ({ agentId, channel, channelId }) => {
     const planned = channel === "scheduled" ? plannedOf(channelId) : null;
     if (!planned) return {};
     const { taskId, dueAt } = planned;
     const own = and(eq(taskRuns.taskId, taskId), eq(taskRuns.dueAt, dueAt), eq(taskRuns.agentId, agentId));
-    const [found] = await selectRuns(database.db).where(own);
+    const [found] = await selectRuns(services.database.db).where(own);
     if (!found) return {};
-    const place = outboundPlace(agentId, found.task);
+    const isClosed = (await closedFor(services, found.task)) !== null;
+    const place = isClosed ? null : outboundPlace(agentId, found.task);
     const replies = place ? continuedElsewhere(place) : silence;
     const alongside: AlongsideOf = (outcome, turnId) => {
       const rows = replies(outcome, turnId);

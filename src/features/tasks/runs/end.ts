@@ -10,7 +10,7 @@ import { isOpen } from "./store.ts";
 
 /** How a run ended. */
 export interface Ending {
-  status: "completed" | "failed";
+  status: "completed" | "failed" | "skipped";
   output: string | null;
   /** In words without secrets. */
   error: string | null;

@@ -18,7 +18,7 @@ import {
 } from "../../turns/index.ts";
 import { type Ending, endRun, noteAttempt, noteWaiting } from "./end.ts";
 import { type OpenRun, readOpenRun } from "./read.ts";
-import { takeRun } from "./turn.ts";
+import { closedFor, takeRun } from "./turn.ts";
 
 interface Needs {
   services: Services;
@@ -45,6 +45,8 @@ export function runTask({ services, turns }: Needs): JobHandler {
     if (fate.kind === "waiting") return noteWaiting(database, run.id);
     const ending = endingOf(fate);
     if (ending) return endRun(services, found, ending);
+    const closed = await closedFor(services, found.task);
+    if (closed) return endRun(services, found, { status: "skipped", output: null, error: closed });
     // An attempt that ended with its process was noted by the job only.
     const attempts = Math.max(begun - 1, run.attempts) + 1;
     if (!(await noteAttempt(database, run.id, { attempts, now: new Date(clock.now()) }))) return;

@@ -8,7 +8,7 @@ export const TaskRun = z
     id: z.uuid(),
     status: z.enum(runStatuses).openapi({
       description:
-        "`missed`: nothing could run at that time. `skipped`: an earlier run had not ended. `running` is also one that waits for somebody's approval.",
+        "`missed`: nothing could run at that time. `skipped`: an earlier run had not ended, or the person who asked the agent for the task stopped the agent or is not in the channel's `allowedUserIds` any more. `running` is also one that waits for somebody's approval.",
       example: "completed",
     }),
     triggerType: z.enum(runTriggers).openapi({

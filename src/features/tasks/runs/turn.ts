@@ -1,4 +1,5 @@
-import { outboundPlace, repliesElsewhere } from "../../inbox/index.ts";
+import type { Services } from "../../../context.ts";
+import { closedTo, outboundPlace, repliesElsewhere } from "../../inbox/index.ts";
 import {
   type AlongsideOf,
   type TurnRequest,
@@ -16,6 +17,18 @@ import { silence } from "./silence.ts";
 export function takeRun(turns: Turns, found: OpenRun, signal: AbortSignal): Promise<Unattended> {
   const watched = watchTools();
   return turns.takeUnattended(found.slug, requestOf(found, watched), { signal, watched });
+}
+
+/**
+ * Why a person gets no more of a task that the agent made when the person asked for it; null where the person still may.
+ * What the operator made goes where the operator wants it.
+ */
+export async function closedFor(
+  services: Services,
+  { source, agentId, ...task }: OpenRun["task"],
+): Promise<string | null> {
+  const place = source === "agent" ? outboundPlace(agentId, task) : null;
+  return place && closedTo(services, place);
 }
 
 function requestOf({ run, task, slug }: OpenRun, watched: WatchedTools): TurnRequest {
