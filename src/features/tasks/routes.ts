@@ -44,7 +44,7 @@ const create = guarded("agent.task:write", {
   operationId: "createScheduledTask",
   tags,
   summary: "Have an agent do something at set times",
-  description: `Each run is a turn in a conversation of its own, \`<slug>:scheduled:<taskId>:<ms>\`, that begins with the task's prompt. What the agent says in the end goes to the outbound place, if there is one. An agent has at most 100 tasks.
+  description: `Each run is a turn in a conversation of its own, \`<slug>:scheduled:<taskId>:<ms>\`, that begins with the task's prompt. What the agent says in the end goes to the outbound place, if there is one. An agent has at most 100 tasks; of those that it made itself for one time, the oldest whose time has passed makes room for a new one.
 
 \`cron\` names local times of a time zone in five fields. Fixed times run once a day also where clocks change: one that is skipped runs right after the gap, one that comes twice runs the first time. Times that repeat (\`*\`, steps) run when the clock shows them. \`interval\` counts from the creation, and knows no clocks. \`one-shot\` runs once.
 

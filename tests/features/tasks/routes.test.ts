@@ -1,5 +1,6 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { auditLogs } from "../../../src/db/schema.ts";
+import { auditLogs, scheduledTasks, taskRuns } from "../../../src/db/schema.ts";
 import { gate, reply } from "../../scripted-model.ts";
 import { hour, hourly, minute, withTasks } from "./tasks.ts";
 
@@ -65,6 +66,32 @@ describe("a task", () => {
       status: 409,
       message: "An agent has at most 100 scheduled tasks: delete one first",
     });
+  });
+
+  test("of 100 that the agent made for a time that has passed makes room, the oldest first, unless its run goes on", async () => {
+    const h = await withTasks(() => ({ fail: new Error("Away") }));
+    const once = { schedule: { type: "one-shot", runAt: "2026-01-01T00:30:00Z" }, deleteAfterRun: true, maxRetries: 0 };
+    const first = await h.create({ ...once, name: "First" });
+    const second = await h.create({ ...once, name: "Second" });
+    const off = await h.create({ ...once, name: "Off", enabled: false });
+    await h.db.update(scheduledTasks).set({ source: "agent" });
+    await h.pass(hour);
+    expect(await h.read(first.id)).toMatchObject({ nextRunAt: null, lastRun: { status: "failed" } });
+    await Promise.all(Array.from({ length: 97 }, () => h.create()));
+    await h.db.update(taskRuns).set({ status: "running" }).where(eq(taskRuns.taskId, first.id));
+    await h.create({ name: "In the place of the second" });
+    expect((await h.call("GET", `/${second.id}`)).status).toBe(404);
+    const refused = () => h.call("POST", "", { name: "A", prompt: "B", schedule: hourly });
+    expect((await refused()).status).toBe(409);
+    await h.db.update(taskRuns).set({ status: "failed" }).where(eq(taskRuns.taskId, first.id));
+    await h.create({ name: "In the place of the first" });
+    expect((await refused()).status).toBe(409);
+    const deleted = await h.db.select().from(auditLogs).where(eq(auditLogs.action, "agent.task.delete"));
+    expect(deleted.map(({ summary }) => summary)).toEqual([
+      { taskId: second.id, name: "Second" },
+      { taskId: first.id, name: "First" },
+    ]);
+    expect(await h.read(off.id)).toMatchObject({ enabled: false });
   });
 
   test("of nobody, or of another agent, is not found", async () => {

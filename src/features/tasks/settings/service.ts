@@ -1,13 +1,14 @@
-import { and, asc, eq, sql } from "drizzle-orm";
-import { authorOf, type Ctx } from "../../../context.ts";
+import { and, asc, eq, inArray, isNull, notExists, sql } from "drizzle-orm";
+import { audit, authorOf, type Ctx } from "../../../context.ts";
 import { type Changes, changesBetween } from "../../../core/changes.ts";
 import { EngineError, notFound } from "../../../core/errors.ts";
 import { isUuid, newId } from "../../../core/ids.ts";
 import { sameJson } from "../../../core/json.ts";
 import type { Db } from "../../../db/client.ts";
-import { scheduledTasks } from "../../../db/schema.ts";
+import { scheduledTasks, taskRuns } from "../../../db/schema.ts";
 import { type AgentRow, findAgent, writeAgent } from "../../agents/index.ts";
 import { enqueueSoon } from "../due/work.ts";
+import { isOpen } from "../runs/store.ts";
 import { configurationOf, lockTask, scheduleOf, selectTasks, type TaskRow, toTask } from "./find.ts";
 import { nextRunAt, requirePlace, requireSchedule } from "./rules.ts";
 import {
@@ -49,7 +50,7 @@ export const ofApi: TaskOrigin = { source: "api", subject: "", userName: null };
 
 /**
  * Creates a task. Throws the 404 of the agent; 400 for a schedule that can't be kept and for half a place; 409 when the
- * agent has as many as it can have.
+ * agent has as many as it can have, none of which can make room.
  */
 export async function createTask(
   ctx: Ctx,
@@ -63,7 +64,7 @@ export async function createTask(
   const id = newId();
   const summary = { taskId: id, name: input.name, schedule: input.schedule };
   await writeAgent(ctx, slug, { action: "agent.task.create", agentUnchanged: true, summary }, async (tx, agent) => {
-    if ((await count(tx, agent.id)) >= mostTasks) {
+    if ((await count(tx, agent.id)) >= mostTasks && !(await makeRoom(tx, ctx, agent))) {
       throw new EngineError("conflict", `An agent has at most ${mostTasks} scheduled tasks: delete one first`);
     }
     await insertTask(tx, ctx, agent, { ...input, ...origin, id });
@@ -154,6 +155,33 @@ export async function deleteTask(ctx: Ctx, slug: string, id: string): Promise<vo
 /** How many tasks an agent has. */
 export async function count(db: Db, agentId: string): Promise<number> {
   return db.$count(scheduledTasks, eq(scheduledTasks.agentId, agentId));
+}
+
+/**
+ * Deletes the oldest task that the agent made for a time that has passed. Such a task, whose run failed or did not take
+ * place, stays for somebody to look at until another one needs its room. Answers false where there is none.
+ */
+async function makeRoom(tx: Db, { actor, request }: Ctx, { id: agentId, slug, organizationId }: AgentRow) {
+  const run = tx
+    .select({ id: taskRuns.id })
+    .from(taskRuns)
+    .where(and(eq(taskRuns.taskId, scheduledTasks.id), isOpen));
+  const isOnce = sql`${scheduledTasks.schedule} ->> 'type' = 'one-shot'`;
+  const isOver = and(isOnce, eq(scheduledTasks.enabled, true), isNull(scheduledTasks.nextRunAt), notExists(run));
+  const oldest = tx
+    .select({ id: scheduledTasks.id })
+    .from(scheduledTasks)
+    .where(and(eq(scheduledTasks.agentId, agentId), eq(scheduledTasks.source, "agent"), isOver))
+    .orderBy(asc(scheduledTasks.createdAt), asc(scheduledTasks.id))
+    .limit(1);
+  const [gone] = await tx
+    .delete(scheduledTasks)
+    .where(inArray(scheduledTasks.id, oldest))
+    .returning({ taskId: scheduledTasks.id, name: scheduledTasks.name });
+  if (!gone) return false;
+  const event = { action: "agent.task.delete", target: slug, agentId, organizationId, summary: gone };
+  await audit(tx, { ...event, actor, request });
+  return true;
 }
 
 type Place = Pick<TaskRow, "outboundChannel" | "outboundTarget">;
