@@ -122,9 +122,13 @@ export class Allowance {
     return new Postponed("Model provider is rate limited", this.#restsUntil);
   }
 
+  #hasPlace(): boolean {
+    return this.#asking < Math.floor(this.#limit) && this.#restMs() === 0;
+  }
+
   /** Lets those that wait go, as far as the limit allows. */
   #admit(): void {
-    while (this.#restMs() === 0 && this.#asking < Math.floor(this.#limit)) {
+    while (this.#hasPlace()) {
       const next = this.#waiting.take(anyone);
       if (!next) return;
       this.#asking += 1;
@@ -135,6 +139,10 @@ export class Allowance {
   async #takePlace(owner: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#restMs() > longestRestMs) throw this.#postponed();
+    if (this.#waiting.size === 0 && this.#hasPlace()) {
+      this.#asking += 1;
+      return;
+    }
     const turn = Promise.withResolvers<void>();
     const waiting: Waiting = { owner, go: turn.resolve, fail: turn.reject };
     this.#waiting.add(waiting);
