@@ -45,6 +45,13 @@ export const organizations = pgTable(
 export const firstOrganization = sql`
   select ${organizations.id} from ${organizations} order by ${organizations.createdAt}, ${organizations.id} limit 1`;
 
+/**
+ * The time at which a further organization is made: after all others, also by a clock that was set back. Otherwise its
+ * Owners would administer the installation in place of those of the first one.
+ */
+export const afterAllOrganizations = sql`greatest(
+  now(), (select max(${organizations.createdAt}) + interval '1 millisecond' from ${organizations}))`;
+
 /** A column for the organization that a row belongs to, and goes with. */
 export const ofOrganization = () =>
   uuid("organization_id")

@@ -5,7 +5,7 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sortByName } from "../../core/text/names.ts";
 import { type Db, sqlState } from "../../db/client.ts";
-import { members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
+import { afterAllOrganizations, members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
 import { userOf } from "../account/index.ts";
 import type { NewOrganization, Organization, OrganizationChanges } from "./schema.ts";
 import { writeOrganization } from "./write.ts";
@@ -47,7 +47,10 @@ export async function createOrganization(
   const row = await unlessTaken(slug, () =>
     write(ctx, change, async (tx) => {
       summary.ownerId = await lockOwner(tx, ctx, ownerEmail);
-      const [made] = await tx.insert(organizations).values({ id: organizationId, slug, name }).returning();
+      const [made] = await tx
+        .insert(organizations)
+        .values({ id: organizationId, slug, name, createdAt: afterAllOrganizations })
+        .returning();
       if (!made) throw new Error("An insert returned no row");
       await tx.insert(workspaces).values({ id: newId(), organizationId, name: "default" });
       await tx.insert(members).values({ organizationId, userId: summary.ownerId, roleKey: "owner" });

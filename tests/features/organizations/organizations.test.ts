@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { members, organizations, users, workspaces } from "../../../src/db/schema.ts";
 import { type Harness, harness } from "../../harness.ts";
@@ -256,6 +256,17 @@ describe("a new organization", () => {
     const owner = await h.as("owner");
     const responses = await Promise.all([1, 2, 3, 4].map(() => create(h, owner, { slug: "new" })));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+  });
+
+  test("does not take the installation over when the time was set back since the first one was made", async () => {
+    const h = await harness();
+    const owner = await h.as("owner");
+    await h.services.database.db.update(organizations).set({ createdAt: sql`now() + interval '1 day'` });
+    expect((await create(h, owner, { slug: "tenant" })).status).toBe(201);
+    const policies = (slug: string) =>
+      h.request("/api/installation/policies", { headers: { ...owner, "X-Organization": slug } });
+    expect((await policies("acme")).status).toBe(200);
+    expect(await refusal(policies("tenant"))).toEqual([403, "Missing permission: policy:manage"]);
   });
 
   test("is the first organization's Owners' to make", async () => {
