@@ -19,7 +19,9 @@ export class TtlCache<V> {
   get(key: string): Entry<V> | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
-    if (this.#now() - entry.loadedAt < this.#ttlMs) return entry;
+    const age = this.#now() - entry.loadedAt;
+    // An entry of a time that is still to come was loaded before the time was set back.
+    if (age >= 0 && age < this.#ttlMs) return entry;
     this.#entries.delete(key);
     return undefined;
   }

@@ -20,6 +20,31 @@ test("a window is fixed, and begins with its first call", async () => {
   expect(await call()).toEqual({ allowed: true, limit: 3, remaining: 2, resetSeconds: 60 });
 });
 
+test("a window gets no longer when the time is set back", async () => {
+  const { services, clock } = await harness();
+  const call = () => countCall(services, "a", limit);
+  await call();
+  clock.setBack(60 * 60_000);
+  expect(await call()).toEqual({ allowed: true, limit: 3, remaining: 1, resetSeconds: 60 });
+  await clock.advance(30_000);
+  expect(await call()).toEqual({ allowed: true, limit: 3, remaining: 0, resetSeconds: 30 });
+  await clock.advance(30_000);
+  expect(await call()).toEqual({ allowed: true, limit: 3, remaining: 2, resetSeconds: 60 });
+});
+
+test("nor does one of calls without credentials, which only this process counts", async () => {
+  const h = await harness();
+  const { policies } = h.services;
+  policies.set({ ...policies.values, rateLimit: { limit: 10, windowSeconds: 60 } });
+  const call = async () => (await h.request("/api/me")).status;
+  for (let count = 0; count < 10; count += 1) expect(await call()).toBe(401);
+  expect(await call()).toBe(429);
+  h.clock.setBack(60 * 60_000);
+  expect(await call()).toBe(429);
+  await h.clock.advance(60_000);
+  expect(await call()).toBe(401);
+});
+
 test("calls at the same time are counted one by one", async () => {
   const { services } = await harness();
   const verdicts = await Promise.all(Array.from({ length: 30 }, () => countCall(services, "a", limit)));

@@ -12,20 +12,23 @@ export class LocalThrottle {
 
   /** Counts one call of `key`; `firstRefusal`: it is the first of its window that is over the limit. */
   count(key: string, limit: Limit, now: number): { verdict: Verdict; firstRefusal: boolean } {
-    const window = this.#open(key, now) ?? this.#begin(key, now + limit.windowMs);
+    const window = this.#open(key, limit, now) ?? this.#begin(key, now + limit.windowMs);
     window.count += 1;
     return { verdict: judge(window, limit, now), firstRefusal: window.count === limit.calls + 1 };
   }
 
   /** How one more call of `key` would be judged, which is not counted. */
   judgeNext(key: string, limit: Limit, now: number): Verdict {
-    const { count, resets_at_ms } = this.#open(key, now) ?? { count: 0, resets_at_ms: now + limit.windowMs };
+    const { count, resets_at_ms } = this.#open(key, limit, now) ?? { count: 0, resets_at_ms: now + limit.windowMs };
     return judge({ count: count + 1, resets_at_ms }, limit, now);
   }
 
-  #open(key: string, now: number): ThrottleRow | null {
+  #open(key: string, { windowMs }: Limit, now: number): ThrottleRow | null {
     const window = this.#windows.get(key);
-    return window && window.resets_at_ms > now ? window : null;
+    if (!window || window.resets_at_ms <= now) return null;
+    // When the time was set back, no window ends later than one that begins now.
+    window.resets_at_ms = Math.min(window.resets_at_ms, now + windowMs);
+    return window;
   }
 
   #begin(key: string, resetsAt: number): ThrottleRow {

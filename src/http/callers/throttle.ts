@@ -30,13 +30,14 @@ export interface ThrottleRow {
 
 /**
  * SQL that counts one call and gives a `ThrottleRow`, exact for any number of processes: a statement, or a part of a
- * larger one. `resetsAt` is the end of a window that begins now.
+ * larger one. `resetsAt` is the end of a window that begins now: none ends later, also when the time was set back.
  */
 export function upsertThrottle({ key, now, resetsAt }: { key: SQL; now: SQL; resetsAt: SQL }): SQL<ThrottleRow> {
   const over = sql`${throttles.resetsAt} <= ${now}`;
   const counted = {
     count: sql`case when ${over} then 1 else ${throttles.count} + 1 end`,
-    resetsAt: sql`case when ${over} then ${excluded(throttles.resetsAt)} else ${throttles.resetsAt} end`,
+    resetsAt: sql`case when ${over} then ${excluded(throttles.resetsAt)}
+      else least(${throttles.resetsAt}, ${excluded(throttles.resetsAt)}) end`,
   };
   const row = fields({
     count: throttles.count,

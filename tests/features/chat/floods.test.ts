@@ -23,6 +23,18 @@ test("nesting without end is no JSON", async () => {
   expect((await h.request("/v1/chat/completions", init)).status).toBe(400);
 });
 
+test("who used up the fixed throttle may ask again in a minute, also when the time is set back meanwhile", async () => {
+  const h = await chatHarness(scriptedModel(() => reply("Hi")));
+  const headers = { "X-Forwarded-For": "203.0.113.9" };
+  const ask = async () => (await h.complete("Hi", {}, { headers })).status;
+  for (let call = 0; call < 20; call += 1) expect(await ask()).toBe(200);
+  expect(await ask()).toBe(429);
+  h.clock.setBack(60 * 60_000);
+  expect(await ask()).toBe(429);
+  await h.clock.advance(60_000);
+  expect(await ask()).toBe(200);
+});
+
 test("who used up the fixed throttle is refused without a look at what he sends, until its window ends", async () => {
   const h = await chatHarness(silent());
   const ask = (body: string) =>
