@@ -10,12 +10,13 @@ const usualDays = 30;
 const moment = "must be an ISO 8601 date, or date and time with a zone";
 
 /** Outside the years 1900 to 9999 PostgreSQL and JavaScript write dates differently, or soon would. */
-const isCommonYear = (date: Date) => date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999;
+export const isCommonYear = (date: Date) => date.getUTCFullYear() >= 1900 && date.getUTCFullYear() <= 9999;
+export const uncommonYear = "must be in the years 1900 to 9999";
 
 const Moment = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], moment)
   .transform((text) => new Date(text))
-  .refine(isCommonYear, "must be in the years 1900 to 9999");
+  .refine(isCommonYear, uncommonYear);
 
 /** The period in a query. */
 export const periodQuery = {

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { isCommonYear, uncommonYear } from "../../../http/period.ts";
 import { Name, Timestamp } from "../../../http/shapes.ts";
 import { organizationPath } from "../schema.ts";
 
@@ -11,6 +12,7 @@ export const NewManagementKey = z
     name: Name.openapi({ description: "What it is for.", example: "CI" }),
     expiresAt: z.iso
       .datetime({ offset: true, error: "must be an ISO 8601 date and time with a zone" })
+      .refine((text) => isCommonYear(new Date(text)), uncommonYear)
       .nullish()
       .openapi({ description: "In the future; absent or null: it does not expire.", example: "2027-01-01T00:00:00Z" }),
   })
