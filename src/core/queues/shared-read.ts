@@ -12,7 +12,9 @@ interface Options {
 export function sharedRead<T>({ clock, freshMs, onFailure }: Options, read: () => Promise<T>): () => Promise<T | null> {
   let last: { at: number; value: Promise<T | null> } | null = null;
   return () => {
-    if (last && clock.now() - last.at < freshMs) return last.value;
+    const age = last ? clock.now() - last.at : 0;
+    // An answer of a time that is still to come is from before the time was set back.
+    if (last && age >= 0 && age < freshMs) return last.value;
     const value = read().catch((err: unknown) => {
       onFailure(err);
       return null;

@@ -80,6 +80,15 @@ test("the database is asked once in 5 seconds, however many strangers ask", asyn
   expect(texts()).toHaveLength(2);
 });
 
+test("the database is asked at once when the time was set back since it answered", async () => {
+  const h = await asking();
+  const { texts } = spyOnStatements(h.services.database);
+  await h.ask();
+  h.clock.setBack(60 * 60_000);
+  await h.ask();
+  expect(texts()).toHaveLength(2);
+});
+
 test("a database that is away makes it unwell, and says no more than that", async () => {
   const h = await asking();
   await h.engine.tick();

@@ -110,7 +110,8 @@ export class Bridge implements Outside {
   }
 
   #askSoon(): void {
-    const wait = this.#askedAt + askMs - this.#clock.now();
+    // No longer when the time was set back since it asked.
+    const wait = Math.min(askMs, this.#askedAt + askMs - this.#clock.now());
     this.#cancelAsk();
     if (wait <= 0) this.#ask();
     else this.#cancelAsk = this.#clock.after(wait, () => this.#ask());

@@ -144,6 +144,22 @@ test("a replica that was cut off while somebody came to watch hears of it afterw
   expect(heard()).toEqual(["before", "after"]);
 });
 
+test("what was lost is asked for soon when the time was set back since the last asking", async () => {
+  const net = network(2);
+  const [one, two] = net.replicas;
+  const { heard } = net.watch(1);
+  net.deliver();
+  net.clock.setBack(60 * 60_000);
+  if (two) two.cut = true;
+  one?.bus.emit(said("lost"));
+  await net.clock.advance(60);
+  net.deliver();
+  if (two) two.cut = false;
+  one?.bus.emit(said("next"));
+  await net.settle();
+  expect(heard().toSorted()).toEqual(["lost", "next"]);
+});
+
 test("stored rows are told on other replicas too", async () => {
   const net = network(2);
   const { texts } = net.watch(1);
