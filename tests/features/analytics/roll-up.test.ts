@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { newId } from "../../../src/core/ids.ts";
+import { newId, randomToken } from "../../../src/core/ids.ts";
 import {
   agents,
   latencyDaily,
@@ -55,6 +55,20 @@ test("what was created in the last minute waits, since its statement may still b
   await plantTurns(h, [{ at: new Date(Date.now() - 5_000) }]);
   await rollUp(h);
   expect(await h.services.database.db.$count(usageDaily)).toBe(0);
+});
+
+test("a call by a name that fits no index stops nothing", async () => {
+  const h = await harness();
+  const { headers } = await h.agent();
+  const name = randomToken(6_000);
+  await plantTurns(h, [{ at: "2026-01-10T10:00:00Z", tools: [{ name }] }, { at: "2026-01-11T10:00:00Z" }]);
+  const tools = async () =>
+    (await (await h.request("/api/analytics?from=2026-01-01&to=2026-02-01", { headers })).json()).toolUsage;
+  const shown = [{ tool: name.slice(0, 256), count: 1, errors: 0, p95: expect.any(Number) }];
+  expect(await tools()).toEqual(shown);
+  await rollUp(h);
+  expect(Date.parse((await until(h)) ?? "")).toBeGreaterThan(Date.parse("2026-01-11T10:00:00Z"));
+  expect(await tools()).toEqual(shown);
 });
 
 test("the turns of an outage are caught up in stretches, without a statement for idle time", async () => {
