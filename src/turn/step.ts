@@ -4,7 +4,7 @@ import { isObject } from "../core/json.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import type { Scrub, ScrubStream } from "../core/scrub/scrub.ts";
 import { GrowingText } from "../core/text/growing-text.ts";
-import { isDeeperThan } from "../core/text/text.ts";
+import { clip, isDeeperThan } from "../core/text/text.ts";
 import type { JsonValue, ModelMessage, PendingCall, StepType, TurnEvent, TurnInput, Usage } from "./types.ts";
 
 interface Block {
@@ -56,6 +56,9 @@ const longestStep = 4_000_000;
 
 /** Providers' ids of calls are far shorter. */
 const longestId = 256;
+
+/** The names of tools are shorter: what a model calls instead is stored, told to watchers and counted at this length. */
+const longestName = 256;
 
 type Input = Pick<TurnInput, "scrub" | "tools">;
 
@@ -196,7 +199,7 @@ export class StepFold {
     const { args, ...problem } = parseArguments(input);
     const { scrub, tools } = this.#input;
     const known = tools.get(toolName);
-    const tool = known?.name ?? scrub(toolName);
+    const tool = known?.name ?? clip(scrub(toolName), longestName);
     // Some models give every call the same id: a decision about one call must not reach another.
     const taken = known?.needsApproval || this.calls.some(({ id }) => id === toolCallId);
     const odd = toolCallId.length > longestId || scrub(toolCallId) !== toolCallId;

@@ -127,6 +127,19 @@ test("calls of one step run at once; the model gets their results in the order i
   expect(model.calls[1]?.prompt.at(-1)).toMatchObject({ content: [{ toolCallId: "a" }, { toolCallId: "b" }] });
 });
 
+test("of a tool that does not exist no more than a name's length is kept, but for the model itself", async () => {
+  const name = "x".repeat(100_000);
+  const model = scriptedModel([{ parts: [...toolCall("c", name, {}), finish("tool-calls")] }, reply("I see.")]);
+  const { events, outcome } = await runTurn(turnInput(model));
+  const kept = "x".repeat(256);
+  expect(events.filter(({ type }) => type.startsWith("tool-"))).toMatchObject([
+    { type: "tool-call", name: kept },
+    { type: "tool-result", name: kept, result: { error: `There is no tool named ${kept}` } },
+  ]);
+  expect(outcome.calls).toMatchObject([{ toolName: kept }]);
+  expect(model.calls[1]?.prompt.at(-2)).toMatchObject({ content: [{ type: "tool-call", toolName: name }] });
+});
+
 test.each([
   ["an unknown tool", toolCall("c", "nope", {}), "There is no tool named nope"],
   ["arguments that are no JSON", toolCall("c", "echo", '{"a":'), "The arguments are not valid JSON"],
