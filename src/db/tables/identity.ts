@@ -121,6 +121,13 @@ export const workspaceMembers = pgTable(
 );
 
 /**
+ * The time at which a user joins a further organization: after all others, also by a clock that was set back. The log of
+ * the one joined first shows where the user signs in, and no other may take its place.
+ */
+export const afterMembershipsOf = (userId: string) => sql`greatest(now(), (
+  select max(${members.createdAt}) + interval '1 millisecond' from ${members} where ${members.userId} = ${userId}))`;
+
+/**
  * Offers of an organization to the holders of accounts that it did not make. One ends with its inviter: a removed user,
  * a revoked management key.
  */

@@ -5,7 +5,15 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { sortByName } from "../../core/text/names.ts";
 import { type Db, sqlState } from "../../db/client.ts";
-import { afterAllOrganizations, members, organizations, reachable, users, workspaces } from "../../db/schema.ts";
+import {
+  afterAllOrganizations,
+  afterMembershipsOf,
+  members,
+  organizations,
+  reachable,
+  users,
+  workspaces,
+} from "../../db/schema.ts";
 import { userOf } from "../account/index.ts";
 import type { NewOrganization, Organization, OrganizationChanges } from "./schema.ts";
 import { writeOrganization } from "./write.ts";
@@ -53,7 +61,10 @@ export async function createOrganization(
         .returning();
       if (!made) throw new Error("An insert returned no row");
       await tx.insert(workspaces).values({ id: newId(), organizationId, name: "default" });
-      await tx.insert(members).values({ organizationId, userId: summary.ownerId, roleKey: "owner" });
+      const { ownerId: userId } = summary;
+      await tx
+        .insert(members)
+        .values({ organizationId, userId, roleKey: "owner", createdAt: afterMembershipsOf(userId) });
       return made;
     }),
   );

@@ -1,6 +1,6 @@
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { invitations, users } from "../../../src/db/schema.ts";
+import { invitations, members as memberships, users } from "../../../src/db/schema.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { createUser, openSession, password, signIn } from "../account/people.ts";
 import { auditOf, type Headers, managementKey, nobody, oddIds, refusal, rolesIn, userIdOf } from "./callers.ts";
@@ -79,6 +79,22 @@ describe("an e-mail that has an account", () => {
     expect([await sent(h, owner), await received(h, ada.headers)]).toEqual([[], []]);
     expect((await answer(h, ada.headers, id)).status).toBe(404);
     expect(await refusal(invite(h, owner))).toEqual([409, `${email} is a member already`]);
+  });
+
+  test("joins last when the time was set back: only the log of the organization joined first shows addresses", async () => {
+    const { h, other, ada, id } = await invited();
+    const { db } = h.services.database;
+    await db
+      .update(memberships)
+      .set({ createdAt: sql`now() + interval '1 day'` })
+      .where(eq(memberships.userId, ada.id));
+    expect((await answer(h, ada.headers, id)).status).toBe(200);
+    expect((await signIn(h, { email, password })).status).toBe(200);
+    const signIns = (await auditOf(h)).filter(({ action }) => action === "session.create");
+    expect(Object.fromEntries(signIns.map(({ organizationId, ip }) => [organizationId, ip]))).toEqual({
+      [other.id]: "192.0.2.1",
+      [h.organization.id]: "",
+    });
   });
 
   test("does not join when its holder declines, and the name stays unknown", async () => {

@@ -6,7 +6,7 @@ import { isUuid, newId } from "../../../core/ids.ts";
 import { isPast } from "../../../db/age.ts";
 import type { Db } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
-import { invitations, members, users } from "../../../db/schema.ts";
+import { afterMembershipsOf, invitations, members, users } from "../../../db/schema.ts";
 import { isLive, userOf } from "../../account/index.ts";
 import { lockOrganization, writeOrganization } from "../write.ts";
 import { ofHolder, selectInvitations, standing, toWire } from "./find.ts";
@@ -104,7 +104,8 @@ async function answerOnce(tx: Db, ctx: Ctx, id: string, accept: boolean): Promis
   const entry = { action, target: user.email, organizationId: organization.id, actor, request };
   await audit(tx, { ...entry, summary: { roleKey } });
   if (!accept) return { accepted: false };
-  await tx.insert(members).values({ organizationId: organization.id, userId: user.id, roleKey }).onConflictDoNothing();
+  const joined = { organizationId: organization.id, userId: user.id, roleKey, createdAt: afterMembershipsOf(user.id) };
+  await tx.insert(members).values(joined).onConflictDoNothing();
   return { accepted: true, organization: { slug: organization.slug, name: organization.name, roleKey } };
 }
 
