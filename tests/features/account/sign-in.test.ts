@@ -366,6 +366,17 @@ describe("a session", () => {
     expect((await h.request("/api/me", { headers })).status).toBe(401);
   });
 
+  test("lives no longer than 30 days after its last use when the time was set back", async () => {
+    const h = await harness();
+    await createUser(h, email);
+    const headers = { Cookie: cookieOf(await signIn(h, { email, password })) };
+    h.clock.setBack(365 * day);
+    const used = await h.request("/api/me", { headers });
+    expect([used.status, cookieOf(used)]).toEqual([200, headers.Cookie]);
+    await h.clock.advance(30 * day);
+    expect((await h.request("/api/me", { headers })).status).toBe(401);
+  });
+
   test("ends with a sign-out, alone of the user's", async () => {
     const h = await harness();
     await createUser(h, email);
