@@ -4177,14 +4177,14 @@ export interface AgentEngine {
   /**
    * Whether there is an owner.
    *
-   * Tells a page whether to sign in or to set up, and with the token of a setup link whether that link still works. A wrong token is noted in the audit log.
+   * Tells a page whether to sign in or to set up, and with the token of a setup link whether that link still works. A wrong token is noted in the audit log. Calls count for the policy `rateLimit` by the client's address.
    */
   getSetup(input?: GetSetupInput, options?: CallOptions): Promise<SetupState>;
 
   /**
    * Make the first owner.
    *
-   * Takes the token of the one-time link that the server prints while nobody owns it, and makes the owner, an organization and its workspace `default`. Sign in afterwards.
+   * Takes the token of the one-time link that the server prints while nobody owns it, and makes the owner, an organization and its workspace `default`. Sign in afterwards. Calls count for the policy `rateLimit` by the client's address.
    */
   setUp(input: SetUpInput, options?: CallOptions): Promise<Installed>;
 

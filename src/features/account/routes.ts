@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { offersSession } from "../../http/callers/authentication.ts";
 import { clearSessionCookie, setSessionCookie } from "../../http/callers/cookie.ts";
 import { refuseForeignOrigin } from "../../http/callers/origin.ts";
+import { countRefused } from "../../http/callers/refused.ts";
 import type { AppEnv } from "../../http/environment.ts";
 import { errorAnswers, guarded, json, jsonBody, router, unguarded } from "../../http/route.ts";
 import { meRoutes } from "./me-routes.ts";
@@ -19,9 +20,9 @@ const setUpRoute = unguarded({
   tags,
   summary: "Make the first owner",
   description:
-    "Takes the token of the one-time link that the server prints while nobody owns it, and makes the owner, an organization and its workspace `default`. Sign in afterwards.",
+    "Takes the token of the one-time link that the server prints while nobody owns it, and makes the owner, an organization and its workspace `default`. Sign in afterwards. Calls count for the policy `rateLimit` by the client's address.",
   request: { body: jsonBody(SetUp) },
-  responses: { 201: json(Installed, "The owner."), ...errorAnswers(400, 401, 403, 409) },
+  responses: { 201: json(Installed, "The owner."), ...errorAnswers(400, 401, 403, 409, 429) },
 });
 
 const setupStateRoute = unguarded({
@@ -31,9 +32,9 @@ const setupStateRoute = unguarded({
   tags,
   summary: "Whether there is an owner",
   description:
-    "Tells a page whether to sign in or to set up, and with the token of a setup link whether that link still works. A wrong token is noted in the audit log.",
+    "Tells a page whether to sign in or to set up, and with the token of a setup link whether that link still works. A wrong token is noted in the audit log. Calls count for the policy `rateLimit` by the client's address.",
   request: { query: setupQuery },
-  responses: { 200: json(SetupState, "The state of the installation.") },
+  responses: { 200: json(SetupState, "The state of the installation."), ...errorAnswers(429) },
 });
 
 const signInRoute = unguarded({
@@ -66,6 +67,8 @@ const requestOf = (c: Context<AppEnv>) => ({
 
 export const accountRoutes = router()
   .openapi(setupStateRoute, async (c) => {
+    // Each asks the database, whoever calls.
+    countRefused(c);
     const { token } = c.req.valid("query");
     const state = await readSetupToken(c.var.services, token ?? "");
     if (state === "invalid" && token) await recordFailedSetup(c.var.services, requestOf(c));
@@ -74,6 +77,7 @@ export const accountRoutes = router()
     return c.json({ installed: state === "installed", tokenValid, hasSession: offersSession(c) }, 200);
   })
   .openapi(setUpRoute, async (c) => {
+    countRefused(c);
     refuseForeignOrigin(c);
     const { token, ...owner } = c.req.valid("json");
     return c.json(await setUp(c.var.services, token, owner, requestOf(c)), 201);

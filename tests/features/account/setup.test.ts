@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { auditLogs, members, oneTimeTokens, organizations, users, workspaces } from "../../../src/db/schema.ts";
 import { bootstrapOwner, issueSetupToken, ownerExists } from "../../../src/features/account/index.ts";
 import { type Harness, harness } from "../../harness.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { password, signIn } from "./people.ts";
 
 const email = "owner@example.com";
@@ -162,6 +163,24 @@ describe("GET /api/setup", () => {
     await bootstrapOwner(h.services, { email, password });
     expect(await state(h, `?token=${token}`)).toEqual({ installed: true, tokenValid: false, hasSession: false });
     expect(await state(h, "", await h.as("viewer"))).toMatchObject({ hasSession: true });
+  });
+
+  test("is limited for each address, like POST and with it, and a refused call asks the database nothing", async () => {
+    const h = await harness({ trustProxy: 1 });
+    const { policies, database } = h.services;
+    policies.set({ ...policies.values, rateLimit: { limit: 10, windowSeconds: 60 } });
+    const from = (address: string) => ({ "X-Forwarded-For": address });
+    const ask = (address: string) => h.request("/api/setup?token=guess", { headers: from(address) });
+    const guess = () => setUp(h, { token: "guess", email, password }, from("203.0.113.9"));
+    for (let count = 0; count < 5; count += 1) {
+      expect((await ask("203.0.113.9")).status).toBe(200);
+      expect((await guess()).status).toBe(401);
+    }
+    const { texts } = spyOnStatements(database);
+    const refused = await ask("203.0.113.9");
+    expect([refused.status, refused.headers.get("Retry-After"), (await guess()).status]).toEqual([429, "60", 429]);
+    expect(texts()).toEqual([]);
+    expect((await ask("203.0.113.10")).status).toBe(200);
   });
 
   test("is kept by nobody in between", async () => {
