@@ -34,7 +34,7 @@ const rollUpStatement = statement({}, () => {
       select ${table.createdAt} from ${table} where ${table.agentId} = ${agents.id} and ${table.createdAt} >= mark.until
       order by ${table.createdAt} limit 1
     ) newest`;
-  return sql<{ behind: boolean }>`
+  return sql<{ behind: boolean; ahead: boolean }>`
     with mark as (
       select ${until} from ${usageRollups} where ${id} = 1 for no key update skip locked
     ), spans as materialized (
@@ -48,13 +48,35 @@ const rollUpStatement = statement({}, () => {
       update ${usageRollups} set ${assign(usageRollups, { until: sql`spans.ends` })} from spans
       where ${id} = 1 and spans.ends > ${until}
     )
-    select ends < settled as behind from spans`;
+    select ends < settled as behind, begins > now() as ahead from spans`;
+});
+
+/**
+ * For a mark that is ahead because the time was set back: what comes now would never be added. So the sums of this day
+ * and of those after it are made anew, from the day's beginning on. It is the day of an hour ago, since what came before
+ * midnight may be noticed after it.
+ */
+const takeBackStatement = statement({}, () => {
+  const { id, until } = usageRollups;
+  const today = sql`((now() - interval '1 hour') at time zone 'UTC')::date`;
+  const deleted = [usage, users, latency, toolUsage].map(({ table }, index) => {
+    return sql`, ${sql.raw(`deleted_${index}`)} as (
+      delete from ${table} where exists (select from mark) and ${table.day} >= ${today}
+    )`;
+  });
+  return sql`
+    with mark as (
+      select ${until} from ${usageRollups} where ${id} = 1 and ${until} > now() for no key update skip locked
+    )${sql.join(deleted)}
+    update ${usageRollups} set ${assign(usageRollups, { until: sql`${today}::timestamp at time zone 'UTC'` })}
+    where exists (select from mark)`;
 });
 
 /** Rolls up a stretch. Answers whether more is left; false also where another process is at it. */
 async function rollUpOnce({ database }: Pick<Services, "database">): Promise<boolean> {
   const [row] = await rollUpStatement.run(database, {});
-  if (row) return row.behind;
+  if (row?.ahead) await takeBackStatement.run(database, {});
+  if (row) return row.behind || row.ahead;
   const begun = await database.db
     .insert(usageRollups)
     .values({ until: new Date(0) })

@@ -71,6 +71,35 @@ test("a call by a name that fits no index stops nothing", async () => {
   expect(await tools()).toEqual(shown);
 });
 
+test("when the time is set back, what comes then counts too, and all else stays counted once", async () => {
+  const h = await harness();
+  const { headers } = await h.agent();
+  const { db } = h.services.database;
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+  const query = `?from=${minutesAgo(30 * 24 * 60).toISOString()}&to=${minutesAgo(-3 * 24 * 60).toISOString()}`;
+  const tools = [{ name: "currentTime" }];
+  await plantTurns(h, [
+    { at: minutesAgo(10 * 24 * 60), tools },
+    { at: minutesAgo(30), tools },
+  ]);
+  await rollUp(h);
+  // As if the time had been a day later until now.
+  await plantTurns(h, [{ at: minutesAgo(-23 * 60), tools }]);
+  const [rolled] = await db.select().from(usageDaily);
+  if (!rolled) throw new Error("Nothing was rolled up");
+  const tomorrow = minutesAgo(-23 * 60)
+    .toISOString()
+    .slice(0, 10);
+  await db.insert(usageDaily).values({ ...rolled, day: tomorrow, turns: 1, messages: 2 });
+  await db.update(usageRollups).set({ until: sql`now() + interval '1439 minutes'` });
+  await plantTurns(h, [{ at: minutesAgo(5), tools }]);
+  await rollUp(h);
+  expect(Date.parse((await until(h)) ?? "")).toBeLessThan(Date.now());
+  const answer = await (await h.request(`/api/analytics${query}`, { headers })).json();
+  expect(answer.overview).toMatchObject({ turns: 4, totalTokens: 440, messages: 8 });
+  expect(answer.toolUsage).toMatchObject([{ tool: "currentTime", count: 4 }]);
+});
+
 test("the turns of an outage are caught up in stretches, without a statement for idle time", async () => {
   const h = await harness();
   const { headers } = await h.agent();
