@@ -1,10 +1,13 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../src/adapters/node/clock.ts";
 import { closeToOthers, prepareDirectory } from "../../src/adapters/node/data/data-directory.ts";
 import { lockDirectory } from "../../src/adapters/node/data/directory-lock.ts";
-import { collectLog } from "../embedded.ts";
-import { temporaryDirectory } from "./setup.ts";
+import { openUnchanged } from "../../src/adapters/node/unchanged.ts";
+import { StartError } from "../../src/core/errors.ts";
+import { collectLog, silent } from "../embedded.ts";
+import { open, settingsOf, temporaryDirectory } from "./setup.ts";
 
 // Windows keeps no such modes.
 const unix = test.skipIf(process.platform === "win32");
@@ -69,4 +72,23 @@ unix("the lock is its owner's alone, whatever the process makes its files for", 
   await expect(lockDirectory(directory)).rejects.toThrow("is in use by another agent-engine");
   // The refused one must not have freed it.
   await expect(lockDirectory(directory)).rejects.toThrow("is in use by another agent-engine");
+});
+
+unix("a command of root leaves another user's database alone, which that user could not open any more", async () => {
+  const DATA_DIR = temporaryDirectory();
+  const data = join(DATA_DIR, "pgdata");
+  const made = join(data, "PG_VERSION");
+  mkdirSync(data);
+  writeFileSync(made, "18\n");
+  const uid = process.getuid?.() || 65_534;
+  if (process.getuid?.() === 0) chownSync(made, uid, uid);
+  const spy = vi.spyOn(process, "geteuid").mockReturnValue(0);
+  onTestFinished(() => spy.mockRestore());
+
+  const refused = new StartError(
+    `The database in DATA_DIR ${DATA_DIR} is that of user ${uid}, whose server can't read what root writes: run this as that user, as with sudo -u '#${uid}'`,
+  );
+  await expect(open({ DATA_DIR })).rejects.toEqual(refused);
+  await expect(openUnchanged(settingsOf({ DATA_DIR }), { clock: systemClock, log: silent })).rejects.toEqual(refused);
+  expect(readdirSync(DATA_DIR)).toEqual(["pgdata"]);
 });

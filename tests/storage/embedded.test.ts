@@ -2,9 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -160,6 +162,30 @@ describe("a directory that can't be used is one clear line", () => {
     const error = await withoutPrivileges(() => refusal(join(directory, name)));
     expect(error).toBeInstanceOf(StartError);
     expect(String(error)).toContain(`may not be written to by this user: ${advice}`);
+  });
+
+  test.each([
+    join("global", "pg_control"),
+    "",
+  ])("pgdata/%s is another user's, as after a command of root", async (name) => {
+    const directory = copyOfMade();
+    const path = join(directory, "pgdata", name);
+    const user = process.geteuid?.() || 65_534;
+    if (process.geteuid?.() === 0) {
+      for (const one of [".", ...readdirSync(directory, { recursive: true, encoding: "utf8" })]) {
+        chownSync(join(directory, one), user, user);
+      }
+    }
+    const { mode } = statSync(path);
+    chmodSync(path, 0);
+    const error = await withoutPrivileges(() => refusal(directory));
+    chmodSync(path, mode);
+    expect(error).toEqual(
+      expect.objectContaining({
+        name: "StartError",
+        message: `DATA_DIR can't be used, ${path} may not be written to by this user: run chown -R ${user} ${directory} as root`,
+      }),
+    );
   });
 });
 

@@ -4,7 +4,7 @@ import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase, type Target } from "../../db/client.ts";
 import { migrate } from "../../db/migrate.ts";
 import { addVectors } from "../../db/vectors.ts";
-import { closeToOthers, fullDisk, prepareDirectory } from "./data/data-directory.ts";
+import { closeToOthers, fullDisk, prepareDirectory, requireOwner } from "./data/data-directory.ts";
 import { isFull, startEmbedded } from "./embedded/database.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
@@ -30,10 +30,11 @@ interface Ports {
 }
 
 /**
- * Opens the database of the settings, PostgreSQL or the embedded one, and brings its schema up to this release.
- * Rejects with a `StartError` if that can't be done.
+ * Opens the database of the settings, PostgreSQL or the embedded one, and brings its schema up to this release. Rejects
+ * with a `StartError` if that can't be done, and where a command of root would work on another user's database.
  */
 export async function openStorage(settings: Settings, ports: Ports): Promise<Storage> {
+  if (settings.DATABASE_URL === undefined) requireOwner(resolve(settings.DATA_DIR));
   const storage = await startStorage(settings, ports);
   try {
     await storage.ready;

@@ -3,6 +3,7 @@ import type { Settings } from "../../core/config.ts";
 import type { Clock, Log } from "../../core/ports.ts";
 import { type Database, openDatabase, type Target } from "../../db/client.ts";
 import { inspectSchema, type SchemaState } from "../../db/inspect.ts";
+import { requireOwner } from "./data/data-directory.ts";
 import { openEmbedded } from "./embedded/database.ts";
 import { readMigrations } from "./migrations.ts";
 import { explainPostgres, postgresTarget } from "./postgres-target.ts";
@@ -42,6 +43,8 @@ async function findTarget(
   log: Log,
 ): Promise<{ target: Target; end: () => Promise<void> }> {
   if (DATABASE_URL !== undefined) return { target: postgresTarget(DATABASE_URL), end: async () => {} };
-  const { target, close } = await openEmbedded(resolve(DATA_DIR), log);
+  const directory = resolve(DATA_DIR);
+  requireOwner(directory);
+  const { target, close } = await openEmbedded(directory, log);
   return { target, end: close };
 }

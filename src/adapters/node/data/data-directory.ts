@@ -1,5 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../../core/config.ts";
 import { StartError } from "../../../core/errors.ts";
@@ -22,6 +32,40 @@ export function prepareDirectory(directory: string): void {
     rmSync(probe);
   } catch (cause) {
     throw unusableDirectory(directory, cause);
+  }
+}
+
+/**
+ * Throws a `StartError` where root would open another user's embedded database: what it writes there would be root's, and
+ * that user's server could not open the database any more.
+ */
+export function requireOwner(directory: string): void {
+  const made = join(directory, "pgdata", "PG_VERSION");
+  if (process.geteuid?.() !== 0 || !existsSync(made)) return;
+  const { uid } = statSync(made);
+  if (uid === 0) return;
+  throw new StartError(
+    `The database in DATA_DIR ${directory} is that of user ${uid}, whose server can't read what root writes: run this as that user, as with sudo -u '#${uid}'`,
+  );
+}
+
+/**
+ * Throws a `StartError` that names a file below `data` which this user may not read and write, as when root has worked on
+ * the database: it is whole, and PostgreSQL says only that it does not open.
+ */
+export function requireRights(directory: string, data: string): void {
+  try {
+    for (const entry of readdirSync(data, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) closeSync(openSync(join(entry.parentPath, entry.name), "r+"));
+    }
+  } catch (cause) {
+    const { path = data } = cause as { path?: string };
+    const uid = process.geteuid?.();
+    if (uid === undefined || !["EACCES", "EPERM"].includes(errorCode(cause))) return;
+    throw new StartError(
+      `DATA_DIR can't be used, ${path} may not be written to by this user: run chown -R ${uid} ${directory} as root`,
+      { cause },
+    );
   }
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { StartError } from "../../../core/errors.ts";
 import type { Log } from "../../../core/ports.ts";
 import { failureCode } from "../../../db/failures.ts";
-import { fullDisk } from "../data/data-directory.ts";
+import { fullDisk, requireRights } from "../data/data-directory.ts";
 import { lockDirectory } from "../data/directory-lock.ts";
 import { type Embedded, superviseDatabase } from "./thread.ts";
 
@@ -35,7 +35,9 @@ export async function startEmbedded(
     else if (!files.includes("PG_VERSION")) throw damaged(data, "PG_VERSION is missing");
   } catch (error) {
     unlock();
-    throw isFull(error) ? fullDisk(directory) : error;
+    if (isFull(error)) throw fullDisk(directory);
+    requireRights(directory, data);
+    throw error;
   }
   const open = async (): Promise<Embedded> => {
     try {
@@ -48,7 +50,9 @@ export async function startEmbedded(
       return { target: database.target, close };
     } catch (error) {
       unlock();
-      throw isFull(error) ? fullDisk(directory) : damaged(data, error instanceof Error ? error.message : String(error));
+      if (isFull(error)) throw fullDisk(directory);
+      requireRights(directory, data);
+      throw damaged(data, error instanceof Error ? error.message : String(error));
     }
   };
   return { opened: open() };
