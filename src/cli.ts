@@ -1,18 +1,8 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
-import { parseEnv } from "node:util";
 import { prepareThread } from "./adapters/node/embedded/thread.ts";
-
-/** The settings: variables of the process first, then those of a file `.env` in the working directory. */
-function readEnvironment(): Record<string, string | undefined> {
-  try {
-    return { ...parseEnv(readFileSync(".env", "utf8")), ...process.env };
-  } catch {
-    return { ...process.env };
-  }
-}
+import { readEnvFile } from "./cli/env-file.ts";
 
 /** Whether a command line serves, going by its looks: it is not parsed yet. */
 function looksLikeServer([name = "serve", ...rest]: readonly string[]): boolean {
@@ -21,10 +11,12 @@ function looksLikeServer([name = "serve", ...rest]: readonly string[]): boolean 
 }
 
 const line = process.argv.slice(2);
-const environment = readEnvironment();
+const { variables, problem } = readEnvFile();
+/** The settings: variables of the process first, then those of the file. */
+const environment = { ...variables, ...process.env };
 // A start takes as long as the database, which begins to load here, beside the rest of the program.
 if (looksLikeServer(line) && !environment.DATABASE_URL) prepareThread();
 // The code that V8 made of the bundle is kept beside it; where it may not be written, it is made at each start.
 if (import.meta.url.endsWith(".js")) enableCompileCache(fileURLToPath(new URL("compile-cache", import.meta.url)));
 const { run } = await import("./cli/run.ts");
-await run(line, environment);
+await run(line, environment, problem);

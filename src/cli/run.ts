@@ -4,12 +4,19 @@ import { UsageError } from "./arguments.ts";
 import { explain } from "./explain.ts";
 import { runCommand } from "./verbs.ts";
 
-/** Runs one command line; an error ends the process with its explanation. */
-export async function run(line: readonly string[], environment: Record<string, string | undefined>): Promise<void> {
+/**
+ * Runs one command line; an error ends the process with its explanation. `problem` is why the environment is not all that
+ * it should be, which ends every command that reads it.
+ */
+export async function run(
+  line: readonly string[],
+  environment: Record<string, string | undefined>,
+  problem: string | null,
+): Promise<void> {
   // A reader of the output that ends early, such as `head`, is no error.
   process.stdout.on("error", () => process.exit(0));
   try {
-    await runCommand(line, environment);
+    await runCommand(line, environment, problem);
   } catch (error) {
     const scrub = scrubber(bootSecrets(environment));
     for (const text of explain(error)) process.stderr.write(`agent-engine: ${scrub(text)}\n`);

@@ -1,4 +1,5 @@
 import type { Environment } from "../core/config.ts";
+import { StartError } from "../core/errors.ts";
 import { openEngine, prepare, type RunningServer, type Setup, startServer, version } from "../main.ts";
 import { applyFlags } from "./apply/options.ts";
 import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } from "./arguments.ts";
@@ -76,11 +77,17 @@ The files are described in docs/agents-as-files.md.`,
 } as const satisfies Record<string, Verb>;
 
 /** Runs one command line. Resolves when it is done or the server runs; rejects with an error for `explain`. */
-export async function runCommand(line: readonly string[], environment: Environment): Promise<void> {
+export async function runCommand(
+  line: readonly string[],
+  environment: Environment,
+  problem: string | null,
+): Promise<void> {
   nameCommand(environment);
   const { name, named, flags, argument = "" } = parseCommand(line, verbs);
   if (flags.version) return print(`${version}\n`);
   if (flags.help) return print(named ? describeVerb(name, verbs[name]) : describeCommand(verbs));
+  if (name === "openapi") return print(`${JSON.stringify(await describeApi(), null, 2)}\n`);
+  if (problem !== null) throw new StartError(problem);
   await run({ name, flags, argument }, environment);
 }
 
@@ -92,7 +99,6 @@ interface Command {
 }
 
 async function run({ name, flags, argument }: Command, environment: Environment): Promise<void> {
-  if (name === "openapi") return print(`${JSON.stringify(await describeApi(), null, 2)}\n`);
   if (name === "doctor") {
     process.exitCode = await doctor(environment, flags);
     return;

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -48,6 +48,26 @@ test("a file .env is read, and a variable of the process wins over it", async ()
   expect(code).toBe(1);
   expect(stderr).toMatch(/^agent-engine: LOG_LEVEL /);
   expect(stderr).not.toContain("PORT");
+});
+
+test("a file .env is read with the mark of an editor in front; one that can't be read ends the command", async () => {
+  const DATA_DIR = dataDirectory();
+  const file = join(DATA_DIR, ".env");
+  writeFileSync(file, "\ufeffLOG_LEVEL=loud\n");
+  expect((await run([], { DATA_DIR })).stderr).toMatch(/^agent-engine: LOG_LEVEL /);
+
+  const refused = (reason: string) => ({ code: 1, stdout: "", stderr: `agent-engine: ${file} ${reason}\n` });
+  writeFileSync(file, "\ufeffLOG_LEVEL=loud\n", "utf16le");
+  expect(await run(["doctor"], { DATA_DIR })).toEqual(refused("is not UTF-8: save it as such"));
+  rmSync(file);
+  symlinkSync(file, file);
+  const advice = "can't be read (ELOOP): let this user read it, or remove it";
+  expect(await run(["rotate-key"], { DATA_DIR })).toEqual(refused(advice));
+  expect(await run(["--version"], { DATA_DIR })).toMatchObject({ code: 0, stderr: "" });
+
+  rmSync(file);
+  mkdirSync(file);
+  expect((await run(["rotate-key"], { DATA_DIR })).stderr).toMatch(/^agent-engine: There is no database in /);
 });
 
 test("a taken port and an unreachable database: one line each that says what to do", async () => {
