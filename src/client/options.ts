@@ -19,7 +19,7 @@ export interface CallOptions {
   token?: Token | null;
   /** Headers of this call. They replace those of the client with the same name. */
   headers?: Record<string, string>;
-  /** Called once the server has answered, before a stream's first event. */
+  /** Called once the server has answered, before a stream's first event; of a `Chat` with each of its connections. */
   onOpen?(): void;
 }
 

@@ -28,7 +28,6 @@ export async function* stream(
   options: CallOptions,
 ): AsyncGenerator<ChatEvent, void, undefined> {
   const { body } = await request(client, operation, input, options);
-  options.onOpen?.();
   if (body) yield* readEvents(body, options.signal);
 }
 
@@ -37,7 +36,7 @@ export async function request(
   client: ClientOptions,
   operation: Operation,
   input: Input,
-  { signal, token = client.token, headers }: CallOptions,
+  { signal, token = client.token, headers, onOpen }: CallOptions,
 ): Promise<Response> {
   const { type, bytes } = bodyOf(input.body);
   const all = new Headers({ Accept: accepted[operation.answer], ...usualHeaders(client), ...headers });
@@ -55,6 +54,7 @@ export async function request(
     ...(signal ? { signal } : {}),
   });
   if (!response.ok || !isPromised(response, operation)) throw await refusalOf(response);
+  onOpen?.();
   return response;
 }
 

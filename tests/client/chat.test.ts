@@ -67,9 +67,13 @@ describe("a stream whose connection breaks", () => {
       return now;
     });
     const turns = [];
+    let opened = 0;
+    const onOpen = () => {
+      opened += 1;
+    };
     for (const [index, place] of cuts.entries()) {
       cut = place;
-      const events = await collect(chat.stream({ ...hello, chat_id: `c${index}` }, options));
+      const events = await collect(chat.stream({ ...hello, chat_id: `c${index}` }, { ...options, onOpen }));
       expect(events.map(({ id }) => id.replace(/.*:/, ""))).toEqual(events.map((_, at) => `${at + 1}`));
       if (place !== null) expect(proxy.passed.at(-1)?.headers["last-event-id"]).toBe(events[place - 1]?.id);
       turns.push(events.map(({ event, data }) => [event, event === "done" ? null : data]));
@@ -78,6 +82,7 @@ describe("a stream whose connection breaks", () => {
     for (const turn of turns) expect(turn).toEqual(turns[0]);
     expect(calls(proxy.passed)).toEqual(["POST 200", ...cuts.slice(1).flatMap(() => ["POST 200", "GET 200"])]);
     expect(lost).toHaveLength(9);
+    expect(opened).toBe(proxy.passed.length);
     expect((await h.stored()).messages).toHaveLength(20);
   });
 

@@ -56,6 +56,18 @@ test("signs in, sets an agent up and reads it back", async () => {
   expect((await refusal(engine.getAgent({ slug: "tea.house" }))).status).toBe(404);
 });
 
+test("a call that is answered says so, and one that is refused does not", async () => {
+  const { engine } = await signedIn();
+  let opened = 0;
+  const onOpen = () => {
+    opened += 1;
+  };
+  await engine.getAgent({ slug: "tea.house" }, { onOpen });
+  expect(opened).toBe(1);
+  await refusal(engine.getAgent({ slug: "coffee.house" }, { onOpen }));
+  expect(opened).toBe(1);
+});
+
 test("activity comes as events of a stream that says when it is open", async () => {
   const { engine, chat } = await signedIn();
   await chat.createChatCompletion({ body: { model: "tea.house", chat_id: "c", ...saying("Hi") } });
