@@ -23,6 +23,9 @@ const scratch = inMemory() ?? mkdtempSync(join(tmpdir(), "verify-"));
 process.env.TMPDIR = scratch;
 // Started by root, PostgreSQL runs as somebody else, who has to get to its data.
 chmodSync(scratch, 0o711);
+// Memory that is left behind, nobody looks for.
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 }));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const totals = { passed: 0, failed: 0 };
 const failures: string[] = [];
 
@@ -33,32 +36,28 @@ interface Result {
   note?: string;
 }
 
+await Promise.all([
+  step("format and lint", () => command("biome", ["ci", "--colors=off", "."])),
+  step("types", () => command("tsc", ["--noEmit"])),
+  step("types of what runs at the edge", () => command("tsc", ["-p", "tsconfig.edge.json", "--noEmit"])),
+  step("build", () => command("node", ["scripts/build.ts"])),
+]);
+await Promise.all([
+  step("package", () => command("publint", ["--strict", "--pack=false"])),
+  step("docs/configuration.md", () => command("node", ["scripts/document-settings.ts", "--check"])),
+  step("docs/plugins.md", () => command("node", ["scripts/document-plugins.ts", "--check"])),
+  step("openapi/openapi.json", compareDescription),
+  step("changes since the release", () => command("node", ["scripts/compare-api.ts"])),
+  step("src/client/generated", () => command("node", ["scripts/generate-client.ts", "--check"])),
+  step("schema", () => command("node", ["scripts/generate-schemas.ts", "--check"])),
+  step("migrations fit the schema", compareMigrations),
+]);
+const server = await startPostgres();
 try {
-  await Promise.all([
-    step("format and lint", () => command("biome", ["ci", "--colors=off", "."])),
-    step("types", () => command("tsc", ["--noEmit"])),
-    step("types of what runs at the edge", () => command("tsc", ["-p", "tsconfig.edge.json", "--noEmit"])),
-    step("build", () => command("node", ["scripts/build.ts"])),
-  ]);
-  await Promise.all([
-    step("package", () => command("publint", ["--strict", "--pack=false"])),
-    step("docs/configuration.md", () => command("node", ["scripts/document-settings.ts", "--check"])),
-    step("docs/plugins.md", () => command("node", ["scripts/document-plugins.ts", "--check"])),
-    step("openapi/openapi.json", compareDescription),
-    step("changes since the release", () => command("node", ["scripts/compare-api.ts"])),
-    step("src/client/generated", () => command("node", ["scripts/generate-client.ts", "--check"])),
-    step("schema", () => command("node", ["scripts/generate-schemas.ts", "--check"])),
-    step("migrations fit the schema", compareMigrations),
-  ]);
-  const server = await startPostgres();
-  try {
-    await step("tests on the embedded database", () => test("embedded", [], server ? { TEST_DIALECT: "pglite" } : {}));
-    await step("tests on PostgreSQL", () => testOnPostgres(server));
-  } finally {
-    await server?.stop();
-  }
+  await step("tests on the embedded database", () => test("embedded", [], server ? { TEST_DIALECT: "pglite" } : {}));
+  await step("tests on PostgreSQL", () => testOnPostgres(server));
 } finally {
-  rmSync(scratch, { recursive: true, force: true });
+  await server?.stop();
 }
 
 if (failures.length > 0) console.log(`\nNot as it must be: ${failures.join(", ")}`);
