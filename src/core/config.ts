@@ -22,11 +22,20 @@ const wholeNumber = (min: number, max: number) =>
     .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
 
 /** An http or https address, without the slashes at its end. */
-export const httpAddress = z
+const httpAddress = z
   .string()
   .max(2048, "must be at most 2048 characters")
   .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""), "must be an http or https address")
   .transform((value) => value.replace(/\/+$/, ""));
+
+/** Whether an address can begin others and be logged: it has no password, no query and nothing that needs escaping. */
+const isBareAddress = (value: string) => {
+  const url = URL.parse(value);
+  return !/[\s\p{Cc}\p{Cs}]/u.test(value) && url !== null && !/[?#]/.test(value) && !url.username && !url.password;
+};
+
+/** An `httpAddress` that others begin with. */
+export const bareAddress = httpAddress.refine(isBareAddress, "must have no spaces, password, query or fragment");
 
 const keyFormat = "must be 32 bytes, as base64 or as 64 hexadecimal characters";
 
@@ -94,7 +103,7 @@ export const usualChatRequests = 20;
 export const settings = z.object({
   PORT: wholeNumber(0, 65_535).default(4000).describe("Port to listen on; 0 takes a free one."),
   HOST: z.string().default("127.0.0.1").describe("Address to listen on; 0.0.0.0 for all."),
-  BASE_URL: httpAddress.optional().describe("Public address of the installation; http://HOST:PORT when absent."),
+  BASE_URL: bareAddress.optional().describe("Public address of the installation; http://HOST:PORT when absent."),
   TRUST_PROXY: wholeNumber(0, 32).default(0).describe("How many proxies in front set X-Forwarded-For."),
   CHAT_REQUESTS_PER_MINUTE: wholeNumber(0, 1_000_000)
     .default(usualChatRequests)

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { httpAddress } from "./config.ts";
+import { bareAddress } from "./config.ts";
 import { isModelName, splitModel } from "./models/providers.ts";
 import { zInt4, zText } from "./text/text.ts";
 
@@ -7,14 +7,6 @@ const namesProviderAndModel = (value: string) => {
   const { provider, model } = splitModel(value);
   return provider !== null && isModelName(model);
 };
-
-/** Whether an address can begin others and be logged: it has no password, no query and nothing that needs escaping. */
-const isBareAddress = (value: string) => {
-  const url = URL.parse(value);
-  return !/[\s\p{Cc}\p{Cs}]/u.test(value) && url !== null && !/[?#]/.test(value) && !url.username && !url.password;
-};
-
-const Address = httpAddress.refine(isBareAddress, "must have no spaces, password, query or fragment");
 
 const portOf = (host: string) => Number(/:(\d+)$/.exec(host.replace(/^\[.*\]/, ""))?.[1] ?? 1);
 
@@ -46,7 +38,7 @@ const ofStreams = { description: "Activity streams open at a time, on each repli
 
 /** The policies: settings that may change while the installation runs (decisions §11). */
 export const Policies = z.object({
-  publicAddress: Address.nullable().openapi({
+  publicAddress: bareAddress.nullable().openapi({
     description: "Where clients and messengers reach the installation; null: `BASE_URL`.",
     example: "https://agents.example.com",
   }),
@@ -88,7 +80,7 @@ export const Policies = z.object({
       example: ["erp.internal:8080"],
     }),
   roomSlots: zInt4(1, 256).openapi({ description: "Room turns at a time, on each replica.", example: 4 }),
-  tracingBaseUrl: Address.nullable().openapi({
+  tracingBaseUrl: bareAddress.nullable().openapi({
     description: "The Langfuse server that agents are traced by; null: `https://cloud.langfuse.com`.",
     example: null,
   }),

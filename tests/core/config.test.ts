@@ -81,6 +81,9 @@ describe("settings", () => {
 
   test("a public address loses the slash at its end", () => {
     expect(parseSettings({ BASE_URL: "https://agents.example.com/" }).BASE_URL).toBe("https://agents.example.com");
+    for (const wrong of ["https://u:p@agents.example.com", "https://agents.example.com/?a=b", "https://a.example/#b"]) {
+      expect(problems({ BASE_URL: wrong })).toEqual(["BASE_URL must have no spaces, password, query or fragment"]);
+    }
   });
 });
 
