@@ -133,11 +133,12 @@ const longestFlushMs = 5_000;
 
 /** Builds the engine from all features over the given ports. */
 export function createEngine(services: Services): Engine {
-  // Filled below, since `createTurns` needs the tools and observers of features that are created after it.
+  // Both are filled below, since `createTurns` needs the tools and observers of features that are created after it.
   const features: Contribution[] = [];
+  let observers: Required<Contribution>["observers"] = [];
   const turns = createTurns(services, {
     toolSources: () => features.flatMap(({ tools }) => tools ?? []),
-    observers: () => features.flatMap(({ observers }) => observers ?? []),
+    observers: () => observers,
     onWork: (at) => worker.wake(at),
     continuedBy: async (place) => ({
       ...continuedReplies(place),
@@ -195,6 +196,7 @@ export function createEngine(services: Services): Engine {
     handoffFeature(services, turns),
     chat.signedIn,
   );
+  observers = features.flatMap((feature) => feature.observers ?? []);
   const app = createApp(
     services,
     features.flatMap(({ routes }) => routes ?? []),
