@@ -58,7 +58,7 @@ const longestStep = 4_000_000;
 const longestId = 256;
 
 /** The names of tools are shorter: what a model calls instead is stored, told to watchers and counted at this length. */
-const longestName = 256;
+export const longestCalledName = 256;
 
 type Input = Pick<TurnInput, "scrub" | "tools">;
 
@@ -199,7 +199,7 @@ export class StepFold {
     const { args, ...problem } = parseArguments(input);
     const { scrub, tools } = this.#input;
     const known = tools.get(toolName);
-    const tool = known?.name ?? clip(scrub(toolName), longestName);
+    const tool = known?.name ?? clip(scrub(toolName), longestCalledName);
     // Some models give every call the same id: a decision about one call must not reach another.
     const taken = known?.needsApproval || this.calls.some(({ id }) => id === toolCallId);
     const odd = toolCallId.length > longestId || scrub(toolCallId) !== toolCallId;

@@ -1586,7 +1586,7 @@ export interface TelegramChannel {
 export interface TelegramConfig {
   /** The stored one, as a mask; absent when there is none. */
   botToken?: string;
-  /** Only these people are answered. Who is taken off gets nothing more that was asked for earlier, scheduled tasks included. */
+  /** Only these people are answered. A person who is taken off gets nothing more in a private chat of what was asked for earlier, scheduled tasks included. */
   allowedUserIds?: string;
   /** The one in use. */
   transport: "webhook" | "polling";

@@ -9,6 +9,7 @@ import {
   usageDaily,
   userUsageDaily,
 } from "../../db/schema.ts";
+import { longestCalledName } from "../../turn/step.ts";
 import { bucketOf } from "./buckets.ts";
 
 // What is summed up of turns and calls of tools. The roll-up adds it to its tables, and what is not rolled up yet is
@@ -52,10 +53,7 @@ const hasUser = sql`not (
 /** How long a turn took that ended well. */
 const timeOf = (ms: Column) => sql`case when ${turns.status} in ('done', 'approval') then ${ms} end`;
 
-/** Longer than the name of any tool. A model may have called one that does not exist by a name that fits no index. */
-const longestName = 256;
-
-/** `with`: the single turns, and the single calls of tools. */
+/** `with`: the single turns, and the single calls of tools. Names that are longer fit no index, and may be stored. */
 export const singles = sql`counted as materialized (
   select ${turns.agentId}, ${utcDay(turns.createdAt)} as day, ${turns.channel},
     coalesce(${turns.provider} || ':' || ${turns.model}, 'unknown') as model,
@@ -65,7 +63,7 @@ export const singles = sql`counted as materialized (
     ${bucketOf(timeOf(turns.durationMs))} as turn_bucket, ${bucketOf(timeOf(turns.ttftMs))} as output_bucket
   ${within(turns)}
 ), called as materialized (
-  select ${toolCalls.agentId}, ${utcDay(toolCalls.createdAt)} as day, left(${toolCalls.name}, ${longestName}) as tool,
+  select ${toolCalls.agentId}, ${utcDay(toolCalls.createdAt)} as day, left(${toolCalls.name}, ${longestCalledName}) as tool,
     ${bucketOf(sql`coalesce(${toolCalls.durationMs}, 0)`)} as bucket, ${toolCalls.status} = 'failed' as failed
   ${within(toolCalls)} where ${toolCalls.status} in ('executed', 'failed')
 )`;

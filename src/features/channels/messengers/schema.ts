@@ -122,7 +122,7 @@ export const TelegramConfigShown = z
   .object({
     botToken: mask("oken"),
     allowedUserIds: shown(
-      "Only these people are answered. Who is taken off gets nothing more that was asked for earlier, scheduled tasks included.",
+      "Only these people are answered. A person who is taken off gets nothing more in a private chat of what was asked for earlier, scheduled tasks included.",
       "1234567",
     ),
     transport: z.enum(["webhook", "polling"]).openapi({ description: "The one in use." }),

@@ -3,7 +3,7 @@ import { chatOf, type Incoming } from "../../../core/channels/messengers.ts";
 import type { Db } from "../../../db/client.ts";
 import { inbox, optOuts, outbox } from "../../../db/schema.ts";
 import type { MessengerChannel } from "../../channels/index.ts";
-import { chatOfTarget, isUnsent } from "../outbox/rows.ts";
+import { chatOfTarget, isUnsent, stoppedAgent } from "../outbox/rows.ts";
 import { sendTo } from "../outbox/send-to.ts";
 import { heed } from "./keywords.ts";
 import type { Receiver } from "./statements.ts";
@@ -88,6 +88,6 @@ async function stop(tx: Db, scope: Scope, { sender, channelId, isPrivate }: Inco
   if (privateId === null) return;
   await tx
     .update(outbox)
-    .set({ status: "failed", error: "The person stopped the agent" })
+    .set({ status: "failed", error: stoppedAgent })
     .where(and(ofAgent(outbox, scope), eq(chatOfTarget, privateId), isUnsent, eq(outbox.status, "pending")));
 }

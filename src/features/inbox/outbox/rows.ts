@@ -22,6 +22,9 @@ export const chatOfTarget = sql<string>`split_part(${outbox.target}, ':', 1)`;
 const isAt = ({ agentId, channel, target }: Place) =>
   and(eq(outbox.agentId, agentId), eq(outbox.channel, channel), eq(outbox.target, target), isUnsent);
 
+/** Why a person gets no more of an agent, in the words of a message or a run that did not take place. */
+export const stoppedAgent = "The person stopped the agent";
+
 /** Whether the person at a place stopped the agent, and has not resumed it. */
 export async function hasStopped(db: Db, { agentId, channel, target }: Place): Promise<boolean> {
   const isTheirs = and(

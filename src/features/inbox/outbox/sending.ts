@@ -8,7 +8,16 @@ import { Postponed } from "../../../jobs/postponed.ts";
 import type { Activity } from "../activity.ts";
 import type { Place } from "./outgoing.ts";
 import type { Rests } from "./rests.ts";
-import { failAll, type NextPart, noteFailed, noteSending, noteSent, noteWaiting, readNext } from "./rows.ts";
+import {
+  failAll,
+  type NextPart,
+  noteFailed,
+  noteSending,
+  noteSent,
+  noteWaiting,
+  readNext,
+  stoppedAgent,
+} from "./rows.ts";
 import { verdictOf } from "./verdict.ts";
 import { type FindWay, messengerOf } from "./ways.ts";
 
@@ -115,7 +124,7 @@ const isOfRecipient = ({ isPermanent, isOfAccount }: MessengerError) => isPerman
 
 /** Why a part is not sent any more; null when it is. */
 function refusalOf({ status, mayBeRepeated, isStopped, turnId }: NextPart): string | null {
-  if (isStopped && turnId !== null) return "The person stopped the agent";
+  if (isStopped && turnId !== null) return stoppedAgent;
   // It was found `sending` before, and sent again.
   if (status === "sending" && mayBeRepeated)
     return "It may have been delivered: the server ended twice while it was sent";

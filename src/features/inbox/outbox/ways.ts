@@ -4,7 +4,7 @@ import { EngineError } from "../../../core/errors.ts";
 import { openMessenger } from "../../channels/index.ts";
 import type { Ask } from "../../handoff/index.ts";
 import type { Place } from "./outgoing.ts";
-import { hasStopped, type NextPart } from "./rows.ts";
+import { hasStopped, type NextPart, stoppedAgent } from "./rows.ts";
 
 /** Sends a part; answers its id at the messenger, empty where it has none. Rejects with a `MessengerError`. */
 type Send = (signal: AbortSignal) => Promise<string>;
@@ -20,7 +20,7 @@ const unanswered = "The channel's allowedUserIds does not name the person";
 
 /** Why the person at a place is to get nothing that was asked for there earlier; null where the person is. */
 export async function closedTo(services: Services, place: Place): Promise<string | null> {
-  if (await hasStopped(services.database.db, place)) return "The person stopped the agent";
+  if (await hasStopped(services.database.db, place)) return stoppedAgent;
   const name = messengerOf(place);
   const opened = name && (await openMessenger(services, { id: place.agentId }, name));
   return opened && !opened.account.answers(place.target) ? unanswered : null;
