@@ -38,8 +38,8 @@ interface Result {
 
 await Promise.all([
   step("format and lint", () => command("biome", ["ci", "--colors=off", "."])),
-  step("types", () => command("tsc", ["--noEmit"])),
-  step("types of what runs at the edge", () => command("tsc", ["-p", "tsconfig.edge.json", "--noEmit"])),
+  step("types", () => checkTypes("tsconfig.json")),
+  step("types of what runs at the edge", () => checkTypes("tsconfig.edge.json")),
   step("build", () => command("node", ["scripts/build.ts"])),
 ]);
 await Promise.all([
@@ -108,6 +108,11 @@ function command(name: string, args: string[], environment: Record<string, strin
     child.on("error", (error) => resolve({ ok: false, output: String(error) }));
     child.on("close", (code) => resolve({ ok: code === 0, output: Buffer.concat(chunks).toString() }));
   });
+}
+
+/** Each thread of the compiler works out the same types for itself: beside other checks, one is done sooner. */
+function checkTypes(project: string): Promise<Result> {
+  return command("tsc", ["-p", project, "--noEmit", "--singleThreaded"]);
 }
 
 async function compareDescription(): Promise<Result> {
