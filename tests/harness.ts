@@ -14,7 +14,6 @@ import { ActivityBus } from "../src/core/activity/bus.ts";
 import { Admission } from "../src/core/admission/admission.ts";
 import type { Messengers } from "../src/core/channels/messengers.ts";
 import { createCipher } from "../src/core/credentials/cipher.ts";
-import { passwords } from "../src/core/credentials/password.ts";
 import type { RoleKey } from "../src/core/credentials/permissions.ts";
 import { EgressError } from "../src/core/egress/target.ts";
 import { newId, randomToken } from "../src/core/ids.ts";
@@ -31,6 +30,7 @@ import { createEngine, type Engine } from "../src/engine.ts";
 import { createSession } from "../src/features/account/index.ts";
 import { TestClock } from "./clock.ts";
 import { openTestDatabase } from "./database.ts";
+import { passwords } from "./passwords.ts";
 import { memoryFiles } from "./stored-files.ts";
 
 type Headers = Record<string, string>;

@@ -1,5 +1,4 @@
 import { and, eq } from "drizzle-orm";
-import { passwords } from "../../src/core/credentials/password.ts";
 import { digest, newId, randomToken } from "../../src/core/ids.ts";
 import {
   accessTokens,
@@ -36,6 +35,7 @@ import { sealCredentials } from "../../src/features/room/sources/credentials.ts"
 import { secretPlace } from "../../src/features/secrets/rules.ts";
 import { envPlace } from "../../src/features/skills/env/load.ts";
 import { sealTransport } from "../../src/features/tools/plugins/mcp/store.ts";
+import { passwords } from "../passwords.ts";
 import { fresh, type Home, type Person, type World } from "./world.ts";
 
 /** What goes into a request: the values of its path, its query string, its JSON body. */

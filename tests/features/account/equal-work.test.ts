@@ -1,9 +1,9 @@
 import { argon2Verify } from "hash-wasm";
 import { expect, test, vi } from "vitest";
-import { passwords } from "../../../src/core/credentials/password.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { users } from "../../../src/db/schema.ts";
 import { harness } from "../../harness.ts";
+import { passwords } from "../../passwords.ts";
 
 vi.mock("hash-wasm", async (original) => {
   const actual = await original<typeof import("hash-wasm")>();

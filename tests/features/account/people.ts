@@ -1,9 +1,9 @@
-import { passwords } from "../../../src/core/credentials/password.ts";
 import type { RoleKey } from "../../../src/core/credentials/permissions.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { members, users } from "../../../src/db/schema.ts";
 import { createSession } from "../../../src/features/account/index.ts";
 import type { Harness } from "../../harness.ts";
+import { passwords } from "../../passwords.ts";
 
 export const password = "correct horse battery";
 
