@@ -62,6 +62,8 @@ export default defineConfig({
         // Tests of the built program, as its users start it.
         test: {
           name: "runtime",
+          // Files share the modules, and with them a browser.
+          isolate: false,
           include: [`${ofPrograms}/*.test.ts`],
           globalSetup: ["tests/runtime/build.ts"],
           ...patience(120_000),

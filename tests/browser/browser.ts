@@ -1,5 +1,5 @@
 import type { Browser, Page } from "playwright-core";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { hasBrowser, launch, views } from "./chromium.ts";
 
 export { hasBrowser, views };
@@ -14,9 +14,8 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (pictures) await page.screenshot({ path: `${pictures}/${name}.png`, fullPage: true });
 }
 
-/** One for all tests of a file, started by the first. */
+/** One for all tests of this process, started by the first. It ends with the process. */
 let browser: Promise<Browser> | undefined;
-afterAll(async () => (await browser)?.close());
 
 /** A page with cookies of its own in a browser that speaks to nobody by itself, closed with the test. */
 export async function openPage(): Promise<Page> {
