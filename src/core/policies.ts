@@ -36,6 +36,17 @@ const Connections = z.object({
 });
 const ofStreams = { description: "Activity streams open at a time, on each replica." };
 
+const mostMegabytes = 100_000_000;
+
+const FileMegabytes = z.object({
+  total: zInt4(1, mostMegabytes).openapi({ example: 10_240 }),
+  perUser: zInt4(1, mostMegabytes).openapi({ example: 1_024 }),
+});
+const ofFiles = {
+  description:
+    "MiB that the files of an agent may have on this machine, in all and of each end user, group, topic or thread. What would make more is refused, and what is stored stays. Files in S3 do not count.",
+};
+
 /** The policies: settings that may change while the installation runs (decisions §11). */
 export const Policies = z.object({
   publicAddress: bareAddress.nullable().openapi({
@@ -61,6 +72,7 @@ export const Policies = z.object({
   maxRestarts: zInt4(0, 20).openapi({ description: "How often new messages may restart a turn.", example: 3 }),
   rateLimit: RateLimit.openapi(ofCalls),
   activityConnections: Connections.openapi(ofStreams),
+  fileMegabytes: FileMegabytes.openapi(ofFiles),
   agentCallTimeoutSeconds: zInt4(1, 3_600).openapi({
     description: "How long one agent waits for another.",
     example: 60,
@@ -94,6 +106,7 @@ export type Policies = z.infer<typeof Policies>;
 export const PolicyChanges = Policies.extend({
   rateLimit: RateLimit.partial().openapi(ofCalls),
   activityConnections: Connections.partial().openapi(ofStreams),
+  fileMegabytes: FileMegabytes.partial().openapi(ofFiles),
 }).partial();
 export type PolicyChanges = z.infer<typeof PolicyChanges>;
 
@@ -106,6 +119,7 @@ export const defaultPolicies: Policies = {
   maxRestarts: 3,
   rateLimit: { limit: 600, windowSeconds: 60 },
   activityConnections: { total: 200, perUser: 10 },
+  fileMegabytes: { total: 10_240, perUser: 1_024 },
   agentCallTimeoutSeconds: 60,
   toolTimeoutSeconds: 60,
   modelTimeoutSeconds: 300,
@@ -135,12 +149,13 @@ export function isPolicy(name: string, value: unknown): boolean {
   return value !== undefined && PolicyChanges.shape[name as keyof PolicyChanges].safeParse(value).success;
 }
 
-function over({ rateLimit, activityConnections, ...plain }: PolicyChanges): Policies {
+function over({ rateLimit, activityConnections, fileMegabytes, ...plain }: PolicyChanges): Policies {
   return Policies.parse({
     ...defaultPolicies,
     ...plain,
     rateLimit: { ...defaultPolicies.rateLimit, ...rateLimit },
     activityConnections: { ...defaultPolicies.activityConnections, ...activityConnections },
+    fileMegabytes: { ...defaultPolicies.fileMegabytes, ...fileMegabytes },
   });
 }
 

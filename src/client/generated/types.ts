@@ -2144,6 +2144,11 @@ export interface Policies {
     total: number;
     perUser: number;
   };
+  /** MiB that the files of an agent may have on this machine, in all and of each end user, group, topic or thread. What would make more is refused, and what is stored stays. Files in S3 do not count. */
+  fileMegabytes: {
+    total: number;
+    perUser: number;
+  };
   /** How long one agent waits for another. */
   agentCallTimeoutSeconds: number;
   /** How long a tool may run. */
@@ -2180,6 +2185,11 @@ export interface PolicyChanges {
   };
   /** Activity streams open at a time, on each replica. */
   activityConnections?: {
+    total?: number;
+    perUser?: number;
+  };
+  /** MiB that the files of an agent may have on this machine, in all and of each end user, group, topic or thread. What would make more is refused, and what is stored stays. Files in S3 do not count. */
+  fileMegabytes?: {
     total?: number;
     perUser?: number;
   };
@@ -4997,7 +5007,7 @@ export interface AgentEngine {
   /**
    * Change policies.
    *
-   * What is left out stays as it is, also inside `rateLimit` and `activityConnections`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization.
+   * What is left out stays as it is, also inside `rateLimit`, `activityConnections` and `fileMegabytes`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization.
    */
   updatePolicies(input: UpdatePoliciesInput, options?: CallOptions): Promise<PoliciesAnswer>;
 

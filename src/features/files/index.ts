@@ -4,6 +4,8 @@ import { deleteFilesOf, fileJobs } from "./delete.ts";
 import { fileRoutes } from "./routes.ts";
 import { createFileSweep } from "./sweep.ts";
 
+/** The refusal of a file for which its agent or end user has no space. */
+export { NoSpaceLeft } from "./bounds.ts";
 /** Has the files of a conversation or an agent deleted with it. */
 export { deleteFilesOf } from "./delete.ts";
 /** The pictures of new messages, for a model that takes images, and how large they are. */

@@ -4,6 +4,7 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { newId, toHex } from "../../core/ids.ts";
 import { sqlState } from "../../db/client.ts";
 import { files } from "../../db/schema.ts";
+import { requireSpace } from "./bounds.ts";
 import { contentType, fileName, longestFile } from "./rules.ts";
 import { type FileRow, placeFor } from "./storage.ts";
 
@@ -26,13 +27,14 @@ export function requireFitting({ length }: Uint8Array): void {
 }
 
 /**
- * Stores a file of a conversation. Throws 404 for a conversation that is gone, 409 when there is nowhere to store it,
- * 413 over 20 MB, 502 when the storage fails.
+ * Stores a file of a conversation. Throws 404 for a conversation that is gone, 409 when there is nowhere to store it and
+ * (`NoSpaceLeft`) when the directory has no space for it, 413 over 20 MB, 502 when the storage fails.
  */
 export async function keepFile(services: Services, { bytes, ...given }: NewFile): Promise<FileRow> {
   requireFitting(bytes);
   const id = newId();
   const { objects, key, ...place } = await placeFor(services, given.agentId, id);
+  if (place.store === "directory") await requireSpace(services, { ...given, size: bytes.length });
   const [name, mime] = [fileName(given.name), contentType(bytes, given.mime)];
   const sha256 = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
   const { db } = services.database;

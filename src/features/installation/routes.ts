@@ -29,7 +29,7 @@ const change = guarded(
     tags,
     summary: "Change policies",
     description:
-      "What is left out stays as it is, also inside `rateLimit` and `activityConnections`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization.",
+      "What is left out stays as it is, also inside `rateLimit`, `activityConnections` and `fileMegabytes`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization.",
     request: { body: jsonBody(PoliciesBody) },
     responses: { 200: json(PoliciesAnswer, "The policies as they are now.") },
   },

@@ -213,6 +213,32 @@ test("without a place for files, the agent is told and the log says why", async 
   expect(t.asked).toHaveLength(1);
 });
 
+test("a file for which no space is left is words that say whose files have it, until there is space", async () => {
+  const t = await attaching();
+  const { policies } = t.services;
+  const allow = (total: number, perUser: number) =>
+    policies.set({ ...policies.values, fileMegabytes: { total, perUser } });
+  allow(2, 1);
+  t.on.download = async () => new Uint8Array(1024 * 1024);
+  await t.run([await t.stored("", voice)]);
+  const message = await t.stored("Listen", voice, note);
+  const refused = (why: string) => [
+    `Listen\n\n[The recording voice.ogg was not taken: ${why}.]\n\n[The file notes.txt was not taken: ${why}.]`,
+  ];
+  expect(await t.run([message])).toEqual({
+    texts: refused("the files of this person or group have all the space they may have"),
+    fileIds: [],
+  });
+  expect(t.logs.filter((line) => line.includes("the policy fileMegabytes"))).toHaveLength(2);
+  allow(1, 2);
+  expect((await t.run([await t.again(message)])).texts).toEqual(
+    refused("the files of this agent have all the space they may have"),
+  );
+  expect(await t.rows()).toHaveLength(1);
+  allow(3, 3);
+  expect((await t.run([await t.again(message)])).fileIds).toHaveLength(2);
+});
+
 test("a conversation that was deleted meanwhile is not answered", async () => {
   const t = await attaching();
   const message = await t.stored("Hi", photo);

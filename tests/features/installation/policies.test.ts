@@ -88,6 +88,7 @@ describe("reading and changing", () => {
     [{ rateLimit: { limit: 9 } }, "rateLimit.limit"],
     [{ rateLimit: [] }, "rateLimit"],
     [{ activityConnections: { perUser: 1e9 } }, "activityConnections.perUser"],
+    [{ fileMegabytes: { total: 0 } }, "fileMegabytes.total"],
     [{ debounceMs: "2000" }, "debounceMs"],
     [{ debounceMs: 1.5 }, "debounceMs"],
     [{ maxRestarts: -1 }, "maxRestarts"],
@@ -121,6 +122,8 @@ describe("reading and changing", () => {
       { activityConnections: { total: 6 } },
       { activityConnections: { perUser: 7 } },
       { roomSlots: 8 },
+      { fileMegabytes: { total: 9 } },
+      { fileMegabytes: { perUser: 10 } },
     ];
     const answers = await Promise.all(changes.map((json) => change(h, owner, json)));
     expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200));
@@ -131,6 +134,7 @@ describe("reading and changing", () => {
       rateLimit: { limit: 500, windowSeconds: 50 },
       activityConnections: { total: 6, perUser: 7 },
       roomSlots: 8,
+      fileMegabytes: { total: 9, perUser: 10 },
     };
     expect(await stored(h)).toMatchObject({ policies: expected, policiesRevision: 1 + changes.length });
     expect(h.services.policies.values).toEqual({ ...defaultPolicies, ...expected });

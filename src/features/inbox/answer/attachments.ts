@@ -12,7 +12,7 @@ import { storableJson } from "../../../core/text/text.ts";
 import { orAborted } from "../../../core/time/deadline.ts";
 import { pause } from "../../../core/time/pause.ts";
 import { inbox } from "../../../db/schema.ts";
-import { longestFile, storeFile } from "../../files/index.ts";
+import { longestFile, NoSpaceLeft, storeFile } from "../../files/index.ts";
 import { documentText, type Fate, withFileWords } from "./file-words.ts";
 
 /** How many files are held in memory at a time. Agents take turns. */
@@ -156,6 +156,7 @@ const unsure: Loaded = { fate: { kind: "failed" }, isCertain: false };
 function finalOf(error: unknown): Loaded | null {
   if (error instanceof FileTooLarge) return { fate: { kind: "too-large" }, isCertain: true };
   if (error instanceof MessengerError) return error.isPermanent ? { ...unsure, isCertain: true } : null;
+  if (error instanceof NoSpaceLeft) return { fate: { kind: "no-space", of: error.of }, isCertain: false };
   if (!(error instanceof EngineError)) return null;
   if (error.code === "not-found") throw error;
   if (error.code === "forbidden") return { fate: { kind: "refused" }, isCertain: false };

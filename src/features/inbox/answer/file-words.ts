@@ -19,6 +19,8 @@ export type Fate =
   | { kind: "stored"; id: string; mime: string; size: number; document?: DocumentText }
   | { kind: "too-large" }
   | { kind: "failed" }
+  /** The stored files of the agent, or of the sender, have all the space that they may have. */
+  | { kind: "no-space"; of: "agent" | "user" }
   /** The messages bring more than a turn takes. */
   | { kind: "left-out" }
   /** The agent takes no attachments. */
@@ -78,6 +80,8 @@ function sentence(file: TellableFile, fate: Fate, seen: ReadonlySet<string>): st
       return `The ${kind} ${name} is too large to be loaded.`;
     case "failed":
       return `The ${kind} ${name} could not be loaded.`;
+    case "no-space":
+      return `The ${kind} ${name} was not taken: ${fullOf[fate.of]}.`;
     case "left-out":
       return `The ${kind} ${name} was left out: too many files came at once.`;
     case "stored":
@@ -85,6 +89,11 @@ function sentence(file: TellableFile, fate: Fate, seen: ReadonlySet<string>): st
       return `A ${kind} came: ${name}. You can't ${verbs[kind]} it.`;
   }
 }
+
+const fullOf = {
+  agent: "the files of this agent have all the space they may have",
+  user: "the files of this person or group have all the space they may have",
+} as const;
 
 const verbs = { picture: "see", recording: "hear", video: "see", file: "read" } as const;
 

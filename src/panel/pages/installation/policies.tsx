@@ -120,7 +120,7 @@ const Reach = ({ form: { values, set, problem } }: Part) => (
 
 const Limits = ({ form }: Part) => {
   const { values, set, problem } = form;
-  const { rateLimit, activityConnections } = values;
+  const { rateLimit, activityConnections, fileMegabytes } = values;
   return (
     <Card title="Limits">
       <div class="columns">
@@ -153,6 +153,20 @@ const Limits = ({ form }: Part) => {
           value={activityConnections.perUser}
           problem={problem("activityConnections.perUser")}
           onNumber={(perUser) => set({ activityConnections: { ...activityConnections, perUser } })}
+        />
+        <NumberField
+          label="Files of an agent, in MB"
+          hint="On this machine. Files in S3 do not count."
+          value={fileMegabytes.total}
+          problem={problem("fileMegabytes.total")}
+          onNumber={(total) => set({ fileMegabytes: { ...fileMegabytes, total } })}
+        />
+        <NumberField
+          label="Files of one person or group, in MB"
+          hint="With one agent."
+          value={fileMegabytes.perUser}
+          problem={problem("fileMegabytes.perUser")}
+          onNumber={(perUser) => set({ fileMegabytes: { ...fileMegabytes, perUser } })}
         />
       </div>
     </Card>

@@ -1,0 +1,65 @@
+import { eq } from "drizzle-orm";
+import { expect, test } from "vitest";
+import { agents, conversations, files } from "../../../src/db/schema.ts";
+import { type FilesHarness, filesHarness } from "./attachments.ts";
+
+const megabyte = 1024 * 1024;
+const large = (megabytes: number) => new Uint8Array(megabytes * megabyte);
+
+const allow = ({ services: { policies } }: FilesHarness, total: number, perUser: number) =>
+  policies.set({ ...policies.values, fileMegabytes: { total, perUser } });
+
+const refusal = (whose: string, megabytes: number) => ({
+  status: 409,
+  message: `There is no space left for the file: those of ${whose} have at most ${megabytes} MB on this machine (the policy fileMegabytes)`,
+});
+
+test("an agent's files fill their space to the last byte, and what is refused leaves nothing", async () => {
+  const h = await filesHarness();
+  allow(h, 5, 100);
+  await h.store({ bytes: large(3) });
+  const other = await h.conversation();
+  await h.db.update(conversations).set({ subject: "eve" }).where(eq(conversations.id, other.id));
+  await h.store({ bytes: large(2), conversation: other });
+  const full = refusal("this agent", 5);
+  await expect(h.store({ bytes: large(0).fill(1) })).resolves.toMatchObject({ size: 0 });
+  await expect(h.store()).rejects.toMatchObject(full);
+  // What tools make counts, too.
+  await expect(h.save({}, other.id)).rejects.toMatchObject(full);
+  expect(await h.rows()).toHaveLength(3);
+  expect(h.local.size).toBe(3);
+});
+
+test("one end user's files, of all conversations, leave space to others", async () => {
+  const h = await filesHarness();
+  allow(h, 100, 3);
+  await h.store({ bytes: large(2) });
+  const second = await h.conversation();
+  await h.store({ bytes: large(1), conversation: second });
+  await expect(h.store({ conversation: second })).rejects.toMatchObject(refusal("one person or group", 3));
+  const other = await h.conversation();
+  await h.db.update(conversations).set({ subject: "eve" }).where(eq(conversations.id, other.id));
+  await h.store({ bytes: large(3), conversation: other });
+});
+
+test("a deleted conversation makes space, and another agent's files take none", async () => {
+  const h = await filesHarness();
+  allow(h, 2, 2);
+  const json = { slug: "twin", name: "Twin", attachmentsEnabled: true };
+  await h.request("/api/instances", { method: "POST", headers: h.headers, json });
+  const [twin] = await h.db.select().from(agents).where(eq(agents.slug, "twin"));
+  if (!twin) throw new Error("The other agent is not there");
+  await h.store({ agent: twin, conversation: await h.conversation(twin), bytes: large(2) });
+  await h.store({ bytes: large(2) });
+  await expect(h.store()).rejects.toMatchObject(refusal("one person or group", 2));
+  await h.db.update(files).set({ status: "deleting" }).where(eq(files.conversationId, h.home.id));
+  await h.store();
+});
+
+test("files in a bucket do not count", async () => {
+  const h = await filesHarness({ store: "s3" });
+  allow(h, 1, 1);
+  await h.store({ bytes: large(2) });
+  await h.store({ bytes: large(2) });
+  expect(h.s3.objects.size).toBe(2);
+});
