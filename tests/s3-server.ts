@@ -106,6 +106,7 @@ export async function s3Server(now: () => number = Date.now) {
     const { status, code, headers } = state.failing ?? complaint(request, body, now()) ?? answer(request, body);
     const found = request.method === "GET" && status === 200 ? objects.get(path) : undefined;
     if (found) for (const [name, value] of wanted(query)) response.setHeader(name, value);
+    if (found) response.setHeader("Content-Length", found.bytes.length);
     const xml = code === undefined ? "" : `<Error><Code>${code}</Code><Key>${testBucket.accessKeyId}</Key></Error>`;
     response.writeHead(status, headers).end(status === 204 ? undefined : (found?.bytes ?? xml));
   });

@@ -8,7 +8,7 @@ export function memoryStore(): ObjectStore & { readonly objects: Map<string, Uin
     put: async (key, bytes) => void objects.set(key, bytes),
     get: async (key) => {
       const bytes = objects.get(key);
-      return bytes ? new Blob([bytes]).stream() : null;
+      return bytes ? { bytes: new Blob([bytes]).stream(), size: bytes.length } : null;
     },
     delete: async (key) => void objects.delete(key),
     link: null,

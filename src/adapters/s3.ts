@@ -50,7 +50,7 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
       },
       async get(key) {
         const response = await ask({ method: "GET", key });
-        if (response.ok) return response.body ?? new Blob([]).stream();
+        if (response.ok) return { bytes: response.body ?? new Blob([]).stream(), size: sizeOf(response) };
         const error = await refusal(response);
         if (response.status === 404) return null;
         throw error;
@@ -104,6 +104,12 @@ async function presign(
   // A service may take a plus sign for itself, although it stands for a space in the query of a `URL`.
   signed.url.search = signed.url.search.replaceAll("+", "%20");
   return signed.url.href;
+}
+
+/** The number of bytes that a body will have, if its head tells. One that is sent compressed has another number. */
+function sizeOf({ headers }: Response): number | null {
+  const length = headers.has("Content-Encoding") ? null : headers.get("Content-Length");
+  return length === null ? null : Number(length);
 }
 
 /** Not awaited: a service may never answer the cancel. */

@@ -208,12 +208,18 @@ export interface Mcp {
 export interface ObjectStore {
   /** Stores all of the bytes or none, and replaces the object under the key. */
   put(key: string, bytes: Uint8Array<ArrayBuffer>, mime: string): Promise<void>;
-  /** The object under the key, or null. The caller must read or cancel the stream. */
-  get(key: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null>;
+  /** The object under the key, or null. The caller must read or cancel its bytes. */
+  get(key: string): Promise<StoredObject | null>;
   /** Deletes the object under the key, if there is one. */
   delete(key: string): Promise<void>;
   /** An address at which whoever has it reads the object; null where the store has no address of its own. */
   link: ((key: string, link: ObjectLink) => Promise<string>) | null;
+}
+
+export interface StoredObject {
+  bytes: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** How many bytes these are; null where the store does not say so beforehand. */
+  size: number | null;
 }
 
 /** How long the address of an object is valid, and two headers that the object comes with. */

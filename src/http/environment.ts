@@ -25,5 +25,7 @@ export interface AppEnv {
     target?: string;
     /** Sets a header of the answer, whatever `Response` comes. On Node, one of a `Headers` object costs much more. */
     setHeader?(name: string, value: string): void;
+    /** Ends the connection, for an answer that can't be completed. */
+    cut?(): void;
   };
 }

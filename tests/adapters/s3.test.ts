@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { createS3 } from "../../src/adapters/s3.ts";
 import { bucketAddress } from "../../src/core/files/s3.ts";
+import type { StoredObject } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";
 import { s3Server, signatureOf, testBucket } from "../s3-server.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const textOf = async (stream: ReadableStream | null) => (stream === null ? null : new Response(stream).text());
+const textOf = async (found: StoredObject | null) => (found === null ? null : new Response(found.bytes).text());
 
 async function withServer(bucket: Partial<typeof testBucket> = {}) {
   const clock = new TestClock();
@@ -90,6 +91,7 @@ describe("a bucket", () => {
     const { store, objects } = await withServer();
     await store.put("agent-engine/1", bytes("tea"), "text/plain");
     expect(objects.get("/acme-files/agent-engine/1")).toEqual({ bytes: Buffer.from("tea"), mime: "text/plain" });
+    expect(await store.get("agent-engine/1")).toMatchObject({ size: 3 });
     expect(await textOf(await store.get("agent-engine/1"))).toBe("tea");
     await store.delete("agent-engine/1");
     expect(objects.size).toBe(0);

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { directoryStore } from "../../src/adapters/node/data/directory-store.ts";
+import type { StoredObject } from "../../src/core/ports.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const textOf = async (stream: ReadableStream | null) => (stream === null ? null : new Response(stream).text());
+const textOf = async (found: StoredObject | null) => (found === null ? null : new Response(found.bytes).text());
 
 function withDirectory() {
   const parent = mkdtempSync(join(tmpdir(), "agent-engine-files-"));
@@ -22,6 +23,7 @@ test("stores, gives back and deletes, for its owner only", async () => {
   await store.put("one", bytes("tea"), "text/plain");
   expect(statSync(directory).mode & 0o777).toBe(0o700);
   expect(statSync(join(directory, "one")).mode & 0o777).toBe(0o600);
+  expect(await store.get("one")).toMatchObject({ size: 3 });
   expect(await textOf(await store.get("one"))).toBe("tea");
   await store.delete("one");
   expect(readdirSync(directory)).toEqual([]);

@@ -10,6 +10,7 @@ interface Bindings {
   /** The path with its query, as it was sent. */
   target: string;
   setHeader(name: string, value: string): void;
+  cut(): void;
 }
 
 interface Served {
@@ -40,6 +41,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
         ...(remoteAddress === undefined ? {} : { remoteAddress: plainAddress(remoteAddress) }),
         target: incoming.url ?? "",
         setHeader: (name, value) => outgoing.setHeader(name, value),
+        cut: () => outgoing.destroy(),
       });
       const take = offeredText(response);
       if (!take || !(outgoing instanceof ServerResponse)) return response;

@@ -52,5 +52,26 @@ function answerHead(c: Context<AppEnv>, file: FileRow) {
 async function sendBytes(c: Context<AppEnv>, file: FileRow) {
   const bytes = await readFile(c.get("services"), file);
   if (!bytes) throw notFound("File");
-  return c.body(bytes, 200, headersOf(file));
+  return c.body(cutOff(c, file, bytes), 200, headersOf(file));
+}
+
+/** The same bytes. Where their storage breaks off, the client is cut off too, and the log says why. */
+function cutOff(c: Context<AppEnv>, { id }: FileRow, bytes: ReadableStream<Uint8Array<ArrayBuffer>>) {
+  const reader = bytes.getReader();
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (err) {
+        c.get("log").warn({ fileId: id, err }, "A file broke off while it was sent");
+        // A server prints an error that it finds in a body.
+        if (!c.env?.cut) return controller.error(err);
+        c.env.cut();
+        controller.close();
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }

@@ -84,20 +84,30 @@ export async function openStored({ database, cipher, files }: Needs, { agentId, 
   return open(files, place, keys);
 }
 
-/** The bytes of a stored file; null when they are gone. The stream fails when the size differs from the stored one. */
+/**
+ * The bytes of a stored file; null when they are gone. Throws 502 when their number is not the stored one, as the stream
+ * does where that is known only at its end.
+ */
 export async function readFile(
   services: Needs,
   { size, ...stored }: Stored & Pick<FileRow, "size">,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null> {
   const { objects, key } = await openStored(services, stored);
-  const stream = await objects.get(key);
-  return stream?.pipeThrough(exactly(size)) ?? null;
+  const found = await objects.get(key);
+  if (found && found.size !== null && found.size !== size) {
+    // Not awaited: a service may never answer the cancel.
+    found.bytes.cancel().catch(() => {});
+    throw mismatch();
+  }
+  return found?.bytes.pipeThrough(exactly(size)) ?? null;
 }
 
-/** Fails on another number of bytes: somebody may have replaced the object in the bucket. */
+/** Somebody may have replaced or cut off the object in its store. */
+const mismatch = () => new EngineError("provider-failed", "The stored file has another size than it had");
+
+/** Fails on another number of bytes. */
 function exactly(size: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let passed = 0;
-  const mismatch = () => new Error("A stored file has another size than it had");
   return new TransformStream({
     transform(chunk, controller) {
       passed += chunk.length;

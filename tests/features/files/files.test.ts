@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, files } from "../../../src/db/schema.ts";
 import { bytesOf, filesHarness, png } from "./attachments.ts";
@@ -188,11 +188,32 @@ describe("GET /api/files/{id}", () => {
     expect(await answered()).toEqual([409, expect.stringContaining("set the agent's secrets s3_region")]);
   });
 
-  test.each(["", "te", "tea and more"])("breaks off when the bucket holds %j instead", async (content) => {
+  test.each(["", "te", "tea and more"])("says so when the bucket holds %j instead", async (content) => {
     const h = await filesHarness({ store: "s3" });
     const { id, url } = await h.store();
     h.s3.objects.set(`/acme-files/agent-engine/${id}`, { bytes: Buffer.from(content), mime: undefined });
-    await expect((await h.read(url)).text()).rejects.toThrow("another size");
+    const answer = await h.read(url);
+    expect([answer.status, (await answer.json()).message]).toEqual([
+      502,
+      "The stored file has another size than it had",
+    ]);
+  });
+
+  test.each(["t", "tea and more"])("breaks off when %j comes instead, and the log says why", async (content) => {
+    const printed = vi.spyOn(console, "error");
+    onTestFinished(() => printed.mockRestore());
+    const h = await filesHarness();
+    const { id, url } = await h.store({ bytes: bytesOf("tea") });
+    const { directory } = h.services.files;
+    if (!directory) throw new Error("There is no directory");
+    directory.get = async () => ({ bytes: new Blob([content]).stream(), size: null });
+    const answer = fetch((await h.listen()) + url, { headers: h.headers });
+    await expect(answer.then((one) => one.text())).rejects.toThrow();
+    const told = h.logs.filter((line) => line.includes("A file broke off while it was sent"));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain(id);
+    expect(told[0]).toContain("requestId");
+    expect(printed).not.toHaveBeenCalled();
   });
 
   test("lets go of the storage when its reader goes away", async () => {
@@ -203,7 +224,8 @@ describe("GET /api/files/{id}", () => {
     const { directory } = h.services.files;
     if (!directory) throw new Error("There is no directory");
     const cancel = () => cancelled.resolve();
-    directory.get = async () => new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(65_536)), cancel });
+    const bytes = new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(65_536)), cancel });
+    directory.get = async () => ({ bytes, size: null });
     const controller = new AbortController();
     const answer = await fetch((await h.listen()) + url, { headers: h.headers, signal: controller.signal });
     await answer.body?.getReader().read();

@@ -36,7 +36,8 @@ export function directoryStore(directory: string): ObjectStore {
     async get(key) {
       const file = await open(pathOf(key)).catch(unlessMissing);
       if (!file) return null;
-      return asWebStream(file.createReadStream());
+      const { size } = await file.stat();
+      return { bytes: asWebStream(file.createReadStream()), size };
     },
     async delete(key) {
       await rm(pathOf(key), { force: true }).catch(unusable);
