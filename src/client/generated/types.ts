@@ -4605,7 +4605,7 @@ export interface AgentEngine {
   /**
    * Save a new version of a skill.
    *
-   * Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded. A skill has at most 500 versions, and the organization's skills have 16 MiB in all: more are 409.
+   * Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded. A skill has at most 500 versions, and the organization's skills have 16 MiB in all, and 512 MiB in the database with the scripts of all versions: more are 409.
    */
   updateSkill(input: UpdateSkillInput, options?: CallOptions): Promise<Skill>;
 
@@ -4717,7 +4717,7 @@ export interface AgentEngine {
   /**
    * Import skills.
    *
-   * As JSON, or as a zip of folders with a `SKILL.md` each: YAML front matter with name and description, then the content; `scripts/*.js` become scripts, and `references/*.md` are appended to the content. At most 8 MiB, also once unpacked. Skills that are there get what they lack as new versions; nothing stored is replaced. More than 500 skills of the organization, or versions of a skill, or 16 MiB of the skills' content and requirements in all, are 409. All or nothing.
+   * As JSON, or as a zip of folders with a `SKILL.md` each: YAML front matter with name and description, then the content; `scripts/*.js` become scripts, and `references/*.md` are appended to the content. At most 8 MiB, also once unpacked. Skills that are there get what they lack as new versions; nothing stored is replaced. More than 500 skills of the organization, or versions of a skill, or 16 MiB of the skills' content and requirements in all, or 512 MiB in the database with the scripts of all versions, are 409. All or nothing.
    */
   importSkills(input: ImportSkillsInput, options?: CallOptions): Promise<SkillImportAnswer>;
 

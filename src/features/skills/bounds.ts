@@ -3,11 +3,11 @@ import type { Ctx } from "../../context.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
 import { skills, skillVersions } from "../../db/schema.ts";
-import { mostBytes, mostSkills } from "./rules.ts";
+import { mostBytes, mostSkills, mostStoredBytes } from "./rules.ts";
 
 /**
- * Makes a change of the catalogue, in a transaction of `writeOrganization`. Throws the 409 of a list that is longer than
- * it may be, unless it was longer before.
+ * Makes a change of the catalogue, in a transaction of `writeOrganization`. Throws the 409 of what is larger than it may
+ * be, unless it was as large before.
  */
 export async function withinBounds(tx: Db, ctx: Pick<Ctx, "membership">, change: () => Promise<void>): Promise<void> {
   const before = await measure(tx, ctx);
@@ -17,23 +17,45 @@ export async function withinBounds(tx: Db, ctx: Pick<Ctx, "membership">, change:
     throw new EngineError("conflict", `An organization has at most ${mostSkills} skills: delete some first`);
   }
   if (now.bytes > Math.max(mostBytes, before.bytes)) {
-    const megabytes = mostBytes / 1024 / 1024;
     throw new EngineError(
       "conflict",
-      `An organization's skills have at most ${megabytes} MiB of content and requirements in all: shorten or delete some first`,
+      `An organization's skills have at most ${inMiB(mostBytes)} of content and requirements in all: shorten or delete some first`,
+    );
+  }
+  if (now.stored > Math.max(mostStoredBytes, before.stored)) {
+    throw new EngineError(
+      "conflict",
+      `An organization's skills have at most ${inMiB(mostStoredBytes)} in the database with the scripts of all versions: delete one, and import its export without the oldest versions if you need it`,
     );
   }
 }
 
-/** The skills of the organization, and the bytes of what the list shows of them. */
-async function measure(tx: Db, { membership }: Pick<Ctx, "membership">): Promise<{ count: number; bytes: number }> {
+const inMiB = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
+
+interface Measured {
+  count: number;
+  /** Of what the list shows. */
+  bytes: number;
+  /** Of all versions, compressed as the database stores them. */
+  stored: number;
+}
+
+/** How many skills the organization has, and how large they are. */
+async function measure(tx: Db, { membership }: Pick<Ctx, "membership">): Promise<Measured> {
   const { description, content, requiredEnv, requiredTools } = skillVersions;
   const shown = sql`octet_length(${description}) + octet_length(${content}) + octet_length(${requiredEnv}::text)
     + octet_length(${requiredTools}::text)`;
+  const ofOrganization = eq(skills.organizationId, membership.organizationId);
   const [found] = await tx
     .select({ count: sql<number>`count(*)::int`, bytes: sql<number>`coalesce(sum(${shown}), 0)::float8` })
     .from(skills)
     .innerJoin(skillVersions, eq(skillVersions.id, skills.currentVersionId))
-    .where(eq(skills.organizationId, membership.organizationId));
-  return found ?? { count: 0, bytes: 0 };
+    .where(ofOrganization);
+  const size = sql`pg_column_size(${content})::bigint + pg_column_size(${skillVersions.scripts})`;
+  const [all] = await tx
+    .select({ stored: sql<number>`coalesce(sum(${size}), 0)::float8` })
+    .from(skills)
+    .innerJoin(skillVersions, eq(skillVersions.skillId, skills.id))
+    .where(ofOrganization);
+  return { count: found?.count ?? 0, bytes: found?.bytes ?? 0, stored: all?.stored ?? 0 };
 }

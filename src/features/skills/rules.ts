@@ -9,8 +9,11 @@ export const mostSkills = 500;
 /** So many bytes their current versions have in all, without scripts: the list shows them whole. */
 export const mostBytes = 16 * 1024 * 1024;
 
-/** So many versions a skill has at most, each with its own copy of the scripts. */
+/** So many versions a skill has at most. */
 export const mostVersions = 500;
+
+/** So many bytes all versions of them have in the database, where each has its own copy of the scripts. */
+export const mostStoredBytes = 512 * 1024 * 1024;
 
 /** Throws the 409 of a skill that would have too many versions. */
 export function requireVersions(slug: string, count: number): void {

@@ -50,7 +50,7 @@ const update = guarded("skill.catalog:write", {
   tags,
   summary: "Save a new version of a skill",
   description:
-    "Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded. A skill has at most 500 versions, and the organization's skills have 16 MiB in all: more are 409.",
+    "Replaces description, content, required variables and tools: the two lists become empty when left out. Scripts stay as they are. The next minor version is made, behind `0.999999.0` the next major one; agents keep the one they pinned until they are upgraded. A skill has at most 500 versions, and the organization's skills have 16 MiB in all, and 512 MiB in the database with the scripts of all versions: more are 409.",
   request: { params: skillPath, body: jsonBody(SkillChanges) },
   responses: { 200: json(Skill, "The skill as it is now."), ...errorAnswers(404, 409) },
 });

@@ -20,7 +20,7 @@ const route = guarded(
     tags: ["Skills"],
     summary: "Import skills",
     description:
-      "As JSON, or as a zip of folders with a `SKILL.md` each: YAML front matter with name and description, then the content; `scripts/*.js` become scripts, and `references/*.md` are appended to the content. At most 8 MiB, also once unpacked. Skills that are there get what they lack as new versions; nothing stored is replaced. More than 500 skills of the organization, or versions of a skill, or 16 MiB of the skills' content and requirements in all, are 409. All or nothing.",
+      "As JSON, or as a zip of folders with a `SKILL.md` each: YAML front matter with name and description, then the content; `scripts/*.js` become scripts, and `references/*.md` are appended to the content. At most 8 MiB, also once unpacked. Skills that are there get what they lack as new versions; nothing stored is replaced. More than 500 skills of the organization, or versions of a skill, or 16 MiB of the skills' content and requirements in all, or 512 MiB in the database with the scripts of all versions, are 409. All or nothing.",
     request: {
       params: organizationPath,
       body: {
