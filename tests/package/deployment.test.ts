@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, globSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { settings } from "../../src/core/config.ts";
 import { providerVariables } from "../../src/core/models/providers.ts";
+import { dataDirectory } from "../runtime/program.ts";
 import { root } from "./npm.ts";
 
 const read = (name: string) => readFileSync(join(root, name), "utf8");
@@ -19,6 +21,26 @@ test("compose.yaml passes on every variable that the server reads, and no other"
   for (const [name, value] of Object.entries(environment)) {
     if (!own.includes(name)) expect(String(value), name).toMatch(new RegExp(`^\\$\\{${name}:[-?]`));
   }
+});
+
+test("what .dockerignore leaves of a checkout is all that the build of the image reads", () => {
+  const [everything, ...exceptions] = read(".dockerignore")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  expect(everything).toBe("*");
+  const context = dataDirectory();
+  for (const exception of exceptions) {
+    const found = globSync(exception.replace(/^!/, ""), { cwd: root });
+    expect(found, exception).not.toEqual([]);
+    for (const name of found) cpSync(join(root, name), join(context, name), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(context, "node_modules"));
+  const built = spawnSync(process.execPath, ["scripts/build.ts"], { cwd: context, encoding: "utf8" });
+  expect(built).toMatchObject({ status: 0, stderr: "" });
+  const copied = [...read("Dockerfile").matchAll(/^COPY --from=build (.+) \S+$/gm)].flatMap(([, names = ""]) =>
+    names.split(" ").map((name) => name.replace("/app/", "")),
+  );
+  expect(readdirSync(context)).toEqual(expect.arrayContaining(copied));
 });
 
 test("the Dockerfile sets variables that the server, Node or glibc reads", () => {
