@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -63,6 +72,19 @@ test.each([
     await expect(attempt()).rejects.toThrow("No key of a stored file");
   }
   expect(readdirSync(parent)).toEqual(["secret"]);
+});
+
+test("leaves space on the disk to the database", async () => {
+  const { directory } = withDirectory();
+  const { bavail, bsize } = statfsSync(tmpdir());
+  const most = directoryStore(directory, { spareBytes: 2 * bavail * bsize });
+  await expect(most.put("one", bytes("tea"), "text/plain")).rejects.toMatchObject({
+    status: 409,
+    message: "The disk of this machine has no space left for files: free some, or give the agent a bucket in S3",
+  });
+  expect(readdirSync(directory)).toEqual([]);
+  await directoryStore(directory, { spareBytes: 0 }).put("one", bytes("tea"), "text/plain");
+  expect(readdirSync(directory)).toEqual(["one"]);
 });
 
 test("says what is wrong with the directory, and tries it again", async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { createReadStream } from "node:fs";
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { EngineError } from "../../../core/errors.ts";
@@ -9,11 +9,14 @@ import { errorCode } from "../error-code.ts";
 
 const unfinished = ".part";
 
+/** So much of the disk, in bytes, is left to the embedded database, which can write nothing more on a full one. */
+const databaseShare = 256 * 1024 * 1024;
+
 /**
  * Files under their keys in one directory, which is made for the first file. For one process at a time: the unfinished
- * files of an earlier process are deleted.
+ * files of an earlier process are deleted. A file that would leave less than `spareBytes` of the disk free is refused.
  */
-export function directoryStore(directory: string): ObjectStore {
+export function directoryStore(directory: string, { spareBytes = databaseShare } = {}): ObjectStore {
   let made: Promise<void> | undefined;
   const make = () => {
     made ??= prepare(directory).catch((error: unknown) => {
@@ -31,6 +34,8 @@ export function directoryStore(directory: string): ObjectStore {
     async put(key, bytes) {
       const path = pathOf(key);
       await make().catch(unusable);
+      const free = await freeBytes(directory).catch(unusable);
+      if (free - bytes.length < spareBytes) throw new EngineError("conflict", scarce);
       await writeWhole(path, bytes).catch(unusable);
     },
     async get(key) {
@@ -50,6 +55,14 @@ async function prepare(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const left = (await readdir(directory)).filter((name) => name.endsWith(unfinished));
   await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));
+}
+
+const scarce = "The disk of this machine has no space left for files: free some, or give the agent a bucket in S3";
+
+/** Infinite where the file system does not say how large it is. */
+async function freeBytes(directory: string): Promise<number> {
+  const { blocks, bavail, bsize } = await statfs(directory);
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
 /** Writes under another name until all bytes are on the disk, so that a crash leaves no half file. */
