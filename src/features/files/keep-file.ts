@@ -4,7 +4,7 @@ import { EngineError, notFound } from "../../core/errors.ts";
 import { newId, toHex } from "../../core/ids.ts";
 import { sqlState } from "../../db/client.ts";
 import { files } from "../../db/schema.ts";
-import { requireSpace } from "./bounds.ts";
+import { takeSpace } from "./bounds.ts";
 import { contentType, fileName, longestFile } from "./rules.ts";
 import { type FileRow, placeFor } from "./storage.ts";
 
@@ -34,7 +34,7 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
   requireFitting(bytes);
   const id = newId();
   const { objects, key, ...place } = await placeFor(services, given.agentId, id);
-  if (place.store === "directory") await requireSpace(services, { ...given, size: bytes.length });
+  if (place.store === "directory") await takeSpace(services, objects, { ...given, size: bytes.length });
   const [name, mime] = [fileName(given.name), contentType(bytes, given.mime)];
   const sha256 = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
   const { db } = services.database;

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { agents, conversations, files } from "../../../src/db/schema.ts";
+import { spyOnStatements } from "../../statements.ts";
 import { type FilesHarness, filesHarness } from "./attachments.ts";
 
 const megabyte = 1024 * 1024;
@@ -53,7 +54,21 @@ test("a deleted conversation makes space, and another agent's files take none", 
   await h.store({ bytes: large(2) });
   await expect(h.store()).rejects.toMatchObject(refusal("one person or group", 2));
   await h.db.update(files).set({ status: "deleting" }).where(eq(files.conversationId, h.home.id));
+  await h.clock.jump(60_000);
   await h.store();
+});
+
+test("files that come at once count each other, and the stored ones are not added up for each", async () => {
+  const h = await filesHarness();
+  allow(h, 3, 100);
+  const statements = spyOnStatements(h.services.database);
+  const stores = await Promise.allSettled(Array.from({ length: 6 }, () => h.store({ bytes: large(1) })));
+  expect(stores.map(({ status }) => status).sort()).toEqual([
+    ...Array(3).fill("fulfilled"),
+    ...Array(3).fill("rejected"),
+  ]);
+  expect(await h.rows()).toHaveLength(3);
+  expect(statements.texts().filter((text) => text.includes("sum("))).toHaveLength(1);
 });
 
 test("files in a bucket do not count", async () => {
