@@ -206,6 +206,16 @@ test("a few files are loaded at a time, and a turn takes so many only", async ()
   expect((await t.run([await t.stored("", ...large)])).fileIds).toHaveLength(2);
 });
 
+test("a turn takes 40 MB only, also from a messenger that tells no sizes beforehand", async () => {
+  const t = await attaching();
+  t.on.download = async () => new Uint8Array(15 * 1024 * 1024);
+  const unknown = Array.from({ length: 4 }, (_, at) => ({ ...voice, name: `${at}.ogg`, size: null }));
+  const { texts, fileIds } = await t.run([await t.stored("", ...unknown)]);
+  expect(fileIds).toHaveLength(2);
+  expect(texts[0]?.match(/was left out: too many files came at once/g)).toHaveLength(2);
+  expect(await t.rows()).toHaveLength(2);
+});
+
 test("without a place for files, the agent is told and the log says why", async () => {
   const t = await attaching({ store: "none" });
   expect((await t.run([await t.stored("", photo)])).texts).toEqual(["[The picture photo.jpg could not be loaded.]"]);

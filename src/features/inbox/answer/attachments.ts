@@ -70,18 +70,22 @@ export function createAttach(services: Services): Attach {
   };
 
   /** Rejects with an error after which another attempt may succeed. */
-  const load = async ({ agent, conversation, account }: Home, file: InboxFile, signal: AbortSignal): Promise<Fate> => {
+  const load = async ({ home, file, takes }: Wanted, signal: AbortSignal): Promise<Fate> => {
+    const { agent, conversation, account } = home;
     const bytes = await account.download(file, longestFile, signal);
+    if (file.size === null && !takes.bytes(bytes.length)) return { kind: "left-out" };
     const inbound = { agent, conversation, name: file.name, mime: file.mime, bytes };
     const { id, mime, size } = await storeFile(services, inbound);
     const document = documentText(bytes, mime);
     return { kind: "stored", id, mime, size, ...(document ? { document } : {}) };
   };
 
-  const loadPatiently = async (home: Home, file: InboxFile, signal: AbortSignal): Promise<Loaded> => {
+  const loadPatiently = async (wanted: Wanted, signal: AbortSignal): Promise<Loaded> => {
+    const { home } = wanted;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return { fate: await load(home, file, signal), isCertain: true };
+        const fate = await load(wanted, signal);
+        return { fate, isCertain: fate.kind === "stored" };
       } catch (error) {
         signal.throwIfAborted();
         const final = finalOf(error);
@@ -103,14 +107,14 @@ export function createAttach(services: Services): Attach {
     const takes = allotment();
 
     const fateOf = async (message: MessageWithFiles, file: InboxFile, index: number): Promise<Fate> => {
-      const taken = takes(file);
+      const taken = takes.file(file);
       if (file.fate) return file.fate;
       if (!home.agent.attachmentsEnabled) return { kind: "refused" };
       if (!taken) return { kind: "left-out" };
       if ((file.size ?? 0) > longestFile) return { kind: "too-large" };
       // What is stored after the time is over is noted all the same, for the next attempt.
       const loading = downloads.run(home.agent.id, over, async () => {
-        const { fate, isCertain } = await loadPatiently(home, file, over);
+        const { fate, isCertain } = await loadPatiently({ home, file, takes }, over);
         if (isCertain) await remember(message.id, index, fate);
         return fate;
       });
@@ -167,12 +171,32 @@ function finalOf(error: unknown): Loaded | null {
 const reasonOf = (error: unknown) =>
   error instanceof MessengerError || error instanceof EngineError ? error.message : error;
 
-/** Tells of one file after the other whether the turn still takes it. */
-function allotment(): (file: InboxFile) => boolean {
-  let [count, bytes] = [0, 0];
-  return ({ size }) => {
-    count += 1;
-    bytes += Math.min(size ?? 0, longestFile);
-    return count <= mostFiles && bytes <= mostBytes;
+/** What a turn still takes. */
+interface Allotment {
+  /** Tells of one file after the other, by what its messenger says of it. */
+  file(file: InboxFile): boolean;
+  /** Tells of a file whose size its messenger does not say, once it is loaded. */
+  bytes(count: number): boolean;
+}
+
+function allotment(): Allotment {
+  let [files, taken] = [0, 0];
+  const bytes = (count: number) => {
+    taken += count;
+    return taken <= mostBytes;
   };
+  return {
+    file({ size }) {
+      files += 1;
+      return bytes(Math.min(size ?? 0, longestFile)) && files <= mostFiles;
+    },
+    bytes,
+  };
+}
+
+/** A file that a turn takes. */
+interface Wanted {
+  home: Home;
+  file: InboxFile;
+  takes: Allotment;
 }
