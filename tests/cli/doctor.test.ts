@@ -468,18 +468,21 @@ describe("the report on an installation", () => {
     ]);
   }, 60_000);
 
-  test("fails where the disk of the data directory is nearly full", () => {
+  test.each([
+    [10, "fail", ": free some on its disk"],
+    [200, "warn", ", so that no files are taken: free some on its disk"],
+  ])("with %d MB left on the disk of the data directory, it says so: %s", (bavail, status, advice) => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
     onTestFinished(() => rmSync(DATA_DIR, { recursive: true, force: true }));
-    const left = vi.spyOn(fs, "statfsSync").mockReturnValue({ bavail: 10, bsize: 1_000_000 } as never);
+    const left = vi.spyOn(fs, "statfsSync").mockReturnValue({ bavail, bsize: 1_000_000 } as never);
     syncBuiltinESMExports();
     onTestFinished(() => {
       left.mockRestore();
       syncBuiltinESMExports();
     });
     expect(checkDirectory(parseSettings({ DATA_DIR }))).toMatchObject({
-      status: "fail",
-      message: `${DATA_DIR} has 10 MB of free space left: free some on its disk`,
+      status,
+      message: `${DATA_DIR} has ${bavail} MB of free space left${advice}`,
     });
   });
 

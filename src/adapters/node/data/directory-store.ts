@@ -10,7 +10,7 @@ import { errorCode } from "../error-code.ts";
 const unfinished = ".part";
 
 /** So much of the disk, in bytes, is left to the embedded database, which can write nothing more on a full one. */
-const databaseShare = 256 * 1024 * 1024;
+export const databaseShare = 256 * 1024 * 1024;
 
 /**
  * Files under their keys in one directory, which is made for the first file. For one process at a time: the unfinished

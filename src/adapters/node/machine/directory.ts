@@ -3,11 +3,14 @@ import { dirname, join, resolve } from "node:path";
 import { type Check, fail, ok, warn } from "../../../core/check.ts";
 import type { Settings } from "../../../core/config.ts";
 import { isOpenToOthers } from "../data/data-directory.ts";
+import { databaseShare } from "../data/directory-store.ts";
 
 const name = "data directory";
 
 /** With less free space than this, in megabytes, the embedded database soon takes no more writes. */
 const scarceMegabytes = 64;
+
+const megabyte = 1_000_000;
 
 /** Checks whether DATA_DIR can be used, and whether others on this machine can read its files. */
 export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
@@ -25,13 +28,19 @@ export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
     return fail(name, `${directory} has ${free} MB of free space left: free some on its disk`);
   }
   const open = [directory, join(directory, "encryption.key")].filter(isOpenToOthers);
+  if (open.length === 0 && free * megabyte < databaseShare) {
+    return warn(
+      name,
+      `${directory} has ${free} MB of free space left, so that no files are taken: free some on its disk`,
+    );
+  }
   if (open.length === 0) return ok(name, `${directory}, for its owner only`);
   return warn(name, `Others on this machine can read ${open.join(" and ")}: run chmod go= ${open.join(" ")}`);
 }
 
 function freeMegabytes(directory: string): number {
   const { bavail, bsize } = statfsSync(directory);
-  return Math.floor((bavail * bsize) / 1_000_000);
+  return Math.floor((bavail * bsize) / megabyte);
 }
 
 /** The first start makes the directory, and those above it. */
