@@ -2,7 +2,7 @@ import { AwsV4Signer } from "aws4fetch";
 import { EngineError } from "../core/errors.ts";
 import { bucketAddress, type S3Bucket } from "../core/files/s3.ts";
 import { toHex } from "../core/ids.ts";
-import type { Clock, Files, ObjectLink } from "../core/ports.ts";
+import type { Clock, Files, ObjectLink, StoredObject } from "../core/ports.ts";
 import { orAborted } from "../core/time/deadline.ts";
 import { readExcerpt } from "./excerpt.ts";
 
@@ -20,7 +20,14 @@ interface Asked {
   mime?: string;
 }
 
-/** The limit of a whole transfer, its body included. */
+interface Answer {
+  response: Response;
+  /** Lets the service take as long as it takes, until `giveUp` is called. */
+  relax(): void;
+  giveUp(): void;
+}
+
+/** How long a service may take for a file that it is sent, and be silent over one that it sends. */
 const timeoutMs = 120_000;
 
 /** How many characters of an error's body are read. */
@@ -29,34 +36,50 @@ const errorLength = 4_096;
 /** Buckets of Amazon S3 or of a compatible service, by static keys (SigV4). */
 export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options): Files["s3"] {
   return (bucket) => {
-    const ask = async ({ method, key, body, mime }: Asked): Promise<Response> => {
+    const ask = async ({ method, key, body, mime }: Asked): Promise<Answer> => {
       const { url, headers } = await sign(bucket, { method, key, body, mime }, { clock, endpoint });
       const controller = new AbortController();
-      clock.after(timeoutMs, () => controller.abort(new Error(`It took longer than ${timeoutMs / 1000} seconds`)));
+      const giveUp = () => controller.abort(new Error(`It took longer than ${timeoutMs / 1000} seconds`));
+      const relax = clock.after(timeoutMs, giveUp);
       const { signal } = controller;
       // A redirect would take the signed request elsewhere.
       const request = { method, headers, redirect: "manual", signal } as const;
       const answer = fetch(url, body === undefined ? request : { ...request, body });
-      return orAborted(answer, signal).catch((cause: unknown) => {
+      const response = await orAborted(answer, signal).catch((cause: unknown) => {
         throw new EngineError("provider-failed", "The file storage cannot be reached", { cause });
       });
+      return { response, relax, giveUp };
+    };
+
+    /** The bytes of an answer. Time counts while the service is waited for, and not while its bytes wait for a reader. */
+    const bytesOf = ({ response: { body }, relax, giveUp }: Answer): StoredObject["bytes"] => {
+      relax();
+      const reader = (body ?? new Blob([]).stream()).getReader();
+      const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>) => {
+        const stop = clock.after(timeoutMs, giveUp);
+        const { done, value } = await reader.read().finally(stop);
+        if (done) controller.close();
+        else controller.enqueue(value);
+      };
+      return new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 });
     };
 
     return {
       async put(key, body, mime) {
-        const response = await ask({ method: "PUT", key, body, mime });
+        const { response } = await ask({ method: "PUT", key, body, mime });
         if (!response.ok) throw await refusal(response);
         discardBody(response);
       },
       async get(key) {
-        const response = await ask({ method: "GET", key });
-        if (response.ok) return { bytes: response.body ?? new Blob([]).stream(), size: sizeOf(response) };
+        const answer = await ask({ method: "GET", key });
+        const { response } = answer;
+        if (response.ok) return { bytes: bytesOf(answer), size: sizeOf(response) };
         const error = await refusal(response);
         if (response.status === 404) return null;
         throw error;
       },
       async delete(key) {
-        const response = await ask({ method: "DELETE", key });
+        const { response } = await ask({ method: "DELETE", key });
         if (!response.ok && response.status !== 404) throw await refusal(response);
         discardBody(response);
       },

@@ -154,6 +154,47 @@ describe("a bucket", () => {
   });
 });
 
+describe("a file that a bucket sends", () => {
+  /** A bucket that sends `tea` in pieces, each when the test says so. */
+  async function sending() {
+    const clock = new TestClock();
+    const sent = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>();
+    const fetch: typeof globalThis.fetch = async (_url, init) => {
+      const body = new ReadableStream<Uint8Array>({ start: (controller) => sent.resolve(controller) });
+      const source = await sent.promise;
+      init?.signal?.addEventListener("abort", () => source.error(init.signal?.reason));
+      return new Response(body);
+    };
+    const found = await createS3({ clock, fetch })(testBucket).get("a");
+    if (!found) throw new Error("The bucket has the file");
+    return { clock, source: await sent.promise, reader: found.bytes.getReader() };
+  }
+
+  test("may be read as slowly as its reader likes", async () => {
+    const { clock, source, reader } = await sending();
+    for (const piece of ["t", "e", "a"]) {
+      source.enqueue(bytes(piece));
+      await clock.advance(100_000);
+      expect((await reader.read()).value).toEqual(bytes(piece));
+    }
+    source.close();
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  test("may be silent for two minutes", async () => {
+    const { clock, source, reader } = await sending();
+    const piece = reader.read();
+    await clock.advance(119_000);
+    source.enqueue(bytes("t"));
+    expect((await piece).value).toEqual(bytes("t"));
+    const ended = expect(reader.read()).rejects.toThrow("It took longer than 120 seconds");
+    // The stream asks for the next piece once it is through with the last one.
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(120_000);
+    await ended;
+  });
+});
+
 test("a bucket has its own host, unless its name has dots or the installation an endpoint", () => {
   const at = (bucket: string, region = "eu-central-1") => bucketAddress({ bucket, region });
   expect(at("acme-files")).toBe("https://acme-files.s3.eu-central-1.amazonaws.com/");

@@ -1,6 +1,7 @@
 import type { LanguageModelV4FilePart } from "@ai-sdk/provider";
 import { and, eq, inArray } from "drizzle-orm";
 import type { Services } from "../../context.ts";
+import { withinTime } from "../../core/time/deadline.ts";
 import { files } from "../../db/schema.ts";
 import { isRaster } from "./rules.ts";
 import { readFile } from "./storage.ts";
@@ -9,6 +10,9 @@ import { readFile } from "./storage.ts";
 const longestImage = 5 * 1024 * 1024;
 
 const mostImages = 8;
+
+/** How long a turn waits for a picture, in milliseconds. */
+const patienceMs = 25_000;
 
 /** Those of some files that a model that takes images gets: the first 8 pictures of at most 5 MB each. */
 export function seenImages<File extends { mime: string; size: number }>(files: readonly File[]): File[] {
@@ -46,10 +50,15 @@ async function findImages({ database }: Services, { conversationId, fileIds }: F
 }
 
 async function toPart(services: Services, file: typeof files.$inferSelect): Promise<LanguageModelV4FilePart | null> {
+  const tooLate = new Error(`It took longer than ${patienceMs / 1000} seconds`);
   try {
-    const stream = await readFile(services, file);
-    if (!stream) return null;
-    const data = new Uint8Array(await new Response(stream).arrayBuffer());
+    const data = await withinTime(services.clock, patienceMs, tooLate, async (signal) => {
+      const stream = await readFile(services, file);
+      if (!stream) return null;
+      const bytes = stream.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal });
+      return new Uint8Array(await new Response(bytes).arrayBuffer());
+    });
+    if (!data) return null;
     return { type: "file", filename: file.name, mediaType: file.mime, data: { type: "data", data } };
   } catch (err) {
     services.log.warn({ fileId: file.id, err }, "A picture could not be read for the model");

@@ -36,3 +36,21 @@ test("a model sees eight pictures at most, and the turn goes on without those th
   expect(await names()).toEqual([]);
   expect(h.logs.filter((line) => line.includes("could not be read for the model"))).toHaveLength(8);
 });
+
+test("a turn waits 25 seconds for its pictures, and goes on without those that hang", async () => {
+  const h = await filesHarness();
+  const { id } = await h.store({ bytes: png });
+  const { directory } = h.services.files;
+  if (!directory) throw new Error("There is no directory");
+  const asked = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<void>();
+  directory.get = async () => {
+    asked.resolve();
+    return { bytes: new ReadableStream({ cancel: () => cancelled.resolve() }), size: null };
+  };
+  const parts = imageParts(h.services, { conversationId: h.home.id, fileIds: [id] });
+  await asked.promise;
+  await h.clock.advance(25_000);
+  expect(await parts).toEqual([]);
+  await cancelled.promise;
+});
