@@ -1,7 +1,7 @@
 import type { Clock } from "../core/ports.ts";
 import { scrubJson } from "../core/scrub/json.ts";
 import { clipJson } from "../core/text/clip-json.ts";
-import { closing, opening } from "../core/text/placeholder.ts";
+import { opening } from "../core/text/placeholder.ts";
 import { clip } from "../core/text/text.ts";
 import { callTool, type ToolScope, wireResult } from "./tools.ts";
 import type { Hook, HookEvent, HookExecution, JsonObject, JsonValue, TurnInput } from "./types.ts";
@@ -158,9 +158,9 @@ function fillAll(args: JsonObject, values: Values): JsonValue | null {
   return within ? filled : null;
 }
 
-/** A placeholder of a secret, which the tool fills in, or else one of the named placeholders. */
+/** A placeholder of a secret, which the tool fills in, or else a named one with the blanks behind its name. */
 const placeholder = new RegExp(
-  String.raw`(${opening}skill_env\.(?:(?!\{\{)[\s\S]){1,1024}?\}\})|${opening}([a-z]+\.[^{}]{1,128}?)${closing}`,
+  String.raw`(${opening}skill_env\.(?:(?!\{\{)[\s\S]){1,1024}?\}\})|${opening}([a-z]+\.[^{}]+)\}\}`,
   "g",
 );
 
@@ -184,7 +184,7 @@ function fillText(text: string, values: Values): string {
     open += text.slice(end, index);
     end = index + found.length;
     if (secret === undefined) {
-      open += values(name) ?? found;
+      open += values(name.trimEnd()) ?? found;
     } else {
       filled += harmless(open) + secret;
       open = "";

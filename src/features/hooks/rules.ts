@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../core/json.ts";
-import { closing, opening } from "../../core/text/placeholder.ts";
+import { opening } from "../../core/text/placeholder.ts";
 import { jsonProblem } from "../../core/text/text.ts";
 import { placeholderNames, statePrefix } from "../../turn/hooks.ts";
 import { privateKey } from "../../turn/state.ts";
@@ -23,15 +23,18 @@ export function argsProblem(args: unknown): string | null {
 
 /** An unknown placeholder would reach the tool as text. */
 function placeholderProblem(args: JsonValue): string | null {
-  const names = textsIn(args).flatMap((text) => [...text.matchAll(named)].map(([, name = ""]) => name));
+  const names = textsIn(args).flatMap((text) => [...text.matchAll(named)].map(([, name = ""]) => name.trimEnd()));
   if (names.includes(`${statePrefix}${privateKey}`)) return `${statePrefix}${privateKey} can't be read by hooks`;
   const unknown = [...new Set(names.filter((name) => !isKnown(name)))];
   if (unknown.length === 0) return null;
   return `knows no ${unknown.map((name) => `{{${name}}}`).join(", ")}; there are ${known}`;
 }
 
-/** A word in braces, perhaps with a dot and more. `{{skill_env.…}}` is none; tools fill that one in. */
-const named = new RegExp(String.raw`${opening}(?!skill_env\.)([A-Za-z_]\w*(?:\.[^{}]*?)?)${closing}`, "g");
+/**
+ * A word in braces, perhaps with a dot and more, and the blanks behind it: a pattern of their own would try a long run of
+ * them at each place where it can be cut. `{{skill_env.…}}` is none; tools fill that one in.
+ */
+const named = new RegExp(String.raw`${opening}(?!skill_env\.)([A-Za-z_]\w*(?:\s*|\.[^{}]*))\}\}`, "g");
 
 const longestKey = 128;
 

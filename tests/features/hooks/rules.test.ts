@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { argsProblem } from "../../../src/features/hooks/rules.ts";
+import { processorTime } from "../../processor-time.ts";
 
 const nested = (levels: number): unknown => (levels === 0 ? "x" : { a: nested(levels - 1) });
 
@@ -25,6 +26,7 @@ test.each<[string, unknown, string]>([
   ["a misspelt name", { a: "Say {{message.txt}}!" }, `knows no {{message.txt}}; ${known}`],
   ["another word", { a: [{ b: "{{ payload.id }}" }] }, `knows no {{payload.id}}; ${known}`],
   ["a word without a dot", { a: "{{name}} {{ my_plan2 }}" }, `knows no {{name}}, {{my_plan2}}; ${known}`],
+  ["a word in many blanks", { a: `{{ \n name${" ".repeat(9_000)}}}` }, `knows no {{name}}; ${known}`],
   ["a word with a digit", { a: "{{state2.plan}}" }, `knows no {{state2.plan}}; ${known}`],
   ["another case", { a: "{{Message.Text}}" }, `knows no {{Message.Text}}; ${known}`],
   ["several, each once", { a: "{{a.b}} {{c.d}} {{a.b}} {{user.name}}" }, `knows no {{a.b}}, {{c.d}}; ${known}`],
@@ -44,4 +46,15 @@ test("what is nested without end is refused, not looked into", () => {
   let deep: unknown = "x";
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
   expect(argsProblem({ deep })).toBe("must not be nested deeper than 20 levels");
+});
+
+test.each([
+  ["behind a dot", "{{a."],
+  ["behind a word", "{{a"],
+  ["in front of a word", "{{"],
+])("a long run of blanks %s takes no time", (_where, beginning) => {
+  const texts = Array.from({ length: 32 }, () => beginning + " ".repeat(16_000));
+  const taken = processorTime();
+  for (const text of texts) expect(argsProblem({ a: text })).toBeNull();
+  expect(taken()).toBeLessThan(1_000);
 });
