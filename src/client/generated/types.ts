@@ -4547,7 +4547,7 @@ export interface AgentEngine {
    *
    * Sections that are not named stay as they are. Takes effect with the next turn.
    *
-   * Placeholders: `{{name}}` and `{{description}}` of the agent, `{{skillsList}}`, `{{memories}}` of the user, `{{state}}` of the conversation, `{{userName}}`, `{{datetime}}`, `{{timezone}}`. Blanks inside the braces mean nothing. Any other `{{…}}` stays as it is, and what a value holds is not filled in itself. A line that holds nothing but a placeholder, or a label with a colon before it, is left out when there is nothing to say, and so are a lead-in with a colon and a heading that have nothing left below. Enabled skills, memories and state are added to their section when no section names their placeholder, unless that section is empty.
+   * Placeholders: `{{name}}` and `{{description}}` of the agent, `{{skillsList}}`, `{{memories}}` of the user, `{{state}}` of the conversation, `{{userName}}`, `{{datetime}}`, `{{timezone}}`. Blanks inside the braces mean nothing. Any other `{{…}}` stays as it is, and what a value holds is not filled in itself. Named again, values are filled in up to 1 MiB in all; further placeholders stay. A line that holds nothing but a placeholder, or a label with a colon before it, is left out when there is nothing to say, and so are a lead-in with a colon and a heading that have nothing left below. Enabled skills, memories and state are added to their section when no section names their placeholder, unless that section is empty.
    *
    * Values that change with each turn (`{{memories}}`, `{{state}}`, `{{userName}}`, `{{datetime}}`) belong into the last three sections: providers' prompt caches reach as far as the first difference.
    */

@@ -1,6 +1,14 @@
 import { clip } from "../../core/text/text.ts";
 import { promptTexts, type StoredPrompts } from "./sections.ts";
-import { changesWithTurn, type FixedValues, parse, render, type Template, type TurnValues } from "./template.ts";
+import {
+  changesWithTurn,
+  Filling,
+  type FixedValues,
+  parse,
+  render,
+  type Template,
+  type TurnValues,
+} from "./template.ts";
 
 /** Writes the prompt of a turn. */
 export type PreparedPrompt = (turn: TurnValues) => string;
@@ -13,9 +21,10 @@ const join = (texts: readonly string[]) => texts.filter((text) => text !== "").j
  * the values of a turn.
  */
 export function preparePrompt(stored: StoredPrompts, fixed: FixedValues): PreparedPrompt {
+  const filling = new Filling();
   const pieces = promptTexts(stored).map((text): string | Template => {
     const template = parse(text);
-    return changesWithTurn(template) ? template : render(template, { ...fixed, ...nothing });
+    return changesWithTurn(template) ? template : render(template, { ...fixed, ...nothing }, filling);
   });
   const first = pieces.findIndex((piece) => typeof piece !== "string");
   const end = first === -1 ? pieces.length : first;
@@ -23,7 +32,9 @@ export function preparePrompt(stored: StoredPrompts, fixed: FixedValues): Prepar
   const rest = pieces.slice(end);
   return (turn) => {
     const values = { ...fixed, ...turn, userName: oneLine(turn.userName) };
-    return join([beginning, ...rest.map((piece) => (typeof piece === "string" ? piece : render(piece, values)))]);
+    const ofTurn = new Filling(filling);
+    const texts = rest.map((piece) => (typeof piece === "string" ? piece : render(piece, values, ofTurn)));
+    return join([beginning, ...texts]);
   };
 }
 

@@ -65,19 +65,40 @@ export function changesWithTurn(template: Template): boolean {
   return template.some(({ names }) => names.some((name) => (turnPlaceholders as readonly string[]).includes(name)));
 }
 
+/** How many characters the values may have, in all, that sections name again: each is filled in once, however long. */
+const mostRepeated = 1024 * 1024;
+
+/** What sections that belong together were filled with: a text may name a long value thousands of times. */
+export class Filling {
+  readonly filled: Set<Placeholder>;
+  left: number;
+
+  /** Goes on from another one, which stays as it is. */
+  constructor(from?: Filling) {
+    this.filled = new Set(from?.filled);
+    this.left = from?.left ?? mostRepeated;
+  }
+}
+
 /**
  * The section with all values filled in, in one pass, so that placeholders inside a value stay text. Lines whose
- * placeholders are empty are left out, and so are lead-ins and headings with nothing left below; sentences stay.
+ * placeholders are empty are left out, and so are lead-ins and headings with nothing left below; sentences stay. A
+ * placeholder whose value is too long to be repeated once more stays.
  */
-export function render(template: Template, values: Values): string {
+export function render(template: Template, values: Values, filling: Filling): string {
   const lines = remaining(template, values).map(({ texts, names }) =>
-    texts.map((text, index) => text + valueAt(names[index], values)).join(""),
+    texts.map((text, index) => text + valueAt(names[index], values, filling)).join(""),
   );
   return lines.join("\n");
 }
 
-function valueAt(name: Placeholder | undefined, values: Values): string {
-  return name === undefined ? "" : values[name];
+function valueAt(name: Placeholder | undefined, values: Values, filling: Filling): string {
+  if (name === undefined) return "";
+  const value = values[name];
+  if (!filling.filled.has(name)) filling.filled.add(name);
+  else if (value.length > filling.left) return `{{${name}}}`;
+  else filling.left -= value.length;
+  return value;
 }
 
 /** The lines that are shown, without blank lines at both ends. */

@@ -142,6 +142,29 @@ describe("placeholders", () => {
   });
 });
 
+describe("a value that is named again and again", () => {
+  const MiB = 1024 * 1024;
+  const often = (name: string) => new Map(promptKeys.map((key) => [key, `{{${name}}}`.repeat(2_000)]));
+
+  test.each(["skillsList", "state"] as const)("is filled in as long as 1 MiB lasts: %s", (name) => {
+    const value = "x".repeat(100_000);
+    const prompt = assemblePrompt(often(name), { ...none, [name]: value });
+    expect(prompt.startsWith(value)).toBe(true);
+    expect(prompt.split(value)).toHaveLength(12);
+    expect(prompt.split(`{{${name}}}`)).toHaveLength(8 * 2_000 - 10);
+    const turn = preparePrompt(often(name), { ...none, [name]: value });
+    for (const _turn of ["first", "second"]) expect(turn({ ...none, [name]: value })).toBe(prompt);
+  });
+
+  test("is filled in once, however long it and the others are", () => {
+    const long = { skillsList: "s".repeat(3 * MiB), memories: "m".repeat(2 * MiB), state: "t".repeat(2 * MiB) };
+    const named = "{{skillsList}}{{memories}}{{state}}{{name}}";
+    expect(only(named.repeat(2), { ...long, name: "Ada" })).toBe(
+      `${long.skillsList}${long.memories}${long.state}Ada{{skillsList}}{{memories}}{{state}}Ada`,
+    );
+  });
+});
+
 describe("what has nothing to say", () => {
   test.each([
     ["a placeholder alone", "{{memories}}"],
