@@ -51,6 +51,8 @@ export { modelColumns } from "./features/agents/index.ts";
 export { Bundle as AgentBundle, unknownFields } from "./features/bundles/index.ts";
 /** What `doctor` says of a database. */
 export { checkContent, checkDatabase } from "./features/health/index.ts";
+export { placeHooks } from "./features/hooks/index.ts";
+export { isDefaultPrompt } from "./features/prompts/index.ts";
 export { ImportedSkill, skillSlugOf } from "./features/skills/index.ts";
 
 export interface OwnerAccount {

@@ -1,4 +1,4 @@
-import { type AgentBundle, modelColumns } from "../../engine.ts";
+import { type AgentBundle, isDefaultPrompt, modelColumns, placeHooks } from "../../engine.ts";
 
 type Instance = AgentBundle["instance"];
 
@@ -14,10 +14,11 @@ export function comparable({ secrets: _named, ...instance }: Instance) {
     name,
     channels: channelTypes.map((type) => channelOf(instance, type)),
     skillEnv: shownVariables(instance),
-    hooks: numbered(instance.hooks, "position"),
+    prompts: instance.prompts.filter((section) => !isDefaultPrompt(section)),
+    hooks: placeHooks(instance.hooks),
     eventSources: instance.eventSources.map(({ authKeyConfigured: _secret, definitions, ...source }) => ({
       ...source,
-      definitions: numbered(definitions, "priority").map(({ description, matchingPrompt = description, ...rest }) => ({
+      definitions: numbered(definitions).map(({ description, matchingPrompt = description, ...rest }) => ({
         ...rest,
         matchingPrompt,
       })),
@@ -48,15 +49,14 @@ function shownVariables({ skillEnv }: Pick<Instance, "skillEnv">) {
   return shown.filter(({ env }) => env.length > 0);
 }
 
-/** Entries without a number stand behind those before them. */
-function numbered<Field extends string, Entry extends { [F in Field]?: number | undefined }>(
-  entries: readonly Entry[],
-  field: Field,
-): Entry[] {
+type Definition = Instance["eventSources"][number]["definitions"][number];
+
+/** Definitions without a priority stand behind those before them. */
+function numbered(definitions: readonly Definition[]): Definition[] {
   let last = -1;
-  return entries.map((entry) => {
-    const number = entry[field] ?? last + 1;
-    last = Math.max(last, number);
-    return { ...entry, [field]: number };
+  return definitions.map((definition) => {
+    const priority = definition.priority ?? last + 1;
+    last = Math.max(last, priority);
+    return { ...definition, priority };
   });
 }

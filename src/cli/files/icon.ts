@@ -1,6 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { imageType } from "../../core/files/image.ts";
-import { toBase64 } from "../../core/ids.ts";
+import { dataUrl, dataUrlBytes, imageType } from "../../core/files/image.ts";
 import { isInside, readUpTo } from "./read-files.ts";
 
 /** The largest icon (decisions §3). */
@@ -19,5 +18,12 @@ export async function readIcon(
   if (typeof bytes === "string") return { problem: `${address} can't be read (${bytes})` };
   const type = imageType(bytes);
   if (type === null) return { problem: `${address} is no PNG, JPEG or WebP` };
-  return { url: `data:${type};base64,${toBase64(bytes)}` };
+  return { url: dataUrl(type, bytes) };
+}
+
+/** A `data:` address as the server writes it; as it is where it holds no picture, which the schema says. */
+export function writeIcon(address: string): string {
+  const bytes = dataUrlBytes(address);
+  const type = bytes && imageType(bytes);
+  return bytes && type ? dataUrl(type, bytes) : address;
 }

@@ -1,7 +1,7 @@
 import type { Environment } from "../../core/config.ts";
 import { AgentBundle, unknownFields } from "../../engine.ts";
 import type { FileDocument } from "./documents.ts";
-import { readIcon } from "./icon.ts";
+import { readIcon, writeIcon } from "./icon.ts";
 import { fieldName, type Path, type Problem } from "./problem.ts";
 import { extractReferences, isFields, type Reference } from "./references.ts";
 
@@ -82,7 +82,11 @@ interface IconPlace {
 /** Puts the picture that `icon` names in place of its name. */
 async function takeIcon(bundle: Record<string, unknown>, { root, path, document }: IconPlace): Promise<Problem[]> {
   const { instance } = bundle;
-  if (!isFields(instance) || typeof instance.icon !== "string" || instance.icon.startsWith("data:")) return [];
+  if (!isFields(instance) || typeof instance.icon !== "string") return [];
+  if (instance.icon.startsWith("data:")) {
+    instance.icon = writeIcon(instance.icon);
+    return [];
+  }
   const icon = await readIcon(root, path, instance.icon);
   if ("url" in icon) instance.icon = icon.url;
   else delete instance.icon;

@@ -1,4 +1,4 @@
-import { fromBase64, toHex } from "../ids.ts";
+import { fromBase64, toBase64, toHex } from "../ids.ts";
 
 export type ImageType = "image/png" | "image/jpeg" | "image/webp";
 
@@ -23,6 +23,9 @@ export function dataUrlBytes(address: string): Uint8Array<ArrayBuffer> | null {
   if (!/^data:[^,]{0,128};base64$/i.test(address.slice(0, Math.max(comma, 0)))) return null;
   return fromBase64(address.slice(comma + 1));
 }
+
+/** The address that `dataUrlBytes` reads. */
+export const dataUrl = (mime: string, bytes: Uint8Array) => `data:${mime};base64,${toBase64(bytes)}`;
 
 /** 16 hexadecimal characters that change with the content. */
 export async function contentVersion(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

@@ -2,8 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
 import { EngineError, notFound } from "../../core/errors.ts";
-import { contentVersion, dataUrlBytes, iconAddress, imageType } from "../../core/files/image.ts";
-import { toBase64 } from "../../core/ids.ts";
+import { contentVersion, dataUrl, dataUrlBytes, iconAddress, imageType } from "../../core/files/image.ts";
 import type { Db } from "../../db/client.ts";
 import { agentIcons } from "../../db/schema.ts";
 import { findAgent, writeAgent } from "./find.ts";
@@ -33,7 +32,7 @@ export async function getIcon(ctx: Ctx, slug: string, isKnown: (version: string)
 /** The picture as a `data:` address; null for none. */
 export async function exportIcon(db: Db, agentId: string): Promise<string | null> {
   const [icon] = await db.select().from(agentIcons).where(eq(agentIcons.agentId, agentId));
-  return icon ? `data:${icon.mime};base64,${toBase64(icon.bytes)}` : null;
+  return icon ? dataUrl(icon.mime, icon.bytes) : null;
 }
 
 /** Stores the picture and answers its address. Throws 400 unless it is a PNG, JPEG or WebP, 413 over 512 KiB. */

@@ -22,15 +22,16 @@ function withoutId({ id: _own, ...hook }: Hook): BundledHook {
   return hook;
 }
 
-/** The hooks as they are stored: one without a position stands behind those before it. */
+/** The hooks as they are stored, in their order: one without a position stands behind those before it. */
 export function placeHooks(wanted: readonly NewHook[]): BundledHook[] {
   let last = -1;
-  return wanted.map((hook) => {
+  const placed = wanted.map((hook) => {
     const { event, actionType, actionConfig, mutates, enabled, timeoutMs } = hook;
     const position = hook.position ?? Math.min(lastPosition, last + 1);
     last = Math.max(last, position);
     return { event, actionType, actionConfig, mutates, enabled, position, timeoutMs };
   });
+  return placed.sort((a, b) => a.position - b.position);
 }
 
 /**
@@ -45,7 +46,7 @@ export async function importHooks(
   notes: ImportNotes,
 ): Promise<void> {
   const stored = (await hooksOf(tx, agent.id)).map(toHook);
-  const placed = await withUsableTools(tx, ctx, agent, placeHooks(wanted), stored, notes);
+  const placed = placeHooks(await withUsableTools(tx, ctx, agent, wanted, stored, notes));
   if (isSame(stored.map(withoutId), placed)) return;
   await tx.delete(hooks).where(eq(hooks.agentId, agent.id));
   if (placed.length === 0) return;
@@ -67,10 +68,10 @@ async function withUsableTools(
   tx: Db,
   ctx: Ctx,
   { id, workspaceId, organizationId }: AgentRow,
-  wanted: readonly BundledHook[],
+  wanted: readonly NewHook[],
   stored: readonly Hook[],
   notes: ImportNotes,
-): Promise<BundledHook[]> {
+): Promise<NewHook[]> {
   const names = [...new Set(wanted.map(({ actionConfig }) => actionConfig.toolName))];
   const had = new Set(stored.map(({ actionConfig }) => actionConfig.toolName));
   const user = { organizationId, agent: { id, workspaceId } };

@@ -9,7 +9,8 @@ export { assemblePrompt, type PreparedPrompt, preparePrompt, unfilled } from "./
 export { datetimeIn } from "./datetime.ts";
 /** The sections that a bundle holds. */
 export { bundledPrompts } from "./schema.ts";
-export type { PromptKey, StoredPrompts } from "./sections.ts";
+/** Whether a section has the engine's own text, which is not stored. */
+export { isDefault as isDefaultPrompt, type PromptKey, type StoredPrompts } from "./sections.ts";
 /** The sections that were written for an agent. */
 export { exportPrompts, importPrompts, loadPrompts } from "./service.ts";
 export type { FixedValues, TurnValues } from "./template.ts";

@@ -110,6 +110,10 @@ export function isPromptKey(text: string): text is PromptKey {
 
 export const defaultContent = (key: PromptKey): string => sections[key].content;
 
+/** Whether the section would read as if none were stored, which none is for it. */
+export const isDefault = ({ key, content }: { key: PromptKey; content: string | null }): boolean =>
+  content === null || content === defaultContent(key);
+
 /** All eight sections in order, with the default where nothing is stored. */
 export function describePrompts(stored: StoredPrompts) {
   return promptKeys.map((key) => ({

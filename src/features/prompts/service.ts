@@ -7,7 +7,7 @@ import { excluded } from "../../db/fragments.ts";
 import { agentPrompts } from "../../db/schema.ts";
 import { findAgent, writeAgent } from "../agents/index.ts";
 import type { BundledPrompts, PromptChange, Prompts } from "./schema.ts";
-import { defaultContent, describePrompts, isPromptKey, promptKeys, type StoredPrompts } from "./sections.ts";
+import { describePrompts, isDefault, isPromptKey, promptKeys, type StoredPrompts } from "./sections.ts";
 
 /** The sections that were written for an agent; a section with its default is missing. */
 export async function loadPrompts(db: Db, agentId: string): Promise<StoredPrompts> {
@@ -65,10 +65,6 @@ async function applyChanges(tx: Db, ctx: Ctx, agentId: string, changes: readonly
 }
 
 const byKey = (sections: Prompts["prompts"]) => Object.fromEntries(sections.map(({ key, content }) => [key, content]));
-
-function isDefault({ key, content }: PromptChange): boolean {
-  return content === null || content === defaultContent(key);
-}
 
 async function removeSections(tx: Db, agentId: string, changes: readonly PromptChange[]): Promise<void> {
   const keys = writeArray(changes.map(({ key }) => key));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { apply } from "../../../src/cli/apply.ts";
 import { patientFetch } from "../../../src/cli/target/patient-fetch.ts";
+import { defaultContent } from "../../../src/features/prompts/sections.ts";
 import { directory } from "./directory.ts";
 import { run, world } from "./world.ts";
 
@@ -163,6 +164,8 @@ test("a throttled call waits as long as the server asks for, and no redirect get
 });
 
 test("what the server writes in another way is no difference", async () => {
+  const mislabelled =
+    "data:image/jpeg;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
   const w = await world();
   const root = directory({
     "agents/odd.yaml": agent(
@@ -181,7 +184,13 @@ test("what the server writes in another way is no difference", async () => {
       "hooks:",
       "  - { event: response_sent, actionConfig: { toolName: currentTime } }",
       "  - { event: message_received, actionConfig: { toolName: currentTime, args: { z: 1, a: { c: 1, b: 2 } } } }",
-      "room: {}",
+      "  - { event: message_received, actionConfig: { toolName: currentTime }, position: 9 }",
+      "  - { event: response_sent, actionConfig: { toolName: readSkill }, position: 1 }",
+      `icon: '${mislabelled}'`,
+      "prompts:",
+      `  - { key: 03-tooling, content: ${JSON.stringify(defaultContent("03-tooling"))} }`,
+      "  - { key: 02-soul, content: '' }",
+      "room: { prompt: ' ', outboundChannel: telegram, outboundTarget: ' 42 ' }",
       "eventSources:",
       "  - { name: ' b ', sourceType: ' web ', definitions: [{ name: two, description: ' x ', action: backlog, priority: 5 }, { name: one, matchingPrompt: y, action: conversation }] }",
       "  - { name: a, sourceType: web, config: { b: 1, a: 2 } }",

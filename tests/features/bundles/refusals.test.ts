@@ -254,6 +254,10 @@ test("a bundle changes no part that the caller could not change by its own route
   // Hooks that stay as they are need nothing, and an agent without hooks neither.
   const same = { ...whole.instance, name: "Renamed" };
   expect(await post(h, bundle(same), member, `${path}/import`)).toMatchObject({ status: 201, body: { slug: "shop" } });
+  // Their positions say in which order they run, not their places in the list.
+  const listed = { ...same, hooks: whole.instance.hooks.toSorted((a, b) => Number(b.position) - Number(a.position)) };
+  expect(listed.hooks).not.toEqual(whole.instance.hooks);
+  expect(await post(h, bundle(listed), member, `${path}/import`)).toMatchObject({ status: 201 });
   expect(await post(h, bundle(instance), member)).toMatchObject({ status: 201 });
 
   const viewer = await h.as("viewer");

@@ -7,13 +7,16 @@ const longestPrompt = 32_768;
 /** A week, in minutes. */
 const longestInterval = 10_080;
 
+/** A blank prompt is none. */
+const emptyIfBlank = (prompt: string) => (prompt.trim() === "" ? "" : prompt);
+
 /** The fields that callers may set, with their descriptions: one list for change and read. */
 const settable = {
   enabled: z.boolean().openapi({
     description: "While it is off, the agent takes no turns in it, and no event goes into its backlog.",
     example: true,
   }),
-  prompt: zText(longestPrompt).openapi({
+  prompt: zText(longestPrompt).overwrite(emptyIfBlank).openapi({
     description:
       "What the agent is to do in the Room, told to it in each of its turns. Without one it takes turns for events only.",
     example: "You look after the shop's orders. Ask a person before you refund anything.",

@@ -120,13 +120,9 @@ async function createRoom(ctx: Ctx, tx: Db, { id: agentId, organizationId, slug 
   return room;
 }
 
-/** The input as it is stored: a blank text is an empty one, which is no prompt, or no target. */
-function stored({ prompt, outboundTarget, ...input }: RoomChanges) {
-  return {
-    ...input,
-    ...(prompt === undefined ? {} : { prompt: prompt.trim() === "" ? "" : prompt }),
-    ...(outboundTarget === undefined ? {} : { outboundTarget: outboundTarget?.trim() || null }),
-  };
+/** The input as it is stored: an empty target is none. */
+function stored({ outboundTarget, ...input }: RoomChanges) {
+  return { ...input, ...(outboundTarget === undefined ? {} : { outboundTarget: outboundTarget || null }) };
 }
 
 function settingsOf({ enabled, prompt, outboundChannel, outboundTarget, evalIntervalMinutes }: RoomRow) {
