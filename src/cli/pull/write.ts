@@ -10,11 +10,14 @@ export interface FileToWrite {
   content: string | Uint8Array;
 }
 
-/** The name of the file of an agent or skill. A file whose name begins with a dot would be hidden from `apply`. */
+/**
+ * The name of the file of an agent or skill, another one for each. A file whose name begins with a dot would be hidden
+ * from `apply`.
+ */
 export function fileName(slug: string, ending: string): string {
   if (!/^[a-z0-9_.-]{1,512}$/.test(slug))
     throw new StartError(`The server names something "${slug}", which can't be a file`);
-  const visible = slug.startsWith(".") ? `_${slug}` : slug;
+  const visible = /^_*\./.test(slug) ? `_${slug}` : slug;
   return `${visible.slice(0, longestName)}.${ending}`;
 }
 

@@ -179,6 +179,16 @@ test("what was pulled changes nothing, holds no secret, and makes the same agent
   expect((await other.pull(root, { force: true })).code).toBe(0);
 });
 
+test("each agent has a file of its own, also where one slug is another one behind a dot", async () => {
+  const w = await world();
+  const slugs = [".tea", "_.tea", "__.tea", "_tea"];
+  for (const slug of slugs) await w.request("/api/instances", { method: "POST", headers: w.owner, json: { slug } });
+  const root = directory();
+  expect(await w.pull(root)).toMatchObject({ code: 0 });
+  expect(readdirSync(join(root, "agents")).sort()).toEqual(["_.tea.yaml", "__.tea.yaml", "___.tea.yaml", "_tea.yaml"]);
+  expect(await w.apply(root, { prune: true, "dry-run": true })).toMatchObject({ code: 0, notes: "" });
+});
+
 test("a pull replaces no file that says something else, unless it is told to, and then keeps the names of variables", async () => {
   const w = await world();
   const root = directory(files);
