@@ -1,4 +1,13 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseAllDocuments, type Document as YamlDocument } from "yaml";
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  type Document as YamlDocument,
+} from "yaml";
 import { ConversionError, jsonOf, keyOf, resolveAlias } from "./convert.ts";
 import type { Path, Problem } from "./problem.ts";
 import { limitProblem } from "./yaml-limits.ts";
@@ -69,23 +78,31 @@ function describe(
   value: unknown,
   at: (offset: number) => string,
 ): FileDocument {
+  const fields: Fields = new Map();
   return {
     file,
     value,
-    placeOf: (path) => at(find(document, path).offset),
+    placeOf: (path) => at(find(document, path, fields).offset),
     writtenNumber(path) {
-      const { node, whole } = find(document, path);
+      const { node, whole } = find(document, path, fields);
       return whole && isScalar(node) && typeof node.value === "number" ? node.source : undefined;
     },
   };
 }
 
+/** The fields of maps by name, made once for each map: a file may have a problem with each of many thousand fields. */
+type Fields = Map<Node, ReadonlyMap<string | null, Pair<Node, Node | null>>>;
+
 /** The node at a path; `whole` is false where the path leads beyond what is there. */
-function find(document: YamlDocument.Parsed, path: Path): { node: Node | null; offset: number; whole: boolean } {
+function find(
+  document: YamlDocument.Parsed,
+  path: Path,
+  fields: Fields,
+): { node: Node | null; offset: number; whole: boolean } {
   let node: Node | null = document.contents;
   let offset = node?.range?.[0] ?? 0;
   for (const part of path) {
-    const inner = step(resolveAlias(node, document), part);
+    const inner = step(resolveAlias(node, document), part, fields);
     if (!inner) return { node, offset, whole: false };
     node = inner.value;
     offset = inner.offset;
@@ -93,9 +110,11 @@ function find(document: YamlDocument.Parsed, path: Path): { node: Node | null; o
   return { node: resolveAlias(node, document), offset, whole: true };
 }
 
-function step(node: Node | null, part: string | number): { value: Node | null; offset: number } | null {
+function step(node: Node | null, part: string | number, fields: Fields): { value: Node | null; offset: number } | null {
   if (isMap<Node, Node | null>(node)) {
-    const pair = node.items.find(({ key }) => keyOf(key) === String(part));
+    const known = fields.get(node) ?? new Map(node.items.map((pair) => [keyOf(pair.key), pair]));
+    fields.set(node, known);
+    const pair = known.get(String(part));
     return pair ? { value: pair.value, offset: pair.key.range?.[0] ?? 0 } : null;
   }
   const item = isSeq<Node>(node) ? node.items[Number(part)] : undefined;

@@ -1,8 +1,10 @@
 import { linkSync, mkdirSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readDocuments } from "../../../src/cli/files/documents.ts";
 import { readSet } from "../../../src/cli/files/read-set.ts";
 import { missingVariables } from "../../../src/cli/files/references.ts";
+import { processorTime } from "../../processor-time.ts";
 import { directory, picture } from "./directory.ts";
 
 const agent = (slug: string, ...lines: string[]) =>
@@ -206,4 +208,13 @@ test("credentials come from the environment: each variable that is missing is na
   // What is no secret goes with the bundle; credentials stay out of it.
   expect(read?.instance.skillEnv[0]?.env[1]).toMatchObject({ value: "https://shop.example" });
   expect(JSON.stringify(read?.bundle)).not.toContain("123:abc");
+});
+
+test("the places of many fields are found in time that grows with their number", () => {
+  const names = Array.from({ length: 50_000 }, (_, index) => `f${index}`);
+  const { documents } = readDocuments("x.yaml", names.map((name) => `${name}: 1`).join("\n"));
+  const taken = processorTime();
+  const places = names.map((name) => documents[0]?.placeOf([name]));
+  expect(taken()).toBeLessThan(3_000);
+  expect(places).toEqual(names.map((_, index) => `x.yaml:${index + 1}:1`));
 });
