@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { agents, channels, hooks } from "../../../src/db/schema.ts";
 import { type Harness, harness } from "../../harness.ts";
-import { type Bundle, caller, canaries, fullAgent } from "./full-agent.ts";
+import { type Bundle, caller, canaries, fullAgent, shopSkill } from "./full-agent.ts";
 
 const bundle = (instance: object, head: object = {}) => ({ version: "1.3", type: "instance", ...head, instance });
 const hook = { event: "message_received", actionConfig: { toolName: "currentTime" } };
@@ -210,11 +210,14 @@ test("no import stores a credential, wherever the bundle has it", async () => {
   const h = await harness();
   const call = caller(h, await h.as("owner"));
   const { db } = h.services.database;
+  await shopSkill(h, call);
   const { warnings } = await call(
     "POST",
     "/api/instances/import",
     bundle({
       slug: "a",
+      skills: [{ skillSlug: "shop" }],
+      skillEnv: [{ skillSlug: "shop", env: [{ key: "SHOP_TOKEN", sensitive: false, value: canaries.skill }] }],
       secrets: [{ key: "openai_api_key", configured: true, value: canaries.provider }],
       channels: [
         { channelType: "web", enabled: true, config: { apiKey: canaries.authKey } },
@@ -230,10 +233,11 @@ test("no import stores a credential, wherever the bundle has it", async () => {
     "instance.eventSources.0.authKey",
     "instance.eventSources.0.webhookToken",
     "instance.secrets.0.value",
+    "instance.skillEnv.0.env.0.value",
   ]);
   for (const canary of Object.values(canaries)) expect(JSON.stringify(warnings)).not.toContain(canary);
   const { instance } = await call<Bundle>("GET", "/api/instances/a/export");
-  expect(instance).toMatchObject({ secrets: [], eventSources: [{ authKeyConfigured: false }] });
+  expect(instance).toMatchObject({ secrets: [], skillEnv: [], eventSources: [{ authKeyConfigured: false }] });
   expect(await db.select({ enabled: channels.enabled }).from(channels)).not.toContainEqual({ enabled: true });
 });
 

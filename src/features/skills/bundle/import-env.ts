@@ -5,7 +5,7 @@ import { writeArray } from "../../../db/arrays.ts";
 import type { Db } from "../../../db/client.ts";
 import { skillEnv, skills } from "../../../db/schema.ts";
 import type { AgentRow } from "../../agents/index.ts";
-import { storeEnv } from "../env/service.ts";
+import { findSkillOf, storeEnv } from "../env/service.ts";
 import { exportSkillEnv } from "./export.ts";
 import type { BundledEnv } from "./schema.ts";
 
@@ -30,16 +30,19 @@ export async function importSkillEnv(
     const gone = keysOf(stored, skillSlug, false).filter((key) => !kept.has(key));
     if (gone.length > 0) await removeKeys(tx, agent, skillSlug, gone);
   }
-  const known = await inCatalogue(tx, agent, wanted);
+  const skillSlugs = await inCatalogue(tx, agent, wanted);
   for (const [index, { skillSlug, env }] of wanted.entries()) {
     const path = ["instance", "skillEnv", index];
-    if (!known.has(skillSlug)) {
+    if (!skillSlugs.has(skillSlug)) {
       const message = `The catalogue has no skill ${skillSlug}: its variables are left out`;
       notes.warn("skill_missing", path, message);
       continue;
     }
-    const hidden = new Set(keysOf(stored, skillSlug, true));
-    warnOfSecrets(env, hidden, skillSlug, [...path, "env"], notes);
+    const kept = new Set(keysOf(stored, skillSlug, true));
+    const { declared } = await findSkillOf(tx, agent, skillSlug);
+    // A value of a variable that the skill has for a secret is one, whatever the bundle calls it.
+    const hidden = new Set([...kept, ...[...declared.values()].flatMap((one) => (one.sensitive ? [one.name] : []))]);
+    warnOfSecrets(env, { stored: kept, hidden }, skillSlug, [...path, "env"], notes);
     const open = env.flatMap(({ key, sensitive, value }) =>
       sensitive || hidden.has(key) || value === undefined ? [] : [{ key, value, sensitive }],
     );
@@ -49,13 +52,13 @@ export async function importSkillEnv(
 
 function warnOfSecrets(
   env: BundledEnv["env"],
-  stored: ReadonlySet<string>,
+  { stored, hidden }: { stored: ReadonlySet<string>; hidden: ReadonlySet<string> },
   skillSlug: string,
   path: readonly (string | number)[],
   notes: ImportNotes,
 ): void {
   for (const [index, { key, sensitive, value, configured }] of env.entries()) {
-    if (!(sensitive || stored.has(key))) continue;
+    if (!(sensitive || hidden.has(key))) continue;
     if (value !== undefined) {
       const message = `${key} is sensitive, and no import stores such a value: set it among the skill's variables`;
       notes.warn("credential_ignored", [...path, index, "value"], message);

@@ -152,8 +152,8 @@ async function sealItems(
 
 const ofSkill = (agentId: string, skillId: string) => and(eq(skillEnv.agentId, agentId), eq(skillEnv.skillId, skillId));
 
-/** A skill of the catalogue, with the variables of the version that the agent uses. */
-async function findSkillOf(db: Db, agent: AgentRow, skillSlug: string): Promise<SkillOfAgent> {
+/** A skill of the catalogue, with the variables of the version that the agent uses. Throws the 404. */
+export async function findSkillOf(db: Db, agent: AgentRow, skillSlug: string): Promise<SkillOfAgent> {
   const served = sql<boolean>`coalesce(${agentSkills.enabled}, false) and ${workspaceSkills.skillId} is not null`;
   const [row] = isSkillSlug(skillSlug)
     ? await db
