@@ -84,11 +84,18 @@ async function applyAgent({ action, file, due, workspaceId }: AgentStep, work: W
   work.progress.imported = null;
 }
 
-/** Makes the agent under its own slug. Where another organization has it, the server would choose another one. */
+/**
+ * Makes the agent under its own slug. Where another organization has it, or somebody was faster, the server chooses
+ * another one.
+ */
 async function create(api: AgentEngine, { slug, bundle }: AgentFile, workspaceId: string): Promise<void> {
   const made = await api.importAgent({ workspaceId, body: asBody(bundle) });
   if (made.slug === slug) return;
   await api.deleteAgent({ slug: made.slug });
+  const { instances } = await api.listAgents({});
+  if (instances.some((agent) => agent.slug === slug)) {
+    throw new StartError(`Somebody else made the agent ${slug} meanwhile`);
+  }
   throw new StartError(`The slug ${slug} is taken by an agent of this installation that the key does not reach`);
 }
 

@@ -1,6 +1,7 @@
 import type { Dirent, Stats } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, relative, resolve, sep } from "node:path";
+import { errorCode } from "../../adapters/node/error-code.ts";
 import { UsageError } from "../arguments.ts";
 import type { Problem } from "./problem.ts";
 
@@ -84,8 +85,12 @@ async function listFiles(folder: string, { root, problems, depth }: Listing): Pr
     problems.push({ place: shown(root, folder), message: "This leads out of the directory" });
     return [];
   }
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    problems.push({ place: shown(root, folder), message: `This folder can't be read (${errorCode(error)})` });
+    return [];
+  });
   const paths: string[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+  for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.name.startsWith(".")) continue;
     if (entry.isDirectory()) paths.push(...(await listFiles(path, { root, problems, depth: depth + 1 })));
@@ -149,6 +154,6 @@ export async function readUpTo(path: string, limit: number): Promise<Uint8Array<
     }
     return length > size ? null : buffer.slice(0, length);
   } catch (error) {
-    return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+    return errorCode(error) || "unknown reason";
   }
 }

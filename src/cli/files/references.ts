@@ -146,6 +146,8 @@ const ownVariables: ReadonlySet<string> = new Set([
     "ENCRYPTION_KEY",
     "ENCRYPTION_KEY_PREVIOUS",
     "METRICS_TOKEN",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
     "OWNER_PASSWORD",
   ],
 ]);

@@ -5,7 +5,7 @@ import { apply } from "../../../src/cli/apply.ts";
 import { patientFetch } from "../../../src/cli/target/patient-fetch.ts";
 import { defaultContent } from "../../../src/features/prompts/sections.ts";
 import { directory } from "./directory.ts";
-import { run, world } from "./world.ts";
+import { run, type World, world } from "./world.ts";
 
 const agent = (slug: string, ...lines: string[]) =>
   ["version: 1.3", "type: instance", "instance:", `  slug: ${slug}`, ...lines.map((line) => `  ${line}`), ""].join(
@@ -25,22 +25,27 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
 }
 
-test("a server that fails in the middle: what was done and what was not is said, and the next run does the rest", async () => {
-  const w = await world();
-  let broken = "/api/instances/import";
-  let calls = 0;
+/** The address of something in front of the server, which answers 502 itself where `fails` says so. */
+function inFront(w: World, fails: (path: string) => Promise<boolean>): Promise<string> {
   const proxy = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const path = request.url ?? "/";
-    if (path.startsWith(broken) && ++calls === 2) return void response.writeHead(502).end("<html>Bad gateway</html>");
+    if (await fails(path)) return void response.writeHead(502).end("<html>Bad gateway</html>");
     const answer = await w.request(path, {
       ...{ method: request.method ?? "GET", headers: request.headers as Record<string, string> },
       ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
     });
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });
-  const url = await listen(proxy);
+  return listen(proxy);
+}
+
+test("a server that fails in the middle: what was done and what was not is said, and the next run does the rest", async () => {
+  const w = await world();
+  let broken = "/api/instances/import";
+  let calls = 0;
+  const url = await inFront(w, async (path) => path.startsWith(broken) && ++calls === 2);
   const root = directory(three);
   const failed = await w.apply(root, { url }, { TOKEN: "token-012345" });
   expect(failed.code).toBe(1);
@@ -94,6 +99,23 @@ test("a slug of another organization is left alone", async () => {
     code: 0,
   });
   expect((await w.request("/api/instances/b", { headers: theirs })).status).toBe(200);
+});
+
+test("two who make an agent at the same time make one, and the slower one is told", async () => {
+  const w = await world();
+  const url = await inFront(w, async (path) => {
+    const isImport = path.startsWith("/api/instances/import");
+    if (isImport) await w.request("/api/instances", { method: "POST", headers: w.owner, json: { slug: "a" } });
+    return false;
+  });
+  const root = directory({ "agents/a.yaml": agent("a") });
+  const slower = await w.apply(root, { url });
+  expect(slower).toMatchObject({
+    code: 1,
+    notes: expect.stringMatching(/^Failed: Somebody else made the agent a meanwhile$/m),
+  });
+  expect((await w.get("/api/instances")).instances).toMatchObject([{ slug: "a" }]);
+  expect(await w.apply(root, { url })).toMatchObject({ code: 0, notes: "" });
 });
 
 test("a wrong command line, key, address, organization or workspace: one line that says what to do", async () => {

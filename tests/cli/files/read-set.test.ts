@@ -122,6 +122,12 @@ describe("what a file must not do", () => {
     expect(first).toMatch(expected);
   });
 
+  test("stand where a folder belongs", async () => {
+    expect(await problemsOf({ agents: "x", "skills/refunds.yaml": skill })).toEqual([
+      "agents: This folder can't be read (ENOTDIR)",
+    ]);
+  });
+
   test("be larger than 8 MiB: it is refused without being read", async () => {
     const root = directory({ "agents/x.yaml": "", "agents/y.yaml": agent("y") });
     truncateSync(join(root, "agents/x.yaml"), 100 * 1024 * 1024);
@@ -181,6 +187,10 @@ test("a variable of the engine's own, and a secret that no server could store", 
     "secrets: [{ key: my_token, fromEnv: A }, { key: my_token, fromEnv: B }, { key: My-Token, fromEnv: C }]",
     "skillEnv: [{ skillSlug: s, env: [{ key: URL, sensitive: false, fromEnv: AGENT_ENGINE_KEY }] }]",
   );
+  const headers = agent("b", "skillEnv: [{ skillSlug: s, env: [{ key: URL, fromEnv: OTEL_EXPORTER_OTLP_HEADERS }] }]");
+  expect(await problemsOf({ "agents/b.yaml": headers })).toEqual([
+    "agents/b.yaml:5:48: The variable OTEL_EXPORTER_OTLP_HEADERS is a credential of Agent Engine itself, which no agent gets",
+  ]);
   expect(await problemsOf({ "agents/a.yaml": file }, { AGENT_ENGINE_KEY: "aek_canary" })).toEqual([
     "agents/a.yaml:5:44: The secret `my_token` is at agents/a.yaml:5:13 too",
     "agents/a.yaml:5:75: The secret `My-Token` must have a key of 1 to 64 of a-z, 0-9 and _",
