@@ -1,4 +1,5 @@
 import type { Environment } from "../../core/config.ts";
+import { StartError } from "../../core/errors.ts";
 import { AgentBundle } from "../../engine.ts";
 import type { AgentFile } from "../files/read-agent.ts";
 import type { FileSet } from "../files/read-set.ts";
@@ -73,11 +74,17 @@ export function isEmpty({ skills, allowances, agents, deletions }: Plan): boolea
   return steps.length + allowances.length + deletions.length === 0;
 }
 
+/** Throws a `StartError` for a skill under another name than the server's, which never changes. */
 async function planSkill(file: SkillFile, outline: Outline, target: Target): Promise<SkillStep> {
-  const isThere = outline.skills.has(file.slug);
-  const now = isThere ? await readSkillNow(target, file.slug) : emptySkill;
-  const fields = compare({ ...now }, { ...file.skill });
-  if (!isThere) return { action: "create", file, fields };
+  const { slug, place, skill } = file;
+  if (!outline.skills.has(slug)) return { action: "create", file, fields: compare(emptySkill, { ...skill }) };
+  const now = await readSkillNow(target, slug);
+  if (now.name !== skill.name) {
+    throw new StartError(
+      `${place}: The skill ${slug} has the name "${now.name}" on the server, and keeps it: use that`,
+    );
+  }
+  const fields = compare({ ...now }, { ...skill });
   return { action: fields.length > 0 ? "update" : "none", file, fields };
 }
 

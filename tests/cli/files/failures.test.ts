@@ -118,6 +118,21 @@ test("two who make an agent at the same time make one, and the slower one is tol
   expect(await w.apply(root, { url })).toMatchObject({ code: 0, notes: "" });
 });
 
+test("a skill under another name of the same slug is refused before anything is done", async () => {
+  const w = await world();
+  const named = (name: string) => `type: skill\nname: ${name}\ndescription: d\ncontent: c\n`;
+  await w.apply(directory({ "skills/refunds.yaml": named("Refunds") }));
+  const root = directory({ "skills/a.yaml": named("Another"), "skills/refunds.yaml": named("refunds") });
+  for (const flags of [{}, { "dry-run": true }]) {
+    expect(await w.apply(root, flags)).toMatchObject({
+      ...{ code: 1, out: "" },
+      notes:
+        'skills/refunds.yaml:2:1: The skill refunds has the name "Refunds" on the server, and keeps it: use that\n',
+    });
+  }
+  expect((await w.get(`/api/organizations/${w.organization.slug}/skills`)).skills).toMatchObject([{ slug: "refunds" }]);
+});
+
 test("a wrong command line, key, address, organization or workspace: one line that says what to do", async () => {
   const w = await world();
   const { url, key } = w;
