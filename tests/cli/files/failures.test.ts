@@ -234,7 +234,7 @@ test("what the server writes in another way is no difference", async () => {
       "scheduledTasks:",
       "  - { name: z, prompt: ' p ', schedule: { type: one-shot, runAt: 2035-01-01T09:00:00+01:00 } }",
       "  - { name: y, prompt: p, schedule: { type: cron, expression: ' 0  9 * * 1-5 ', timezone: europe/rome } }",
-      "  - { name: x, prompt: p, schedule: { type: cron, expression: '@daily', timezone: UTC } }",
+      "  - { name: x, prompt: p, schedule: { type: cron, expression: '@daily', timezone: UTC }, outboundTarget: ' ' }",
     ),
     "skills/odd.yaml":
       "type: skill\nname: ' Odd Skill! '\ndescription: d\ncontent: c\nrequiredTools: [readSkill, currentTime, readSkill]\nrequiredEnv: [{ name: T, hosts: [API.example.com] }]\n",

@@ -12,11 +12,15 @@ export const outboundFields = {
     .enum(outboundChannels)
     .nullable()
     .openapi({ description: "The channel over which results reach people; null for none.", example: "telegram" }),
-  outboundTarget: zText(256).trim().nullable().openapi({
-    description:
-      "Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent.",
-    example: "123456789",
-  }),
+  outboundTarget: zText(256)
+    .trim()
+    .nullable()
+    .overwrite((target) => target || null)
+    .openapi({
+      description:
+        "Where the channel delivers: a chat id of Telegram, a channel or user id of Slack, a phone number of WhatsApp, the slug of another agent.",
+      example: "123456789",
+    }),
 };
 
 interface Outbound {

@@ -48,7 +48,7 @@ async function storeRoom(tx: Db, ctx: Ctx, agent: AgentRow, input: RoomChanges) 
   const now = ctx.clock.now();
   const known = await lockRoom(tx, agent.id);
   const before = known ?? (await createRoom(ctx, tx, agent));
-  const after = { ...settingsOf(before), ...stored(input) };
+  const after = { ...settingsOf(before), ...input };
   const problem = outboundProblem(after);
   if (problem !== null) throw new EngineError("bad-request", problem);
   const changes = changesBetween(settingsOf(before), after);
@@ -118,11 +118,6 @@ async function createRoom(ctx: Ctx, tx: Db, { id: agentId, organizationId, slug 
   const [room] = await tx.insert(rooms).values(row).returning();
   if (!room) throw new Error("The Room is gone");
   return room;
-}
-
-/** The input as it is stored: an empty target is none. */
-function stored({ outboundTarget, ...input }: RoomChanges) {
-  return { ...input, ...(outboundTarget === undefined ? {} : { outboundTarget: outboundTarget || null }) };
 }
 
 function settingsOf({ enabled, prompt, outboundChannel, outboundTarget, evalIntervalMinutes }: RoomRow) {
