@@ -18,7 +18,7 @@ export function comparable({ secrets: _named, ...instance }: Instance) {
     hooks: placeHooks(instance.hooks),
     eventSources: instance.eventSources.map(({ authKeyConfigured: _secret, definitions, ...source }) => ({
       ...source,
-      definitions: numbered(definitions).map(({ description, matchingPrompt = description, ...rest }) => ({
+      definitions: inOrder(definitions).map(({ description, matchingPrompt = description, ...rest }) => ({
         ...rest,
         matchingPrompt,
       })),
@@ -51,12 +51,13 @@ function shownVariables({ skillEnv }: Pick<Instance, "skillEnv">) {
 
 type Definition = Instance["eventSources"][number]["definitions"][number];
 
-/** Definitions without a priority stand behind those before them. */
-function numbered(definitions: readonly Definition[]): Definition[] {
+/** In the order in which the matcher asks. Definitions without a priority stand behind those before them. */
+function inOrder(definitions: readonly Definition[]): Definition[] {
   let last = -1;
-  return definitions.map((definition) => {
+  const placed = definitions.map((definition) => {
     const priority = definition.priority ?? last + 1;
     last = Math.max(last, priority);
     return { ...definition, priority };
   });
+  return placed.sort((a, b) => a.priority - b.priority);
 }

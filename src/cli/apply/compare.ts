@@ -25,6 +25,9 @@ const identities: Readonly<Record<string, (entry: Fields, index: number) => stri
   scripts: ({ file }) => String(file),
 };
 
+/** Lists whose order is a setting too: the matcher asks definitions of one priority in the order of the file. */
+const ordered = new Set(["definitions"]);
+
 /** Lists of names whose order says nothing. */
 const sets = new Set(["manualTools", "toolsNeedingApproval", "requiredTools", "allowedOrigins"]);
 
@@ -49,7 +52,10 @@ function compareField(name: string, change: Required<FieldChange>): FieldChange[
   if (Array.isArray(before) && Array.isArray(after)) {
     if (sets.has(name)) return compareSets(before, after, path);
     const identity = Object.hasOwn(identities, name) ? identities[name] : undefined;
-    if (identity) return compareEntries(named(before, identity), named(after, identity), path);
+    if (identity) {
+      const [had, wanted] = [named(before, identity), named(after, identity)];
+      return [...compareEntries(had, wanted, path), ...(ordered.has(name) ? compareOrder(had, wanted, path) : [])];
+    }
   }
   if (isFields(before) && isFields(after)) return compareWhole(before, after, path);
   return [before === undefined ? { path, after } : change];
@@ -90,6 +96,17 @@ function compareEntries(
     return compareWhole(earlier, entry, at);
   });
   return [...gone.map(([name, entry]) => ({ path: `${path}[${name}]`, before: entry })), ...changed];
+}
+
+/** The order of the entries that both lists have. */
+function compareOrder(
+  had: ReadonlyMap<string, unknown>,
+  wanted: ReadonlyMap<string, unknown>,
+  path: string,
+): FieldChange[] {
+  const before = [...had.keys()].filter((name) => wanted.has(name));
+  const after = [...wanted.keys()].filter((name) => had.has(name));
+  return isSame(before, after) ? [] : [{ path, before, after }];
 }
 
 /** Whether two values of JSON are equal, in whatever order their fields stand. */

@@ -118,6 +118,22 @@ test("two who make an agent at the same time make one, and the slower one is tol
   expect(await w.apply(root, { url })).toMatchObject({ code: 0, notes: "" });
 });
 
+test("definitions of one priority are asked in the order of the file", async () => {
+  const w = await world();
+  const matched = (...names: string[]) => {
+    const definitions = names.map((name) => `{ name: ${name}, matchingPrompt: q, action: backlog, priority: 5 }`);
+    const source = `  - { name: s, sourceType: x, definitions: [${definitions}, { name: first, matchingPrompt: q, action: backlog, priority: 1 }] }`;
+    return directory({ "agents/a.yaml": agent("a", "eventSources:", source) });
+  };
+  await w.apply(matched("b", "c"));
+  expect(await w.apply(matched("b", "c"))).toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing to do/) });
+  expect(await w.apply(matched("c", "b"))).toMatchObject({
+    ...{ code: 0, notes: "" },
+    out: expect.stringContaining('~ eventSources[s].definitions: ["first","b","c"] → ["first","c","b"]'),
+  });
+  expect(await w.apply(matched("c", "b"))).toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing to do/) });
+});
+
 test("a skill under another name of the same slug is refused before anything is done", async () => {
   const w = await world();
   const named = (name: string) => `type: skill\nname: ${name}\ndescription: d\ncontent: c\n`;
