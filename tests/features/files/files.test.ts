@@ -233,6 +233,24 @@ describe("GET /api/files/{id}", () => {
     await cancelled.promise;
   });
 
+  test("logs nothing when its reader goes away while the storage is waited for", async () => {
+    const h = await filesHarness();
+    const { url } = await h.store();
+    const cancelled = Promise.withResolvers<void>();
+    const { directory } = h.services.files;
+    if (!directory) throw new Error("There is no directory");
+    const start = (c: ReadableStreamDefaultController) => c.enqueue(bytesOf("t"));
+    const bytes = new ReadableStream({ start, cancel: () => cancelled.resolve() });
+    directory.get = async () => ({ bytes, size: null });
+    const controller = new AbortController();
+    const answer = await fetch((await h.listen()) + url, { headers: h.headers, signal: controller.signal });
+    await answer.body?.getReader().read();
+    controller.abort();
+    await cancelled.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(h.logs.filter((line) => line.includes("broke off"))).toEqual([]);
+  });
+
   test("gives nothing of a file that is being deleted", async () => {
     const h = await filesHarness();
     const { id, url } = await h.store();
