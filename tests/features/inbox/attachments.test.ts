@@ -216,6 +216,39 @@ test("a turn takes 40 MB only, also from a messenger that tells no sizes beforeh
   expect(await t.rows()).toHaveLength(2);
 });
 
+test("a file counts once among the 40 MB of a turn, however often its storage fails", async () => {
+  const t = await attaching();
+  t.on.download = async () => new Uint8Array(15 * 1024 * 1024);
+  const { directory } = t.services.files;
+  if (!directory) throw new Error("There is no directory");
+  const put = directory.put.bind(directory);
+  let failures = 2;
+  directory.put = async (...given) => {
+    if (failures-- > 0) throw new EngineError("provider-failed", "The disk is busy");
+    return put(...given);
+  };
+  const { texts, fileIds } = await settled(t, t.run([await t.stored("", { ...voice, size: null })]));
+  expect(texts).toEqual(["[A recording came: voice.ogg. You can't hear it.]"]);
+  expect(fileIds).toHaveLength(1);
+});
+
+test("files that were stored in an earlier attempt count among the 40 MB, also without a size beforehand", async () => {
+  const t = await attaching();
+  const gone = { ...voice, ref: "gone", size: null };
+  t.on.download = async ({ ref }) => {
+    if (ref === "gone" && !isBack) throw new EngineError("conflict", "Not yet");
+    return new Uint8Array(15 * 1024 * 1024);
+  };
+  let isBack = false;
+  const unknown = { ...voice, size: null };
+  const message = await t.stored("", unknown, unknown, gone);
+  expect((await t.run([message])).fileIds).toHaveLength(2);
+  isBack = true;
+  const { texts, fileIds } = await t.run([await t.again(message)]);
+  expect(fileIds).toHaveLength(2);
+  expect(texts[0]).toContain("was left out: too many files came at once");
+});
+
 test("without a place for files, the agent is told and the log says why", async () => {
   const t = await attaching({ store: "none" });
   expect((await t.run([await t.stored("", photo)])).texts).toEqual(["[The picture photo.jpg could not be loaded.]"]);

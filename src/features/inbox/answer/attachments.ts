@@ -75,7 +75,11 @@ export function createAttach(services: Services): Attach {
     const bytes = await account.download(file, longestFile, signal);
     if (file.size === null && !takes.bytes(bytes.length)) return { kind: "left-out" };
     const inbound = { agent, conversation, name: file.name, mime: file.mime, bytes };
-    const { id, mime, size } = await storeFile(services, inbound);
+    const { id, mime, size } = await storeFile(services, inbound).catch((error: unknown) => {
+      // Another attempt counts the file again.
+      if (file.size === null) takes.bytes(-bytes.length);
+      throw error;
+    });
     const document = documentText(bytes, mime);
     return { kind: "stored", id, mime, size, ...(document ? { document } : {}) };
   };
@@ -173,7 +177,7 @@ const reasonOf = (error: unknown) =>
 
 /** What a turn still takes. */
 interface Allotment {
-  /** Tells of one file after the other, by what its messenger says of it. */
+  /** Tells of one file after the other, by what its messenger says of it, or is stored of it already. */
   file(file: InboxFile): boolean;
   /** Tells of a file whose size its messenger does not say, once it is loaded. */
   bytes(count: number): boolean;
@@ -186,9 +190,10 @@ function allotment(): Allotment {
     return taken <= mostBytes;
   };
   return {
-    file({ size }) {
+    file({ size, fate }) {
       files += 1;
-      return bytes(Math.min(size ?? 0, longestFile)) && files <= mostFiles;
+      const known = size ?? (fate?.kind === "stored" ? fate.size : 0);
+      return bytes(Math.min(known, longestFile)) && files <= mostFiles;
     },
     bytes,
   };
