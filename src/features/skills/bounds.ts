@@ -42,7 +42,7 @@ interface Measured {
 
 /** How many skills the organization has, and how large they are. */
 async function measure(tx: Db, { membership }: Pick<Ctx, "membership">): Promise<Measured> {
-  const { description, content, requiredEnv, requiredTools } = skillVersions;
+  const { description, content, requiredEnv, requiredTools, scripts, changelog } = skillVersions;
   const shown = sql`octet_length(${description}) + octet_length(${content}) + octet_length(${requiredEnv}::text)
     + octet_length(${requiredTools}::text)`;
   const ofOrganization = eq(skills.organizationId, membership.organizationId);
@@ -51,7 +51,8 @@ async function measure(tx: Db, { membership }: Pick<Ctx, "membership">): Promise
     .from(skills)
     .innerJoin(skillVersions, eq(skillVersions.id, skills.currentVersionId))
     .where(ofOrganization);
-  const size = sql`pg_column_size(${content})::bigint + pg_column_size(${skillVersions.scripts})`;
+  const size = sql`pg_column_size(${description})::bigint + pg_column_size(${content}) + pg_column_size(${requiredEnv})
+    + pg_column_size(${requiredTools}) + pg_column_size(${scripts}) + coalesce(pg_column_size(${changelog}), 0)`;
   const [all] = await tx
     .select({ stored: sql<number>`coalesce(sum(${size}), 0)::float8` })
     .from(skills)

@@ -44,3 +44,18 @@ test("the versions of all skills of an organization have a bound in the database
   expect((await send("DELETE", `${catalogue}/other`)).status).toBe(200);
   expect((await save("grown")).status).toBe(409);
 });
+
+test("what a version says besides its content and scripts counts, too", async () => {
+  const { send, create } = await kitchen();
+  const requiredEnv = Array.from({ length: 64 }, (_, n) => ({
+    name: `V${n}`,
+    description: randomBytes(750).toString("base64"),
+  }));
+  expect((await create({ requiredEnv })).status).toBe(201);
+  const statuses: number[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    statuses.push((await send("PUT", `${catalogue}/refunds`, { ...refunds, requiredEnv, content: `${n}` })).status);
+  }
+  // Each has some 64 KiB of descriptions.
+  expect([statuses[0], statuses.at(-1)]).toEqual([200, 409]);
+});
