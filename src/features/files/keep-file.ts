@@ -34,12 +34,13 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
   requireFitting(bytes);
   const id = newId();
   const { objects, key, ...place } = await placeFor(services, given.agentId, id);
-  if (place.store === "directory") await takeSpace(services, objects, { ...given, size: bytes.length });
   const [name, mime] = [fileName(given.name), contentType(bytes, given.mime)];
   const sha256 = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
   const { db } = services.database;
   const createdAt = new Date(services.clock.now());
   const row = { ...given, id, name, mime, sha256, ...place, size: bytes.length, createdAt };
+  // The space is taken right before the insert: a sum of the stored files that is made in between lacks this one.
+  if (place.store === "directory") await takeSpace(services, objects, { ...given, size: bytes.length });
   await db
     .insert(files)
     .values({ ...row, status: "pending" })

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { agents, conversations, files } from "../../../src/db/schema.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { type FilesHarness, filesHarness } from "./attachments.ts";
@@ -69,6 +69,26 @@ test("files that come at once count each other, and the stored ones are not adde
   ]);
   expect(await h.rows()).toHaveLength(3);
   expect(statements.texts().filter((text) => text.includes("sum("))).toHaveLength(1);
+});
+
+test("a file that is on its way while the stored ones are added up anew counts, too", async () => {
+  const h = await filesHarness();
+  allow(h, 3, 100);
+  await h.store({ bytes: large(1) });
+  await h.clock.jump(60_000);
+  const [reached, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const digest = crypto.subtle.digest.bind(crypto.subtle);
+  vi.spyOn(crypto.subtle, "digest").mockImplementationOnce(async (...given) => {
+    reached.resolve();
+    await held.promise;
+    return digest(...given);
+  });
+  const slow = h.store({ bytes: large(2) });
+  await reached.promise;
+  await expect(h.store({ bytes: large(3) })).rejects.toMatchObject(refusal("this agent", 3));
+  held.resolve();
+  await slow;
+  await expect(h.store({ bytes: large(1) })).rejects.toMatchObject(refusal("this agent", 3));
 });
 
 test("files in a bucket do not count", async () => {
