@@ -1,6 +1,7 @@
 import {
   existsSync,
   mkdtempSync,
+  promises,
   readdirSync,
   readFileSync,
   rmSync,
@@ -8,9 +9,10 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { directoryStore } from "../../src/adapters/node/data/directory-store.ts";
 import type { StoredObject } from "../../src/core/ports.ts";
 
@@ -85,6 +87,21 @@ test("leaves space on the disk to the database", async () => {
   expect(readdirSync(directory)).toEqual([]);
   await directoryStore(directory, { spareBytes: 0 }).put("one", bytes("tea"), "text/plain");
   expect(readdirSync(directory)).toEqual(["one"]);
+});
+
+test("leaves that space also where files are written at the same time", async () => {
+  const { directory } = withDirectory();
+  const disk = vi.spyOn(promises, "statfs").mockResolvedValue({ blocks: 1, bavail: 100, bsize: 1 } as never);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    disk.mockRestore();
+    syncBuiltinESMExports();
+  });
+  const store = directoryStore(directory, { spareBytes: 90 });
+  const puts = ["1", "2"].map((key) => store.put(key, bytes("coffee"), "text/plain"));
+  const fates = await Promise.allSettled(puts);
+  expect(fates.map(({ status }) => status)).toContain("rejected");
+  await store.put("3", bytes("coffee"), "text/plain");
 });
 
 test("says what is wrong with the directory, and tries it again", async () => {

@@ -17,6 +17,8 @@ export const databaseShare = 256 * 1024 * 1024;
  * files of an earlier process are deleted. A file that would leave less than `spareBytes` of the disk free is refused.
  */
 export function directoryStore(directory: string, { spareBytes = databaseShare } = {}): ObjectStore {
+  /** The bytes of files that are being written, which the disk may still count as free. */
+  let writing = 0;
   let made: Promise<void> | undefined;
   const make = () => {
     made ??= prepare(directory).catch((error: unknown) => {
@@ -34,9 +36,14 @@ export function directoryStore(directory: string, { spareBytes = databaseShare }
     async put(key, bytes) {
       const path = pathOf(key);
       await make().catch(unusable);
-      const free = await freeBytes(directory).catch(unusable);
-      if (free - bytes.length < spareBytes) throw new EngineError("conflict", scarce);
-      await writeWhole(path, bytes).catch(unusable);
+      writing += bytes.length;
+      try {
+        const free = await freeBytes(directory).catch(unusable);
+        if (free - writing < spareBytes) throw new EngineError("conflict", scarce);
+        await writeWhole(path, bytes).catch(unusable);
+      } finally {
+        writing -= bytes.length;
+      }
     },
     async get(key) {
       const file = await open(pathOf(key)).catch(unlessMissing);
