@@ -53,6 +53,7 @@ export { Bundle as AgentBundle, unknownFields } from "./features/bundles/index.t
 export { checkContent, checkDatabase } from "./features/health/index.ts";
 export { placeHooks } from "./features/hooks/index.ts";
 export { isDefaultPrompt } from "./features/prompts/index.ts";
+export { placeDefinitions } from "./features/room/index.ts";
 export { ImportedSkill, skillSlugOf } from "./features/skills/index.ts";
 
 export interface OwnerAccount {

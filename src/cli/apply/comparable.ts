@@ -1,4 +1,4 @@
-import { type AgentBundle, isDefaultPrompt, modelColumns, placeHooks } from "../../engine.ts";
+import { type AgentBundle, isDefaultPrompt, modelColumns, placeDefinitions, placeHooks } from "../../engine.ts";
 
 type Instance = AgentBundle["instance"];
 
@@ -18,10 +18,7 @@ export function comparable({ secrets: _named, ...instance }: Instance) {
     hooks: placeHooks(instance.hooks),
     eventSources: instance.eventSources.map(({ authKeyConfigured: _secret, definitions, ...source }) => ({
       ...source,
-      definitions: inOrder(definitions).map(({ description, matchingPrompt = description, ...rest }) => ({
-        ...rest,
-        matchingPrompt,
-      })),
+      definitions: placeDefinitions(definitions),
     })),
   };
 }
@@ -47,17 +44,4 @@ function shownVariables({ skillEnv }: Pick<Instance, "skillEnv">) {
     return { skillSlug, env: plain };
   });
   return shown.filter(({ env }) => env.length > 0);
-}
-
-type Definition = Instance["eventSources"][number]["definitions"][number];
-
-/** In the order in which the matcher asks. Definitions without a priority stand behind those before them. */
-function inOrder(definitions: readonly Definition[]): Definition[] {
-  let last = -1;
-  const placed = definitions.map((definition) => {
-    const priority = definition.priority ?? last + 1;
-    last = Math.max(last, priority);
-    return { ...definition, priority };
-  });
-  return placed.sort((a, b) => a.priority - b.priority);
 }

@@ -32,6 +32,7 @@ export { bundledRoom } from "./settings/schema.ts";
 export { exportRoom, importRoom } from "./settings/service.ts";
 export { exportSources } from "./sources/export.ts";
 export { importSources } from "./sources/import.ts";
+export { placeDefinitions } from "./sources/import-definitions.ts";
 export { bundledSources } from "./sources/schema.ts";
 
 /** What the Room needs of the engine. */

@@ -134,6 +134,17 @@ test("definitions of one priority are asked in the order of the file", async () 
   expect(await w.apply(matched("c", "b"))).toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing to do/) });
 });
 
+test("a definition behind the last priority is no difference", async () => {
+  const w = await world();
+  const definitions =
+    "[{ name: b, matchingPrompt: q, action: backlog, priority: 9999 }, { name: c, matchingPrompt: q, action: backlog }]";
+  const root = directory({
+    "agents/a.yaml": agent("a", "eventSources:", `  - { name: s, sourceType: x, definitions: ${definitions} }`),
+  });
+  expect(await w.apply(root)).toMatchObject({ code: 0, notes: "" });
+  expect(await w.apply(root)).toMatchObject({ code: 0, out: expect.stringMatching(/^Nothing to do/) });
+});
+
 test("a skill under another name of the same slug is refused before anything is done", async () => {
   const w = await world();
   const named = (name: string) => `type: skill\nname: ${name}\ndescription: d\ncontent: c\n`;

@@ -43,7 +43,10 @@ export async function importDefinitions(tx: Db, ctx: Ctx, agent: AgentRow, lists
 
 /** The rows of one source, in the order in which the matcher is to ask. */
 function plan({ sourceId, definitions }: OfSource, stored: DefinitionRow[], now: number) {
-  const wanted = inOrder(definitions).map((definition) => ({ definition, row: takeNamed(stored, definition.name) }));
+  const wanted = placeDefinitions(definitions).map((definition) => ({
+    definition,
+    row: takeNamed(stored, definition.name),
+  }));
   // Equal priorities are told apart by age.
   const ages = wanted.map(({ row }, index) => row?.createdAt ?? new Date(now + index));
   const fits = wanted.every(({ definition: { priority } }, index) => {
@@ -57,8 +60,8 @@ function plan({ sourceId, definitions }: OfSource, stored: DefinitionRow[], now:
   });
 }
 
-/** By priority; one without a priority stands behind those before it. */
-function inOrder(definitions: readonly NewEventDefinition[]) {
+/** The definitions of a source as they are stored, by priority: one without a priority stands behind those before it. */
+export function placeDefinitions(definitions: readonly NewEventDefinition[]) {
   const priorities: number[] = [];
   const placed = definitions.map(({ description = "", matchingPrompt = description, ...definition }) => {
     const priority = definition.priority ?? nextPriority(priorities);
