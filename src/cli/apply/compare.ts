@@ -36,13 +36,17 @@ export function compare(before: Fields, after: Fields, path = ""): FieldChange[]
   return Object.keys(after).flatMap((name) => {
     const wanted = after[name];
     if (wanted === undefined) return [];
-    return compareField(name, { before: before[name], after: wanted, path: path === "" ? name : `${path}.${name}` });
+    const had = own(before, name);
+    return compareField(name, { before: had, after: wanted, path: path === "" ? name : `${path}.${name}` });
   });
 }
 
+/** Only the field of the object itself: all objects inherit a `constructor`. */
+const own = (fields: Fields, name: string) => (Object.hasOwn(fields, name) ? fields[name] : undefined);
+
 /** `compare` that also tells the fields that only `before` has. */
 export function compareWhole(before: Fields, after: Fields, path: string): FieldChange[] {
-  const gone = Object.keys(before).filter((name) => before[name] !== undefined && after[name] === undefined);
+  const gone = Object.keys(before).filter((name) => before[name] !== undefined && own(after, name) === undefined);
   return [...compare(before, after, path), ...gone.map((name) => ({ path: `${path}.${name}`, before: before[name] }))];
 }
 

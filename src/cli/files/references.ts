@@ -23,11 +23,11 @@ type Fields = Record<string, unknown>;
 type PlaceOf = (path: Path) => string;
 
 /** The credentials of channels, as `PUT /channels/{type}` takes them. */
-const channelCredentials: Readonly<Record<string, readonly string[]>> = {
-  telegram: ["botToken"],
-  slack: ["botToken", "signingSecret", "appToken"],
-  whatsapp: ["accountSid", "authToken", "apiKeySid", "apiKeySecret"],
-};
+const channelCredentials: ReadonlyMap<string, readonly string[]> = new Map([
+  ["telegram", ["botToken"]],
+  ["slack", ["botToken", "signingSecret", "appToken"]],
+  ["whatsapp", ["accountSid", "authToken", "apiKeySid", "apiKeySecret"]],
+]);
 
 /**
  * Takes the references to variables out of an agent's document, and finds credentials that stand in it themselves. A
@@ -111,7 +111,7 @@ function takeSkillEnv(
 function takeChannel(channel: Fields, path: Path, found: Found): void {
   const { channelType, config } = channel;
   if (!isFields(config)) return;
-  for (const field of channelCredentials[String(channelType)] ?? []) {
+  for (const field of channelCredentials.get(String(channelType)) ?? []) {
     if (!Object.hasOwn(config, field)) continue;
     const at = [...path, "config", field];
     const variable = nameIn(config[field], at, found);

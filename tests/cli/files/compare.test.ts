@@ -89,6 +89,19 @@ describe("a comparison", () => {
     ]);
   });
 
+  test("sees a field come and go that every object inherits", () => {
+    const [without, having] = [{ args: {} }, { args: { constructor: "x", toString: 1 } }];
+    expect(compare(without, having)).toEqual([
+      { path: "args.constructor", after: "x" },
+      { path: "args.toString", after: 1 },
+    ]);
+    expect(compare(having, without)).toEqual([
+      { path: "args.constructor", before: "x" },
+      { path: "args.toString", before: 1 },
+    ]);
+    expect(compare(having, structuredClone(having))).toEqual([]);
+  });
+
   test("is shown without bytes of pictures, and without what controls a terminal", () => {
     const picture = `data:image/png;base64,${"A".repeat(4096)}`;
     expect(describeField({ path: "icon", before: null, after: picture }, plain)).toEqual([

@@ -60,6 +60,13 @@ describe("a set of files", () => {
     ]);
   });
 
+  test("knows no channel by a name that every object inherits", async () => {
+    const channels = "channels: [{ channelType: constructor, config: { a: b } }]";
+    expect(await problemsOf({ "agents/a.yaml": agent("a", channels) })).toEqual([
+      expect.stringMatching(/^agents\/a\.yaml:5:\d+: instance\.channels\[0\]\.channelType /),
+    ]);
+  });
+
   test("tells every problem at once, with file, line and column", async () => {
     const files = {
       "agents/broken.yaml": "type: instance\ninstance:\n  slug: a\n   name: b\n",
