@@ -10,16 +10,19 @@ export interface FileToWrite {
   content: string | Uint8Array;
 }
 
-/**
- * The name of the file of an agent or skill, another one for each. A file whose name begins with a dot would be hidden
- * from `apply`.
- */
+/** The name of the file of an agent or skill, another one for each. */
 export function fileName(slug: string, ending: string): string {
   if (!/^[a-z0-9_.-]{1,512}$/.test(slug))
     throw new StartError(`The server names something "${slug}", which can't be a file`);
-  const visible = /^_*\./.test(slug) ? `_${slug}` : slug;
-  return `${visible.slice(0, longestName)}.${ending}`;
+  const usable = unusable.test(slug) ? `_${slug}` : slug;
+  return `${usable.slice(0, longestName)}.${ending}`;
 }
+
+/**
+ * A file whose name begins with a dot would be hidden from `apply`, and one named like a device can't be on Windows,
+ * whatever its ending. Those that begin with what stands before such a name here get one more of it.
+ */
+const unusable = /^_*(\.|(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$))/;
 
 /** File systems allow 255 bytes. */
 const longestName = 200;

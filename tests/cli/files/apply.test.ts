@@ -189,6 +189,18 @@ test("each agent has a file of its own, also where one slug is another one behin
   expect(await w.apply(root, { prune: true, "dry-run": true })).toMatchObject({ code: 0, notes: "" });
 });
 
+test("no file is named like a device of Windows, and each agent still has one of its own", async () => {
+  const w = await world();
+  const slugs = ["con", "_con", "nul.shop", "com1", "console", "com10"];
+  for (const slug of slugs) await w.request("/api/instances", { method: "POST", headers: w.owner, json: { slug } });
+  const root = directory();
+  expect(await w.pull(root)).toMatchObject({ code: 0 });
+  expect(readdirSync(join(root, "agents")).sort()).toEqual(
+    ["__con.yaml", "_com1.yaml", "_con.yaml", "_nul.shop.yaml", "com10.yaml", "console.yaml"].sort(),
+  );
+  expect(await w.apply(root, { prune: true, "dry-run": true })).toMatchObject({ code: 0, notes: "" });
+});
+
 test("a pull replaces no file that says something else, unless it is told to, and then keeps the names of variables", async () => {
   const w = await world();
   const root = directory(files);
