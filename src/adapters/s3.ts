@@ -146,6 +146,16 @@ async function refusal(response: Response): Promise<EngineError> {
   const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(
     await readExcerpt(response.body?.getReader(), errorLength).catch(() => ""),
   )?.[1];
-  const hint = status >= 300 && status < 400 ? ": the bucket lies in another region than s3_region says" : "";
-  return new EngineError("provider-failed", `The file storage answered ${[status, code].join(" ").trim()}${hint}`);
+  const answered = `The file storage answered ${[status, code].join(" ").trim()}`;
+  return new EngineError(
+    "provider-failed",
+    status >= 300 && status < 400 ? `${answered}: ${redirection(response)}` : answered,
+  );
+}
+
+/** Amazon names the region of a bucket that was asked for in another one. */
+function redirection({ headers }: Response): string {
+  return headers.has("x-amz-bucket-region")
+    ? "the bucket lies in another region than s3_region says"
+    : "it redirects, which is not followed: check S3_ENDPOINT, s3_region and s3_bucket";
 }

@@ -128,9 +128,21 @@ describe("a bucket", () => {
 
   test("follows no redirect", async () => {
     const { store, state, asked, endpoint } = await withServer();
-    state.failing = { status: 307, code: "TemporaryRedirect", headers: { Location: `${endpoint}/elsewhere` } };
-    await expect(store.put("a", bytes("x"), "text/plain")).rejects.toThrow("another region than s3_region says");
-    expect(asked).toEqual(["PUT /acme-files/a"]);
+    const headers = { Location: `${endpoint}/elsewhere` };
+    const put = () => store.put("a", bytes("x"), "text/plain");
+    state.failing = { status: 307, code: "TemporaryRedirect", headers };
+    await expect(put()).rejects.toThrow(
+      /^The file storage answered 307 TemporaryRedirect: it redirects, which is not followed: check S3_ENDPOINT, s3_region and s3_bucket$/,
+    );
+    state.failing = {
+      status: 301,
+      code: "PermanentRedirect",
+      headers: { ...headers, "x-amz-bucket-region": "eu-west-1" },
+    };
+    await expect(put()).rejects.toThrow(
+      /^The file storage answered 301 PermanentRedirect: the bucket lies in another region than s3_region says$/,
+    );
+    expect(asked).toEqual(["PUT /acme-files/a", "PUT /acme-files/a"]);
   });
 
   test("cannot be reached: that is all that is said", async () => {
