@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { and, eq, inArray, ne } from "drizzle-orm";
 import type { Services } from "../../context.ts";
 import type { Cipher } from "../../core/credentials/cipher.ts";
+import { EngineError } from "../../core/errors.ts";
 import { fromBase64, newId, toBase64 } from "../../core/ids.ts";
 import type { Db } from "../../db/client.ts";
 import { agents, conversations, files } from "../../db/schema.ts";
@@ -66,7 +67,7 @@ export async function enqueueDeletion(
   rows: readonly Doomed[],
 ): Promise<Doomed[]> {
   const inBucket = rows.some(({ store }) => store === "s3");
-  const keys = inBucket && agentId !== null ? await bucketOf(tx, cipher, agentId) : null;
+  const keys = inBucket && agentId !== null ? await keysOf(tx, cipher, agentId) : null;
   const lost = keys ? [] : rows.filter(({ store }) => store === "s3");
   for (const { organizationId, ids } of batchesOf(rows.filter((row) => !lost.includes(row)))) {
     const batch = newId();
@@ -74,6 +75,14 @@ export async function enqueueDeletion(
     await enqueue(tx, deletion, payload, { key: batch, organizationId, maxAttempts });
   }
   return lost;
+}
+
+/** The keys to an agent's bucket; null also where older releases stored what can't be one: nothing may keep its owner. */
+async function keysOf(tx: Db, cipher: Cipher, agentId: string): Promise<S3Keys | null> {
+  return bucketOf(tx, cipher, agentId).catch((error: unknown) => {
+    if (error instanceof EngineError && error.code === "conflict") return null;
+    throw error;
+  });
 }
 
 /** Files of deleted agents may belong to several organizations; those of a batch belong to one. */

@@ -1,13 +1,15 @@
-import { eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { newId } from "../../../src/core/ids.ts";
-import { agents, conversations, files, jobs } from "../../../src/db/schema.ts";
+import { agents, conversations, files, jobs, secrets } from "../../../src/db/schema.ts";
 import { deleteFilesOf, fileJobs } from "../../../src/features/files/delete.ts";
 import { createFileSweep } from "../../../src/features/files/sweep.ts";
 import { inspectSecrets, rotateSecrets } from "../../../src/features/secrets/index.ts";
+import { secretPlace } from "../../../src/features/secrets/rules.ts";
 import { createWorker } from "../../../src/jobs/worker.ts";
 import { plainText } from "../../plain-text.ts";
+import { testBucket } from "../../s3-server.ts";
 import { type FilesHarness, filesHarness } from "./attachments.ts";
 
 const minuteMs = 60_000;
@@ -114,6 +116,23 @@ describe("an agent's files", () => {
     await h.worker.work();
     expect(await h.rows()).toEqual([]);
     expect(await h.jobs()).toEqual([]);
+  });
+
+  test("keep neither it nor a conversation while a secret of the bucket, from an older release, can be none", async () => {
+    const h = await filesHarness({ store: "s3" });
+    await h.store();
+    await h.store({ conversation: await h.conversation() });
+    const isKeyId = and(eq(secrets.agentId, h.agent.id), eq(secrets.key, "s3_access_key_id"));
+    const sealed = await h.services.cipher.seal("no key id", secretPlace(h.agent.id, "s3_access_key_id"));
+    await h.db.update(secrets).set(sealed).where(isKeyId);
+    expect(await deleteConversation(h)).toBe(1);
+    expect(await h.jobs()).toEqual([]);
+    await h.putSecrets({ s3_access_key_id: testBucket.accessKeyId });
+    await createFileSweep(h.services)();
+    await h.worker.work();
+    expect(h.s3.objects.size).toBe(1);
+    await h.db.update(secrets).set(sealed).where(isKeyId);
+    expect((await h.deleteAgent()).status).toBe(200);
   });
 
   test("stay when its deletion does not happen", async () => {
