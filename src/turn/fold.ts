@@ -1,4 +1,5 @@
 import type { Clock } from "../core/ports.ts";
+import { elapsedMs } from "../core/time/elapsed.ts";
 import type { Reply } from "./hooks.ts";
 import { type Speech, StepFold, speech, type ToolCall, tokenCount } from "./step.ts";
 import { type Answer, wireResult } from "./tools.ts";
@@ -71,7 +72,7 @@ export class TurnFold {
   }
 
   note(step: StepFold): void {
-    if (this.#firstOutputMs === null && step.produced) this.#firstOutputMs = this.#clock.now() - this.#startedAt;
+    if (this.#firstOutputMs === null && step.produced) this.#firstOutputMs = elapsedMs(this.#clock, this.#startedAt);
   }
 
   /** Takes the answer to a call; gives it back as it is stored, which may be shorter. */
@@ -167,7 +168,7 @@ export class TurnFold {
       })),
       produced: this.produced,
       firstOutputMs: this.#firstOutputMs,
-      durationMs: this.#clock.now() - this.#startedAt,
+      durationMs: elapsedMs(this.#clock, this.#startedAt),
     };
   }
 
@@ -196,7 +197,7 @@ export class TurnFold {
       toolResults: answered.map((call) => ({ toolCallId: call.id, result: this.#wireResult(call) })),
       reasoning: step.reasoning,
       finishReason,
-      durationMs: this.#clock.now() - this.#stepStartedAt,
+      durationMs: elapsedMs(this.#clock, this.#stepStartedAt),
     });
     return { said, results };
   }

@@ -3,6 +3,7 @@ import { scrubJson } from "../core/scrub/json.ts";
 import { clipJson } from "../core/text/clip-json.ts";
 import { opening } from "../core/text/placeholder.ts";
 import { clip } from "../core/text/text.ts";
+import { elapsedMs } from "../core/time/elapsed.ts";
 import { callTool, type ToolScope, wireResult } from "./tools.ts";
 import type { Hook, HookEvent, HookExecution, JsonObject, JsonValue, TurnInput } from "./types.ts";
 
@@ -89,7 +90,7 @@ async function runHook(
     toolName,
     success: result.ok,
     error: result.ok ? null : result.error,
-    durationMs: clock.now() - startedAt,
+    durationMs: elapsedMs(clock, startedAt),
     args: scrubJson(args, input.scrub),
     result: result.ok ? wireResult(result) : null,
   };

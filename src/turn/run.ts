@@ -1,5 +1,6 @@
 import { channels } from "../core/channels/channels.ts";
 import type { Clock } from "../core/ports.ts";
+import { elapsedMs } from "../core/time/elapsed.ts";
 import { pause } from "../core/time/pause.ts";
 import { Blocked, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
 import { pendingCall, TurnFold } from "./fold.ts";
@@ -235,7 +236,7 @@ async function makeCalls(
   };
   const answer = async (call: ToolCall) => {
     const result = await make(call, emit);
-    const taken = turn.answer(call, { ...result, durationMs: clock.now() - startedAt });
+    const taken = turn.answer(call, { ...result, durationMs: elapsedMs(clock, startedAt) });
     const { ok, durationMs } = taken;
     const withheld = taken.ok || !taken.withheld ? {} : { withheld: taken.withheld };
     tell({ type: "tool-result", id: call.id, name: call.tool, ok, durationMs, result: wireResult(taken), ...withheld });

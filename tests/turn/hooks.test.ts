@@ -582,3 +582,21 @@ describe("a turn that stops for an approval", () => {
     expect(JSON.stringify(model.calls[0]?.prompt)).toContain("crm:find: from message_received");
   });
 });
+
+test("nothing takes less than no time when the system's time is set back meanwhile", async () => {
+  const clock = new TestClock();
+  const setBack = async () => {
+    clock.setBack(60_000);
+    return "ok";
+  };
+  const model = scriptedModel([{ parts: [...toolCall("a", "slow", {}), finish("tool-calls")] }, reply("done")]);
+  const tools = new Map([["slow", tool("slow", setBack)]]);
+  const { events, outcome } = await runTurn(turnInput(model, { tools, hooks: [hook("message_received", setBack)] }), {
+    clock,
+  });
+  expect(events.filter(({ type }) => type === "tool-result")).toMatchObject([{ durationMs: 0 }]);
+  expect(outcome).toMatchObject({
+    ...{ durationMs: 0, firstOutputMs: 0, calls: [{ durationMs: 0 }], hooks: [{ durationMs: 0 }] },
+    steps: [{ durationMs: 0 }, { durationMs: 0 }],
+  });
+});

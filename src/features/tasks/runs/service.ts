@@ -49,7 +49,7 @@ function toRun({ id, status, triggerType, attempts, alsoMissed, output, error, .
     ...{ id, status, triggerType, dueAt: dueAt.toISOString() },
     startedAt: startedAt?.toISOString() ?? null,
     completedAt: completedAt?.toISOString() ?? null,
-    durationMs: startedAt && completedAt ? completedAt.getTime() - startedAt.getTime() : null,
+    durationMs: startedAt && completedAt ? Math.max(0, completedAt.getTime() - startedAt.getTime()) : null,
     ...{ attempts, alsoMissed, output, error },
     conversationId: row.conversationRef,
   };

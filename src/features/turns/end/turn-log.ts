@@ -1,5 +1,6 @@
 import type { Services } from "../../../context.ts";
 import { clip } from "../../../core/text/text.ts";
+import { elapsedMs } from "../../../core/time/elapsed.ts";
 import type { StartedTurn, TurnEnding, TurnListener, TurnObserver } from "../../../turn/observers.ts";
 import type { TurnEvent, TurnOutcome } from "../../../turn/types.ts";
 import { describeCause } from "./cause.ts";
@@ -24,7 +25,7 @@ export function turnLog({ log, clock }: Pick<Services, "log" | "clock">): TurnOb
           if (setback) log.warn({ ...about, ...setback.fields }, setback.message);
         },
         ended(ending) {
-          const fields = { ...about, ...placeOf(turn), ...endingOf(ending), ms: clock.now() - startedAt };
+          const fields = { ...about, ...placeOf(turn), ...endingOf(ending), ms: elapsedMs(clock, startedAt) };
           if ("unrecorded" in ending || ending.outcome.status !== "failed") return log.info(fields, "A turn ended");
           const { code, cause } = ending.outcome.failure;
           log.warn({ ...fields, code, cause: describeCause(cause, turn.scrub) }, "A turn failed");
