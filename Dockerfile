@@ -36,6 +36,6 @@ VOLUME /data
 EXPOSE 4000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 4000}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Node itself is process 1: npm or a shell there would keep SIGTERM from it.
+# Node itself is started: npm or a shell would keep SIGTERM from it.
 ENTRYPOINT ["node", "/app/bin/agent-engine.js"]
 CMD ["serve"]

@@ -23,6 +23,11 @@ test("compose.yaml passes on every variable that the server reads, and no other"
   }
 });
 
+test("something else than Node is process 1, which reaps the processes that others left", () => {
+  expect(parse(read("compose.yaml")).services.engine).toMatchObject({ init: true });
+  expect(read("docs/deploy.md")).toMatch(/^docker run -d .* --init /m);
+});
+
 test("what .dockerignore leaves of a checkout is all that the build of the image reads", () => {
   const [everything, ...exceptions] = read(".dockerignore")
     .split("\n")
