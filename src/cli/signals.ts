@@ -18,8 +18,9 @@ interface StopOptions {
 }
 
 /**
- * Makes SIGTERM and SIGINT stop the server gracefully and end the process with 0. A second signal, or a stop that
- * hangs, ends the process at once with 1, as an uncaught exception does. An unhandled rejection is only logged.
+ * Makes SIGTERM, SIGINT and SIGHUP, of a terminal that is closed, stop the server gracefully and end the process with 0.
+ * A second signal, or a stop that hangs, ends the process at once with 1, as an uncaught exception does. An unhandled
+ * rejection is only logged.
  */
 export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void {
   let since: number | undefined;
@@ -42,8 +43,7 @@ export function stopOnSignals({ stop, graceMs, log, byNpm }: StopOptions): void 
       process.exit(1);
     }
   };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, onSignal);
   if (byNpm) {
     onceOrphaned(() => {
       // After Ctrl+C this process got a signal of its own.

@@ -43,6 +43,15 @@ test("a turn that outlasts the grace is ended cleanly: no reset, exit 0", async 
   expect(await server.ended).toBe(0);
 });
 
+test("a terminal that is closed stops it like SIGTERM", async () => {
+  const { gate, server, readUntil } = await halfway();
+  server.child.kill("SIGHUP");
+  await server.printed(/"Stopping"/);
+  gate.resolve();
+  expect(await readUntil("[DONE]")).toMatch(/"lo"[\s\S]*\[DONE\]/);
+  expect(await server.ended).toBe(0);
+});
+
 test("a second signal ends it at once", async () => {
   const { server } = await halfway();
   server.child.kill("SIGTERM");
