@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../core/json.ts";
 import { opening } from "../../core/text/placeholder.ts";
-import { jsonProblem } from "../../core/text/text.ts";
+import { clip, jsonProblem } from "../../core/text/text.ts";
 import { placeholderNames, statePrefix } from "../../turn/hooks.ts";
 import { privateKey } from "../../turn/state.ts";
 
@@ -27,8 +27,14 @@ function placeholderProblem(args: JsonValue): string | null {
   if (names.includes(`${statePrefix}${privateKey}`)) return `${statePrefix}${privateKey} can't be read by hooks`;
   const unknown = [...new Set(names.filter((name) => !isKnown(name)))];
   if (unknown.length === 0) return null;
-  return `knows no ${unknown.map((name) => `{{${name}}}`).join(", ")}; there are ${known}`;
+  const shown = unknown.slice(0, mostNamed).map((name) => `{{${clip(name, longestName)}}}`);
+  const more = unknown.length > mostNamed ? ` and ${unknown.length - mostNamed} more` : "";
+  return `knows no ${shown.join(", ")}${more}; there are ${known}`;
 }
+
+/** A refusal names so many unknown placeholders, and so much of each. */
+const mostNamed = 3;
+const longestName = 200;
 
 /**
  * A word in braces, perhaps with a dot and more, and the blanks behind it: a pattern of their own would try a long run of

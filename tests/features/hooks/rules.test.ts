@@ -30,6 +30,8 @@ test.each<[string, unknown, string]>([
   ["a word with a digit", { a: "{{state2.plan}}" }, `knows no {{state2.plan}}; ${known}`],
   ["another case", { a: "{{Message.Text}}" }, `knows no {{Message.Text}}; ${known}`],
   ["several, each once", { a: "{{a.b}} {{c.d}} {{a.b}} {{user.name}}" }, `knows no {{a.b}}, {{c.d}}; ${known}`],
+  ["many", { a: "{{a}} {{b}} {{c}} {{d}} {{e}}" }, `knows no {{a}}, {{b}}, {{c}} and 2 more; ${known}`],
+  ["a long one", { a: `{{a.${"b".repeat(9_000)}}}` }, `knows no {{a.${"b".repeat(198)}}}; ${known}`],
   ["no key", { a: "{{state.}}" }, `knows no {{state.}}; ${known}`],
   ["a key that is too long", { a: `{{state.${"k".repeat(129)}}}` }, `knows no {{state.${"k".repeat(129)}}}; ${known}`],
   ["private state", { a: "{{ state._private }}" }, "state._private can't be read by hooks"],
