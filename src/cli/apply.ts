@@ -1,4 +1,3 @@
-import { AgentEngineError } from "../client/index.ts";
 import type { Environment } from "../core/config.ts";
 import { act, type Progress } from "./apply/act.ts";
 import { type ApplyOptions, readApply } from "./apply/options.ts";
@@ -12,6 +11,7 @@ import type { Streams } from "./chat.ts";
 import { type FileSet, readSet } from "./files/read-set.ts";
 import { missingVariables } from "./files/references.ts";
 import { openTarget, type Target } from "./target/open.ts";
+import { orRefused, sentenceOf } from "./target/refused.ts";
 
 /** The exit code of a dry run that found differences. */
 const differsCode = 3;
@@ -22,6 +22,7 @@ const differsCode = 3;
  */
 export async function apply(path: string, flags: Flags, environment: Environment, streams: Streams): Promise<number> {
   const options = readApply(flags, environment);
+  const { json } = options;
   const { set, problems } = await readSet(path, environment);
   if (options.prune && !set.wholeDirectory)
     throw new UsageError("--prune is for a directory: one file names too little");
@@ -32,11 +33,12 @@ export async function apply(path: string, flags: Flags, environment: Environment
   if (wrong.length > 0) {
     for (const { place, message } of wrong) talk.note(`${place}: ${message}`);
     talk.note(`Nothing was changed: ${wrong.length} ${wrong.length === 1 ? "problem" : "problems"}.`);
-    if (options.json) talk.say(JSON.stringify({ ok: false, problems: wrong }));
+    if (json) talk.say(JSON.stringify({ ok: false, problems: wrong }));
     return 1;
   }
   for (const { place, message } of options.dryRun ? missing : []) talk.note(`${place}: ${message}`);
-  const target = await openTarget(options, "apply", { environment, note: talk.note });
+  const { say, note } = talk;
+  const target = await orRefused(openTarget(options, "apply", { environment, note }), { json, say });
   try {
     return await applyTo(target, set, options, { environment, talk });
   } finally {
@@ -51,7 +53,8 @@ async function applyTo(
   { environment, talk }: { environment: Environment; talk: Talk },
 ): Promise<number> {
   const { dryRun, json, prune, workspace } = options;
-  const plan = await makePlan(set, target, { environment, prune, ...(workspace === undefined ? {} : { workspace }) });
+  const planning = makePlan(set, target, { environment, prune, ...(workspace === undefined ? {} : { workspace }) });
+  const plan = await orRefused(planning, { json, say: talk.say });
   const progress: Progress = { done: [], imported: null, warnings: [], left: [] };
   const end = (code: number, error?: string) => {
     if (json) talk.say(JSON.stringify(reportOf({ plan, progress, target, dryRun, code, error })));
@@ -112,9 +115,4 @@ function sayFailure(message: string, plan: Plan, { done, imported }: Progress, {
   note(`Done before: ${steps.filter((step) => finished.has(step)).join(", ") || "nothing"}.`);
   if (imported !== null) note(`Imported, but perhaps without all its credentials: agent ${imported}.`);
   if (left.length > 0) note(`Not done: ${left.join(", ")}. Run the command again when the cause is gone.`);
-}
-
-function sentenceOf(error: unknown): string {
-  if (error instanceof AgentEngineError) return `${error.message} (HTTP ${error.status})`;
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,6 +8,7 @@ import { type Gathered, gather } from "./pull/gather.ts";
 import { contentOf, type FileToWrite, isEqual, writeWhole } from "./pull/write.ts";
 import { openTarget } from "./target/open.ts";
 import { readTarget } from "./target/options.ts";
+import { orRefused } from "./target/refused.ts";
 
 /**
  * Writes the agents and skills of an organization into a directory, so that `apply` finds nothing to do. Answers the
@@ -16,6 +17,8 @@ import { readTarget } from "./target/options.ts";
 export async function pull(path: string, flags: Flags, environment: Environment, streams: Streams): Promise<number> {
   const options = readTarget(flags, environment);
   const { output, notes } = streams;
+  const json = flags.json === true;
+  const say = (line: string) => void output.write(`${line}\n`);
   const note = (line: string) => void notes.write(`${printable(line)}\n`);
   await mkdir(path, { recursive: true }).catch((error: unknown) => {
     throw new UsageError(
@@ -27,12 +30,13 @@ export async function pull(path: string, flags: Flags, environment: Environment,
   if (problems.length > 0) {
     for (const { place, message } of problems) note(`${place}: ${message}`);
     note("Nothing was written: the directory holds files that can't be read.");
+    if (json) say(JSON.stringify({ ok: false, problems }));
     return 1;
   }
-  const target = await openTarget(options, "pull", { environment, note });
+  const target = await orRefused(openTarget(options, "pull", { environment, note }), { json, say });
   let gathered: Gathered;
   try {
-    gathered = await gather(target, set, options.workspace);
+    gathered = await orRefused(gather(target, set, options.workspace), { json, say });
   } finally {
     await target.close();
   }
@@ -40,12 +44,12 @@ export async function pull(path: string, flags: Flags, environment: Environment,
   for (const reason of refused) note(reason);
   if (refused.length > 0) {
     note("Nothing was written.");
-    if (flags.json) output.write(`${JSON.stringify({ ok: false, refused })}\n`);
+    if (json) say(JSON.stringify({ ok: false, refused }));
     return 1;
   }
   for (const file of due) await writeWhole(root, file);
   const written = due.map(({ name }) => name);
-  if (flags.json) output.write(`${JSON.stringify({ ok: true, written, same: gathered.same })}\n`);
+  if (json) say(JSON.stringify({ ok: true, written, same: gathered.same }));
   else {
     for (const name of written) output.write(`${printable(name)}\n`);
     output.write(`${written.length} written, ${gathered.same.length} already as on the server.\n`);

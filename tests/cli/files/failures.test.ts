@@ -5,7 +5,7 @@ import { apply } from "../../../src/cli/apply.ts";
 import { patientFetch } from "../../../src/cli/target/patient-fetch.ts";
 import { defaultContent } from "../../../src/features/prompts/sections.ts";
 import { directory } from "./directory.ts";
-import { run, type World, world } from "./world.ts";
+import { type Run, run, type World, world } from "./world.ts";
 
 const agent = (slug: string, ...lines: string[]) =>
   ["version: 1.3", "type: instance", "instance:", `  slug: ${slug}`, ...lines.map((line) => `  ${line}`), ""].join(
@@ -158,6 +158,28 @@ test("a skill under another name of the same slug is refused before anything is 
     });
   }
   expect((await w.get(`/api/organizations/${w.organization.slug}/skills`)).skills).toMatchObject([{ slug: "refunds" }]);
+});
+
+test("with --json, what ends a command before it has begun is an object, too", async () => {
+  const w = await world();
+  const json = true;
+  const named = (name: string) =>
+    directory({ "skills/a.yaml": `type: skill\nname: ${name}\ndescription: d\ncontent: c\n` });
+  await w.apply(named("A"));
+  const objectOf = async ({ code, out }: Run) => [code, JSON.parse(out)];
+  const refused = (error: RegExp) => [1, { ok: false, error: expect.stringMatching(error) }];
+  expect(await objectOf(await w.apply(named("a"), { json }))).toEqual(refused(/has the name "A" on the server/));
+  const root = directory(three);
+  expect(await objectOf(await w.apply(root, { json, workspace: "none" }, { TOKEN: "token-012345" }))).toEqual(
+    refused(/^There is no workspace none/),
+  );
+  for (const command of [w.apply, w.pull]) {
+    const place = command === w.apply ? directory({ "agents/a.yaml": agent("a") }) : directory();
+    expect(await objectOf(await command(place, { json, key: "aek_wrong" }))).toEqual(refused(/refuses the key/));
+  }
+  expect(await objectOf(await w.pull(root, { json, workspace: "none" }))).toEqual(refused(/^There is no workspace/));
+  const broken = directory({ "agents/a.yaml": "a: [" });
+  expect(await objectOf(await w.pull(broken, { json }))).toMatchObject([1, { ok: false, problems: [{}] }]);
 });
 
 test("a wrong command line, key, address, organization or workspace: one line that says what to do", async () => {

@@ -1,0 +1,20 @@
+import { AgentEngineError } from "../../client/index.ts";
+
+/** Why a command ended, in one sentence. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof AgentEngineError) return `${error.message} (HTTP ${error.status})`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Waits for what a command can't do without. With `--json` its failure is an object, too, for a script. */
+export async function orRefused<Result>(
+  work: Promise<Result>,
+  { json, say }: { json: boolean; say: (line: string) => void },
+): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (json) say(JSON.stringify({ ok: false, error: sentenceOf(error) }));
+    throw error;
+  }
+}
