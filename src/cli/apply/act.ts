@@ -1,4 +1,5 @@
 import type { AgentEngine } from "../../client/index.ts";
+import type { ImportWarning } from "../../core/bundle.ts";
 import type { Environment } from "../../core/config.ts";
 import { StartError } from "../../core/errors.ts";
 import type { AgentFile } from "../files/read-agent.ts";
@@ -17,7 +18,7 @@ export interface Done {
 
 export interface Warning {
   slug: string;
-  type: string;
+  type: ImportWarning["type"];
   message: string;
 }
 
@@ -77,20 +78,43 @@ async function applyAgent({ action, file, due, workspaceId }: AgentStep, work: W
   const { target, environment } = work;
   const { api } = target;
   const { slug, bundle } = file;
-  if (action === "create") await create(api, file, workspaceId);
-  if (action === "update") await api.replaceAgent({ slug, body: asBody(bundle) });
+  const warnings: ImportWarning[] = [];
+  if (action === "create") warnings.push(...(await create(api, file, workspaceId)));
+  if (action === "update") warnings.push(...(await api.replaceAgent({ slug, body: asBody(bundle) })).warnings);
   if (action !== "none") work.progress.imported = slug;
   await storeCredentials(api, file, due, environment);
   work.progress.imported = null;
+  noteWarnings(
+    work.progress,
+    slug,
+    warnings.filter((warning) => !isSettled(warning, file)),
+  );
+}
+
+/** Notes what the last import of an agent warned of. */
+function noteWarnings(progress: Progress, slug: string, warnings: readonly ImportWarning[]): void {
+  const others = progress.warnings.filter((one) => one.slug !== slug);
+  progress.warnings = [...others, ...warnings.map(({ type, message }) => ({ slug, type, message }))];
+}
+
+const ofCredentials: ReadonlySet<ImportWarning["type"]> = new Set(["secret_missing", "channel_credentials_missing"]);
+
+/** Whether an import missed what is stored right after it. */
+function isSettled({ type, path }: ImportWarning, { references }: AgentFile): boolean {
+  return ofCredentials.has(type) && references.some((one) => `${one.path.join(".")}.`.startsWith(`${path}.`));
 }
 
 /**
  * Makes the agent under its own slug. Where another organization has it, or somebody was faster, the server chooses
- * another one.
+ * another one. Answers what the import warned of.
  */
-async function create(api: AgentEngine, { slug, bundle }: AgentFile, workspaceId: string): Promise<void> {
+async function create(
+  api: AgentEngine,
+  { slug, bundle }: AgentFile,
+  workspaceId: string,
+): Promise<readonly ImportWarning[]> {
   const made = await api.importAgent({ workspaceId, body: asBody(bundle) });
-  if (made.slug === slug) return;
+  if (made.slug === slug) return made.warnings;
   await api.deleteAgent({ slug: made.slug });
   const { instances } = await api.listAgents({});
   if (instances.some((agent) => agent.slug === slug)) {
@@ -113,7 +137,7 @@ async function settle({ agents }: Plan, { target, progress }: Work): Promise<voi
     const { warnings } = await target.api.replaceAgent({ slug: file.slug, body: asBody(file.bundle) });
     const fields = await differences();
     if (fields.length > 0) progress.left.push({ slug: file.slug, fields });
-    progress.warnings.push(...warnings.map(({ type, message }) => ({ slug: file.slug, type, message })));
+    noteWarnings(progress, file.slug, warnings);
   }
 }
 

@@ -9,6 +9,7 @@ export interface Reference {
     | { kind: "channel"; channelType: string; field: string }
     | { kind: "eventSource"; name: string };
   variable: string;
+  path: Path;
   place: string;
 }
 
@@ -72,7 +73,7 @@ function takeSecret(secret: Fields, path: Path, found: Found): void {
   const variable = takeName(secret, path, found);
   const key = String(secret.key);
   const place = found.placeOf(path);
-  if (variable !== null) found.references.push({ to: { kind: "secret", key }, variable, place });
+  if (variable !== null) found.references.push({ to: { kind: "secret", key }, variable, path, place });
   const problem = keyProblem(key, path, found);
   if (problem !== null) found.problems.push({ place, message: `The secret \`${key}\` ${problem}` });
   secret.configured = true;
@@ -103,7 +104,7 @@ function takeSkillEnv(
   const variable = takeName(entry, path, found);
   const sensitive = entry.sensitive !== false;
   const to = { kind: "skillEnv", skillSlug: String(skillSlug), key: String(entry.key), sensitive } as const;
-  if (variable !== null) found.references.push({ to, variable, place: found.placeOf(path) });
+  if (variable !== null) found.references.push({ to, variable, path, place: found.placeOf(path) });
   if (sensitive) entry.configured = true;
   else entry.value = environment[variable ?? ""];
 }
@@ -117,7 +118,7 @@ function takeChannel(channel: Fields, path: Path, found: Found): void {
     const variable = nameIn(config[field], at, found);
     delete config[field];
     const to = { kind: "channel", channelType: String(channelType), field } as const;
-    if (variable !== null) found.references.push({ to, variable, place: found.placeOf(at) });
+    if (variable !== null) found.references.push({ to, variable, path: at, place: found.placeOf(at) });
   }
 }
 
@@ -128,7 +129,7 @@ function takeSourceKey(source: Fields, path: Path, found: Found): void {
   delete source.authKey;
   source.authKeyConfigured = true;
   const to = { kind: "eventSource", name: String(source.name) } as const;
-  if (variable !== null) found.references.push({ to, variable, place: found.placeOf(at) });
+  if (variable !== null) found.references.push({ to, variable, path: at, place: found.placeOf(at) });
 }
 
 /** The name in `{ fromEnv: NAME }`, the only thing that a field for a credential may hold. */

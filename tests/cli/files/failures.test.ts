@@ -160,6 +160,19 @@ test("a skill under another name of the same slug is refused before anything is 
   expect((await w.get(`/api/organizations/${w.organization.slug}/skills`)).skills).toMatchObject([{ slug: "refunds" }]);
 });
 
+test("an import's warnings are shown, but for those of credentials that are stored right after it", async () => {
+  const w = await world();
+  const lines = [
+    "secrets: [{ key: my_token, fromEnv: TOKEN }, { key: other_token }]",
+    "eventSources: [{ name: s, sourceType: x, authKey: { fromEnv: TOKEN } }]",
+  ];
+  const warning = "Warning: a: The agent has no secret other_token: set it\n";
+  const root = directory({ "agents/a.yaml": agent("a", ...lines) });
+  expect(await w.apply(root, {}, { TOKEN: "token-012345" })).toMatchObject({ code: 0, notes: warning });
+  const changed = directory({ "agents/a.yaml": agent("a", "description: changed", ...lines) });
+  expect(await w.apply(changed, {}, { TOKEN: "token-012345" })).toMatchObject({ code: 0, notes: warning });
+});
+
 test("with --json, what ends a command before it has begun is an object, too", async () => {
   const w = await world();
   const json = true;
