@@ -17,9 +17,16 @@ export async function picture(page: Page, name: string): Promise<void> {
 /** One for all tests of this process, started by the first. It ends with the process. */
 let browser: Promise<Browser> | undefined;
 
+function start(): Promise<Browser> {
+  return launch().catch((error: unknown) => {
+    browser = undefined;
+    throw error;
+  });
+}
+
 /** A page with cookies of its own in a browser that speaks to nobody by itself, closed with the test. */
 export async function openPage(): Promise<Page> {
-  browser ??= launch();
+  browser ??= start();
   const context = await (await browser).newContext();
   onTestFinished(() => context.close());
   const page = await context.newPage();
