@@ -16,7 +16,10 @@ export function PoliciesPage() {
   const { value, error, reload } = useLoaded(async () => (await api.getPolicies()).policies, []);
   const policies = value.value;
   return (
-    <Page title="Policies" lead="For all organizations of this installation. A change is in force on every replica within 30 seconds.">
+    <Page
+      title="Policies"
+      lead="For all organizations of this installation. A change is in force on every replica within 30 seconds."
+    >
       <Failure error={error.value} retry={reload} />
       {!policies && error.value === undefined && <Waiting />}
       {policies && <PolicyForm policies={policies} onChange={reload} />}
