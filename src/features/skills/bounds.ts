@@ -45,18 +45,17 @@ async function measure(tx: Db, { membership }: Pick<Ctx, "membership">): Promise
   const { description, content, requiredEnv, requiredTools, scripts, changelog } = skillVersions;
   const shown = sql`octet_length(${description}) + octet_length(${content}) + octet_length(${requiredEnv}::text)
     + octet_length(${requiredTools}::text)`;
-  const ofOrganization = eq(skills.organizationId, membership.organizationId);
-  const [found] = await tx
-    .select({ count: sql<number>`count(*)::int`, bytes: sql<number>`coalesce(sum(${shown}), 0)::float8` })
-    .from(skills)
-    .innerJoin(skillVersions, eq(skillVersions.id, skills.currentVersionId))
-    .where(ofOrganization);
   const size = sql`pg_column_size(${description})::bigint + pg_column_size(${content}) + pg_column_size(${requiredEnv})
     + pg_column_size(${requiredTools}) + pg_column_size(${scripts}) + coalesce(pg_column_size(${changelog}), 0)`;
-  const [all] = await tx
-    .select({ stored: sql<number>`coalesce(sum(${size}), 0)::float8` })
+  const isCurrent = eq(skillVersions.id, skills.currentVersionId);
+  const [found] = await tx
+    .select({
+      count: sql<number>`(count(*) filter (where ${isCurrent}))::int`,
+      bytes: sql<number>`coalesce(sum(${shown}) filter (where ${isCurrent}), 0)::float8`,
+      stored: sql<number>`coalesce(sum(${size}), 0)::float8`,
+    })
     .from(skills)
     .innerJoin(skillVersions, eq(skillVersions.skillId, skills.id))
-    .where(ofOrganization);
-  return { count: found?.count ?? 0, bytes: found?.bytes ?? 0, stored: all?.stored ?? 0 };
+    .where(eq(skills.organizationId, membership.organizationId));
+  return found ?? { count: 0, bytes: 0, stored: 0 };
 }
