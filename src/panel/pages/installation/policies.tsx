@@ -121,60 +121,66 @@ const Reach = ({ form: { values, set, problem } }: Part) => (
   </Card>
 );
 
-const Limits = ({ form }: Part) => {
-  const { values, set, problem } = form;
-  const { rateLimit, activityConnections, fileMegabytes } = values;
+/** One number of a policy that has several. */
+function NumIn<Of extends "rateLimit" | "activityConnections" | "fileMegabytes">({
+  form,
+  of,
+  name,
+  label,
+  hint,
+}: Part & { of: Of; name: keyof Policies[Of] & string; label: string; hint?: string }) {
+  const numbers = form.values[of];
   return (
-    <Card title="Limits">
-      <div class="columns">
-        <NumberField
-          label="Calls of one caller"
-          hint="In each window. Chat completions have a limit of their own."
-          value={rateLimit.limit}
-          problem={problem("rateLimit.limit")}
-          onNumber={(limit) => set({ rateLimit: { ...rateLimit, limit } })}
-        />
-        <NumberField
-          label="The window, in seconds"
-          value={rateLimit.windowSeconds}
-          problem={problem("rateLimit.windowSeconds")}
-          onNumber={(seconds) => set({ rateLimit: { ...rateLimit, windowSeconds: seconds } })}
-        />
-        <Num form={form} name="modelTimeoutSeconds" label="A turn, in seconds" hint="How long it may take in all." />
-        <Num form={form} name="toolTimeoutSeconds" label="A tool, in seconds" />
-        <Num form={form} name="agentCallTimeoutSeconds" label="Asking another agent, in seconds" />
-        <Num form={form} name="roomSlots" label="Room turns at a time" hint="On each replica." />
-        <NumberField
-          label="Activity streams"
-          hint="Open at a time, on each replica."
-          value={activityConnections.total}
-          problem={problem("activityConnections.total")}
-          onNumber={(total) => set({ activityConnections: { ...activityConnections, total } })}
-        />
-        <NumberField
-          label="Activity streams of one person"
-          value={activityConnections.perUser}
-          problem={problem("activityConnections.perUser")}
-          onNumber={(perUser) => set({ activityConnections: { ...activityConnections, perUser } })}
-        />
-        <NumberField
-          label="Files of an agent, in MB"
-          hint="On this machine. Files in S3 do not count."
-          value={fileMegabytes.total}
-          problem={problem("fileMegabytes.total")}
-          onNumber={(total) => set({ fileMegabytes: { ...fileMegabytes, total } })}
-        />
-        <NumberField
-          label="Files of one person or group, in MB"
-          hint="With one agent."
-          value={fileMegabytes.perUser}
-          problem={problem("fileMegabytes.perUser")}
-          onNumber={(perUser) => set({ fileMegabytes: { ...fileMegabytes, perUser } })}
-        />
-      </div>
-    </Card>
+    <NumberField
+      label={label}
+      {...(hint === undefined ? {} : { hint })}
+      value={numbers[name] as number}
+      problem={form.problem(`${of}.${name}`)}
+      onNumber={(value) => form.set({ [of]: { ...numbers, [name]: value } })}
+    />
   );
-};
+}
+
+const Limits = ({ form }: Part) => (
+  <Card title="Limits">
+    <div class="columns">
+      <NumIn
+        form={form}
+        of="rateLimit"
+        name="limit"
+        label="Calls of one caller"
+        hint="In each window. Chat completions have a limit of their own."
+      />
+      <NumIn form={form} of="rateLimit" name="windowSeconds" label="The window, in seconds" />
+      <Num form={form} name="modelTimeoutSeconds" label="A turn, in seconds" hint="How long it may take in all." />
+      <Num form={form} name="toolTimeoutSeconds" label="A tool, in seconds" />
+      <Num form={form} name="agentCallTimeoutSeconds" label="Asking another agent, in seconds" />
+      <Num form={form} name="roomSlots" label="Room turns at a time" hint="On each replica." />
+      <NumIn
+        form={form}
+        of="activityConnections"
+        name="total"
+        label="Activity streams"
+        hint="Open at a time, on each replica."
+      />
+      <NumIn form={form} of="activityConnections" name="perUser" label="Activity streams of one person" />
+      <NumIn
+        form={form}
+        of="fileMegabytes"
+        name="total"
+        label="Files of an agent, in MB"
+        hint="On this machine. Files in S3 do not count."
+      />
+      <NumIn
+        form={form}
+        of="fileMegabytes"
+        name="perUser"
+        label="Files of one person or group, in MB"
+        hint="With one agent."
+      />
+    </div>
+  </Card>
+);
 
 const Messages = ({ form }: Part) => (
   <Card title="Messengers">
