@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, files } from "../../../src/db/schema.ts";
-import { bytesOf, filesHarness, png } from "./attachments.ts";
+import { bytesOf, type FilesHarness, filesHarness, png } from "./attachments.ts";
 
 describe("a file that comes in", () => {
   test.each(["directory", "s3"] as const)("is stored (%s) and read as it was sent", async (store) => {
@@ -216,37 +216,29 @@ describe("GET /api/files/{id}", () => {
     expect(printed).not.toHaveBeenCalled();
   });
 
-  test("lets go of the storage when its reader goes away", async () => {
-    const h = await filesHarness();
+  /** Reads the beginning of a file that its storage goes on with as `source` says, and goes away until it lets go. */
+  async function leave(h: FilesHarness, source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>): Promise<void> {
     const { url } = await h.store();
     await h.db.update(files).set({ size: 1_000_000_000 });
     const cancelled = Promise.withResolvers<void>();
     const { directory } = h.services.files;
     if (!directory) throw new Error("There is no directory");
-    const cancel = () => cancelled.resolve();
-    const bytes = new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(65_536)), cancel });
+    const bytes = new ReadableStream({ ...source, cancel: () => cancelled.resolve() });
     directory.get = async () => ({ bytes, size: null });
     const controller = new AbortController();
     const answer = await fetch((await h.listen()) + url, { headers: h.headers, signal: controller.signal });
     await answer.body?.getReader().read();
     controller.abort();
     await cancelled.promise;
+  }
+
+  test("lets go of the storage when its reader goes away", async () => {
+    await leave(await filesHarness(), { pull: (c) => c.enqueue(new Uint8Array(65_536)) });
   });
 
   test("logs nothing when its reader goes away while the storage is waited for", async () => {
     const h = await filesHarness();
-    const { url } = await h.store();
-    const cancelled = Promise.withResolvers<void>();
-    const { directory } = h.services.files;
-    if (!directory) throw new Error("There is no directory");
-    const start = (c: ReadableStreamDefaultController) => c.enqueue(bytesOf("t"));
-    const bytes = new ReadableStream({ start, cancel: () => cancelled.resolve() });
-    directory.get = async () => ({ bytes, size: null });
-    const controller = new AbortController();
-    const answer = await fetch((await h.listen()) + url, { headers: h.headers, signal: controller.signal });
-    await answer.body?.getReader().read();
-    controller.abort();
-    await cancelled.promise;
+    await leave(h, { start: (c) => c.enqueue(bytesOf("t")) });
     await new Promise((resolve) => setImmediate(resolve));
     expect(h.logs.filter((line) => line.includes("broke off"))).toEqual([]);
   });

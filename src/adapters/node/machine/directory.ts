@@ -28,14 +28,16 @@ export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
     return fail(name, `${directory} has ${free} MB of free space left: free some on its disk`);
   }
   const open = [directory, join(directory, "encryption.key")].filter(isOpenToOthers);
-  if (open.length === 0 && free * megabyte < databaseShare) {
+  if (open.length > 0) {
+    return warn(name, `Others on this machine can read ${open.join(" and ")}: run chmod go= ${open.join(" ")}`);
+  }
+  if (free * megabyte < databaseShare) {
     return warn(
       name,
       `${directory} has ${free} MB of free space left, so that no files are taken: free some on its disk`,
     );
   }
-  if (open.length === 0) return ok(name, `${directory}, for its owner only`);
-  return warn(name, `Others on this machine can read ${open.join(" and ")}: run chmod go= ${open.join(" ")}`);
+  return ok(name, `${directory}, for its owner only`);
 }
 
 function freeMegabytes(directory: string): number {

@@ -38,11 +38,12 @@ export async function importSkillEnv(
       notes.warn("skill_missing", path, message);
       continue;
     }
-    const kept = new Set(keysOf(stored, skillSlug, true));
+    const storedSecrets = new Set(keysOf(stored, skillSlug, true));
     const { declared } = await findSkillOf(tx, agent, skillSlug);
     // A value of a variable that the skill has for a secret is one, whatever the bundle calls it.
-    const hidden = new Set([...kept, ...[...declared.values()].flatMap((one) => (one.sensitive ? [one.name] : []))]);
-    warnOfSecrets(env, { stored: kept, hidden }, skillSlug, [...path, "env"], notes);
+    const declaredSecrets = [...declared.values()].flatMap((one) => (one.sensitive ? [one.name] : []));
+    const hidden = new Set([...storedSecrets, ...declaredSecrets]);
+    warnOfSecrets(env, { stored: storedSecrets, hidden }, skillSlug, [...path, "env"], notes);
     const open = env.flatMap(({ key, sensitive, value }) =>
       sensitive || hidden.has(key) || value === undefined ? [] : [{ key, value, sensitive }],
     );
