@@ -114,6 +114,23 @@ test("a read that waits ends when the answer is let go of", async () => {
   expect(await silence).toMatchObject({ done: true });
 });
 
+test("what has come in many pieces is read as one", async () => {
+  const said = "token ".repeat(500);
+  const pieces = [...said].map((character) => `1\r\n${character}\r\n`).join("");
+  const server = createTcpServer((socket) =>
+    socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${pieces}0\r\n\r\n`)),
+  );
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const { body } = await pooledPost()(`http://127.0.0.1:${(server.address() as AddressInfo).port}/x`, posted);
+  const read: string[] = [];
+  for (let piece = await body?.read(); piece && !piece.done; piece = await body?.read()) {
+    read.push(Buffer.from(piece.value).toString());
+  }
+  expect(read.join("")).toBe(said);
+  expect(read.length).toBeLessThan(100);
+});
+
 test("of an answer that nobody reads, no more is taken than a little", async () => {
   const length = 64 * 1024 * 1024;
   let sent = false;

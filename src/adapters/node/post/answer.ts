@@ -25,14 +25,17 @@ const decoders = new Map<string, () => Transform>([
   ["br", createBrotliDecompress],
 ]);
 
-/** The answer to one post. The pieces of its body go to the reader as they come, by no more promises than reads. */
+/**
+ * The answer to one post. What has come of its body goes to the reader in one piece, by no more promises than reads: a
+ * server may cut its answer into pieces of a byte.
+ */
 export class Answer implements Dispatcher.DispatchHandler, Bytes {
   readonly #asked: Asked;
   readonly #stop = () => this.#end(this.#asked.signal?.reason);
   /** Null before the post is sent, and when nothing more comes. */
   #controller: Dispatcher.DispatchController | null = null;
   #decoder: Transform | undefined;
-  readonly #pieces: Uint8Array[] = [];
+  #pieces: Uint8Array[] = [];
   #ahead = 0;
   #ended: { error: unknown } | null = null;
   #waiting: PromiseWithResolvers<Piece> | null = null;
@@ -103,14 +106,15 @@ export class Answer implements Dispatcher.DispatchHandler, Bytes {
   #settle(): void {
     const reading = this.#waiting;
     if (!reading) return;
-    const piece = this.#pieces.shift();
+    const [piece, ...more] = this.#pieces;
     if (!piece && !this.#ended) return;
     this.#waiting = null;
     if (piece) {
-      this.#ahead -= piece.length;
+      this.#pieces = [];
+      this.#ahead = 0;
       if (this.#controller?.paused) this.#controller.resume();
       if (this.#decoder?.isPaused()) this.#decoder.resume();
-      reading.resolve({ done: false, value: piece });
+      reading.resolve({ done: false, value: more.length === 0 ? piece : Buffer.concat([piece, ...more]) });
     } else if (this.#ended?.error) reading.reject(this.#ended.error);
     else reading.resolve({ done: true, value: undefined });
   }
