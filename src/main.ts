@@ -27,6 +27,7 @@ import { localAddress } from "./core/addresses.ts";
 import { Admission } from "./core/admission/admission.ts";
 import { type Environment, environmentKeys, parseSettings, retiredSettings, type Settings } from "./core/config.ts";
 import { createCipher } from "./core/credentials/cipher.ts";
+import { Unfinished } from "./core/egress/unfinished.ts";
 import { type Meters, unmeasured } from "./core/meters.ts";
 import { localNotify } from "./core/notify.ts";
 import { CurrentPolicies } from "./core/policies.ts";
@@ -88,6 +89,7 @@ async function assembleEngine(
   };
   try {
     const plugins = await openPlugins(settings, log);
+    const unfinished = new Unfinished();
     const engine = createEngine({
       database: storage.database,
       cipher,
@@ -95,7 +97,7 @@ async function assembleEngine(
       log,
       admission: new Admission({ clock: systemClock, log }),
       models: createModels({ post: pooledPost(), guarded: guardedFetch() }),
-      egress: createEgress({ clock: systemClock }),
+      egress: createEgress({ clock: systemClock, unfinished }),
       messengers: createMessengers({
         clock: systemClock,
         bases: {
@@ -105,7 +107,7 @@ async function assembleEngine(
         },
         guarded: guardedFetch(),
       }),
-      mcp: createMcp({ clock: systemClock, log, environment }),
+      mcp: createMcp({ clock: systemClock, log, environment, unfinished }),
       plugins: [...plugins.shipped, ...plugins.loaded.map(({ plugin }) => plugin)],
       files: {
         // With PostgreSQL there may be replicas, which would not see files in a directory of this machine.

@@ -4,7 +4,10 @@ import type { Socket } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EgressError } from "../../src/core/egress/target.ts";
+import { Unfinished } from "../../src/core/egress/unfinished.ts";
 import { canary, deadAddress, internet, publicAddress } from "./internet.ts";
+
+const tooMuchAtATime = "Too many large answers come in at the same time: ask again later, or for less";
 
 /** Resolves when the other side is gone, however rudely it went. */
 const closing = (stream: EventEmitter) => new Promise((resolve) => stream.once("close", resolve));
@@ -146,6 +149,26 @@ describe("an answer", () => {
     await expect(ask(`${base}/more`)).rejects.toThrow(new EgressError("The answer is larger than 1 MiB"));
     await expect(ask(`${base}/more-gzip`)).rejects.toThrow(new EgressError("The answer is larger than 1 MiB"));
     await expect(ask(base, { maxBytes: 100 })).rejects.toThrow(new EgressError("The answer is larger than 100 bytes"));
+  });
+
+  test("is refused while large ones hold all that may come in at a time, unless it is small", async () => {
+    const { ask, serve } = internet({}, { unfinished: new Unfinished(300_000) });
+    const begun: http.ServerResponse[] = [];
+    const base = await serve(({ url }, response) => {
+      if (url !== "/large") return response.end("small");
+      response.write(Buffer.alloc(200_000, "a"));
+      return begun.push(response);
+    });
+    const large = [ask(`${base}/large`), ask(`${base}/large`)];
+    await expect(Promise.race(large)).rejects.toThrow(new EgressError(tooMuchAtATime));
+    expect((await ask(`${base}/small`)).body).toBe("small");
+    for (const response of begun) response.end();
+    expect((await Promise.any(large)).body).toHaveLength(200_000);
+    // What was whole, and what was refused, holds nothing any more.
+    const next = ask(`${base}/large`);
+    await expect.poll(() => begun.length).toBe(3);
+    begun[2]?.end("b");
+    expect((await next).body).toHaveLength(200_001);
   });
 
   test("that is a bomb is not unpacked", async () => {

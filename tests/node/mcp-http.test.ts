@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { Unfinished } from "../../src/core/egress/unfinished.ts";
 import { TestClock } from "../clock.ts";
 import { processorTime } from "../processor-time.ts";
 import { canary, connections, giveUpAfter, http, never, server, tool } from "./mcp-servers.ts";
@@ -400,6 +401,26 @@ describe("a server over HTTP that", () => {
     await clock.advance(3_000);
     await expect.poll(() => gone).toBe(true);
   });
+});
+
+test("large answers that come in at the same time share what a process holds of them, and small ones come through", async () => {
+  const { mcp } = connections({ unfinished: new Unfinished(300_000) });
+  const begun: (() => void)[] = [];
+  const { known } = await answering({
+    "tools/call": ({ message: { id, params } }, response) => {
+      if (params?.name === "small") return say(response, { id, result: text("small") });
+      response.writeHead(200, { "Content-Type": "application/json" });
+      const [head = "", end = ""] = JSON.stringify({ jsonrpc: "2.0", id, result: text("%") }).split("%");
+      response.write(head + "x".repeat(200_000));
+      begun.push(() => response.end(end));
+    },
+  });
+  const call = (name: string) => mcp.call(known, tool(name), {}, never);
+  const large = [call("large"), call("large")];
+  await expect(Promise.race(large)).rejects.toThrow("Too many large answers come in at the same time");
+  expect(await call("small")).toBe("small");
+  for (const end of begun) end();
+  expect(await Promise.any(large)).toHaveLength(200_000);
 });
 
 describe("an address that is not public", () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { EgressError } from "../../../core/egress/target.ts";
+import type { Incoming } from "../../../core/egress/unfinished.ts";
 import { errorCode } from "../error-code.ts";
 
 type Decode = (bytes: Uint8Array, maxOutputLength: number) => Promise<Uint8Array>;
@@ -31,10 +32,22 @@ const mostCodings = 3;
 /** Each piece costs some 2 µs, however small it is: a million of one byte each would hold up everybody for seconds. */
 const mostPieces = 20_000;
 
+interface Bounds {
+  maxBytes: number;
+  /** Counts what comes over the wire. */
+  incoming: Incoming;
+}
+
 /** The body of an answer, decompressed; throws an `EgressError` if it is longer than `maxBytes` or not whole. */
-export async function readBytes(response: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+export async function readBytes(response: IncomingMessage, { maxBytes, incoming }: Bounds): Promise<Uint8Array> {
   const decoders = decodersOf(response.headers["content-encoding"]);
-  let bytes = await collect(response, decoders.length === 0 ? maxBytes : maxBytes + compressionExcess, maxBytes);
+  const limit = decoders.length === 0 ? maxBytes : maxBytes + compressionExcess;
+  let length = 0;
+  let bytes = await collect(response, (more) => {
+    length += more;
+    if (length > limit) throw tooLarge(maxBytes);
+    incoming.grow(more);
+  });
   // The answer to a HEAD names a coding too, and has no body.
   if (bytes.length === 0) return bytes;
   for (const decode of decoders) bytes = await decodeWithin(decode, bytes, maxBytes);
@@ -52,21 +65,23 @@ function decodersOf(header: string | undefined): Decode[] {
   return decoders.reverse();
 }
 
-/** By events: a loop over the body sees several pieces as one, and could not count them. */
-function collect(response: IncomingMessage, limit: number, maxBytes: number): Promise<Uint8Array> {
+/**
+ * The bytes of the body, of whose pieces `count` is told; the answer is refused with what that throws. By events: a loop
+ * over the body sees several pieces as one, and could not count them.
+ */
+function collect(response: IncomingMessage, count: (bytes: number) => void): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
-  let length = 0;
   return new Promise((resolve, reject) => {
     const broken = () => reject(new EgressError("The connection broke before the answer was whole"));
-    const refuse = (error: EgressError) => {
-      reject(error);
-      response.destroy();
-    };
     response.on("data", (chunk: Buffer) => {
-      length += chunk.length;
       chunks.push(chunk);
-      if (length > limit) refuse(tooLarge(maxBytes));
-      else if (chunks.length > mostPieces) refuse(tooManyPieces());
+      try {
+        count(chunk.length);
+        if (chunks.length > mostPieces) throw tooManyPieces();
+      } catch (error) {
+        reject(error);
+        response.destroy();
+      }
     });
     response.on("end", () => resolve(Buffer.concat(chunks)));
     response.on("error", broken);

@@ -2,6 +2,7 @@ import { nextHop } from "../../../core/egress/redirect.ts";
 import { firstHop, type Hop } from "../../../core/egress/request.ts";
 import { EgressError } from "../../../core/egress/target.ts";
 import { answerText } from "../../../core/egress/text.ts";
+import { Unfinished } from "../../../core/egress/unfinished.ts";
 import type { Clock, Egress, EgressAnswer, EgressRequest } from "../../../core/ports.ts";
 import { orAborted, withinTime } from "../../../core/time/deadline.ts";
 import { plainHeaders } from "../plain-headers.ts";
@@ -14,13 +15,20 @@ interface Options extends Omit<Network, "resolve"> {
   clock: Clock;
   /** `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
+  /** What it shares with others that read answers to tools; one of its own unless given. */
+  unfinished?: Unfinished;
 }
 
 const usualTimeoutMs = 15_000;
 const mostRedirects = 5;
 
 /** Requests from this machine straight to the host: proxies of the environment are not used. */
-export function createEgress({ clock, resolve = resolveBySystem, ...route }: Options): Egress {
+export function createEgress({
+  clock,
+  resolve = resolveBySystem,
+  unfinished = new Unfinished(),
+  ...route
+}: Options): Egress {
   return {
     async request(request) {
       const { signal: stopped, timeoutMs = usualTimeoutMs } = request;
@@ -28,7 +36,7 @@ export function createEgress({ clock, resolve = resolveBySystem, ...route }: Opt
       const tooLate = new EgressError(`There was no whole answer within ${timeoutMs / 1000} seconds`);
       const work = (timeout: AbortSignal) => {
         const signal = AbortSignal.any([timeout, stopped]);
-        return orAborted(follow(first, { request, network: { ...route, resolve }, signal }), signal);
+        return orAborted(follow(first, { request, network: { ...route, resolve }, unfinished, signal }), signal);
       };
       return withinTime(clock, timeoutMs, tooLate, work).catch((error: unknown) => {
         if (stopped.aborted && error === stopped.reason) throw new EgressError("The request was stopped");
@@ -41,24 +49,28 @@ export function createEgress({ clock, resolve = resolveBySystem, ...route }: Opt
 interface FollowOptions {
   request: EgressRequest;
   network: Network;
+  unfinished: Unfinished;
   signal: AbortSignal;
 }
 
 /** Sends the first hop and the hops that redirects ask for; each is checked as if it were the first. */
-async function follow(first: Hop, { request, network, signal }: FollowOptions): Promise<EgressAnswer> {
+async function follow(first: Hop, { request, network, unfinished, signal }: FollowOptions): Promise<EgressAnswer> {
   let hop = first;
   for (let redirects = 0; ; redirects += 1) {
     const response = await sendChecked(hop, request.allowedHosts, network, signal);
+    const incoming = unfinished.begin();
     try {
       const { statusCode: status = 0, headers } = response;
       const next = nextHop(hop, { status, location: headers.location }, request.sensitive);
       if (!next) {
-        const body = answerText(await readBytes(response, request.maxBytes), headers["content-type"]);
+        const bytes = await readBytes(response, { maxBytes: request.maxBytes, incoming });
+        const body = answerText(bytes, headers["content-type"]);
         return { status, headers: plainHeaders(headers), body, url: hop.target.url.href };
       }
       if (redirects === mostRedirects) throw new EgressError(`There are more than ${mostRedirects} redirects`);
       hop = next;
     } finally {
+      incoming.end();
       response.destroy();
     }
   }

@@ -1,4 +1,5 @@
 import { type CallToolResult, createMCPClient, type MCPClient } from "@ai-sdk/mcp";
+import type { Unfinished } from "../../../core/egress/unfinished.ts";
 import { isObject, type JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, McpServer, McpTool } from "../../../core/ports.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
@@ -14,6 +15,7 @@ export interface ConnectOptions {
   /** The server as it is now: its allowed hosts may change during the connection. */
   server: () => McpServer;
   network: Network;
+  unfinished: Unfinished;
   /** The variables of our environment that a process gets. */
   environment: Readonly<Record<string, string>>;
   clock: Clock;
@@ -104,14 +106,14 @@ async function open(options: ConnectOptions, signal: AbortSignal, { discover, pl
 }
 
 function transportOf(
-  { server, network, environment, clock, log, onEnd }: ConnectOptions,
+  { server, network, unfinished, environment, clock, log, onEnd }: ConnectOptions,
   onLostSession: () => void,
   over: AbortSignal,
 ) {
   const { transport } = server();
   if (transport.type === "http") {
     const { url, headers } = transport;
-    const fetch = mcpFetch({ network, server, onLostSession, over });
+    const fetch = mcpFetch({ network, server, unfinished, onLostSession, over });
     return { transport: { type: "http" as const, url, headers: { ...headers }, fetch }, reason: () => undefined };
   }
   const env = { ...environment, ...transport.env };

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { firstHop, type Hop } from "../../../core/egress/request.ts";
 import { EgressError } from "../../../core/egress/target.ts";
+import type { Unfinished } from "../../../core/egress/unfinished.ts";
 import type { McpServer } from "../../../core/ports.ts";
 import { explainFailure } from "../egress/failure.ts";
 import { type Network, sendChecked } from "../egress/send.ts";
@@ -10,6 +11,7 @@ interface Options {
   network: Network;
   /** The server as it is now: its allowed hosts may change during the connection. */
   server: () => Pick<McpServer, "allowedHosts">;
+  unfinished: Unfinished;
   /** Called when the server does not know the session any more. */
   onLostSession: () => void;
   /** Aborted once nobody waits for the server any more: the library ends a session without a signal of its own. */
@@ -23,7 +25,7 @@ const mostErrorBytes = 64 * 1024;
  * request gets its own answer as plain JSON and nothing else, so that a server can neither keep a stream open, nor
  * flood it, nor ask anything itself.
  */
-export function mcpFetch({ network, server, onLostSession, over }: Options): typeof globalThis.fetch {
+export function mcpFetch({ network, server, unfinished, onLostSession, over }: Options): typeof globalThis.fetch {
   return async (input, init = {}) => {
     // A GET asks for the stream of the server's own messages. 405 says that there is none (MCP, "Streamable HTTP").
     if (init.method === "GET") return new Response(null, { status: 405 });
@@ -37,7 +39,7 @@ export function mcpFetch({ network, server, onLostSession, over }: Options): typ
       const id = message?.id ?? null;
       let isLost = mayMeanLostSession(response, init);
       try {
-        const answer = await toResponse(response, id);
+        const answer = await toResponse(response, id, unfinished);
         if (answer.status === 400 && id !== null) isLost &&= !refusesRequest(await answer.clone().text(), id);
         return answer;
       } finally {
@@ -81,7 +83,7 @@ function refusesRequest(body: string, id: RequestId): boolean {
   return typeof code === "number" && (code < -32_099 || code > -32_000);
 }
 
-async function toResponse(response: IncomingMessage, id: RequestId | null): Promise<Response> {
+async function toResponse(response: IncomingMessage, id: RequestId | null, unfinished: Unfinished): Promise<Response> {
   const { statusCode: status = 0 } = response;
   const session = response.headers["mcp-session-id"];
   const headers = {
@@ -92,7 +94,7 @@ async function toResponse(response: IncomingMessage, id: RequestId | null): Prom
     throw new EgressError(`The server redirects (HTTP ${status}): give the address that it redirects to`);
   }
   if (status < 200 || status > 599) throw new EgressError("The server's answer is no valid HTTP");
-  if (status >= 400) return new Response(await readText(response, mostErrorBytes), { status, headers });
+  if (status >= 400) return new Response(await readText(response, mostErrorBytes, unfinished), { status, headers });
   if (id === null) return new Response(null, { status: 202, headers });
-  return new Response(await readAnswer(response, id), { status: 200, headers });
+  return new Response(await readAnswer(response, id, unfinished), { status: 200, headers });
 }

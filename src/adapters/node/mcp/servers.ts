@@ -1,4 +1,5 @@
 import type { Environment } from "../../../core/config.ts";
+import { Unfinished } from "../../../core/egress/unfinished.ts";
 import type { JsonValue } from "../../../core/json.ts";
 import type { Clock, Log, Mcp, McpServer, McpTool } from "../../../core/ports.ts";
 import { scrubber } from "../../../core/scrub/scrub.ts";
@@ -15,6 +16,8 @@ interface Options extends Omit<Network, "resolve"> {
   environment: Environment;
   /** All addresses of a name; `resolveBySystem` unless given. */
   resolve?: Network["resolve"];
+  /** What it shares with others that read answers to tools; one of its own unless given. */
+  unfinished?: Unfinished;
 }
 
 const connectMs = 15_000;
@@ -37,7 +40,7 @@ interface Entry {
 }
 
 class Connections implements Mcp {
-  readonly #options: Options;
+  readonly #options: Options & { unfinished: Unfinished };
   readonly #setbacks: Setbacks;
   /** The entries that take calls, by the ids of their servers. */
   readonly #current = new Map<string, Entry>();
@@ -45,7 +48,8 @@ class Connections implements Mcp {
   #closed = false;
 
   constructor(options: Options) {
-    this.#options = options;
+    const { unfinished = new Unfinished() } = options;
+    this.#options = { ...options, unfinished };
     this.#setbacks = new Setbacks(options.clock);
   }
 
@@ -110,7 +114,7 @@ class Connections implements Mcp {
   }
 
   async #open(entry: () => Entry, signal: AbortSignal): Promise<Connection> {
-    const { clock, log, environment, resolve = resolveBySystem, ...route } = this.#options;
+    const { clock, log, environment, unfinished, resolve = resolveBySystem, ...route } = this.#options;
     // Only the first use loads the library.
     const { connect } = await import("./connection.ts");
     const { PATH = "", HOME = "" } = environment;
@@ -119,7 +123,7 @@ class Connections implements Mcp {
         server: () => entry().server,
         network: { ...route, resolve },
         environment: { PATH, HOME },
-        ...{ clock, log },
+        ...{ clock, log, unfinished },
         onEnd: (reason) => this.#onEnd(entry(), reason),
       },
       signal,
