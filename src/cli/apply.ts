@@ -66,14 +66,12 @@ async function applyTo(
   const onDone = ({ kind, slug, action }: Progress["done"][number]) => {
     if (!json) talk.say(printable(`${kind === "allowance" ? "skill" : kind} ${slug}: ${action}`));
   };
-  try {
-    await act(plan, { target, environment, progress, onDone });
-  } catch (error) {
-    const message = sentenceOf(error);
-    sayFailure(message, plan, progress, talk);
-    return end(1, message);
-  }
+  const failure = await act(plan, { target, environment, progress, onDone }).then(() => null, sentenceOf);
   for (const { slug, message } of progress.warnings) talk.note(`Warning: ${slug}: ${message}`);
+  if (failure !== null) {
+    sayFailure(failure, plan, progress, talk);
+    return end(1, failure);
+  }
   for (const { slug, fields } of progress.left) {
     talk.note(`The server did not take all of ${slug}:`);
     for (const field of fields) for (const line of describeField(field, plain)) talk.note(line);

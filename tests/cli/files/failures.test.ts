@@ -70,6 +70,19 @@ test("a server that fails in the middle: what was done and what was not is said,
   });
 });
 
+test("what is warned of is said of a run that fails later, too", async () => {
+  const w = await world();
+  let calls = 0;
+  const url = await inFront(w, async (path) => path.startsWith("/api/instances/import") && ++calls === 2);
+  const root = directory({ "agents/a.yaml": agent("a", "manualTools: [noSuchTool]"), "agents/b.yaml": agent("b") });
+  const failed = await w.apply(root, { url });
+  expect(failed.code).toBe(1);
+  expect(failed.notes).toMatch(
+    /^Warning: a: The agent can't have the tool noSuchTool: it is left out\nFailed: HTTP 502/,
+  );
+  expect(failed.notes).toContain("Done before: agent a.");
+});
+
 test("what a server does not take is no success", async () => {
   const w = await world();
   const root = directory({
