@@ -26,6 +26,15 @@ function withDirectory() {
   return { parent, directory, store: directoryStore(directory) };
 }
 
+/** Lets the store call the spies on `node:fs/promises` until the test ends. */
+function useSpies() {
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+}
+
 test("stores, gives back and deletes, for its owner only", async () => {
   const { directory, store } = withDirectory();
   expect(await store.get("one")).toBeNull();
@@ -91,17 +100,31 @@ test("leaves space on the disk to the database", async () => {
 
 test("leaves that space also where files are written at the same time", async () => {
   const { directory } = withDirectory();
-  const disk = vi.spyOn(promises, "statfs").mockResolvedValue({ blocks: 1, bavail: 100, bsize: 1 } as never);
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    disk.mockRestore();
-    syncBuiltinESMExports();
-  });
+  vi.spyOn(promises, "statfs").mockResolvedValue({ blocks: 1, bavail: 100, bsize: 1 } as never);
+  useSpies();
   const store = directoryStore(directory, { spareBytes: 90 });
   const puts = ["1", "2"].map((key) => store.put(key, bytes("coffee"), "text/plain"));
   const fates = await Promise.allSettled(puts);
   expect(fates.map(({ status }) => status)).toContain("rejected");
   await store.put("3", bytes("coffee"), "text/plain");
+});
+
+test("closes a file whose size the disk does not tell, and says why", async () => {
+  const { store } = withDirectory();
+  await store.put("one", bytes("tea"), "text/plain");
+  const { open } = promises;
+  const opened: promises.FileHandle[] = [];
+  vi.spyOn(promises, "open").mockImplementation(async (...given) => {
+    const file = await open(...given);
+    opened.push(file);
+    return Object.assign(file, { stat: () => Promise.reject(Object.assign(new Error(), { code: "EIO" })) });
+  });
+  useSpies();
+  await expect(store.get("one")).rejects.toMatchObject({
+    status: 502,
+    message: "The file storage of this machine failed with EIO",
+  });
+  expect(opened.map(({ fd }) => fd)).toEqual([-1]);
 });
 
 test("says what is wrong with the directory, and tries it again", async () => {

@@ -48,8 +48,13 @@ export function directoryStore(directory: string, { spareBytes = databaseShare }
     async get(key) {
       const file = await open(pathOf(key)).catch(unlessMissing);
       if (!file) return null;
-      const { size } = await file.stat();
-      return { bytes: asWebStream(file.createReadStream()), size };
+      try {
+        const { size } = await file.stat();
+        return { bytes: asWebStream(file.createReadStream()), size };
+      } catch (error) {
+        await file.close();
+        return unusable(error);
+      }
     },
     async delete(key) {
       await rm(pathOf(key), { force: true }).catch(unusable);
