@@ -1,10 +1,11 @@
 import { AwsV4Signer } from "aws4fetch";
-import { EngineError } from "../core/errors.ts";
+import { EngineError, StorageRefusal } from "../core/errors.ts";
 import { bucketAddress, type S3Bucket } from "../core/files/s3.ts";
 import { toHex } from "../core/ids.ts";
 import type { Clock, Files, ObjectLink, StoredObject } from "../core/ports.ts";
 import { orAborted } from "../core/time/deadline.ts";
 import { readExcerpt } from "./excerpt.ts";
+import { wasNeverSent } from "./failed-fetch.ts";
 
 interface Options {
   clock: Clock;
@@ -46,7 +47,8 @@ export function createS3({ clock, endpoint, fetch = globalThis.fetch }: Options)
       const request = { method, headers, redirect: "manual", signal } as const;
       const answer = fetch(url, body === undefined ? request : { ...request, body });
       const response = await orAborted(answer, signal).catch((cause: unknown) => {
-        throw new EngineError("provider-failed", "The file storage cannot be reached", { cause });
+        const Failure = wasNeverSent(cause) ? StorageRefusal : EngineError;
+        throw new Failure("provider-failed", "The file storage cannot be reached", { cause });
       });
       return { response, relax, giveUp };
     };
@@ -147,7 +149,8 @@ async function refusal(response: Response): Promise<EngineError> {
     await readExcerpt(response.body?.getReader(), errorLength).catch(() => ""),
   )?.[1];
   const answered = `The file storage answered ${[status, code].join(" ").trim()}`;
-  return new EngineError(
+  const Failure = status < 500 ? StorageRefusal : EngineError;
+  return new Failure(
     "provider-failed",
     status >= 300 && status < 400 ? `${answered}: ${redirection(response)}` : answered,
   );

@@ -60,6 +60,9 @@ export class ProviderSetupError extends Error {
   }
 }
 
+/** A storage of files failed, and did nothing of what it was asked for; of any other failure it may have done it. */
+export class StorageRefusal extends EngineError {}
+
 /** A model refused to embed some texts, and neither the key nor the pace was its reason. */
 export class TextsRefused extends Error {
   constructor(message: string) {

@@ -204,7 +204,7 @@ export interface Mcp {
   close(): Promise<void>;
 }
 
-/** Stores the bytes of files under keys that the engine makes. */
+/** Stores the bytes of files under keys that the engine makes. It throws `StorageRefusal` where it surely did nothing. */
 export interface ObjectStore {
   /** Stores all of the bytes or none, and replaces the object under the key. */
   put(key: string, bytes: Uint8Array<ArrayBuffer>, mime: string): Promise<void>;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createS3 } from "../../src/adapters/s3.ts";
+import { EngineError, StorageRefusal } from "../../src/core/errors.ts";
 import { bucketAddress } from "../../src/core/files/s3.ts";
 import type { StoredObject } from "../../src/core/ports.ts";
 import { TestClock } from "../clock.ts";
@@ -117,6 +118,29 @@ describe("a bucket", () => {
         reason: { status: 502, message: "The file storage answered 403 SignatureDoesNotMatch" },
       });
     }
+  });
+
+  test.each([
+    ["a refusal", { status: 403, code: "AccessDenied" }, true],
+    ["a redirect", { status: 307, code: "TemporaryRedirect" }, true],
+    ["a failure of its own", { status: 500, code: "InternalError" }, false],
+  ])("after %s it may have stored the bytes, or surely not", async (_what, failing, isRefusal) => {
+    const { store, state } = await withServer();
+    state.failing = failing;
+    const error: unknown = await store.put("a", bytes("x"), "text/plain").catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(EngineError);
+    expect(error instanceof StorageRefusal).toBe(isRefusal);
+  });
+
+  test.each([
+    ["ENOTFOUND", true],
+    ["ECONNRESET", false],
+  ])("after %s, likewise", async (code, isRefusal) => {
+    const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: Object.assign(new Error(), { code }) }));
+    const store = createS3({ clock: new TestClock(), fetch })(testBucket);
+    const error: unknown = await store.put("a", bytes("x"), "text/plain").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ message: "The file storage cannot be reached" });
+    expect(error instanceof StorageRefusal).toBe(isRefusal);
   });
 
   test("counts what is not there as deleted, but not as stored", async () => {

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { directoryStore } from "../../src/adapters/node/data/directory-store.ts";
+import { StorageRefusal } from "../../src/core/errors.ts";
 import type { StoredObject } from "../../src/core/ports.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -89,10 +90,12 @@ test("leaves space on the disk to the database", async () => {
   const { directory } = withDirectory();
   const { bavail, bsize } = statfsSync(tmpdir());
   const most = directoryStore(directory, { spareBytes: 2 * bavail * bsize });
-  await expect(most.put("one", bytes("tea"), "text/plain")).rejects.toMatchObject({
+  const put = most.put("one", bytes("tea"), "text/plain");
+  await expect(put).rejects.toMatchObject({
     status: 409,
     message: "The disk of this machine has no space left for files: free some, or give the agent a bucket in S3",
   });
+  await expect(put).rejects.toBeInstanceOf(StorageRefusal);
   expect(readdirSync(directory)).toEqual([]);
   await directoryStore(directory, { spareBytes: 0 }).put("one", bytes("tea"), "text/plain");
   expect(readdirSync(directory)).toEqual(["one"]);

@@ -3,6 +3,7 @@ import { readBytes } from "../../core/files/read-bytes.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Scrub } from "../../core/scrub/scrub.ts";
 import { orAborted, withinTime } from "../../core/time/deadline.ts";
+import { codeOf, wasNeverSent } from "../failed-fetch.ts";
 
 interface Options {
   /** How error texts name the messenger. */
@@ -99,23 +100,10 @@ async function bytesOf({ body, headers }: Response, most: number, tooLong: Error
   return body ? readBytes(body, most, () => tooLong) : new Uint8Array();
 }
 
-/** What fails before a byte of the request is written. */
-const neverSent =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT|ERR_TLS|ERR_INVALID|CERT_|UNABLE_TO_|(DEPTH_ZERO_)?SELF_SIGNED)/;
-
 function unreachable(name: string, cause: unknown, isSend: boolean): MessengerError {
   const code = codeOf(cause);
-  const mayBeDone = isSend && !(code !== null && neverSent.test(code));
+  const mayBeDone = isSend && !wasNeverSent(cause);
   return new MessengerError(`${name} cannot be reached${code === null ? "" : ` (${code})`}`, { mayBeDone });
-}
-
-/** The code of a failed `fetch`; its texts may name addresses, and an address may hold a token. */
-export function codeOf(error: unknown): string | null {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
-    if ("code" in at && typeof at.code === "string" && /^[A-Z0-9_]{1,64}$/.test(at.code)) return at.code;
-    at = at instanceof AggregateError ? at.errors[0] : at.cause;
-  }
-  return null;
 }
 
 /** The milliseconds of a `Retry-After`, which is in seconds or a date; null without one. */

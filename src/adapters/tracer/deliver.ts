@@ -3,7 +3,8 @@ import type { Clock } from "../../core/ports.ts";
 import { withinTime } from "../../core/time/deadline.ts";
 import type { Collector } from "../../core/tracing.ts";
 import { readExcerpt } from "../excerpt.ts";
-import { codeOf, retryAfterMs } from "../messengers/http.ts";
+import { codeOf } from "../failed-fetch.ts";
+import { retryAfterMs } from "../messengers/http.ts";
 import type { Post } from "../models/post.ts";
 
 /** What became of a batch. Reasons are the engine's own words: an answer may repeat a key. */

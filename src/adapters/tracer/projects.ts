@@ -3,7 +3,7 @@ import { isObject } from "../../core/json.ts";
 import type { Clock } from "../../core/ports.ts";
 import { withinTime } from "../../core/time/deadline.ts";
 import { type ProjectKey, TracingError } from "../../core/tracing.ts";
-import { codeOf } from "../messengers/http.ts";
+import { codeOf } from "../failed-fetch.ts";
 
 interface Options {
   clock: Clock;

@@ -45,10 +45,14 @@ const usageTtlMs = 10 * 60_000;
 const refusingMs = 60_000;
 
 /**
- * Takes space for a file in the directory. Throws `NoSpaceLeft` when the files of its agent or end user would be larger
- * than the policy `fileMegabytes` allows.
+ * Takes space for a file in the directory, and answers what gives it back. Throws `NoSpaceLeft` when the files of its agent
+ * or end user would be larger than the policy `fileMegabytes` allows.
  */
-export async function takeSpace(services: Services, directory: ObjectStore, wanted: Wanted): Promise<void> {
+export async function takeSpace(
+  services: Services,
+  directory: ObjectStore,
+  wanted: Wanted,
+): Promise<() => Promise<void>> {
   const { database, policies, clock } = services;
   const { agentId, conversationId, size } = wanted;
   const usage = usages.get(directory) ?? new TtlCache({ ttlMs: usageTtlMs, limit: 100, now: () => clock.now() });
@@ -64,6 +68,10 @@ export async function takeSpace(services: Services, directory: ObjectStore, want
     measured.catch(() => usage.delete(agentId));
     return usage.set(agentId, measured);
   };
+  const count = (sums: Usage, bytes: number) => {
+    sums.total += bytes;
+    sums.bySubject.set(subject, (sums.bySubject.get(subject) ?? 0) + bytes);
+  };
   const attempt = async ({ value, loadedAt }: ReturnType<typeof measure>): Promise<void> => {
     const sums = await value;
     const ofUser = (sums.bySubject.get(subject) ?? 0) + size;
@@ -73,10 +81,14 @@ export async function takeSpace(services: Services, directory: ObjectStore, want
       if (clock.now() - loadedAt >= refusingMs) return attempt(measure());
       throw userIsFull ? new NoSpaceLeft("user", perUser) : new NoSpaceLeft("agent", total);
     }
-    sums.total += size;
-    sums.bySubject.set(subject, ofUser);
+    count(sums, size);
   };
   await attempt(usage.get(agentId) ?? measure());
+  return async () => {
+    // A sum that was made meanwhile has the file's row, too.
+    const sums = await usage.get(agentId)?.value;
+    if (sums) count(sums, -size);
+  };
 }
 
 async function measureAgent({ database }: Services, agentId: string): Promise<Usage> {

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { Services } from "../../context.ts";
-import { EngineError, notFound } from "../../core/errors.ts";
+import { EngineError, notFound, StorageRefusal } from "../../core/errors.ts";
 import { newId, toHex } from "../../core/ids.ts";
 import { sqlState } from "../../db/client.ts";
 import { files } from "../../db/schema.ts";
@@ -39,26 +39,26 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
   const { db } = services.database;
   const createdAt = new Date(services.clock.now());
   const row = { ...given, id, name, mime, sha256, ...place, size: bytes.length, createdAt };
+  const isPending = and(eq(files.id, id), eq(files.status, "pending"));
   // The space is taken right before the insert: a sum of the stored files that is made in between lacks this one.
-  if (place.store === "directory") await takeSpace(services, objects, { ...given, size: bytes.length });
+  const giveBack = place.store === "directory" ? await takeSpace(services, objects, row) : async () => {};
   await db
     .insert(files)
     .values({ ...row, status: "pending" })
-    .catch(unlessGone);
-  // A failure from here on leaves a pending row, which the sweep deletes together with the stored bytes.
-  await objects.put(key, bytes, mime);
-  const [stored] = await db
-    .update(files)
-    .set({ status: "stored" })
-    .where(and(eq(files.id, id), eq(files.status, "pending")))
-    .returning();
+    .catch(async (error: unknown) => {
+      await giveBack();
+      // The conversation was deleted between the check and the insert.
+      throw sqlState(error) === "23503" ? notFound("Conversation") : error;
+    });
+  await objects.put(key, bytes, mime).catch(async (error: unknown) => {
+    // What the storage did not refuse may be there, or come: the sweep deletes it together with the pending row.
+    const refused = error instanceof StorageRefusal ? await db.delete(files).where(isPending).returning() : [];
+    if (refused.length > 0) await giveBack();
+    throw error;
+  });
+  const [stored] = await db.update(files).set({ status: "stored" }).where(isPending).returning();
   if (stored) return stored;
   // The conversation was deleted meanwhile, and perhaps its files before this one was stored.
   await objects.delete(key);
   throw notFound("Conversation");
-}
-
-/** Throws the 404 of a conversation that was deleted between the check and the insert. */
-function unlessGone(error: unknown): never {
-  throw sqlState(error) === "23503" ? notFound("Conversation") : error;
 }

@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
 import { expect, test, vi } from "vitest";
+import { StorageRefusal } from "../../../src/core/errors.ts";
 import { agents, conversations, files } from "../../../src/db/schema.ts";
 import { spyOnStatements } from "../../statements.ts";
 import { type FilesHarness, filesHarness } from "./attachments.ts";
@@ -89,6 +90,43 @@ test("a file that is on its way while the stored ones are added up anew counts, 
   held.resolve();
   await slow;
   await expect(h.store({ bytes: large(1) })).rejects.toMatchObject(refusal("this agent", 3));
+});
+
+test("a file that the disk refuses, or whose conversation is gone, gives its space back at once", async () => {
+  const h = await filesHarness();
+  allow(h, 3, 3);
+  const { directory } = h.services.files;
+  if (!directory) throw new Error("There is no directory");
+  const put = vi.spyOn(directory, "put").mockRejectedValueOnce(new StorageRefusal("conflict", "The disk is full"));
+  await expect(h.store({ bytes: large(2) })).rejects.toThrow("The disk is full");
+  expect(await h.rows()).toEqual([]);
+  put.mockRestore();
+  const gone = await h.conversation();
+  const digest = crypto.subtle.digest.bind(crypto.subtle);
+  vi.spyOn(crypto.subtle, "digest").mockImplementationOnce(async (...given) => {
+    await h.db.delete(conversations).where(eq(conversations.id, gone.id));
+    return digest(...given);
+  });
+  await expect(h.store({ bytes: large(2), conversation: gone })).rejects.toMatchObject({ status: 404 });
+  await h.store({ bytes: large(3) });
+});
+
+test("what the disk refuses takes no space of a file that was deleted meanwhile", async () => {
+  const h = await filesHarness();
+  allow(h, 3, 3);
+  await h.store({ bytes: large(1) });
+  const { directory } = h.services.files;
+  if (!directory) throw new Error("There is no directory");
+  const put = vi.spyOn(directory, "put").mockImplementationOnce(async () => {
+    await h.db.update(files).set({ status: "deleting" }).where(eq(files.status, "pending"));
+    await h.clock.jump(60_000);
+    await expect(h.store({ bytes: large(3) })).rejects.toMatchObject(refusal("one person or group", 3));
+    throw new StorageRefusal("conflict", "The disk is full");
+  });
+  await expect(h.store({ bytes: large(2) })).rejects.toThrow("The disk is full");
+  put.mockRestore();
+  expect((await h.rows()).map(({ status }) => status).sort()).toEqual(["deleting", "stored"]);
+  await expect(h.store({ bytes: large(3) })).rejects.toMatchObject(refusal("one person or group", 3));
 });
 
 test("files in a bucket do not count", async () => {

@@ -74,7 +74,14 @@ describe("a file that comes in", () => {
     expect(h.local.size).toBe(0);
   });
 
-  test("that S3 does not take stays pending, and cannot be read", async () => {
+  test("that S3 refuses leaves nothing", async () => {
+    const h = await filesHarness({ store: "s3" });
+    h.s3.state.failing = { status: 403, code: "InvalidAccessKeyId" };
+    await expect(h.store()).rejects.toMatchObject({ message: "The file storage answered 403 InvalidAccessKeyId" });
+    expect(await h.rows()).toEqual([]);
+  });
+
+  test("that S3 may have stored all the same stays pending, and cannot be read", async () => {
     const h = await filesHarness({ store: "s3" });
     h.s3.state.failing = { status: 503, code: "SlowDown" };
     await expect(h.store()).rejects.toMatchObject({ status: 502, message: "The file storage answered 503 SlowDown" });

@@ -3,7 +3,7 @@ import type { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { EngineError } from "../../../core/errors.ts";
+import { EngineError, StorageRefusal } from "../../../core/errors.ts";
 import type { ObjectStore } from "../../../core/ports.ts";
 import { errorCode } from "../error-code.ts";
 
@@ -39,7 +39,7 @@ export function directoryStore(directory: string, { spareBytes = databaseShare }
       writing += bytes.length;
       try {
         const free = await freeBytes(directory).catch(unusable);
-        if (free - writing < spareBytes) throw new EngineError("conflict", scarce);
+        if (free - writing < spareBytes) throw new StorageRefusal("conflict", scarce);
         await writeWhole(path, bytes).catch(unusable);
       } finally {
         writing -= bytes.length;
@@ -107,7 +107,6 @@ function unlessMissing(error: unknown): null {
 
 function unusable(cause: unknown): never {
   const code = errorCode(cause);
-  throw new EngineError("provider-failed", `The file storage of this machine failed${code ? ` with ${code}` : ""}`, {
-    cause,
-  });
+  const message = `The file storage of this machine failed${code ? ` with ${code}` : ""}`;
+  throw new StorageRefusal("provider-failed", message, { cause });
 }
