@@ -65,7 +65,7 @@ export async function deleteConversation(ctx: Ctx, ref: string): Promise<void> {
       .for("update");
     if (!locked) throw notFound("Conversation");
     await detachTurns(tx, id);
-    await deleteFilesOf(tx, ctx.cipher, { conversationId: id });
+    await deleteFilesOf(tx, ctx, { conversationId: id });
     await tx.delete(messages).where(eq(messages.conversationId, id));
     await tx.delete(conversations).where(eq(conversations.id, id));
   });

@@ -22,6 +22,9 @@ const maxAttempts = 300;
 /** Failures in a row after which an attempt gives up the rest of its files. */
 const mostFailures = 3;
 
+/** A file that is pending for longer was given up: until then its bytes may still come. */
+export const abandonedMs = 60 * 60_000;
+
 /** The agent or conversation that is deleted. */
 type Owner = { agentId: string } | { conversationId: string };
 
@@ -29,16 +32,29 @@ type Owner = { agentId: string } | { conversationId: string };
  * Has the files of a conversation or of a whole agent deleted by jobs. Call it inside the transaction that deletes the
  * owner, before the owner: each job takes the keys to the agent's bucket along, re-sealed. Answers the number of files.
  */
-export async function deleteFilesOf(tx: Db, cipher: Cipher, owner: Owner): Promise<number> {
+export async function deleteFilesOf(
+  tx: Db,
+  { cipher, clock }: Pick<Services, "cipher" | "clock">,
+  owner: Owner,
+): Promise<number> {
   const agentId = await lockOwner(tx, owner);
   if (agentId === null) return 0;
   const own = "agentId" in owner ? eq(files.agentId, owner.agentId) : eq(files.conversationId, owner.conversationId);
+  const pending = await tx
+    .select({ id: files.id })
+    .from(files)
+    .where(and(own, eq(files.status, "pending")));
   const rows = await tx
     .update(files)
     .set({ status: "deleting" })
     .where(and(own, ne(files.status, "deleting")))
     .returning({ id: files.id, organizationId: files.organizationId, store: files.store });
-  await enqueueDeletion(tx, cipher, agentId, rows);
+  const coming = new Set(pending.map(({ id }) => id));
+  const late = rows.filter(({ id }) => coming.has(id));
+  const settled = rows.filter(({ id }) => !coming.has(id));
+  await enqueueDeletion(tx, cipher, agentId, settled);
+  // A deletion at once may be over before their bytes are there.
+  await enqueueDeletion(tx, cipher, agentId, late, new Date(clock.now() + abandonedMs));
   return rows.length;
 }
 
@@ -65,6 +81,7 @@ export async function enqueueDeletion(
   cipher: Cipher,
   agentId: string | null,
   rows: readonly Doomed[],
+  runAt?: Date,
 ): Promise<Doomed[]> {
   const inBucket = rows.some(({ store }) => store === "s3");
   const keys = inBucket && agentId !== null ? await keysOf(tx, cipher, agentId) : null;
@@ -72,7 +89,7 @@ export async function enqueueDeletion(
   for (const { organizationId, ids } of batchesOf(rows.filter((row) => !lost.includes(row)))) {
     const batch = newId();
     const payload = { batch, files: ids, ...(await sealKeys(cipher, batch, keys)) };
-    await enqueue(tx, deletion, payload, { key: batch, organizationId, maxAttempts });
+    await enqueue(tx, deletion, payload, { key: batch, organizationId, maxAttempts, ...(runAt && { runAt }) });
   }
   return lost;
 }

@@ -24,7 +24,7 @@ export function filesFeature(services: Services): Contribution {
     jobs: fileJobs(services),
     ticks: { seldom: createFileSweep(services) },
     async beforeAgentDelete(tx, agentId) {
-      await deleteFilesOf(tx, services.cipher, { agentId });
+      await deleteFilesOf(tx, services, { agentId });
     },
   };
 }

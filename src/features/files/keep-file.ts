@@ -39,7 +39,7 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
   const { db } = services.database;
   const createdAt = new Date(services.clock.now());
   const row = { ...given, id, name, mime, sha256, ...place, size: bytes.length, createdAt };
-  const isPending = and(eq(files.id, id), eq(files.status, "pending"));
+  const isRow = eq(files.id, id);
   // The space is taken right before the insert: a sum of the stored files that is made in between lacks this one.
   const giveBack = place.store === "directory" ? await takeSpace(services, objects, row) : async () => {};
   await db
@@ -52,13 +52,18 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
     });
   await objects.put(key, bytes, mime).catch(async (error: unknown) => {
     // What the storage did not refuse may be there, or come: the sweep deletes it together with the pending row.
-    const refused = error instanceof StorageRefusal ? await db.delete(files).where(isPending).returning() : [];
-    if (refused.length > 0) await giveBack();
+    const [refused] = error instanceof StorageRefusal ? await db.delete(files).where(isRow).returning() : [];
+    if (refused?.status === "pending") await giveBack();
     throw error;
   });
-  const [stored] = await db.update(files).set({ status: "stored" }).where(isPending).returning();
+  const [stored] = await db
+    .update(files)
+    .set({ status: "stored" })
+    .where(and(isRow, eq(files.status, "pending")))
+    .returning();
   if (stored) return stored;
-  // The conversation was deleted meanwhile, and perhaps its files before this one was stored.
+  // The conversation was deleted meanwhile. A job deletes the file later, unless that is done here.
   await objects.delete(key);
+  await db.delete(files).where(isRow);
   throw notFound("Conversation");
 }

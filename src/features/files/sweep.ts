@@ -4,12 +4,9 @@ import { every } from "../../core/time/every.ts";
 import { isPast } from "../../db/age.ts";
 import type { Database } from "../../db/client.ts";
 import { files, jobs } from "../../db/schema.ts";
-import { deletion, enqueueDeletion } from "./delete.ts";
+import { abandonedMs, deletion, enqueueDeletion } from "./delete.ts";
 
 const everyMs = 10 * 60_000;
-
-/** A file that is still pending after this time was given up. */
-const abandonedMs = 60 * 60_000;
 
 /** Files that one call looks at, at most. */
 const batchSize = 1_000;

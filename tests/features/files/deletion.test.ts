@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createCipher } from "../../../src/core/credentials/cipher.ts";
 import { newId } from "../../../src/core/ids.ts";
 import { agents, conversations, files, jobs, secrets } from "../../../src/db/schema.ts";
@@ -17,7 +17,7 @@ const hourMs = 60 * minuteMs;
 
 const deleteConversation = (h: FilesHarness, conversationId = h.home.id) =>
   h.services.database.transaction(async (tx) => {
-    const count = await deleteFilesOf(tx, h.services.cipher, { conversationId });
+    const count = await deleteFilesOf(tx, h.services, { conversationId });
     await tx.delete(conversations).where(eq(conversations.id, conversationId));
     return count;
   });
@@ -139,7 +139,7 @@ describe("an agent's files", () => {
     const h = await filesHarness();
     const { url } = await h.store();
     const rollback = h.services.database.transaction(async (tx) => {
-      await deleteFilesOf(tx, h.services.cipher, { agentId: h.agent.id });
+      await deleteFilesOf(tx, h.services, { agentId: h.agent.id });
       throw new Error("no");
     });
     await expect(rollback).rejects.toThrow("no");
@@ -193,19 +193,27 @@ describe("a conversation's files", () => {
     expect((await h.read(kept.url)).status).toBe(200);
   });
 
-  test("that are on their way in when it goes are not left behind", async () => {
+  test.each([
+    true,
+    false,
+  ])("that are on their way in when it goes are not left behind, the storage at hand: %s", async (atHand) => {
     const h = await filesHarness();
     const { directory } = h.services.files;
     if (!directory) throw new Error("There is no directory");
-    const { put } = directory;
-    directory.put = async (...file) => {
+    const put = directory.put;
+    vi.spyOn(directory, "put").mockImplementationOnce(async (...file) => {
       await deleteConversation(h);
       await h.worker.work();
       await put(...file);
-    };
-    await expect(h.store()).rejects.toMatchObject({ status: 404, message: "Conversation not found" });
+      if (!atHand) vi.spyOn(directory, "delete").mockRejectedValueOnce(new Error("The disk is away"));
+    });
+    const message = atHand ? "Conversation not found" : "The disk is away";
+    await expect(h.store()).rejects.toThrow(message);
+    await h.clock.jump(hourMs);
+    await h.worker.work();
     expect(h.local.size).toBe(0);
     expect(await h.rows()).toEqual([]);
+    expect(await h.jobs()).toEqual([]);
   });
 });
 

@@ -213,7 +213,7 @@ describe("GET /files/{id}", () => {
     const { url } = await h.save();
     const moved = another(h, { files: { ...h.ports, directory: null } });
     expect((await moved.request(url)).status).toBe(409);
-    await h.services.database.transaction((tx) => deleteFilesOf(tx, h.services.cipher, { conversationId: h.home.id }));
+    await h.services.database.transaction((tx) => deleteFilesOf(tx, h.services, { conversationId: h.home.id }));
     expect((await h.request(url)).status).toBe(404);
     const kept = await h.save();
     await h.db.delete(conversations);
