@@ -471,6 +471,7 @@ describe("the report on an installation", () => {
   test.each([
     [10, "fail", ": free some on its disk"],
     [200, "warn", ", so that no files are taken: free some on its disk"],
+    [700, "warn", ", of which files may take 431: free some on its disk"],
   ])("with %d MB left on the disk of the data directory, it says so: %s", (bavail, status, advice) => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "doctor-"));
     onTestFinished(() => rmSync(DATA_DIR, { recursive: true, force: true }));

@@ -4180,7 +4180,7 @@ export interface AgentEngine {
   /**
    * Numbers for monitoring.
    *
-   * For a Prometheus server, in its text format: turns, tokens, tools, queues, streams and the process itself. It wants the token that the server was started with (`METRICS_TOKEN`) and answers 404 where there is none. The numbers of queues are of the whole installation and up to 5 seconds old; all others are those of the process that answers.
+   * For a Prometheus server, in its text format: turns, tokens, tools, queues, streams and the process itself. It wants the token that the server was started with (`METRICS_TOKEN`) and answers 404 where there is none. The numbers of queues and files are of the whole installation, up to 5 seconds and 10 minutes old; all others are those of the process that answers.
    */
   getMetrics(input?: Record<string, never>, options?: CallOptions): Promise<Blob>;
 
@@ -5014,7 +5014,7 @@ export interface AgentEngine {
   /**
    * Whether the installation is in order.
    *
-   * What `agent-engine doctor` examines, as far as a running server can: settings, data directory, database, encryption key, stored settings, background work, messages, the scheduler, plugins, providers and the public address. It asks each provider of the environment for its models, and the public address for its health, for at most 5 seconds. Callers at the same time share one examination. The permission must be held in the first organization, which a request without `X-Organization` addresses.
+   * What `agent-engine doctor` examines, as far as a running server can: settings, data directory, database, encryption key, stored settings, background work, messages, files, the scheduler, plugins, providers and the public address. It asks each provider of the environment for its models, and the public address for its health, for at most 5 seconds. Callers at the same time share one examination. The permission must be held in the first organization, which a request without `X-Organization` addresses.
    */
   getInstallationHealth(input?: Record<string, never>, options?: CallOptions): Promise<InstallationHealth>;
 

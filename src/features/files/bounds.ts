@@ -5,7 +5,8 @@ import { EngineError } from "../../core/errors.ts";
 import type { ObjectStore } from "../../core/ports.ts";
 import { conversations, files } from "../../db/schema.ts";
 
-const megabyte = 1024 * 1024;
+/** In bytes, as the policy `fileMegabytes` counts. */
+export const megabyte = 1024 * 1024;
 
 /** The refusal of a file because those that are stored already have all the space that they may have. */
 export class NoSpaceLeft extends EngineError {

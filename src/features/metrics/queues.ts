@@ -1,23 +1,16 @@
 import type { Services } from "../../context.ts";
 import type { Reading } from "../../core/meters.ts";
-import { sharedRead } from "../../core/queues/shared-read.ts";
-import { withinTime } from "../../core/time/deadline.ts";
+import { readInTime } from "./read-in-time.ts";
 import { type Queues, readQueues } from "./read-queues.ts";
 
 /** However many ask, the database is asked once in this time, in milliseconds. */
 const freshMs = 5_000;
 
-/** Monitoring wants an answer soon, also one without the queues. In milliseconds. */
-const patienceMs = 3_000;
-
-const tooLate = () => new Error("The database did not answer in time");
-
 /** The metrics of what waits in the database, which are the same on every replica. */
-export function measureQueues({ meters, clock, log, database }: Services): void {
-  const queues = sharedRead(
-    { clock, freshMs, onFailure: (err) => log.warn({ err }, "The queues could not be counted for the metrics") },
-    () => withinTime(clock, patienceMs, tooLate(), () => readQueues(database, clock.now())),
-  );
+export function measureQueues(services: Services): void {
+  const { meters, clock, database } = services;
+  const failure = "The queues could not be counted for the metrics";
+  const queues = readInTime(services, { freshMs, failure }, () => readQueues(database, clock.now()));
   const gauge = <Label extends string>(
     name: `agent_engine_${string}`,
     help: string,

@@ -22,7 +22,7 @@ const metrics = {
     tags: ["Service"],
     summary: "Numbers for monitoring",
     description:
-      "For a Prometheus server, in its text format: turns, tokens, tools, queues, streams and the process itself. It wants the token that the server was started with (`METRICS_TOKEN`) and answers 404 where there is none. The numbers of queues are of the whole installation and up to 5 seconds old; all others are those of the process that answers.",
+      "For a Prometheus server, in its text format: turns, tokens, tools, queues, streams and the process itself. It wants the token that the server was started with (`METRICS_TOKEN`) and answers 404 where there is none. The numbers of queues and files are of the whole installation, up to 5 seconds and 10 minutes old; all others are those of the process that answers.",
     responses: {
       200: { description: "The metrics.", content: { "text/plain": { schema: z.string().openapi({ example }) } } },
       ...errorAnswers(401, 404, 429),

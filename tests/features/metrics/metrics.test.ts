@@ -1,5 +1,7 @@
+import { eq } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
+import { agents, files } from "../../../src/db/schema.ts";
 import { toolLabels } from "../../../src/features/metrics/tool-label.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
 import { harness } from "../../harness.ts";
@@ -159,6 +161,33 @@ describe("what they tell", () => {
     expect(names.map(labels)).toEqual([
       ...["httpRequest", "weather:order", "plugin", "plugin", "agent", "other", "other"],
     ]);
+  });
+});
+
+describe("stored files", () => {
+  test("are added up once in ten minutes, whatever their status but for those that are being deleted", async () => {
+    const h = await monitored();
+    const { db } = h.services.database;
+    const { fileMegabytes } = h.services.policies.values;
+    h.services.policies.set({ ...h.services.policies.values, fileMegabytes: { ...fileMegabytes, total: 4 } });
+    const [agent] = await db.select().from(agents).where(eq(agents.slug, h.agent.slug));
+    if (!agent) throw new Error("The agent is not there");
+    const add = (store: string, size: number, status = "stored") =>
+      db.insert(files).values({
+        ...{ id: newId(), organizationId: agent.organizationId, agentId: agent.id, name: "a", mime: "text/plain" },
+        ...{ size, sha256: "", store, storageKey: newId(), status, createdAt: new Date(h.clock.now()) },
+      });
+    await add("directory", 3 * 1024 * 1024);
+    await add("directory", 5, "deleting");
+    await add("s3", 7);
+    const bytesOf = async () => samplesOf(await scrape(h), "agent_engine_file_bytes");
+    expect(await bytesOf()).toEqual({ '{store="directory"}': 3 * 1024 * 1024, '{store="s3"}': 7 });
+    expect((await scrape(h)).get("agent_engine_file_fullest_ratio")).toBe(0.75);
+    await add("s3", 1);
+    await h.clock.jump(10 * 60_000 - 1);
+    expect((await bytesOf())['{store="s3"}']).toBe(7);
+    await h.clock.jump(1);
+    expect((await bytesOf())['{store="s3"}']).toBe(8);
   });
 });
 

@@ -12,6 +12,9 @@ const scarceMegabytes = 64;
 
 const megabyte = 1_000_000;
 
+/** With less free space than this, in bytes, files soon have none left. */
+const nearShare = 4 * databaseShare;
+
 /** Checks whether DATA_DIR can be used, and whether others on this machine can read its files. */
 export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
   if (DATABASE_URL !== undefined) return ok(name, "not used: everything is in PostgreSQL");
@@ -31,11 +34,10 @@ export function checkDirectory({ DATA_DIR, DATABASE_URL }: Settings): Check {
   if (open.length > 0) {
     return warn(name, `Others on this machine can read ${open.join(" and ")}: run chmod go= ${open.join(" ")}`);
   }
-  if (free * megabyte < databaseShare) {
-    return warn(
-      name,
-      `${directory} has ${free} MB of free space left, so that no files are taken: free some on its disk`,
-    );
+  if (free * megabyte < nearShare) {
+    const forFiles = Math.floor(free - databaseShare / megabyte);
+    const fate = forFiles < 0 ? "so that no files are taken" : `of which files may take ${forFiles}`;
+    return warn(name, `${directory} has ${free} MB of free space left, ${fate}: free some on its disk`);
   }
   return ok(name, `${directory}, for its owner only`);
 }

@@ -3,6 +3,7 @@ import { type Check, ok, warn } from "../../../core/check.ts";
 import { defaultPolicies, type Policies } from "../../../core/policies.ts";
 import type { SettingsReport } from "../../installation/index.ts";
 import type { SecretsReport } from "../../secrets/index.ts";
+import { named } from "./named.ts";
 
 /** A check for each stored setting that could be stricter, or one that says there is none. */
 export function checkPolicies(stored: SettingsReport): Check[] {
@@ -96,11 +97,4 @@ export function checkAgentKeys({ shortKeys }: Pick<SecretsReport, "shortKeys">):
       `${named(shortKeys)}: the API key has fewer than 16 characters and can be guessed; store another`,
     ),
   ];
-}
-
-const mostNamed = 10;
-
-function named(slugs: readonly string[]): string {
-  const more = slugs.length - mostNamed;
-  return slugs.slice(0, mostNamed).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -1,5 +1,6 @@
 import { type Check, fail, ok, warn } from "../../../core/check.ts";
 import type { SecretsReport } from "../../secrets/index.ts";
+import { named } from "./named.ts";
 
 /** Checks whether the encryption key opens what is stored. `command` is how this program is called. */
 export function checkKey({ key, sealed, older }: SecretsReport, command: string): Check {
@@ -17,11 +18,10 @@ export function checkKey({ key, sealed, older }: SecretsReport, command: string)
 /** A check for secrets that replies may show. */
 export function checkShortSecrets({ short }: SecretsReport): Check[] {
   if (short.length === 0) return [];
-  const named = short.slice(0, 10).join(", ") + (short.length > 10 ? ` and ${short.length - 10} more` : "");
   return [
     warn(
       "secrets",
-      `Too short to be kept out of replies, in ${named}: store secrets and variables of at least 6 characters instead`,
+      `Too short to be kept out of replies, in ${named(short)}: store secrets and variables of at least 6 characters instead`,
     ),
   ];
 }
