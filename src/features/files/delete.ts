@@ -44,9 +44,11 @@ export async function deleteFilesOf(
     .select({ id: files.id })
     .from(files)
     .where(and(own, eq(files.status, "pending")));
+  // Without their owner they are not written once more when it goes, which takes as long again.
+  const ownerless = "agentId" in owner ? { agentId: null, conversationId: null } : { conversationId: null };
   const rows = await tx
     .update(files)
-    .set({ status: "deleting" })
+    .set({ status: "deleting", ...ownerless })
     .where(and(own, ne(files.status, "deleting")))
     .returning({ id: files.id, organizationId: files.organizationId, store: files.store });
   const coming = new Set(pending.map(({ id }) => id));
@@ -85,13 +87,13 @@ export async function enqueueDeletion(
 ): Promise<Doomed[]> {
   const inBucket = rows.some(({ store }) => store === "s3");
   const keys = inBucket && agentId !== null ? await keysOf(tx, cipher, agentId) : null;
-  const lost = keys ? [] : rows.filter(({ store }) => store === "s3");
-  for (const { organizationId, ids } of batchesOf(rows.filter((row) => !lost.includes(row)))) {
+  const isLost = ({ store }: Doomed) => store === "s3" && !keys;
+  for (const { organizationId, ids } of batchesOf(rows.filter((row) => !isLost(row)))) {
     const batch = newId();
     const payload = { batch, files: ids, ...(await sealKeys(cipher, batch, keys)) };
     await enqueue(tx, deletion, payload, { key: batch, organizationId, maxAttempts, ...(runAt && { runAt }) });
   }
-  return lost;
+  return rows.filter(isLost);
 }
 
 /** The keys to an agent's bucket; null also where older releases stored what can't be one: nothing may keep its owner. */

@@ -207,14 +207,28 @@ describe("a conversation's files", () => {
       await put(...file);
       if (!atHand) vi.spyOn(directory, "delete").mockRejectedValueOnce(new Error("The disk is away"));
     });
-    const message = atHand ? "Conversation not found" : "The disk is away";
-    await expect(h.store()).rejects.toThrow(message);
+    await expect(h.store()).rejects.toThrow(atHand ? "Conversation not found" : "The disk is away");
     await h.clock.jump(hourMs);
     await h.worker.work();
     expect(h.local.size).toBe(0);
     expect(await h.rows()).toEqual([]);
     expect(await h.jobs()).toEqual([]);
   });
+});
+
+test("files lose their owner as they are marked, so that its deletion does not write them again", async () => {
+  const h = await filesHarness();
+  await h.store();
+  const other = await h.conversation();
+  await h.store({ conversation: other });
+  const marked = (owner: Parameters<typeof deleteFilesOf>[2]) =>
+    h.services.database.transaction(async (tx) => {
+      await deleteFilesOf(tx, h.services, owner);
+      return tx.select().from(files).where(eq(files.status, "deleting"));
+    });
+  expect(await marked({ conversationId: other.id })).toMatchObject([{ agentId: h.agent.id, conversationId: null }]);
+  await h.db.delete(files).where(eq(files.status, "deleting"));
+  expect(await marked({ agentId: h.agent.id })).toMatchObject([{ agentId: null, conversationId: null }]);
 });
 
 describe("the sweep", () => {
