@@ -3,6 +3,7 @@ import type { Services } from "../../context.ts";
 import { TtlCache } from "../../core/cache.ts";
 import { EngineError } from "../../core/errors.ts";
 import type { ObjectStore } from "../../core/ports.ts";
+import { FairRunner } from "../../core/queues/fair-runner.ts";
 import { conversations, files } from "../../db/schema.ts";
 
 /** In bytes, as the policy `fileMegabytes` counts. */
@@ -28,17 +29,31 @@ interface Wanted {
   size: number;
 }
 
+/** The row of a file that is to be stored. */
+interface PendingRow {
+  write(): Promise<void>;
+  /** Answers whether it was still pending. */
+  remove(): Promise<boolean>;
+}
+
 /** The bytes of an agent's files in the directory, in all and by `subject` of their conversations. */
 interface Usage {
   total: number;
   bySubject: Map<string | null, number>;
 }
 
-/**
- * The usage of agents by directory, which a single process writes to. What is stored is added to the last sum, since the
- * embedded database takes some 3 ms to add up a thousand files, and does nothing else meanwhile.
- */
-const usages = new WeakMap<ObjectStore, TtlCache<Promise<Usage>>>();
+/** What is known of a directory, which a single process writes to. */
+interface Space {
+  /**
+   * The usage of agents. What is stored is added to the last sum, since the embedded database takes some 3 ms to add up a
+   * thousand files, and does nothing else meanwhile.
+   */
+  usages: TtlCache<Usage>;
+  /** Writes no row of an agent while its files are added up: the sum may have the row or lack it. */
+  order: FairRunner;
+}
+
+const spaces = new WeakMap<ObjectStore, Space>();
 
 const usageTtlMs = 10 * 60_000;
 
@@ -46,50 +61,63 @@ const usageTtlMs = 10 * 60_000;
 const refusingMs = 60_000;
 
 /**
- * Takes space for a file in the directory, and answers what gives it back. Throws `NoSpaceLeft` when the files of its agent
- * or end user would be larger than the policy `fileMegabytes` allows.
+ * Takes space for a file in the directory and writes the file's row. Answers what removes the row and gives the space back.
+ * Throws `NoSpaceLeft` when the files of the agent or end user would be larger than the policy `fileMegabytes` allows, and
+ * what `write` throws.
  */
 export async function takeSpace(
   services: Services,
   directory: ObjectStore,
-  wanted: Wanted,
+  { agentId, conversationId, size }: Wanted,
+  { write, remove }: PendingRow,
 ): Promise<() => Promise<void>> {
-  const { database, policies, clock } = services;
-  const { agentId, conversationId, size } = wanted;
-  const usage = usages.get(directory) ?? new TtlCache({ ttlMs: usageTtlMs, limit: 100, now: () => clock.now() });
-  usages.set(directory, usage);
+  const { database, clock } = services;
+  const { usages, order } = spaceOf(services, directory);
+  const inOrder = (work: () => Promise<void>) => order.run(agentId, new AbortController().signal, work);
   const [conversation] = await database.db
     .select({ subject: conversations.subject })
     .from(conversations)
     .where(eq(conversations.id, conversationId));
   const subject = conversation?.subject ?? null;
 
-  const measure = () => {
-    const measured = measureAgent(services, agentId);
-    measured.catch(() => usage.delete(agentId));
-    return usage.set(agentId, measured);
+  const ofUser = ({ bySubject }: Usage) => bySubject.get(subject) ?? 0;
+  const count = (bytes: number) => {
+    const usage = usages.get(agentId)?.value;
+    if (!usage) return;
+    usage.total += bytes;
+    usage.bySubject.set(subject, ofUser(usage) + bytes);
   };
-  const count = (sums: Usage, bytes: number) => {
-    sums.total += bytes;
-    sums.bySubject.set(subject, (sums.bySubject.get(subject) ?? 0) + bytes);
-  };
-  const attempt = async ({ value, loadedAt }: ReturnType<typeof measure>): Promise<void> => {
-    const sums = await value;
-    const ofUser = (sums.bySubject.get(subject) ?? 0) + size;
-    const { total, perUser } = policies.values.fileMegabytes;
-    const userIsFull = ofUser > perUser * megabyte;
-    if (userIsFull || sums.total + size > total * megabyte) {
-      if (clock.now() - loadedAt >= refusingMs) return attempt(measure());
-      throw userIsFull ? new NoSpaceLeft("user", perUser) : new NoSpaceLeft("agent", total);
-    }
-    count(sums, size);
-  };
-  await attempt(usage.get(agentId) ?? measure());
-  return async () => {
-    // A sum that was made meanwhile has the file's row, too.
-    const sums = await usage.get(agentId)?.value;
-    if (sums) count(sums, -size);
-  };
+  const lackIn = (usage: Usage) => lackOf(services, { total: usage.total + size, ofUser: ofUser(usage) + size });
+  const measured = async () => usages.set(agentId, await measureAgent(services, agentId));
+
+  await inOrder(async () => {
+    const last = usages.get(agentId) ?? (await measured());
+    let lacking = lackIn(last.value);
+    if (lacking && clock.now() - last.loadedAt >= refusingMs) lacking = lackIn((await measured()).value);
+    if (lacking) throw lacking;
+    await write();
+    count(size);
+  });
+  return () =>
+    inOrder(async () => {
+      if (await remove()) count(-size);
+    });
+}
+
+function spaceOf({ clock }: Services, directory: ObjectStore): Space {
+  const known = spaces.get(directory);
+  if (known) return known;
+  const usages = new TtlCache<Usage>({ ttlMs: usageTtlMs, limit: 100, now: () => clock.now() });
+  const space = { usages, order: new FairRunner({ most: Number.POSITIVE_INFINITY, mostOfOne: 1 }) };
+  spaces.set(directory, space);
+  return space;
+}
+
+/** The refusal of what would make so many bytes; null while there is space. */
+function lackOf({ policies }: Services, bytes: { total: number; ofUser: number }): NoSpaceLeft | null {
+  const { total, perUser } = policies.values.fileMegabytes;
+  if (bytes.ofUser > perUser * megabyte) return new NoSpaceLeft("user", perUser);
+  return bytes.total > total * megabyte ? new NoSpaceLeft("agent", total) : null;
 }
 
 async function measureAgent({ database }: Services, agentId: string): Promise<Usage> {

@@ -40,22 +40,27 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
   const createdAt = new Date(services.clock.now());
   const row = { ...given, id, name, mime, sha256, ...place, size: bytes.length, createdAt };
   const isRow = eq(files.id, id);
-  // The space is taken right before the insert: a sum of the stored files that is made in between lacks this one.
-  const giveBack = place.store === "directory" ? await takeSpace(services, objects, row) : async () => {};
-  await db
-    .insert(files)
-    .values({ ...row, status: "pending" })
-    .catch(async (error: unknown) => {
-      await giveBack();
-      // The conversation was deleted between the check and the insert.
-      throw sqlState(error) === "23503" ? notFound("Conversation") : error;
-    });
-  await objects.put(key, bytes, mime).catch(async (error: unknown) => {
+  const write = async () => {
+    await db
+      .insert(files)
+      .values({ ...row, status: "pending" })
+      .catch(unlessGone);
+  };
+  const remove = async () => {
+    const [removed] = await db.delete(files).where(isRow).returning();
+    return removed?.status === "pending";
+  };
+  const takeBack =
+    place.store === "directory"
+      ? await takeSpace(services, objects, row, { write, remove })
+      : await write().then(() => remove);
+  try {
+    await objects.put(key, bytes, mime);
+  } catch (error) {
     // What the storage did not refuse may be there, or come: the sweep deletes it together with the pending row.
-    const [refused] = error instanceof StorageRefusal ? await db.delete(files).where(isRow).returning() : [];
-    if (refused?.status === "pending") await giveBack();
+    if (error instanceof StorageRefusal) await takeBack();
     throw error;
-  });
+  }
   const [stored] = await db
     .update(files)
     .set({ status: "stored" })
@@ -66,4 +71,9 @@ export async function keepFile(services: Services, { bytes, ...given }: NewFile)
   await objects.delete(key);
   await db.delete(files).where(isRow);
   throw notFound("Conversation");
+}
+
+/** Throws the 404 of a conversation that was deleted between the check and the insert. */
+function unlessGone(error: unknown): never {
+  throw sqlState(error) === "23503" ? notFound("Conversation") : error;
 }

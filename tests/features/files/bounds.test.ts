@@ -72,6 +72,17 @@ test("files that come at once count each other, and the stored ones are not adde
   expect(statements.texts().filter((text) => text.includes("sum("))).toHaveLength(1);
 });
 
+test("of files that come at once as many are taken as fit, also where their sum has to be made anew", async () => {
+  const h = await filesHarness();
+  allow(h, 4, 100);
+  const old = await h.store({ bytes: large(2) });
+  await h.store({ bytes: large(2) });
+  await h.db.update(files).set({ status: "deleting" }).where(eq(files.id, old.id));
+  await h.clock.jump(60_000);
+  const stores = await Promise.allSettled(Array.from({ length: 12 }, () => h.store({ bytes: large(1) })));
+  expect(stores.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+});
+
 test("a file that is on its way while the stored ones are added up anew counts, too", async () => {
   const h = await filesHarness();
   allow(h, 3, 100);
