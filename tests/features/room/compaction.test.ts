@@ -80,13 +80,18 @@ describe("a Room's long history", () => {
     expect(history(h.model.calls[0])).toHaveLength(40);
   });
 
-  test("stays where no model sums it up, and the turn is taken all the same", async () => {
-    const h = await workingRoom((call) => (isCompaction(call) ? { fail: new Error("No") } : marking(call)));
-    await lived(h, 21);
+  test.each([
+    ["fails", { fail: new Error("No") }],
+    ["says nothing, such as one that only thought", ending("")],
+    ["says blanks", ending(" \n")],
+  ])("stays where the model that is to sum it up %s, and the turn is taken all the same", async (_how, answer) => {
+    const before = { historySummary: "Order 7 is open.", compactedSeq: 2 };
+    const h = await workingRoom((call) => (isCompaction(call) ? answer : marking(call)), { room: before });
+    await lived(h, 22);
     await h.add({ order: 1 });
     await h.tick();
     expect(await h.statuses()).toEqual(["completed 1"]);
-    expect(await h.room()).toMatchObject({ historySummary: "", compactedSeq: 0 });
+    expect(await h.room()).toMatchObject(before);
     expect(h.logs.join()).toContain("A Room's history could not be compacted");
   });
 

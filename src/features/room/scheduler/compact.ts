@@ -4,7 +4,7 @@ import { randomHex } from "../../../core/ids.ts";
 import { clip, storable } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
 import { messages, rooms } from "../../../db/schema.ts";
-import type { Asking, Complete } from "../../../jobs/complete.ts";
+import { type Asking, type Complete, NoAnswer } from "../../../jobs/complete.ts";
 import type { Claimed } from "./claim.ts";
 import { compactionPrompt, mostShown, type Said } from "./compaction-prompt.ts";
 
@@ -47,6 +47,7 @@ export async function compactLongHistory(
     const answer = await complete(agent, prompt, {
       ...{ ...asking, ownModel: true, purpose: "compact-room", conversationRef: room.conversationRef },
     });
+    if (answer.trim() === "") throw new NoAnswer("The summary is blank");
     const compacted = await storeSummary(database.db, room, { summary: answer, seq: last.seq });
     return compacted ?? room;
   } catch (err) {
