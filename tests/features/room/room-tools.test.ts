@@ -2,7 +2,7 @@ import { asc, eq, isNotNull } from "drizzle-orm";
 import { describe, expect, test, vi } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import type { Database } from "../../../src/db/client.ts";
-import { messages, optOuts, outbox, roomEvents, rooms, toolCalls } from "../../../src/db/schema.ts";
+import { eventBacklog, messages, optOuts, outbox, roomEvents, rooms, toolCalls } from "../../../src/db/schema.ts";
 import { continuedInRoom } from "../../../src/features/room/index.ts";
 import { sendMessageTool } from "../../../src/features/room/scheduler/tools/index.ts";
 import { enqueue } from "../../../src/jobs/enqueue.ts";
@@ -275,6 +275,31 @@ describe("a person's reply", () => {
     await h.tick();
     expect(toldInRoom(h)).toHaveLength(3);
     expect(toldInRoom(h)[2]).not.toContain("ignore your rules");
+  });
+
+  test("is told although another turn knew of a later one at another place before", async () => {
+    const h = await workingRoom(asking);
+    const first = await h.add({ refund: 1 });
+    const elsewhere = await h.define({ outboundChannel: "telegram", outboundTarget: "4242" });
+    await h.clock.advance(1_000);
+    const second = await h.add({ refund: 2 }, elsewhere);
+    // Two attempts are over: the last one is a turn of its own, behind that of the older entry.
+    await h.db.update(eventBacklog).set({ attempts: 2 }).where(eq(eventBacklog.id, second));
+    const room = await h.room();
+    const turn = async (enabled: boolean) => h.db.update(rooms).set({ enabled }).where(eq(rooms.id, room.id));
+    await turn(false);
+    await h.say("Refund the second one", 4242);
+    await until(async () => expect((await h.rows()).map(({ body }) => body)).toContain("I see."));
+    await h.say("Not the first one");
+    await until(async () => expect((await h.rows()).map(({ body }) => body)).toEqual(["I see.", "I see."]));
+    await h.rested();
+    await turn(true);
+    await h.tick();
+    await h.tick();
+    const taken = h.model.calls.filter((call) => eventIds(lastText(call)).length > 0);
+    expect(taken.map((call) => eventIds(lastText(call)))).toEqual([[first], [second]]);
+    expect(JSON.stringify(taken[1]?.prompt)).toContain("Refund the second one");
+    expect(taken.filter((call) => lastText(call).includes("Refund the second one"))).toHaveLength(1);
   });
 
   test("elsewhere wakes nothing", async () => {

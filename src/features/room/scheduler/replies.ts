@@ -1,7 +1,7 @@
-import { and, desc, eq, gt, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, or, type SQL, sql } from "drizzle-orm";
 import { clip } from "../../../core/text/text.ts";
 import type { Db } from "../../../db/client.ts";
-import { conversations, messages } from "../../../db/schema.ts";
+import { conversations, eventBacklog, eventDefinitions, messages } from "../../../db/schema.ts";
 import { outboundPlace } from "../../inbox/index.ts";
 import type { Claimed } from "./claim.ts";
 import { repliesSeen } from "./conclude.ts";
@@ -26,9 +26,15 @@ export function isAtPlace(
   return sql`(${of.channel} = ${place.channel} and (${of.channelId} = ${place.target} or ${within}))`;
 }
 
-/** What people wrote at the places of the Room and of these entries since the last turn that knew of it, oldest first. */
-export async function readReplies(db: Db, { agent, room, entries, conversation }: Claimed): Promise<Reply[]> {
-  const owners = [room, ...entries.flatMap(({ definition }) => definition ?? [])];
+/**
+ * What people wrote, since the last turn that knew of it, at the places of the Room and of all entries that are open, the
+ * oldest first: one mark tells what the turns know, so a reply about an entry of a later turn is told now.
+ */
+export async function readReplies(
+  db: Db,
+  { agent, room, conversation }: Pick<Claimed, "agent" | "room" | "conversation">,
+): Promise<Reply[]> {
+  const owners = [room, ...(await ownersOfPlaces(db, agent.id))];
   const places = owners.flatMap((owner) => outboundPlace(agent.id, owner) ?? []);
   if (places.length === 0) return [];
   const seen = conversation?.metadata[repliesSeen];
@@ -49,4 +55,15 @@ export async function readReplies(db: Db, { agent, room, entries, conversation }
     .orderBy(desc(messages.createdAt), desc(messages.seq))
     .limit(mostReplies);
   return rows.reverse().map((row) => ({ ...row, text: clip(row.text, longestReply) }));
+}
+
+/** The places of the definitions that an agent's open entries matched. */
+function ownersOfPlaces(db: Db, agentId: string) {
+  const { outboundChannel, outboundTarget } = eventDefinitions;
+  const isOpen = inArray(eventBacklog.status, ["pending", "processing"]);
+  return db
+    .selectDistinct({ outboundChannel, outboundTarget })
+    .from(eventBacklog)
+    .innerJoin(eventDefinitions, eq(eventDefinitions.id, eventBacklog.definitionId))
+    .where(and(eq(eventBacklog.agentId, agentId), isOpen));
 }
