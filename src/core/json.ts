@@ -31,10 +31,13 @@ export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): bo
   return own.length === others.size && own.every(([key, value]) => others.has(key) && sameJson(value, others.get(key)));
 }
 
+/** What becomes of each value of a JSON text, innermost first. `source` is how the text writes a number, where known. */
+type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
+
 /** The value of a JSON text. Throws a `SyntaxError`; a text nested deeper than `levels` is refused before parsing. */
-export function parseJson(text: string, levels: number): unknown {
+export function parseJson(text: string, levels: number, reviver?: Reviver): unknown {
   if (opensDeeperThan(text, levels)) throw new SyntaxError("The JSON is nested too deeply");
-  return JSON.parse(text);
+  return JSON.parse(text, reviver);
 }
 
 /** Whether a JSON text nests its objects and lists more than `levels` times. The text is not parsed. */

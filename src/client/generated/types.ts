@@ -1156,7 +1156,7 @@ export interface NewEventDefinition {
 export interface EventCondition {
   /** Where the value stands in the payload: names of fields and indexes of lists, with dots between them. */
   path: string;
-  /** What the value must be, its type included. All values of a form are strings. */
+  /** What the value must be, its type included. All values of a form are strings, and so are whole numbers beyond 9007199254740991. */
   equals: string | number | boolean | null;
 }
 
@@ -2003,7 +2003,7 @@ export interface DryRun {
 }
 
 export interface TriedPayload {
-  /** Any JSON, as a webhook would bring it; of a form, an object of strings. */
+  /** Any JSON, as a webhook would bring it; of a form, an object of strings, and a whole number beyond 9007199254740991 as one. */
   payload: unknown;
 }
 

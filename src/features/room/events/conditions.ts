@@ -22,7 +22,8 @@ const EventCondition = z
       .union([zText(longestText), z.number(), z.boolean()])
       .nullable()
       .openapi({
-        description: "What the value must be, its type included. All values of a form are strings.",
+        description:
+          "What the value must be, its type included. All values of a form are strings, and so are whole numbers beyond 9007199254740991.",
         example: "bug",
       }),
   })

@@ -14,8 +14,9 @@ export type PayloadProblem = "payload too large" | "unsupported content type" | 
 export type ReadPayload = { ok: true; payload: JsonValue } | { ok: false; error: PayloadProblem };
 
 /**
- * The payload of a webhook as it can be stored: without NUL, half surrogates and numbers that JSON can't write. A form
- * becomes an object of strings; a field that came several times is a list of them.
+ * The payload of a webhook as it can be stored: without NUL, half surrogates and numbers that JSON can't write. A whole
+ * number of too many digits becomes a text. A form becomes an object of strings; a field that came several times is a
+ * list of them.
  */
 export function readPayload(body: Uint8Array, contentType: string | null): ReadPayload {
   if (body.byteLength > mostPayloadBytes) return { ok: false, error: "payload too large" };
@@ -33,9 +34,14 @@ export function readPayload(body: Uint8Array, contentType: string | null): ReadP
 const mediaTypeOf = (contentType: string) => contentType.split(";")[0]?.trim().toLowerCase() ?? "";
 
 const readers = new Map<string, (text: string) => unknown>([
-  ["application/json", (text) => parseJson(text, deepestPayload)],
+  ["application/json", (text) => parseJson(text, deepestPayload, wholeAsText)],
   ["application/x-www-form-urlencoded", formObject],
 ]);
+
+/** Ids of 64 bits would lose their last digits as numbers. */
+function wholeAsText(_key: string, value: unknown, { source = "" }: { source?: string } = {}): unknown {
+  return typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? source : value;
+}
 
 function formObject(text: string): unknown {
   const fields = new Map<string, string[]>();

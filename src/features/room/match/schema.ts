@@ -31,7 +31,8 @@ export const TriedPayload = z
         if (message !== null) context.addIssue({ code: "custom", message });
       })
       .openapi({
-        description: "Any JSON, as a webhook would bring it; of a form, an object of strings.",
+        description:
+          "Any JSON, as a webhook would bring it; of a form, an object of strings, and a whole number beyond 9007199254740991 as one.",
         example: { action: "opened", issue: { number: 17, title: "The basket is empty", labels: [{ name: "bug" }] } },
       }),
   })
