@@ -80,4 +80,4 @@ export interface TurnRequest {
 }
 
 /** Gives what the doors add to a continued turn, which no call to a door takes. */
-export type ContinuedBy = (place: ContinuedPlace) => Promise<Pick<TurnRequest, "alongside" | "tools">>;
+export type ContinuedBy = (place: ContinuedPlace) => Promise<Pick<TurnRequest, "alongside" | "tools" | "historyAfter">>;

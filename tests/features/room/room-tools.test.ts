@@ -227,6 +227,30 @@ describe("a turn that continues after a decision", () => {
     release();
   });
 
+  test("reads no more of the history than before: what was summed up stays hidden", async () => {
+    const h = await workingRoom((call) => {
+      if (call.prompt.at(-1)?.role !== "user") return ending();
+      if (h.told().length !== 2) return marking(call);
+      return calling(["httpRequest", { url: "https://shop.example/pay", method: "POST" }]);
+    });
+    await needsApproval(h);
+    await h.add({ order: "teapot" });
+    await h.tick();
+    const summed = { historySummary: "One order is done.", compactedSeq: 2 };
+    await h.db.update(rooms).set(summed).where(eq(rooms.agentId, h.agent.id));
+    await h.add({ order: "kettle" });
+    await h.tick();
+    const before = h.model.calls.length;
+    await decide(h, false);
+    await vi.waitFor(async () => expect(await h.statuses()).toEqual(["completed 1", "completed 1"]), {
+      timeout: 20_000,
+    });
+    const [continued] = h.model.calls.slice(before).map(({ prompt }) => JSON.stringify(prompt));
+    expect(continued).toContain("One order is done.");
+    expect(continued).toContain("kettle");
+    expect(continued).not.toContain("teapot");
+  });
+
   test("for one event has the tool that tells people", async () => {
     const h = await workingRoom(marking);
     const continuedBy = continuedInRoom({ services: h.services, wake: () => {} });
