@@ -6,10 +6,14 @@ const words = new Map<string, boolean>([
 
 /** Whether a model's answer says that an event matches; null when it says neither yes nor no. */
 export function readVerdict(answer: string): boolean | null {
-  const plain = answer.replaceAll(markup, " ").replaceAll(invisible, "").normalize("NFC").toLowerCase();
+  const said = answer.replace(thoughts, "");
+  const plain = said.replaceAll(markup, " ").replaceAll(invisible, "").normalize("NFC").toLowerCase();
   const first = firstWord.exec(plain)?.[0] ?? "";
   return words.get(first.replace(decoration, "")) ?? null;
 }
+
+/** What a model thinks first, where its server leaves that in the answer; its first mark may be missing, or its last. */
+const thoughts = /^.*<\/think(?:ing)?>|^\s*<think(?:ing)?>.*$/is;
 
 /** Tags, and the line that opens a fence and may name a language. */
 const markup = /<\/?[a-z][^<>]*>|^\s*(?:```|~~~)[a-z]*[^\S\n]*\n/gi;

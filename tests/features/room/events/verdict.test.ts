@@ -63,6 +63,10 @@ test.each([
   ["<b>Yes</b><br>", true],
   ["```text\nyes\n```", true],
   ["```yes```", true],
+  ["<think>\nNo order is named. Or is it?\n</think>\n\n**Yes**", true],
+  ["No order is named, it seems.\n</think>\nyes", true],
+  ["<think></think>\n\nno", false],
+  ["<THINKING>Yes: it\n<think>is</think> late</THINKING>No.", false],
   ["[Yes]", true],
   ["«no»", false],
   ["No, yes would be wrong", false],
@@ -72,6 +76,7 @@ test.each([
 
 test.each([
   ...["", " \n", "👍", "✅", "***", "...", "<yes>", "\u200b"],
+  ...["<think>Yes, it may be one", "<think>yes</think>", "<think>Yes</think> <think>", "yes</think>"],
   ...["maybe", "It is: yes", "The answer is no", "Answer: yes", '{"answer":"yes"}', "1. yes", "I am the demo model"],
   ...["yes/no", "Yes|No", "y'all", "y.e.s", "no-one", "N/A", "yesno", "yess", "noo", "yes1", "non", "not"],
   ...[
@@ -100,7 +105,8 @@ test("no answer breaks it or takes long", () => {
     }),
   );
   const started = performance.now();
-  for (const part of ["<a", "*", "a*", "a", " ", "\u0301", "```", "\u200b"]) readVerdict(part.repeat(200_000));
+  for (const part of ["<think>", "</think>", "</think", "<a", "*", "a*", "a", " ", "\u0301", "```", "\u200b"])
+    readVerdict(part.repeat(200_000));
   for (const part of ["*", "a*"]) readVerdict(`a${part.repeat(200_000)}a`);
   expect(performance.now() - started).toBeLessThan(2_000);
 });
